@@ -136,7 +136,8 @@ export class EntityEngine {
         ? undefined
         : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
-    // The id of a live entity stays in memory anyway, and so lets the id text of the request go.
+    // The id of a live entity is in memory anyway. Recording that string, and not the request's own, lets the latter be
+    // collected.
     call.recordedBy(this.#recorder, handlerIndex, entity?.ref.id ?? target.id);
     try {
       entity ??= this.#entities.enter(component, target);

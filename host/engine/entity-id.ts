@@ -3,7 +3,7 @@
 /** The longest entity id, in UTF-16 code units. */
 export const ENTITY_ID_UNITS_MAX = 256;
 
-/** The problem of an entity id, as the end of a sentence about it; undefined when the id is valid. */
+/** Returns the problem of an entity id as the end of a sentence about it (`is empty`); undefined if the id is valid. */
 export function entityIdProblem(id: string): string | undefined {
   if (id.length === 0) return 'is empty';
   if (id.length > ENTITY_ID_UNITS_MAX)

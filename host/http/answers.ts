@@ -119,7 +119,7 @@ export function failureAnswer(failure: unknown, errorId: string): Answer {
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
 }
 
-/** Replaces the seconds of the header `retry-after`, if a time is known. */
+/** Returns the answer with the seconds of its header `retry-after` replaced, if a time is known. */
 function retriedAfter(answer: Answer, ms: number | undefined): Answer {
   if (ms === undefined) return answer;
   const seconds = String(Math.max(1, Math.ceil(ms / S_MS)));

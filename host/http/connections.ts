@@ -1,5 +1,5 @@
-// Connections owns the open sockets: the running requests of each, the moment to answer a broken one, idle
-// timeouts, and closing. It knows nothing of the content of requests and answers.
+// Connections owns the open sockets: the running requests of each, the time to answer a socket whose bytes are not
+// HTTP, idle timeouts, and closing. It knows nothing of the content of requests and answers.
 //
 // Periodic sweeps over all sockets check the timeouts: a timer for each socket, reset with every request and
 // answer, would be a noticeable part of the cost of a short request.
@@ -8,12 +8,12 @@
 // is read from it meanwhile: no response is computed for a caller that reads none.
 //
 // Invariants:
-// - A socket whose bytes were not HTTP gets its last answer after those of the requests before it, which are
+// - A socket whose bytes were not HTTP gets its last answer after the answers to the requests before it, which are
 //   served.
 // - After `close`, a socket without a running request is closed.
 // - No request is accepted from a socket after an answer that announced closing it.
-// - An idle socket is closed after its timeout, and so is one whose other end reads nothing of an answer, or
-//   too little.
+// - An idle socket is closed after its timeout, and so is a socket whose other end reads an answer too slowly or
+//   not at all.
 import type { Socket } from 'node:net';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { KeptTogether } from '../model/kept-bytes.ts';
@@ -37,12 +37,14 @@ export interface Connection extends KeptTogether {
   readonly socket: Socket;
   /** Requests in the order of arrival. An array: without pipelining there is one. */
   readonly open: OpenRequest[];
+  /** The request that arrived last; undefined before the first request. */
   newest: OpenRequest | undefined;
   /** Open requests that are not served yet, in the order of arrival. */
   readonly waiting: OpenRequest[];
   /** Number of requests that came too late to be answered; they stay in memory until the socket is closed. */
   ignored: number;
   readonly rate: ResponseRate;
+  /** Answer with which the connection is broken off, until it is written; undefined: there is none to write. */
   lastAnswer: Answer | undefined;
   /** True: the last answer is written or due, and nothing further is accepted from the socket. */
   isEnding: boolean;
@@ -103,8 +105,8 @@ export class Connections {
     };
     this.#connections.set(socket, connection);
     this.#sweeper ??= setInterval(() => this.#sweep(), this.#sweepMs);
-    // Node reports the closing to the response that waits for its turn, except behind a CONNECT that closes the
-    // connection.
+    // Node reports the closing to a response that waits for its turn, except to a response behind a CONNECT that closes
+    // the connection. So every open request is abandoned here.
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#ignored -= connection.ignored;
@@ -120,9 +122,9 @@ export class Connections {
   }
 
   /**
-   * Registers a request whose headers have arrived. Returns false if it comes too late to be answered. `isFull`: the
-   * server has its maximum of requests in flight; then a request behind another one is not accepted unless it has to
-   * wait.
+   * Registers a request whose headers have arrived. Returns false if the request comes too late to be answered.
+   * `isFull`: the server has its maximum of requests in flight; then a request behind another one is not accepted
+   * unless it has to wait.
    */
   begin(connection: Connection, request: OpenRequest, isFull: boolean): boolean {
     const isTooMany = mustQueue(connection)
@@ -151,8 +153,8 @@ export class Connections {
 
   /**
    * Serves the waiting requests of a connection, as far as possible, after one of its requests is done. `isFull`:
-   * returns whether the server has its maximum of requests in flight. In that case they wait for the next request to
-   * finish, if there is one before them.
+   * returns whether the server has its maximum of requests in flight. In that case the waiting requests wait until
+   * another request of the connection is done, unless the first of them is the oldest open request of the connection.
    */
   proceed(connection: Connection, isFull: () => boolean): void {
     const { open, waiting, socket } = connection;
@@ -165,7 +167,7 @@ export class Connections {
     if (waiting.length === 0) socket.off('resume', stayPaused).resume();
   }
 
-  /** Notes that the current answer announces closing: the requests that wait behind it get none. */
+  /** Notes that the current answer announces closing: the requests that wait behind it get no answer. */
   markEnding(socket: Socket): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
@@ -181,7 +183,7 @@ export class Connections {
     if (open[0] === request) open.shift();
     else if (open.includes(request)) open.splice(open.indexOf(request), 1);
     connection.idleSweeps = 0;
-    if (connection.lastAnswer !== undefined) this.#sayLast(socket, connection);
+    if (connection.lastAnswer !== undefined) this.#writeLast(socket, connection);
     if (this.#isClosing && open.length === 0) socket.destroySoon();
   }
 
@@ -190,13 +192,13 @@ export class Connections {
     return this.#connections.get(socket)?.newest === request;
   }
 
-  /** Ends a socket whose bytes are not HTTP: no further request on it can be understood. */
+  /** Ends a socket with a last answer, because its bytes are not HTTP or too many requests wait. */
   breakOff(socket: Socket, answer: Answer): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.isEnding) return;
     connection.isEnding = true;
     connection.lastAnswer = answer;
-    this.#sayLast(socket, connection);
+    this.#writeLast(socket, connection);
   }
 
   /** Closes sockets without a running request, now and as requests end. */
@@ -249,7 +251,7 @@ export class Connections {
     this.#sweeper = undefined;
   }
 
-  #sayLast(socket: Socket, connection: Connection): void {
+  #writeLast(socket: Socket, connection: Connection): void {
     const { lastAnswer } = connection;
     if (lastAnswer === undefined) return;
     for (const request of connection.open) if (!request.isReading) return;

@@ -19,7 +19,7 @@ import { parseRequestTarget } from './request-target.ts';
 type Header = HeaderList[number];
 
 interface Policy {
-  /** True: every origin is allowed, and none is repeated. */
+  /** True: every origin is allowed, and the answer says so with `*` instead of repeating the origin. */
   readonly isOpen: boolean;
   readonly allows: (origin: string) => boolean;
   /** Headers of an answer that a page may read, except the origin. */
@@ -127,7 +127,7 @@ function policyOf(settings: CorsSettings, declared: CorsDescriptor, method: stri
   };
 }
 
-/** Matches an origin, as a browser sends it, against origins and patterns. */
+/** Returns a function that matches an origin, as a browser sends it, against origins and patterns. */
 function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
   if (patterns.includes(ANY_ORIGIN)) return () => true;
   const exact = new Set<string>();

@@ -79,7 +79,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   #isInFlight = false;
   /** The answer to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
-  /** Counts what keeps the request in flight: its answer and, while it runs, its handler. */
+  /** Counts what keeps the request in flight: its answer and, while the handler runs, its handler. */
   #pending = 1;
 
   constructor(parts: ExchangeParts, arrival: Arrival) {
@@ -255,7 +255,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     );
   }
 
-  /** Releases the deadline and the reason in `cancel`, while the response may wait for the caller. */
+  /** Clears the timer, and drops `cancel`, so that the handler's calls are not kept while the response is sent. */
   #handlerDone(deadline: NodeJS.Timeout): void {
     clearTimeout(deadline);
     this.cancel = undefined;
@@ -340,7 +340,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     batch.add(this);
   }
 
-  /** Adds the headers of CORS, without which browsers hide the answer from the page, an error too. */
+  /** Adds the headers of CORS, without which browsers hide the answer, even an error, from the page. */
   #readable(cors: Cors, answer: Answer): Answer {
     const { request, target } = this.#arrival;
     const index = this.#route?.index ?? cors.routeIndex(request.method!, target);

@@ -13,7 +13,7 @@ export class GatheredBytes {
     this.#bytesMax = bytesMax;
   }
 
-  /** Bytes of memory once the piece is added. */
+  /** Returns the bytes of memory that the buffer takes once the piece is added. */
   bytesWith(piece: Buffer): number {
     const needed = this.#length + piece.length;
     if (this.#length === 0 || needed <= this.#buffer.length)

@@ -41,7 +41,7 @@ export interface HttpServerOptions {
 /** The address of an HTTP server; several servers of a process may share it. */
 export type HttpAddress = ListenAddress;
 
-/** Words of the errors of listening, when none are given. */
+/** Names of the settings in errors of `listen`, unless the caller gives others. */
 const WORDS: ListenWords = { settings: { host: '--host', port: '--port' } };
 
 export interface HttpServer {
@@ -112,12 +112,12 @@ function createNodeServer(parts: ExchangeParts): Server {
     (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
       new Exchange(parts, { request, response, target: request.url!, expectsContinue }).run();
   const server = createServer({
-    // Connections handles sockets that idle or stall.
+    // Connections closes sockets that are idle or stall.
     keepAliveTimeout: 0,
     requestTimeout: settings.requestTimeoutMs,
     maxHeaderSize: settings.headerBytesMax,
     headersTimeout: settings.headersTimeoutMs,
-    // The server's own answer has a body.
+    // Exchange answers a request without a Host header: unlike Node's answer, its answer has a body.
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
   });

@@ -76,7 +76,7 @@ export class InProcessHttp {
       load: { inFlight: 0, isStopping: false },
       ...observer,
     };
-    // Without a host header, the server's own answer applies, which has a body.
+    // Exchange answers a request without a Host header: unlike Node's answer, its answer has a body.
     const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };
     this.#server = createServer(limits, (request, response) => {
       // The answer has no date from the machine's clock, because the calling program sets the time.

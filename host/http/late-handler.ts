@@ -14,7 +14,7 @@ export class LateHandler {
   readonly failure: SvcError;
   readonly #timer: NodeJS.Timeout;
 
-  /** `record` is called after the wait, or earlier by the end of the handler; it calls `ended`. */
+  /** `record` is called after the wait, unless `ended` was called before, and has to call `ended`. */
   constructor(answerTimeoutMs: number, record: () => void) {
     const late = `The handler was not done after ${answerTimeoutMs} ms, waiting included.`;
     this.reason = new GuestFault('time', late, { limit: 'request-time' });
@@ -22,11 +22,13 @@ export class LateHandler {
     this.#timer = setTimeout(record, HANDLER_END_MS).unref();
   }
 
-  /** Returns the failure for the span. `end`: the handler's result or error, if it ended. */
+  /**
+   * Ends the wait, and returns the failure for the span. `end`: the handler's refusal or error, if it ended with one.
+   */
   ended(end: unknown): SvcError {
     clearTimeout(this.#timer);
-    const hasEndedForIt = end instanceof GuestFault && end.limit === this.reason.limit;
-    return hasEndedForIt ? timedOut(end) : this.failure;
+    const isCausedByDeadline = end instanceof GuestFault && end.limit === this.reason.limit;
+    return isCausedByDeadline ? timedOut(end) : this.failure;
   }
 }
 

@@ -1,4 +1,4 @@
-// The body of a request: checks its media type against the route, and reads it within the limit. A body is
+// Checks the media type of a request's body against the route, and reads the body within the limit. A body is
 // read whole before the handler runs; nothing is parsed here.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Body } from '../model/endpoint.ts';
@@ -41,7 +41,10 @@ export function isWithin(headers: IncomingHttpHeaders, bytesMax: number): boolea
   return length !== undefined && Number(length) <= bytesMax;
 }
 
-/** Checks the media type of a request that has a body; without a body there is no type. */
+/**
+ * Returns the answer to a request whose body has a media type or a content coding that the route does not take;
+ * undefined if the route takes both.
+ */
 export function mediaTypeProblem(
   kind: BodyKind | undefined,
   headers: IncomingHttpHeaders,
@@ -80,8 +83,8 @@ export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyR
 }
 
 /**
- * Reads a body that was not read yet. A route without a body has it discarded, within the limit. `kept`: accounts for
- * the memory that the body takes.
+ * Reads a body that was not read yet. If the route takes no body, the body is discarded, within the limit. `kept`:
+ * accounts for the memory that the body takes.
  */
 export function readBody(
   request: IncomingMessage,
@@ -117,7 +120,7 @@ export function readBody(
   });
 }
 
-/** Accounts for the text in place of its bytes. */
+/** Accounts for the memory of the decoded text, in place of the bytes that were read. */
 function keepText(body: Body, kept: KeptBytes): void {
   if (body.kind === 'json' || body.kind === 'text') kept.become(textBytes(body.text));
 }

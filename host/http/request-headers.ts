@@ -5,7 +5,10 @@ import type { IncomingMessage } from 'node:http';
 import { type Answer, errorAnswer } from './answers.ts';
 import { connectionOptions, isForThisHop } from '@svc/kit/header-grammar';
 
-/** Returns the headers with names in lower case, in the order of arrival, with repeats, without those of this hop. */
+/**
+ * Returns the headers with names in lower case, in the order of arrival, with repeats, without hop-by-hop and platform
+ * headers.
+ */
 export function endpointHeaders(request: IncomingMessage): HeaderList {
   const raw = request.rawHeaders;
   const connection = request.headers.connection;
@@ -19,7 +22,7 @@ export function endpointHeaders(request: IncomingMessage): HeaderList {
   return headers;
 }
 
-/** Returns the answer to a request that is not valid HTTP, or undefined. */
+/** Returns the answer to a request whose headers are too many, invalid or not supported; undefined if they are fine. */
 export function headerProblem(request: IncomingMessage, headersMax: number): Answer | undefined {
   const raw = request.rawHeaders;
   if (raw.length > headersMax * 2)

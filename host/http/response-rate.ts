@@ -16,7 +16,7 @@ const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
 /** Largest factor by which the minimum rate grows while the budget is exhausted. */
 const FACTOR_MAX = 64;
 
-/** The service's need that its callers read their responses. */
+/** How urgently the service needs its callers to read their responses. */
 export interface RatePressure {
   /** Whether more than half of the budget is used. */
   readonly isHigh: boolean;
@@ -61,7 +61,10 @@ export class ResponseRate {
     this.#creditBytes = this.#graceBytes;
   }
 
-  /** Returns whether the other end is too slow. `ms`: time since the latest sweep during which bytes waited for it. */
+  /**
+   * Returns whether the other end is too slow. `ms`: milliseconds since the latest sweep if bytes waited for the other
+   * end, else 0.
+   */
   isTooLow(ms: number, { isHigh, factor }: RatePressure): boolean {
     const leftBytes = this.#socket.bytesWritten - this.#socket.writableLength;
     const takenBytes = leftBytes - this.#leftBytes;

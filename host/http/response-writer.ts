@@ -1,6 +1,6 @@
 // Writes an answer: an endpoint's response is checked and becomes an Answer, and an Answer becomes bytes. A
-// module decides status, headers and body; it cannot end a header, frame a body or speak for the connection
-// or the platform. Such an attempt is a fault, or is left out.
+// module decides status, headers and body. It cannot add bytes after a header's value, or set headers that frame
+// the body or belong to the connection or the platform: such a header is a fault of the module, or is left out.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Refusal } from '../model/call.ts';
@@ -14,12 +14,14 @@ import type { HttpSettings } from './http-settings.ts';
 /** Headers that the server sets itself: left out of an endpoint's response. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
 
-/** Statuses whose responses have no content and no length of it. */
+/** Statuses whose responses have no content and no `content-length`. */
 const NO_CONTENT: ReadonlySet<number> = new Set([204, 304]);
-/** A response with this status has a length, which is zero. */
+/** Status whose responses have no content, and a `content-length` of 0. */
 const RESET_CONTENT = 205;
 
-/** Maximum bytes of a refusal's details, which are parsed before they are sent; no fuel pays for parsing. */
+/**
+ * Maximum bytes of a refusal's details, which are parsed before they are sent; the module's fuel does not pay for that.
+ */
 const DETAILS_BYTES_MAX = 64 * 1024;
 
 /** Bytes of a larger body that are written at a time. */
@@ -60,7 +62,7 @@ export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): 
   return { ...answer, body: sendable(body, Buffer.byteLength(body)) };
 }
 
-/** Converts a large text to bytes, so that the text is not kept beside them until they have left. */
+/** Converts a large text to bytes, so that the text does not stay in memory beside its bytes until they have left. */
 function sendable(content: string | Uint8Array, bytes: number): string | Uint8Array {
   return typeof content === 'string' && bytes > SMALL_BYTES ? Buffer.from(content) : content;
 }
@@ -192,7 +194,7 @@ function flatHeaders(answer: Answer): string[] {
   return flat;
 }
 
-/** Shortens and escapes text for the log. */
+/** Returns the text, shortened and escaped for the log. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -3,7 +3,7 @@
 // expression.
 //
 // Invariants:
-// - A literal segment goes before a parameter at the same position. If the literal leads to no route of the method,
+// - A literal segment is tried before a parameter at the same position. If the literal leads to no route of the method,
 //   the parameter is tried: a method never hides the routes of another one.
 // - A parameter takes exactly one segment, but not an empty one, `.` or `..`.
 // - No two routes have the same method and shape.

@@ -1,5 +1,5 @@
-// The trace of a request (W3C Trace Context): the caller's, if it is well formed, or a new one. The request
-// is a span of its own, and the calls of its handler become the children of that span.
+// The trace of a request (W3C Trace Context): the caller's trace, if its header is well formed, or a new trace. The
+// request is a span of its own, and the calls of its handler become the children of that span.
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
 import {
@@ -25,7 +25,7 @@ export interface RequestTrace {
 
 export function requestTrace(headers: IncomingHttpHeaders, random: RandomSource): RequestTrace {
   const header = headers['traceparent'];
-  // Node joins repeated headers with a comma, so they are not valid.
+  // Node joins repeated headers with a comma, so a repeated `traceparent` does not parse.
   const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
   const own = parent === undefined ? newTraceParent(random) : childTraceParent(parent, random);
   const metadata: [string, string][] = [['traceparent', traceParentText(own)]];

@@ -1,13 +1,17 @@
 // AppliedEffect: folds the events of a command's effect in their stored form, and then asks the guest for the reply where the
 // module computes that from the state after the events.
 //
-// Invariant: an effect at which a function throws may not be stored, and the guest's state is of no use after it.
+// Invariant: once one of these functions has thrown or rejected, the effect must not be stored, and the guest's state
+// must not be used any more.
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import { missingReply, outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
 
-/** Returns the reply to command `name`, which was called with `context`. Throws, or rejects with, GuestFault. */
+/**
+ * Folds the events of an effect, and returns the reply to its command `name`, which was called with `context`. Throws,
+ * or rejects with, GuestFault.
+ */
 export function applyEffect(
   guest: GuestEntity,
   effect: Effect,

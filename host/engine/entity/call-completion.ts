@@ -1,10 +1,10 @@
 // CallCompletion ends the calls of entities that end without an append of their own: it answers them, or fails them. One
-// object serves all entities of an engine, and holds nothing of any of them.
+// object serves all entities of an engine, and keeps no state of any entity.
 //
 // Invariants
 // E1  A call whose state is lost is neither answered nor refused: a command fails with the append that was lost, and a query
 //     runs again.
-// E2  A fault is reported in the log and fails its call at once, whatever waits for the disk.
+// E2  A fault is logged and fails its call at once, even while earlier calls wait for the disk.
 import type { EngineLimits } from '../engine-limits.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';

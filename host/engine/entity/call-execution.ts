@@ -1,6 +1,6 @@
 // CallExecution runs a call on the state of its entity, until the call is answered, has failed, or waits for the disk. Queries
 // run here, commands in CommandExecution, and commands with an idempotency key in IdempotentExecution. One object serves all
-// entities of an engine, and holds nothing of any of them.
+// entities of an engine, and keeps no state of any entity.
 //
 // Invariant: a promise is created only if the guest or the journal answers later.
 import type { Awaitable } from '../../model/call.ts';
@@ -30,7 +30,10 @@ export class CallExecution {
     this.#idempotent = new IdempotentExecution(needs, this.#completion, this.#commands);
   }
 
-  /** `guest`: the guest of `state`. The call may be queued again, where its result does not count. */
+  /**
+   * Runs the call; if the state is lost meanwhile, queues the call again or fails it. `guest`: the guest of `state`.
+   * Returns the rest of a call that has to wait.
+   */
   run(state: EntityState, guest: GuestEntity, call: EntityCall): Remainder {
     if (call.kind === 'query') return this.#query(state, guest, call);
     const { idempotency } = call;

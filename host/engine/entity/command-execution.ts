@@ -1,10 +1,10 @@
 // CommandExecution carries out a command on the state of its entity: the guest decides, its decision is checked, the events are
-// folded, and the records are appended. One object serves all entities of an engine, and holds nothing of any of them.
+// folded, and the records are appended. One object serves all entities of an engine, and keeps no state of any entity.
 //
 // Invariants
 // C1  Nothing is appended before the whole effect has passed its checks and its events are folded.
 // C2  After a fault while events were folded, the state is dropped: nothing of the command stays.
-// C3  A command appends at most once. One without records and without an idempotency key appends nothing.
+// C3  A command appends at most once. A command without records and without an idempotency key appends nothing.
 import { deletesEntity } from '../../model/call.ts';
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -34,7 +34,7 @@ export class CommandExecution {
     this.#completion = completion;
   }
 
-  /** Has the guest decide. `guest`: the guest of `state`. */
+  /** Lets the guest decide the command, and carries the decision out. `guest`: the guest of `state`. */
   run(state: EntityState, guest: GuestEntity, call: EntityCall): Remainder {
     if (this.#completion.failIfOverloaded(state, call)) return undefined;
     const context = call.context(state.use(), this.#needs.random);
@@ -51,7 +51,7 @@ export class CommandExecution {
     );
   }
 
-  /** Checks the decision of the guest. */
+  /** Checks the decision of the guest, and refuses the command, fails it, or continues with its events. */
   #decided(
     state: EntityState,
     guest: GuestEntity,
@@ -79,7 +79,7 @@ export class CommandExecution {
       : this.#apply(state, guest, call, context, decision);
   }
 
-  /** Has the guest fold the events, and reply from the state after them where its reply depends on that. */
+  /** Lets the guest fold the events, and compute the reply from the state after them if the effect has no reply yet. */
   #apply(
     state: EntityState,
     guest: GuestEntity,

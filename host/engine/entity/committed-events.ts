@@ -6,7 +6,7 @@ import type { EntityRef } from '../../model/entity.ts';
 import type { Journal } from '../needs/journal.ts';
 import { eventsInOrder, type RecordedEvent, unknownDeletion } from './history.ts';
 
-/** Events with `seq > afterSeq`, oldest first, at most `limit`. Rejects as `Journal.read` does. */
+/** Returns events with `seq > afterSeq`, oldest first, at most `limit`. Rejects as `Journal.read` does. */
 export async function committedEvents(
   journal: Pick<Journal, 'read' | 'lastDeletion'>,
   entity: EntityRef,

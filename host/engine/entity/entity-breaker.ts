@@ -1,6 +1,7 @@
-// EntityBreaker is the circuit breaker of each entity whose own events make the module fault, so that it cannot be brought into
-// memory. A further attempt would fold the journal for nothing, and destroy an instance. After a number of faults in a row
-// the entity backs off, and is tried once when its back-off is over. Each further fault makes the back-off longer.
+// EntityBreaker is a circuit breaker for entities whose own events make the module fault, so that they cannot be loaded
+// into memory. A further attempt would fold the journal for nothing, and destroy an instance. After a number of faults
+// in a row the entity backs off, and is tried once when its back-off is over. Each further fault makes the back-off
+// longer.
 //
 // Invariant: an entity is remembered after it has left memory, and no more than ENTITIES_MAX of them.
 import type { EntityRef } from '../../model/entity.ts';
@@ -19,7 +20,9 @@ interface Faulty {
   faults: number;
   /** The back-off, in milliseconds; 0: the entity does not back off yet. */
   pauseMs: number;
+  /** Time of the last fault, in milliseconds since 1970-01-01T00:00:00Z. */
   sinceMs: number;
+  /** Message of the last fault. */
   reason: string;
 }
 
@@ -34,7 +37,7 @@ export class EntityBreaker {
     this.#clock = clock;
   }
 
-  /** SVC_ENTITY_HELD_BACK while the entity backs off; undefined: it may be tried. */
+  /** Returns SVC_ENTITY_HELD_BACK while the entity backs off; undefined if the entity may be loaded. */
   refusalOf(entity: EntityRef): SvcError | undefined {
     const faulty = this.#faulty.get(keyOf(entity));
     if (faulty === undefined) return undefined;
@@ -71,7 +74,7 @@ export class EntityBreaker {
     return heldBack(entity, faulty, faulty.pauseMs);
   }
 
-  /** The entity is in memory: its faults are forgotten. */
+  /** Forgets the faults of an entity that was loaded into memory. */
   folded(entity: EntityRef): void {
     if (this.#faulty.size > 0) this.#faulty.delete(keyOf(entity));
   }

@@ -55,7 +55,7 @@ export class EntityCalls {
     return call;
   }
 
-  /** Queues a call that was taken, before all others. */
+  /** Puts a call that `next` returned at the front of the queue. */
   requeue(call: EntityCall): void {
     this.#queue.unshift(call);
   }
@@ -82,7 +82,7 @@ export class EntityCalls {
     return this.#held.speculative(key);
   }
 
-  /** The oldest append has settled: answers the calls that waited for it. */
+  /** Answers the calls that waited for the oldest append, which has settled. */
   release(): void {
     this.#held.release();
   }

@@ -13,10 +13,10 @@ export interface EntityDependencies<Entity> extends ReplayNeeds, StateNeeds {
   readonly breaker: EntityBreaker;
   readonly eventLoop: EventLoop;
   readonly limits: EngineLimits;
-  /** The entity was used, and nothing of it is under way any more. */
+  /** Called when the entity was used, and no call and no append of it is under way any more. */
   idle(entity: Entity): void;
-  /** Something of the entity is under way beyond the current call. */
+  /** Called when work of the entity continues asynchronously, so that the entity must not be closed. */
   busy(entity: Entity): void;
-  /** The entity holds no state any more, and is to be forgotten. */
+  /** Called when the entity holds no state any more, and is to be removed from memory. */
   gone(entity: Entity): void;
 }

@@ -27,18 +27,18 @@ export class EntitySnapshots {
   /** Called when the entity was loaded into memory. */
   opened(growth: Growth): void {
     this.#growth = growth;
-    // No snapshot is worthwhile.
+    // No snapshot is due while the last one counts as infinitely large.
     if (this.#policy.isTooLarge(this.#ref)) growth.stateBytes = Infinity;
   }
 
-  /** Records were folded into the state, and appended. `bytes`: see appendBytes. */
+  /** Called when records were folded into the state and appended. `bytes`: see appendBytes. */
   grew(records: number, bytes: number): void {
     if (this.#growth === undefined) return;
     this.#growth.events += records;
     this.#growth.bytes += bytes;
   }
 
-  /** The state was dropped. */
+  /** Called when the state was dropped. */
   dropped(): void {
     this.#growth = undefined;
     this.#taken = undefined;
@@ -73,20 +73,23 @@ export class EntitySnapshots {
     return undefined;
   }
 
-  /** Has the snapshot stored once `count` appends, which are all that are under way, have settled. */
+  /** Stores the snapshot once `count` appends, which are all that are under way, have settled. */
   awaitAppends(count: number): void {
     if (this.#taken === undefined) return;
     this.#taken.appendsLeft = count;
     if (count === 0) this.#keep(this.#taken);
   }
 
-  /** The oldest append is on disk. */
+  /** Called when the oldest append is on disk. */
   settled(): void {
     const taken = this.#taken;
     if (taken !== undefined && --taken.appendsLeft === 0) this.#keep(taken);
   }
 
-  /** The entity leaves memory, and its state is on disk: stores a snapshot where one is worthwhile, and then calls `close`. */
+  /**
+   * Called when the entity leaves memory, and its records are on disk. Stores a snapshot if one is worthwhile, and then
+   * calls `close`.
+   */
   close(guest: GuestEntity, seq: number, close: () => void): void {
     const growth = this.#growth;
     if (guest.lost || growth === undefined || !this.#policy.isDueAtClose(this.#ref, growth))

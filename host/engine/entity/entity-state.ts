@@ -78,7 +78,10 @@ export class EntityState {
     return this.#appendCount;
   }
 
-  /** The failure of an append that the guest's state includes. The state is to be dropped, and nothing decided on it counts. */
+  /**
+   * The failure of an append whose records the guest's state includes; undefined when there is none. The state has to
+   * be dropped, and no outcome that was decided on it may be answered.
+   */
   get lostAppend(): SvcError | undefined {
     return this.#lostAppend;
   }
@@ -93,7 +96,7 @@ export class EntityState {
     return this.usedMs;
   }
 
-  /** The guest has folded the journal up to the record `seq`. Only while no append is under way. */
+  /** Takes a guest that has folded the journal up to the record `seq`. Call it only while no append is under way. */
   open(guest: GuestEntity, seq: number, growth: Growth): void {
     this.#guest = guest;
     this.#seq = seq;
@@ -124,8 +127,8 @@ export class EntityState {
   }
 
   /**
-   * The oldest append has settled: answers the calls that waited for it, or fails them. After a failure the state is lost.
-   * The appends behind the failed one fail as well, and find no call left.
+   * Called when the oldest append has settled. Answers the calls that waited for it, or fails them; after a failure the
+   * state is lost. The appends behind the failed one fail as well, and find no call left.
    */
   settle(failure: SvcError | undefined): void {
     const { unsettled, fullJournal } = this.#needs;
@@ -141,7 +144,7 @@ export class EntityState {
     this.#lostAppend = failure;
   }
 
-  /** Takes the snapshot that is due. The promise is that of a guest which answers later. */
+  /** Takes the snapshot that is due. Returns a promise if the guest answers later. */
   takeSnapshot(guest: GuestEntity): Promise<void> | undefined {
     return this.#snapshots.take(guest, this.#seq, (isTaken) => {
       if (this.#lostAppend !== undefined || !isTaken) this.drop();
@@ -159,7 +162,7 @@ export class EntityState {
     if (guest !== undefined) this.#close(guest);
   }
 
-  /** Lets go of the guest, after a snapshot where one is worthwhile. Only while no append is under way. */
+  /** Closes the guest, after taking a snapshot if one is worthwhile. Call it only while no append is under way. */
   close(): void {
     const guest = this.#guest;
     this.#guest = undefined;

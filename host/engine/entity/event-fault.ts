@@ -6,7 +6,7 @@ import { quoted } from '../quoted.ts';
 import type { FoldProblem } from './event-fold.ts';
 import { entityName } from './history.ts';
 
-/** The error for a batch that could not be folded. `seq`: sequence number of its first event. */
+/** Returns the error for a batch that could not be folded. `seq`: sequence number of its first event. */
 export function eventFault(
   entity: EntityRef,
   seq: number,
@@ -14,7 +14,7 @@ export function eventFault(
 ): GuestFault | SvcError {
   if (problem instanceof GuestFault)
     return explained(`event ${seq} of ${entityName(entity)} cannot be folded`, problem);
-  // A guest numbers the events of one fold, the message those of the entity.
+  // A guest numbers the events within a batch; the error gives the sequence number of the entity's event.
   const numbered = /^event (\d{1,6}) of \d{1,6}: /.exec(problem);
   const unreadable = numbered === null ? seq : seq + Number(numbered[1]) - 1;
   const why = problem.slice(numbered?.[0].length ?? 0);
@@ -25,7 +25,7 @@ export function eventFault(
   );
 }
 
-/** The fault, with a sentence about what failed before its message. */
+/** Returns the fault with `what`, which says what failed, before its message. */
 export function explained(what: string, fault: GuestFault): GuestFault {
   return fault.explained(`${what}: ${fault.message}`);
 }

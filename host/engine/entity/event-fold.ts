@@ -21,9 +21,9 @@ export interface FoldPacing {
   eventsAtOnce(seq: number): number;
   /** Resolves when the next batch may begin; undefined: at once. */
   pause(): Promise<void> | undefined;
-  /** The guest is about to fold a batch. */
+  /** Called when the guest is about to fold a batch. */
   begin(): void;
-  /** The guest has folded the batch, or failed to. Returns whether the fold may go on. */
+  /** Called when the guest has folded the batch, or failed to. Returns whether the fold may go on. */
   end(batch: readonly StoredEvent[], isFolded: boolean): boolean;
 }
 
@@ -37,7 +37,7 @@ export type FoldStop =
     }
   /** The fault of another entity destroyed the instance between two batches. */
   | { readonly kind: 'lost'; readonly batch: readonly StoredEvent[] }
-  /** The pacing ended it after a batch. */
+  /** The pacing ended the fold after a batch. */
   | { readonly kind: 'ended'; readonly batch: readonly [] };
 
 /** The guest's message about an event that it cannot decode, or its fault. */
@@ -64,8 +64,8 @@ export class EventFold {
   }
 
   /**
-   * Folds the events of an incarnation that follow `seq`, up to the event `lastSeq` or to its end. Returns why it
-   * stopped before; throws as `eventsAfter` does.
+   * Folds the events of an incarnation that follow `seq`, up to the event `lastSeq` or to its end. Returns why the
+   * fold stopped before; undefined if it did not. Throws, or rejects, as `eventsAfter` does.
    */
   through(
     incarnation: Incarnation,
@@ -74,7 +74,7 @@ export class EventFold {
     return this.#fold([], lastSeq, incarnation);
   }
 
-  /** Folds events that follow `seq` directly. Returns why it stopped before the last of them. */
+  /** Folds events that follow `seq` directly. Returns why the fold stopped before the last of them. */
   events(events: readonly StoredEvent[]): Awaitable<FoldStop | undefined> {
     return this.#fold(events, this.#seq + events.length, undefined);
   }
@@ -90,7 +90,7 @@ export class EventFold {
     return stop instanceof Promise ? this.#resume(stop, lastSeq, incarnation) : stop;
   }
 
-  /** Continues after each wait: the promises of a long fold do not add up. */
+  /** Continues after each wait. It is a loop, so that a long fold does not build a chain of promises in memory. */
   async #resume(
     first: Promise<FoldStop | undefined>,
     lastSeq: number,
@@ -178,7 +178,7 @@ function guestFault(fault: unknown): GuestFault {
   throw fault;
 }
 
-/** The problem behind a stop, for a fold that is alone in its instance and that its pacing does not end. */
+/** Returns the problem behind a stop. The fold must be alone in its instance, and its pacing must never end it. */
 export function problemOf(stop: FoldStop): FoldProblem {
   return stop.kind === 'problem'
     ? stop.problem

@@ -4,8 +4,9 @@ import type { Clock } from '../needs/clock.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import { stopping } from './stopping.ts';
 
+/** How long folds may take in one turn of the event loop, in milliseconds. */
 const BUDGET_MS = 10;
-/** Bounds folds that are too short for a clock of milliseconds. */
+/** The number of events after which the budget is spent too. It bounds folds that the clock measures as 0 ms. */
 const BUDGET_EVENTS = 1_000;
 
 export class FoldBudget {
@@ -37,7 +38,10 @@ export class FoldBudget {
     this.#isCancelled = true;
   }
 
-  /** Waits in line, and resolves in a turn with a whole budget. Rejects with SVC_STOPPING once folds are cancelled. */
+  /**
+   * Waits in line, and resolves in a turn of the event loop with a fresh budget. Rejects with SVC_STOPPING once folds
+   * are cancelled.
+   */
   renewed(): Promise<void> {
     this.#last = this.#last.then(() => this.#renew());
     return this.#last;
@@ -47,7 +51,9 @@ export class FoldBudget {
     return this.#clock.nowMs();
   }
 
-  /** Takes a fold that began at `sinceMs` from the budget, and returns how many milliseconds it took. */
+  /**
+   * Charges the budget for a fold of `events` events that began at `sinceMs`. Returns how many milliseconds it took.
+   */
   spend(sinceMs: number, events: number): number {
     // The clock may jump.
     const tookMs = Math.max(0, this.#clock.nowMs() - sinceMs);

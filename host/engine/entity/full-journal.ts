@@ -1,8 +1,8 @@
-// FullJournal remembers that the journal has refused an append, because it or the disk is full. An entity whose append was
-// refused has to be replayed, which is costly. So for a while a command that would store as much fails before its events are
-// folded, and its entity stays in memory. A smaller append may still fit, and is tried. A command with an idempotency key
-// whose reply is computed from the state after its events fails in any case, because the size of its append is known only
-// after the events are folded.
+// FullJournal remembers that the journal has refused an append, because it or the disk is full. An entity whose append
+// was refused has to be replayed, which is costly. So for a while a command that would store at least as much fails
+// before its events are folded, and its entity stays in memory. A smaller append may still fit, and is tried. A command
+// with an idempotency key whose reply is computed from the state after its events fails in any case, because the size
+// of its append is known only after the events are folded.
 import type { Effect, Refusal } from '../../model/call.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { Clock } from '../needs/clock.ts';
@@ -23,7 +23,7 @@ export class FullJournal {
     this.#clock = clock;
   }
 
-  /** An append of `bytes` has failed, because the journal is full or for another reason. */
+  /** Called when an append of `bytes` has failed. Ignores failures for other reasons than a full journal or disk. */
   failed(bytes: number, failure: SvcError): void {
     if (failure.code !== 'SVC_JOURNAL_FULL' && failure.code !== 'SVC_DISK_FULL') return;
     this.#bytes = this.#failure === undefined ? bytes : Math.min(bytes, this.#bytes);
@@ -31,7 +31,7 @@ export class FullJournal {
     this.#sinceMs = this.#clock.nowMs();
   }
 
-  /** The failure of a command that is not to be tried; undefined: it is tried. */
+  /** Returns the failure of a command that would not fit; undefined if the command is to be tried. */
   refusalOf(call: EntityCall, decision: Effect | Refusal): SvcError | undefined {
     if (this.#failure === undefined) return undefined;
     const passedMs = this.#clock.nowMs() - this.#sinceMs;

@@ -13,7 +13,7 @@ import type { LimitName } from '../../model/limit-name.ts';
 /** UTF-8 bytes of a refusal's code that the module has defined. */
 const OTHER_CODE_BYTES_MAX = 200;
 
-/** The fault in the answer to a query or in the refusal of a command; undefined when there is none. */
+/** Returns the fault in the answer to a query or in the refusal of a command; undefined when there is none. */
 export function outcomeFault(
   answer: Reply | Refusal,
   limits: EngineLimits,
@@ -29,7 +29,7 @@ export function outcomeFault(
   return undefined;
 }
 
-/** The decision, or a refusal where the events of the effect exceed a limit. */
+/** Returns the decision, or a refusal if the events of the effect exceed a limit. */
 export function storable(decision: Effect | Refusal, limits: EngineLimits): Effect | Refusal {
   if (decision.kind === 'refusal') return decision;
   const { events } = decision;
@@ -48,7 +48,7 @@ export function storable(decision: Effect | Refusal, limits: EngineLimits): Effe
   return decision;
 }
 
-/** The fault of a command whose event its own codec refused. */
+/** Returns the fault of a command whose event its own codec refused. */
 export function unreadableEvent(problem: string): GuestFault {
   return new GuestFault(
     'value',
@@ -56,7 +56,7 @@ export function unreadableEvent(problem: string): GuestFault {
   );
 }
 
-/** The fault of a command that answered an empty text where it was to reply from the state after its events. */
+/** Returns the fault of a command that answered an empty text instead of a reply from the state after its events. */
 export function missingReply(name: string): GuestFault {
   return new GuestFault(
     'value',
@@ -64,7 +64,7 @@ export function missingReply(name: string): GuestFault {
   );
 }
 
-/** The fault of a command that was to reply from the state after its events, and refused to. */
+/** Returns the fault of a command that refused when it had to reply from the state after its events. */
 export function refusedReply(name: string, message: string): GuestFault {
   return new GuestFault(
     'value',
@@ -72,7 +72,9 @@ export function refusedReply(name: string, message: string): GuestFault {
   );
 }
 
-/** The fault in an effect; undefined when there is none. `manifest`: the manifest of the entity's event type. */
+/**
+ * Returns the fault in an effect; undefined when there is none. `manifest`: the manifest of the entity's event type.
+ */
 export function effectFault(
   effect: Effect,
   manifest: string,

@@ -46,7 +46,7 @@ export class HeldCalls {
     this.#calls.splice(0, count);
   }
 
-  /** Takes all calls, because the append of the first one has failed. */
+  /** Removes and returns all calls, because the append of the first one has failed. */
   takeAll(): readonly EntityCall[] {
     const calls = this.#calls;
     this.#calls = [];
@@ -56,8 +56,8 @@ export class HeldCalls {
   }
 
   /**
-   * The outcome of the command with this idempotency key, if its append is under way. A command that was answered with an
-   * earlier reply, or refused because its key belongs to another input, has no append of its own.
+   * Returns the outcome of the command with this idempotency key, if its append is under way. A command that was
+   * answered with an earlier reply, or refused because its key belongs to another input, has no append of its own.
    */
   speculative(key: string): { readonly digest: string; readonly outcome: Outcome } | undefined {
     for (const { idempotency, heldOutcome, heldForOwnAppend } of this.#calls)

@@ -8,8 +8,8 @@ import { quoted } from '../quoted.ts';
 export type RecordedEvent = JournalRecord & { readonly kind: 'event' };
 
 /**
- * The records of a page that was read after `afterSeq`, all of them events. Throws
- * SVC_JOURNAL_CORRUPT when one is missing, or is a deletion.
+ * Returns the records of a page that was read after `afterSeq`, all of them events. Throws
+ * SVC_JOURNAL_CORRUPT when a record is missing, or is a deletion.
  */
 export function eventsInOrder(
   entity: EntityRef,
@@ -25,7 +25,7 @@ export function eventsInOrder(
   });
 }
 
-/** SVC_JOURNAL_CORRUPT for a deletion that the index of the journal does not contain. */
+/** Returns SVC_JOURNAL_CORRUPT for a deletion that the index of the journal does not contain. */
 export function unknownDeletion(entity: EntityRef, seq: number): SvcError {
   return corruptHistory(entity, `record ${seq} is a deletion that its index does not know`);
 }
@@ -38,7 +38,7 @@ function corruptHistory(entity: EntityRef, what: string): SvcError {
   );
 }
 
-/** The name of an entity in messages. */
+/** Returns the name of an entity in messages. */
 export function entityName(entity: EntityRef): string {
   return `entity ${quoted(entity.id)} of component ${quoted(entity.component)}`;
 }

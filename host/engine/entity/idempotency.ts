@@ -9,7 +9,7 @@ import type { EntityCall, Outcome } from './entity-call.ts';
 /** The longest idempotency key, in characters. */
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 1024;
 
-/** The problem of a key, as the end of a sentence about it; undefined when the key is valid. */
+/** Returns the problem of a key as the end of a sentence about it (`is empty`); undefined if the key is valid. */
 export function idempotencyKeyProblem(
   key: string,
   lengthMax = IDEMPOTENCY_KEY_LENGTH_MAX,
@@ -23,7 +23,7 @@ export function idempotencyKeyProblem(
   return undefined;
 }
 
-/** The first reply to the key, or a refusal where the key came with another command or input then. */
+/** Returns the first reply to the key, or a refusal if the key came with another command or input at that time. */
 export function repeatedOutcome(
   { digest }: CommandKey,
   first: { readonly digest: string; readonly outcome: Outcome },
@@ -40,7 +40,7 @@ export function isExpired({ timeMs }: StoredReply, nowMs: number, retentionMs: n
   return nowMs - timeMs >= retentionMs;
 }
 
-/** The reply that is stored with the records of a call; undefined for a call without a key. */
+/** Returns the reply that is stored with the records of a call; undefined for a call without a key. */
 export function replyToStore(
   { idempotency }: EntityCall,
   outcome: Outcome,

@@ -1,10 +1,11 @@
 // IdempotentExecution carries out a command with an idempotency key once: it looks the reply to the key up before the command
-// is decided, and answers a repeated command with that. One object serves all entities of an engine, and holds nothing of any
-// of them.
+// is decided, and answers a repeated command with that reply. One object serves all entities of an engine, and keeps no
+// state of any entity.
 //
 // Invariants
-// K1  A command whose key has a reply is not decided, whether that reply is on disk or waits for it.
-// K2  A reply that waits for the disk is repeated after it, or the repeated command fails with it.
+// K1  A command whose key has a reply is not decided, whether the reply is on disk or still waits for the disk.
+// K2  While the first reply waits for the disk, so does a repeated command. It fails if the append of the first one
+//     fails.
 import type { Awaitable } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
@@ -34,7 +35,7 @@ export class IdempotentExecution {
     this.#commands = commands;
   }
 
-  /** `guest`: the guest of `state`. `key`: the key of the command. */
+  /** Repeats the reply to `key`, or carries the command out if there is none. `guest`: the guest of `state`. */
   run(state: EntityState, guest: GuestEntity, call: EntityCall, key: CommandKey): Remainder {
     state.use();
     const speculative = state.calls.speculative(key.key);

@@ -20,7 +20,7 @@ export class IdleList<T extends Idler> {
     return this.#oldest;
   }
 
-  /** The member that was used next after this member; undefined: there is none. */
+  /** Returns the member that was used next after this member; undefined if there is none. */
   after(member: T): T | undefined {
     return member.idleAfter as T | undefined;
   }

@@ -8,8 +8,8 @@ import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 export interface Incarnation {
   readonly entity: EntityRef;
   /**
-   * Sequence number of the record before its first event: that of a deletion, or 0. With a `snapshot`, that of the record
-   * whose state the snapshot is.
+   * Sequence number of the record before its first event: that of a deletion, or 0. With a `snapshot`, that of the last
+   * record that the snapshot includes.
    */
   readonly afterSeq: number;
   /** State after the record `afterSeq`, as JSON text; undefined: the empty state. */
@@ -24,7 +24,7 @@ export interface Incarnation {
   eventsAfter(seq: number): Awaitable<readonly StoredEvent[]>;
 }
 
-/** An incarnation that consists of `events`. `firstSeq`: sequence number of the first event. */
+/** Returns an incarnation that consists of `events`. `firstSeq`: sequence number of the first event. */
 export function incarnationOf(
   entity: EntityRef,
   events: readonly StoredEvent[],

@@ -4,7 +4,8 @@
 // Invariants
 // I1  Calls reach the guest one at a time, in arrival order.
 // I2  The journal is replayed only while no append is under way.
-// I3  While no call and no append is under way, an entity with a guest is in the idle list, and one without is gone.
+// I3  While no call and no append is under way, an entity with a guest is in the idle list, and an entity without a
+//     guest has left memory.
 import assert from 'node:assert';
 import type { EntityRef } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
@@ -16,7 +17,7 @@ import type { Idler } from './idle-list.ts';
 import { replay } from './replay.ts';
 import { stopping } from './stopping.ts';
 
-/** Calls that have waited run for this long before the entity yields to the event loop. */
+/** How long an entity runs its queued calls before it yields to the event loop, in milliseconds. */
 const SLICE_MS = 10;
 
 export class LiveEntity implements Idler {
@@ -54,7 +55,7 @@ export class LiveEntity implements Idler {
     this.#state.usedMs = timeMs;
   }
 
-  /** Nothing is under way, and the entity may be closed. */
+  /** Whether nothing is under way, so that the entity may be closed. */
   get isIdle(): boolean {
     return !this.#calls.isQueued && this.#state.appendCount === 0 && !this.#isWorking;
   }
@@ -65,7 +66,7 @@ export class LiveEntity implements Idler {
     if (!this.#isWorking) this.#work();
   }
 
-  /** Lets go of the guest. Only while the entity is idle. */
+  /** Closes the guest. Call it only while the entity is idle. */
   close(): void {
     assert(this.isIdle);
     this.#state.close();
@@ -91,7 +92,7 @@ export class LiveEntity implements Idler {
         continue;
       }
       if (guest === undefined) {
-        if (state.appendCount > 0) break; // I2: the last append to settle comes back here.
+        if (state.appendCount > 0) break; // I2: #appendSettled calls #work after the last append.
         void this.#activate();
         return;
       }
@@ -117,7 +118,7 @@ export class LiveEntity implements Idler {
     void done.then(() => this.#work());
   }
 
-  /** There is nothing to be done before the next call or settlement. */
+  /** Called when there is nothing to do before the next call or settlement. */
   #rest(): void {
     if (!this.isIdle) this.#needs.busy(this);
     else if (this.#state.guest === undefined) this.#needs.gone(this);
@@ -136,14 +137,14 @@ export class LiveEntity implements Idler {
         this.#state.open(replayed.guest, replayed.seq, replayed.growth);
       } else this.#failedToFold(replayed.fault, breaker.faulted(ref, replayed.fault));
     } catch (failure) {
-      // A fold that was cancelled says nothing of the entity.
+      // A fold that was cancelled says nothing about the entity, so it is not logged.
       if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(failure);
       else this.#failedToFold(failure, undefined);
     }
     this.#work();
   }
 
-  /** `backedOff`: the entity is backed off from now on. */
+  /** `backedOff`: the error for the log if the entity backs off from now on; undefined if it does not. */
   #failedToFold(failure: unknown, backedOff: SvcError | undefined): void {
     const { faultLog } = this.#needs;
     faultLog(this.ref, undefined, failure);

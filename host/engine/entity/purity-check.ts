@@ -1,9 +1,10 @@
-// PurityCheck finds commands and queries that change the state that they are given, which only `apply` may do. It encodes the
-// state before and after one call of each interval. When the state has changed, the call fails and the entity is rebuilt from
-// the journal, so nothing wrong is stored.
+// PurityCheck finds commands and queries that change the state that they are given, which only `apply` may do. It
+// encodes the state before and after one in every `purityCheckInterval` calls. When the state has changed, the call
+// fails and the entity is rebuilt from the journal, so nothing wrong is stored.
 //
 // Invariants
-// P1  A call that is not checked costs a count. A command counts once, together with its reply from the state after its events.
+// P1  A call that is not checked costs only a decrement. A command counts once, together with its reply from the state
+//     after its events.
 // P2  The check never disables a component: when its state cannot be encoded, the component is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
@@ -59,7 +60,10 @@ export class PurityCheck implements GuestEntities {
     );
   }
 
-  /** The error for a call that has changed the state. `after`: undefined when the state has no JSON form any more. */
+  /**
+   * Returns the error for a call that has changed the state. `after`: undefined when the state has no JSON form any
+   * more.
+   */
   changed(
     ref: EntityRef,
     what: CheckedCall,

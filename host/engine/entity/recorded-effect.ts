@@ -5,7 +5,7 @@ import type { JournalRecord, RecordKind } from '../../model/entity.ts';
 import { traceIdOf } from '@svc/kit/trace-context';
 import type { EntityCall } from './entity-call.ts';
 
-/** The records of an effect. `afterSeq`: sequence number of the entity's last record. */
+/** Returns the records of an effect. `afterSeq`: sequence number of the entity's last record. */
 export function recordsOf(
   effect: Effect,
   { nowMs: timeMs, seed }: CallContext,

@@ -1,12 +1,13 @@
-// RefoldCheck compares the state of an entity that leaves memory with a fresh fold of its journal. It watches one entity of
-// each interval that is opened, and folds its journal when it is evicted. It finds what the check of single calls missed, and
-// an `apply` that depends on more than state and event.
+// RefoldCheck compares the state of an entity that leaves memory with a fresh fold of its journal. It watches one in
+// every `purityRefoldInterval` entities that are opened, and folds the journal of that entity when the entity is
+// evicted. It finds changes of the state that PurityCheck missed, and an `apply` that depends on more than state and
+// event.
 //
 // Invariants
 // R1  At most one fold is under way, of a limited number of events, and no eviction waits for it.
 // R2  An entity that is opened again while it is folded is not reported, because its journal may have grown.
 // R3  The fold uses the journal alone, so it also finds a snapshot that differs from its events.
-// R4  A journal that cannot be read or folded is not reported here, but to the next caller of the entity.
+// R4  The check does not report a journal that cannot be read or folded: the next caller of the entity gets that error.
 import assert from 'node:assert';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
@@ -25,7 +26,7 @@ import { differencePath } from './state-difference.ts';
 
 /** The number of handlers that a report names. */
 const HANDLERS_MAX = 16;
-/** The cost of opening and reading an entity, in events. It counts when the engine closes. */
+/** The cost of opening and reading an entity, expressed in events. It matters only after `stop`. */
 const EVENTS_PER_ENTITY = 100;
 
 interface Needs extends ReplayNeeds {
@@ -40,7 +41,7 @@ export class RefoldCheck implements GuestEntities {
   #left: number;
   /** The number of records of the entity that is being evicted; undefined while none is. */
   #evictedRecords: number | undefined = undefined;
-  /** The number of events that may still be folded. */
+  /** The number of events that may still be folded; Infinity before `stop`. */
   #eventsLeft = Infinity;
   #current: { readonly ref: EntityRef; isOpenedAgain: boolean } | undefined = undefined;
   #done: Promise<void> | undefined = undefined;
@@ -66,8 +67,8 @@ export class RefoldCheck implements GuestEntities {
   }
 
   /**
-   * Closes an entity whose records are all on disk. An entity that closes later, because a snapshot of it is taken before, is
-   * not compared: it may have been opened again.
+   * Calls `close`, which closes an entity whose records are all on disk. An entity that closes later, because a
+   * snapshot of it is taken before, is not compared: it may have been opened again.
    */
   evict(records: number, close: () => void): void {
     this.#evictedRecords = records;
@@ -88,7 +89,7 @@ export class RefoldCheck implements GuestEntities {
     this.#eventsLeft = this.#needs.limits.purityRefoldEventsMax;
   }
 
-  /** The fold under way. It does not reject for a fault of the module or the journal. */
+  /** The fold under way; undefined when there is none. It does not reject for a fault of the module or the journal. */
   get underWay(): Promise<void> | undefined {
     return this.#done;
   }
@@ -191,7 +192,7 @@ class WatchedEntity extends ForwardingEntity {
 
   override close(...args: Args<'close'>): Answer<'close'> {
     const { entity } = this;
-    // Without a handler that ran, the state is the fold itself.
+    // If no handler ran, the state is what the fold gave, and there is nothing to compare.
     const events = this.#isFromSnapshot ? this.#check.evictedRecords : this.#events;
     if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(events)) {
       entity.close(...args);

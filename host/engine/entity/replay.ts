@@ -5,10 +5,10 @@
 //
 // Invariants
 // R1  Between two batches it yields to the event loop whenever the FoldBudget is spent, and a batch that took
-//     long makes the next one smaller. One call of the guest is bounded by the guest's own limits.
+//     long makes the next one smaller. A single call of the guest is bounded by the guest's own limits.
 // R2  After the batch in which `replayTimeoutMs` runs out, no further batch is folded.
 // R3  When the fault of another entity destroys the instance, the replay begins again, in an instance of its own.
-// R4  A snapshot is never needed: after a fault that begins with a snapshot, the replay begins again without it.
+// R4  A snapshot is never needed: when a replay that began with a snapshot faults, it begins again without it.
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -69,7 +69,10 @@ export type Replay =
 
 type Fold =
   | Replay
-  /** A batch of several events failed as a whole: the event is not known, and a limit of one call may have been the cause. */
+  /**
+   * A batch of several events failed as a whole: which event failed is not known, and a limit of one call may have been
+   * the cause.
+   */
   | {
       readonly kind: 'batch failed';
       readonly afterSeq: number;
@@ -122,8 +125,9 @@ interface Attempt {
   /** Fingerprint of the snapshot with which the attempt may begin. */
   fingerprint: string | undefined;
   beganWithSnapshot: boolean;
-  /** Events after this one are folded one by one. */
+  /** Sequence number of the event after which events are folded one by one; Infinity: never. */
   singlyAfter: number;
+  /** The rest of `replayTimeoutMs`. */
   leftMs: number;
 }
 
@@ -163,7 +167,9 @@ function stopped(entity: EntityRef, seq: number, stop: FoldStop, timeoutMs: numb
     : { kind: 'batch failed', afterSeq: seq, fault };
 }
 
-/** Grows and shrinks batches by the time they take, shares the event loop, and ends the fold when its time is over. */
+/**
+ * Grows and shrinks batches by the time they take, yields to the event loop, and ends the fold when its time is over.
+ */
 class ReplayPacing implements FoldPacing {
   readonly growth: Growth;
   readonly #budget: FoldBudget;

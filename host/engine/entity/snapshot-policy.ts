@@ -34,7 +34,7 @@ export interface SnapshotNeeds {
   readonly fingerprint: string | undefined;
 }
 
-/** An entity that leaves memory gets a snapshot after the interval divided by this. */
+/** An entity that leaves memory gets a snapshot after `snapshotIntervalEvents` divided by this number. */
 const PART_AT_CLOSE = 4;
 /** Milliseconds after which no further snapshot is taken while the engine closes. */
 const CLOSING_MS = 1_000;
@@ -50,8 +50,9 @@ export class SnapshotPolicy {
   readonly #atCloseEvents: number;
   /** Components that have no snapshots any more. */
   readonly #without = new Set<string>();
-  /** The number of states in a row that could not be written, and that could not be read, by component. */
+  /** The number of states in a row that could not be written, by component. */
   readonly #unwritten = new Map<string, number>();
+  /** The number of states in a row that could not be read, by component. */
   readonly #unread = new Map<string, number>();
   /** Entities whose state exceeded a limit, by component and id. */
   readonly #tooLarge = new Set<string>();
@@ -67,24 +68,24 @@ export class SnapshotPolicy {
     this.#atCloseEvents = isOn ? Math.ceil(interval / PART_AT_CLOSE) : Infinity;
   }
 
-  /** Whether the state of the entity exceeded a limit when it was last to be written. */
+  /** Whether the state of the entity exceeded a limit when a snapshot was last taken. */
   isTooLarge(entity: EntityRef): boolean {
     return this.#tooLarge.size > 0 && this.#tooLarge.has(keyOf(entity));
   }
 
-  /** Fingerprint of the snapshots that may be used for an entity; undefined: none may be. */
+  /** Returns the fingerprint of the snapshots that may be used for an entity; undefined if none may be used. */
   fingerprintFor({ component }: EntityRef): string | undefined {
     return this.#intervalEvents === Infinity || this.#without.has(component)
       ? undefined
       : this.#needs.fingerprint;
   }
 
-  /** A replay that began with a snapshot has succeeded. */
+  /** Called when a replay that began with a snapshot has succeeded. */
   restored({ component }: EntityRef): void {
     if (this.#unread.size > 0) this.#unread.delete(component);
   }
 
-  /** A replay that began with a snapshot has faulted, and a replay without it has not. */
+  /** Called when a replay that began with a snapshot has faulted, and a replay without it has succeeded. */
   restoreFailed(entity: EntityRef, fault: Error): void {
     if (isLastOf(this.#unread, entity))
       this.#turnOff(entity, fault, 'Snapshots led to faults, and the events did not');
@@ -104,7 +105,7 @@ export class SnapshotPolicy {
     return passedMs >= 0 && passedMs < CLOSING_MS;
   }
 
-  /** Whether a state that was taken is stored. Updates `growth`. */
+  /** Whether a state that was taken is to be stored as a snapshot. Updates `growth`. */
   isWorthKeeping({ component }: EntityRef, state: string, growth: Growth): boolean {
     if (this.#unwritten.size > 0) this.#unwritten.delete(component);
     const bytes = stateBytes(state);
@@ -128,8 +129,8 @@ export class SnapshotPolicy {
   }
 
   /**
-   * The state could not be written. Throws anything that is not a fault of the guest. `isOwn`: no other entity can have caused
-   * the fault.
+   * Called when the state could not be written. Throws anything that is not a fault of the guest. `isOwn`: no other
+   * entity can have caused the fault.
    */
   failed(entity: EntityRef, fault: unknown, isOwn: boolean): void {
     if (!(fault instanceof GuestFault)) throw fault;
@@ -138,13 +139,13 @@ export class SnapshotPolicy {
       this.#turnOff(entity, fault, 'The state could not be written as JSON');
   }
 
-  /** An entity closes once its snapshot is taken. */
+  /** Remembers an entity that closes once its snapshot is taken. `done` resolves after that. */
   closes(done: Promise<void>): void {
     this.#closing.add(done);
     void done.finally(() => this.#closing.delete(done));
   }
 
-  /** The engine closes: from now on, snapshots are taken for a limited time. */
+  /** Called when the engine closes: from now on, snapshots are taken for CLOSING_MS only. */
   stop(): void {
     this.#closingSinceMs = this.#needs.clock.nowMs();
   }
@@ -180,7 +181,7 @@ export class SnapshotPolicy {
   }
 }
 
-/** Counts a fault of a component. Returns whether that was the last that is accepted. */
+/** Counts a fault of a component. Returns whether FAULTS_MAX in a row are reached. */
 function isLastOf(faults: Map<string, number>, { component }: EntityRef): boolean {
   const count = (faults.get(component) ?? 0) + 1;
   faults.set(component, count);
@@ -192,7 +193,7 @@ function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
 }
 
-/** Memory that a state takes, in bytes. */
+/** Returns the memory that a state takes, in bytes. */
 export function stateBytes(state: string): number {
   return state.length * BYTES_PER_UNIT;
 }

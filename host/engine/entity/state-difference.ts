@@ -10,7 +10,10 @@ const HIDDEN = '[…]';
 type Types = ModuleDescriptor['types'];
 type Path = readonly string[];
 
-/** The path for two JSON texts of a type; undefined: their values are equal, a text is not JSON, or a text is too long. */
+/**
+ * Returns the path at which two JSON texts of a type differ; undefined if their values are equal, differ as a whole, or
+ * cannot be compared, because a text is not JSON or is too long.
+ */
 export function differencePath(
   before: string,
   after: string,
@@ -30,7 +33,10 @@ export function differencePath(
   return (text.startsWith('.') ? text.slice(1) : text) + (path.length > STEPS_MAX ? '…' : '');
 }
 
-/** Undefined: the values are equal. Empty: they differ at this path. */
+/**
+ * Returns the path, within the two values, at which they differ: undefined if they are equal, empty if none leads
+ * deeper.
+ */
 function difference(
   a: unknown,
   b: unknown,
@@ -65,7 +71,7 @@ function stepInto(
   return [HIDDEN, inner];
 }
 
-/** The schema behind references, null and the cases of a sum type. */
+/** Returns the schema of `value` behind references, null and the cases of a sum type; undefined if it is not known. */
 function resolved(
   schema: TypeSchema | undefined,
   value: Readonly<Record<string, unknown>>,

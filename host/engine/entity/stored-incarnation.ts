@@ -1,5 +1,5 @@
-// StoredIncarnation reads the current incarnation of an entity from the journal of a running service, page by page. It consists
-// of the records that are on disk, so no append of the entity may be under way.
+// StoredIncarnation reads the current incarnation of an entity from the journal of a running service, page by page. The
+// incarnation consists of the records that are on disk, so no append of the entity may be under way.
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { IncarnationStart, Journal } from '../needs/journal.ts';

@@ -1,6 +1,6 @@
 // UnsettledBytes counts the memory that waits for the disk in one engine: the events of appends, the replies that are stored
-// with them, and the outcomes of calls that are answered after them. A disk that is slower than the commands would make it
-// grow without bound.
+// with them, and the outcomes of calls that are answered after them. With a disk slower
+// than the commands, this memory would grow without bound, so commands fail above a limit (`diskTooSlow`).
 import { SvcError } from '@svc/kit/svc-error';
 import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
@@ -12,14 +12,14 @@ const BYTES_PER_UNIT = 2;
 /** The number of settled appends that are removed from the list together. */
 const LET_GO_AT = 1_024;
 
-/** Bytes that the records of one command take in memory, roughly. */
+/** Returns the bytes that the records of one command take in memory, roughly. */
 export function appendBytes(events: readonly StoredEvent[], actionCount: number): number {
   let bytes = (events.length + actionCount) * RECORD_BYTES;
   for (const { json } of events) bytes += json.length * BYTES_PER_UNIT;
   return bytes;
 }
 
-/** Bytes of the reply that is stored for an idempotency key; 0 for a command without a key. */
+/** Returns the bytes of the reply that is stored for an idempotency key; 0 for a command without a key. */
 export function answerBytes({ idempotency }: EntityCall, answer: Effect | Outcome): number {
   return idempotency === undefined ? 0 : RECORD_BYTES + answerUnits(answer) * BYTES_PER_UNIT;
 }
@@ -30,7 +30,7 @@ function answerUnits(answer: Effect | Outcome): number {
   return answer.message.length + (answer.details?.length ?? 0);
 }
 
-/** Bytes of an outcome that waits for the disk. */
+/** Returns the bytes of an outcome that waits for the disk. */
 export function outcomeBytes(outcome: Outcome): number {
   return answerUnits(outcome) * BYTES_PER_UNIT;
 }
@@ -51,7 +51,7 @@ export class UnsettledBytes {
     this.#held += bytes;
   }
 
-  /** An append of so many bytes is queued. */
+  /** Adds the bytes of an append that was queued. */
   queued(bytes: number): void {
     this.#sizes.push(bytes);
     this.#total += bytes;
@@ -69,7 +69,7 @@ export class UnsettledBytes {
   }
 }
 
-/** The failure of a command while too many bytes wait for the disk. */
+/** Returns the failure of a command while too many bytes wait for the disk. */
 export function diskTooSlow(bytes: number): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',

@@ -1,4 +1,5 @@
-// Clock and RandomSource are what the engine needs of time and chance. It has neither of its own, so that a test can set both.
+// Clock and RandomSource give the engine its time and its random numbers. The engine has no other source of either, so
+// that a test can set both.
 
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z, an integer. It may jump. */

@@ -29,8 +29,8 @@ export interface Guest {
 
 export interface GuestEntities {
   /**
-   * Opens the entity in its empty state, or in the state of a snapshot. `alone`: in an instance of its own, so that neither it
-   * nor another entity is lost by a fault of the other. Throws GuestFault.
+   * Opens the entity in its empty state, or in the state of a snapshot. `alone`: in an instance of its own, so that a
+   * fault of this entity destroys no other entity, and the other way round. Throws GuestFault.
    */
   open(entity: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity>;
   /**
@@ -42,7 +42,7 @@ export interface GuestEntities {
 }
 
 /**
- * One live entity. Calls never overlap: the engine makes the next one after the last one has returned. Each may throw
+ * One live entity. Calls never overlap: the engine makes a call after the last one has returned. Each call may throw
  * GuestFault; then `lost` is true, for this entity and every other entity of its instance.
  */
 export interface GuestEntity {
@@ -69,8 +69,8 @@ export interface GuestEntity {
 
 export interface GuestEndpoints {
   /**
-   * Runs the handler of a route. Requests may overlap. `calls` serves the handler's imports, and is used only until the answer.
-   * Throws GuestFault.
+   * Runs the handler of a route. Requests may overlap. `calls` serves the handler's imports, and is used only until the
+   * handler answers. Throws GuestFault.
    */
   handle(
     context: CallContext,
@@ -98,10 +98,10 @@ export interface HostCalls {
     idempotencyKey: string | undefined,
   ): Awaitable<Reply | Refusal>;
   /**
-   * Does what `call` does, for a handler that cannot wait. The result may be speculative: the answer of the entity unless its
-   * write fails. Undefined: the handler would have to wait. The handler's answer may be discarded and the handler replayed
-   * even after it has returned, when its speculative result was not confirmed. Where the method is absent, run the handler
-   * where it can wait. Throws as `call` does.
+   * Does what `call` does, for a handler that cannot wait. The result may be speculative: the answer of the entity
+   * unless its write fails. Returns undefined if the handler would have to wait. The handler's answer may be discarded
+   * and the handler replayed even after it has returned, when its speculative result was not confirmed. Where the
+   * method is absent, run the handler where it can wait. Throws as `call` does.
    */
   readonly speculate?:
     | ((
@@ -113,17 +113,20 @@ export interface HostCalls {
       ) => Reply | Refusal | undefined)
     | undefined;
   /**
-   * Call it before the handler is run again from its beginning where it can wait. True: the handler has made calls before, so
-   * the request must not be refused as if nothing was done.
+   * Call it before the handler is run again from its beginning where it can wait. Returns true if the handler has made
+   * calls before, so that the request must not be refused as if nothing was done.
    */
   beginReplay?(): boolean;
   /**
-   * Present after `speculate` has answered undefined for a call that was sent to another shard. Resolves once its answer is
-   * there; then run the handler again from its beginning where it cannot wait. Undefined: run it where it can wait. Rejects
-   * when the request is cancelled.
+   * Call it after `speculate` has returned undefined. If the call was sent to another shard, returns a promise that
+   * resolves once the answer is there; then run the handler again from its beginning where it cannot wait. Returns
+   * undefined if the handler has to run where it can wait. Rejects when the request is cancelled.
    */
   remoteAnswer?(): Promise<void> | undefined;
-  /** Why the request was cancelled; then each call throws this fault, and so ends the handler. */
+  /**
+   * Why the request was cancelled, undefined if it was not; once it is set, each call throws this fault, and so ends
+   * the handler.
+   */
   readonly cancelReason?: GuestFault | undefined;
   /** Reads acknowledged events of the current incarnation of an entity, after `afterSeq`, at most `limit`. */
   readEvents(

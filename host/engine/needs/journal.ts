@@ -70,12 +70,12 @@ export interface Journal {
    * `read` costs no more does not have this method. Call it after `incarnation`. Throws as `read` does.
    */
   eventsAfter?(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[];
-  /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
+  /** Returns `seq` of the entity's last deletion; 0 if the entity was never deleted. Rejects as `read` does. */
   lastDeletion(entity: EntityRef): Promise<number>;
   /**
    * Reads the beginning of the entity's current incarnation: the snapshot of this fingerprint, if one is stored in that
-   * incarnation, and the first records, at most `limit`. A plain value wherever nothing has to be waited for. Throws, or
-   * rejects, as `read` does.
+   * incarnation, and the first records, at most `limit`. Returns a plain value if nothing has to be waited for. Throws,
+   * or rejects, as `read` does.
    */
   incarnation(
     entity: EntityRef,
@@ -88,8 +88,8 @@ export interface Journal {
    */
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void;
   /**
-   * Reads the reply of the entity to an idempotency key, if it is stored and on disk. A plain value wherever nothing has to be
-   * waited for. Throws, or rejects, as `read` does.
+   * Reads the reply of the entity to an idempotency key, if it is stored and on disk. Returns a plain value if nothing
+   * has to be waited for. Throws, or rejects, as `read` does.
    */
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
   /** Waits until everything that was queued has settled, then closes the journal. */

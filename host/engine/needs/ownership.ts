@@ -3,6 +3,6 @@
 // change while the service runs.
 
 export interface Ownership {
-  /** Index of the shard that owns the entity, from 0 on. At any moment an entity has at most one owner. */
+  /** Returns the index of the shard that owns the entity, from 0 on. At any moment an entity has at most one owner. */
   ownerOf(component: string, id: string): number;
 }

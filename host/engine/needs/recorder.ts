@@ -11,9 +11,11 @@ export interface SpanClock {
 }
 
 export interface Recorder extends SpanClock {
-  /** A command or a query was answered, or has failed. `failure`: the refusal, or the error that was thrown. */
+  /**
+   * Called when a command or a query was answered, or has failed. `failure`: the refusal, or the error that was thrown.
+   */
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void;
-  /** A request to a route was answered, or its connection is gone. */
+  /** Called when a request to a route was answered, or its connection is gone. */
   served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void;
 }
 

@@ -1,7 +1,7 @@
 // CallFailures: the failed calls and reads of one request. If a handler answers with the result of one of them, the
-// caller receives the failure of that one, whatever else failed. A handler knows a failure only by its word and text.
-// Of two failures with the same word and text the newer one is answered: both have the same status, but the error id
-// may differ.
+// caller receives the failure of that call or read, whatever else failed. A handler knows a failure only by its word
+// and text. Of two failures with the same word and text the newer one is answered: both have the same status, but the
+// error id may differ.
 //
 // Invariant: at most one failure is kept for each word and text that a module can receive.
 import type { Refusal } from '../../model/call.ts';

@@ -40,7 +40,7 @@ export function keepInput(kept: KeptBytes | undefined, bytes: number): void {
   );
 }
 
-/** Counts the input of a call that continues after the end of its request. */
+/** Counts the input of a call that continues after the end of its request, until `answer` settles. */
 export function countUnfinished(kept: KeptBytes, bytes: number, answer: Promise<unknown>): void {
   if (bytes <= SMALL_BYTES) return;
   const input = kept.beside();

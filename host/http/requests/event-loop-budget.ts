@@ -2,12 +2,12 @@
 // they make run synchronously wherever they have nothing to wait for. Without a limit, many of them in one turn would delay
 // timers, responses and new connections.
 //
-// Invariants: those who yield continue in the order in which they yielded. Each continues when everything that the one
-// before it did without waiting is done, and only while the budget of its turn lasts; but at least one continues in every
-// turn.
+// Invariant: callers of `yield` continue in the order of their calls. The next caller continues when everything that
+// the caller before it did without waiting is done, and only while the budget of the turn lasts; but at least one
+// caller continues in every turn.
 import type { EventLoop } from '../../engine/needs/event-loop.ts';
 
-/** A turn of the event loop takes on new work for so long, in milliseconds. */
+/** How long a turn of the event loop takes on new work, in milliseconds. */
 const BUDGET_MS = 10;
 
 export interface EventLoopClock {
@@ -15,14 +15,14 @@ export interface EventLoopClock {
   nowMs(): number;
   /** Calls `callback` in the next turn of the event loop. */
   nextTurn(callback: () => void): void;
-  /** Calls `callback` when no promise that is settled has a reaction left to run. */
+  /** Calls `callback` when all reactions to settled promises have run. */
   afterPromises(callback: () => void): void;
 }
 
 const SYSTEM: EventLoopClock = {
   nowMs: () => performance.now(),
   nextTurn: setImmediate,
-  // A tick that is asked for in a microtask runs when the queue of microtasks is empty.
+  // A callback that a microtask passes to process.nextTick runs when the queue of microtasks is empty.
   afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
 };
 
@@ -44,7 +44,7 @@ export class EventLoopBudget implements EventLoop {
     this.#clock = clock;
   }
 
-  /** Whether new work should yield first. The first question in a turn begins the turn's budget. */
+  /** Whether new work should yield first. The first call in a turn begins the turn's budget. */
   isUsedUp(): boolean {
     if (this.#startMs === undefined) {
       this.#begin();
@@ -61,8 +61,9 @@ export class EventLoopBudget implements EventLoop {
   }
 
   /**
-   * Runs `work` when the work that was given here before has settled, and everything that followed it without waiting is
-   * done: what one work resolves with is handed on before the next one begins. Work that had to wait is within the budget.
+   * Runs `work` when the work of all earlier calls has settled, and everything that followed from it without waiting is
+   * done: a caller has used its result before the work of the next caller begins. Work that had to wait yields first if
+   * the budget is used up.
    */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const begin = () => (this.isUsedUp() ? this.yield().then(work) : work());

@@ -74,17 +74,20 @@ export class RequestCalls implements HostCalls {
   #replayedCalls = 0;
   /** The result of the last call, if it is speculative (R1). */
   #speculation: { readonly speculative: Outcome; readonly answer: Promise<Outcome> } | undefined;
-  /** Settles, and never rejects, when another shard has answered the last call. */
+  /**
+   * Resolves, and never rejects, when another shard has answered the last call; undefined: there is nothing to wait
+   * for.
+   */
   #remote: Promise<void> | undefined;
   #hasAwaitedRemote = false;
   #firstRemoteTarget: EntityRef | undefined;
-  /** Recorded calls that are still to be replayed where the handler cannot suspend. */
+  /** The number of recorded calls that are still to be replayed where the handler cannot suspend. */
   #leftToReplay = 0;
   #failures: CallFailures | undefined;
   /** False before the first call, which needs no check of the budget: it was checked just before the handler began. */
   #hasCalled = false;
   #cancelReason: GuestFault | undefined;
-  /** Fails the call for which the handler waits. */
+  /** Rejects the promise for which the handler waits; undefined before the first one. */
   #failWait: ((reason: GuestFault) => void) | undefined;
 
   /** `keys`: present when the request has an idempotency key. `kept`: counts the memory of recorded calls. */
@@ -224,7 +227,7 @@ export class RequestCalls implements HostCalls {
       checkOwnKey(key, target, name);
       answer = this.#engine.speculate!(target, name, input, metadata, keyOfCall);
     } catch (error) {
-      // The entity shares the stack with the handler here, and found too little of it. Nothing was executed.
+      // The entity runs on the handler's stack here, and too little of the stack was left. Nothing was executed.
       if (error instanceof GuestFault && error.limit === 'stack') {
         this.#keys?.takeBack(target, name);
         return undefined;
@@ -243,7 +246,7 @@ export class RequestCalls implements HostCalls {
     if (isRemote) {
       this.#remote = this.#recordRemote(recorded, later);
       if (this.#recorded.length === 1) this.#firstRemoteTarget = target;
-      // The replay, or the confirmation, sees the failure; perhaps neither happens.
+      // The replay or the confirmation handles a rejection. Without this listener it is unhandled if neither happens.
     } else later.catch(() => {});
     if (speculative !== undefined) this.#speculation = { speculative, answer: later };
     return speculative;
@@ -302,7 +305,7 @@ export class RequestCalls implements HostCalls {
     });
   }
 
-  /** Settles as the promise does, or is failed before that by `cancel`. */
+  /** Returns a promise that settles as `answer` does, or rejects before that when the request is cancelled. */
   #cancellable<T>(answer: Promise<T>, describe = callFailure): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#failWait = reject;

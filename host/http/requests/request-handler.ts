@@ -26,7 +26,7 @@ interface Parts {
   readonly random: RandomSource;
   /** The budget of the thread that all requests run in. */
   readonly eventLoop?: EventLoopBudget;
-  /** Is called when the first entity that a handler calls is owned by another shard. */
+  /** Called when the first entity that a handler calls is owned by another shard. */
   readonly firstCallIsRemote?: (
     request: EndpointRequest,
     target: EntityRef,
@@ -112,7 +112,7 @@ async function settled(answer: Awaitable<Outcome>, calls: RequestCalls): Promise
   return notPassedOn(await answer, calls);
 }
 
-/** Throws the failure of the call whose result the handler has returned as its answer. */
+/** Returns the answer. If it is the failure of a call that the handler passes on, throws that failure instead. */
 function notPassedOn(answer: Outcome, calls: RequestCalls): Outcome {
   const failure = answer.kind === 'refusal' ? calls.failurePassedOnBy(answer) : undefined;
   if (failure !== undefined) throw failure;
