@@ -11,21 +11,23 @@
 // Invariants: all bytes between `read` and `written` are complete frames; a reader that sleeps has read everything,
 // or is woken.
 
-/** Size limits of a ring's frames in bytes, each a power of two. */
+/** Maximum size of a ring's buffer in bytes. The size of every buffer is a power of two. */
 const RING_BYTES_MAX = 128 * 1024;
-/** Room for two of the longest frames. */
+/** Minimum size of a ring's buffer in bytes: it has room for two of the longest frames. */
 const RING_BYTES_MIN = 8 * 1024;
 /**
  * Size of all rings that one shard reads, in bytes. There is one for each other shard, so more shards have smaller
  * rings.
  */
 const RINGS_BYTES = 1024 * 1024;
-/** Maximum length of a frame in bytes. A message is as fast for a longer one, and a few of them would fill the ring. */
+/** Maximum length of a frame in bytes. For longer frames a message is as fast, and a few of them would fill the ring. */
 const FRAME_BYTES_MAX = 4096;
 
+/** Indices of words: the bytes ever written, the bytes ever read, and whether the reader sleeps. */
 const WRITTEN = 0;
 const READ = 16;
 const SLEEPS = 32;
+/** Number of words before the buffer. */
 const HEAD_WORDS = 48;
 /** Words before a frame's own words: its length and their number. */
 const FRAME_WORDS = 2;
@@ -53,9 +55,10 @@ export class FrameRingWriter {
   #read: number;
   /** Length of the frame being written, including the unused bytes before it. */
   #frameBytes = 0;
+  /** Index of the next word, and of the next byte of text. */
   #wordAt = 0;
   #byteAt = 0;
-  /** All units of the frame's texts, combined by bitwise or. */
+  /** All UTF-16 units of the frame's texts, combined by bitwise or. */
   #units = 0;
 
   constructor(shared: SharedArrayBuffer) {
@@ -68,8 +71,8 @@ export class FrameRingWriter {
   }
 
   /**
-   * Begins a frame of `words` words, of which each text takes one, and of texts with `units` units in all. Returns
-   * false if there is no room for it.
+   * Begins a frame of `words` words, of which each text takes one, and of texts with `units` UTF-16 units in all.
+   * Returns false if there is no room for the frame.
    */
   begin(words: number, units: number): boolean {
     const headBytes = (FRAME_WORDS + words) * 4;
@@ -125,7 +128,8 @@ export class FrameRingWriter {
   }
 
   /**
-   * Returns whether a message has to wake the reader: it sleeps and there are new frames. Marks the reader as awake.
+   * Returns whether the caller has to wake the reader with a message, because the reader sleeps and there are new
+   * frames. The reader is then marked as awake.
    */
   wakesReader(): boolean {
     const words = this.#words;

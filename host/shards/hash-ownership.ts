@@ -16,9 +16,12 @@ export class HashOwnership implements Ownership {
   }
 }
 
-/** The owner among `count` shards, 0 to `count` - 1. FNV-1a over the UTF-16 units of both texts, its bits mixed once more. */
+/**
+ * Returns the index of the owner among `count` shards. The hash is FNV-1a over the UTF-16 units of both texts, and its
+ * bits are mixed once more.
+ */
 export function shardOf(component: string, id: string, count: number): number {
-  // A unit that no text contains stands between the two texts, so that no two pairs are one text.
+  // A value that is no UTF-16 unit separates the texts, so that `a`, `bc` and `ab`, `c` are hashed differently.
   let hash = Math.imul(hashed(component, 0x811c9dc5) ^ 0x10000, 0x01000193);
   hash = hashed(id, hash);
   // The low bits of FNV-1a depend on the low bits of the text only.

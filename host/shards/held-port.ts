@@ -17,6 +17,7 @@ export class HeldPort {
   readonly #requestTimeoutMs: number;
   /** Resolves once the server listens, or with undefined if it cannot. */
   #held: Promise<Server | undefined> | undefined;
+  /** When a shard is expected back, in milliseconds of `performance.now()`. */
   #backAtMs = 0;
 
   constructor(requestTimeoutMs = REQUEST_TIMEOUT_MS) {
@@ -56,12 +57,12 @@ export class HeldPort {
       request.once('end', () => this.#answer(response));
       request.resume();
     });
-    // A client that asks first gets the answer before it sends its body.
+    // A client that sends `Expect: 100-continue` gets the answer before it sends its body.
     server.on('checkContinue', (_request, response: ServerResponse) => this.#answer(response));
     server.on('clientError', (_error, socket) => socket.destroy());
     const { promise, resolve } = Promise.withResolvers<Server | undefined>();
     server.once('listening', () => resolve(server));
-    // Callers are refused then; the shard that comes back reports who else listens on the port.
+    // Without a server, connections are refused. The restarted shard reports it if another program has the port.
     server.on('error', () => resolve(undefined));
     server.listen(port, host);
     return promise;

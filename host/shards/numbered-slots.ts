@@ -1,8 +1,9 @@
 // NumberedSlots holds values that wait for an answer, under numbers of 31 bits by which the answer names them. A Map
-// would leave its old table behind whenever it is rehashed. Such a table references the values that waited then; once
-// it is old, the garbage collector keeps them, and every later table, until its next full collection.
+// would leave its old table behind whenever it is rehashed. Such a table references the values that waited then, and the
+// next table. Once it is in the garbage collector's old generation, all of these stay in memory until the next full
+// collection.
 //
-// Invariant: the number of a removed value is not given to another one before its slot was reused 2^17 times.
+// Invariant: the number of a removed value is not given to another value before its slot was reused 2^17 times.
 
 const SLOT_BITS = 14;
 /** Maximum number of values. */
@@ -46,7 +47,7 @@ export class NumberedSlots<Value> {
     return this.#numbers[slot] === number ? this.#values[slot] : undefined;
   }
 
-  /** Removes the value and returns it; undefined if there is none. */
+  /** Removes the value and returns it; returns undefined if there is none. */
   take(number: number): Value | undefined {
     const value = this.get(number);
     if (value !== undefined) this.#empty(number & SLOT_MASK);

@@ -52,7 +52,7 @@ export class OpenQuestions {
     }
   }
 
-  /** Closes a question. Undefined: its time is over. */
+  /** Removes a question and returns it; returns undefined if it has settled before, by its time limit for example. */
   #closed(number: number): Open | undefined {
     const open = this.#open.get(number);
     this.#open.delete(number);

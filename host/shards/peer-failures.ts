@@ -1,8 +1,8 @@
-// The two failures of a call or request that another shard did not answer. They differ in what their caller may conclude:
-// SVC_SHARD_UNAVAILABLE says that nothing was done, SVC_CALL_UNCERTAIN that this is unknown.
+// PeerFailures: the two errors of a call or request that another shard did not answer. The caller may conclude from
+// SVC_SHARD_UNAVAILABLE that nothing was done; after SVC_CALL_UNCERTAIN it is unknown whether anything was.
 import { SvcError } from '@svc/kit/svc-error';
 
-/** `backAtMs`: when the shard is started again, where that is known, in milliseconds of `performance.now()`. */
+/** `backAtMs`: when the shard is started again, in milliseconds of `performance.now()`; absent if that is unknown. */
 export function shardUnavailable(backAtMs?: number): SvcError {
   const retryAfterMs = backAtMs === undefined ? undefined : backAtMs - performance.now();
   return new SvcError(

@@ -10,7 +10,7 @@ export interface PeerLink {
   readonly incoming: SharedArrayBuffer;
 }
 
-/** Both ends of a link between two of `shards` shards. Transfer each port together with its end. */
+/** Creates both ends of a link between two of `shards` shards. Transfer each port together with its end. */
 export function peerLinks(shards: number): readonly [PeerLink, PeerLink] {
   const { port1, port2 } = new MessageChannel();
   const [there, back] = [frameRing(shards), frameRing(shards)];

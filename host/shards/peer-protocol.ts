@@ -25,11 +25,14 @@ import type { PeerReceiver, PeerTransport, SendPosition } from './peer-transport
 import { ServedRequest } from './served-request.ts';
 
 /**
- * Calls and requests that may wait for the other shard. At this number further calls fail with SVC_OVERLOADED, and
+ * Maximum number of calls and requests that wait for the other shard. At this number further calls fail with SVC_OVERLOADED, and
  * further requests are handled by this shard.
  */
 export const CALLS_IN_FLIGHT_MAX = 10_000;
-/** UTF-16 units of the inputs of all calls that wait. A call that is larger by itself is sent when no other waits. */
+/**
+ * Maximum number of UTF-16 units in the inputs of all calls that wait. A call whose input alone has more is sent when no
+ * other call waits.
+ */
 const UNITS_IN_FLIGHT_MAX = 128 * 1024 * 1024;
 
 type CallOutcome = Reply | Refusal;
@@ -54,13 +57,16 @@ export interface PeerProtocolOptions {
     metadata: Metadata,
     served: ServedRequest,
   ) => Awaitable<RequestOutcome>;
-  /** Is called with each failure before it is sent. The result is whether the log has the module's message. */
+  /** Called with each failure before it is sent. Returns whether this shard's log has the module's message. */
   readonly failed: (failure: unknown) => boolean;
-  /** Is called with each failure that was received and that the other shard has counted. `isLogged`: as `failed` there. */
+  /**
+   * Called with each failure, and each reason of a cancellation, that was received: the other shard has counted it.
+   * `isLogged`: whether the other shard's log has the module's message.
+   */
   readonly learned: (failure: Error, isLogged: boolean) => void;
   /** Budget for the bytes that the service holds for callers until they have received their responses. */
   readonly unsent: ByteBudget;
-  /** Is called when the link has ended and every call in flight has failed. */
+  /** Called when the link has ended and every call in flight has failed. */
   readonly ended: () => void;
 }
 
@@ -115,9 +121,9 @@ export class PeerProtocol {
   }
 
   /**
-   * Sends a request to the other shard. Undefined when it cannot be sent; then nothing was done. Rejects as a handler
-   * does, and with SVC_CALL_UNCERTAIN.
-   * `wasMisrouted`: is called when the first entity that its handler called is not the other shard's.
+   * Sends a request to the other shard. Returns undefined when it cannot be sent; then nothing was done. Rejects as a
+   * handler does, and with SVC_CALL_UNCERTAIN.
+   * `wasMisrouted`: called when the first entity that the handler called does not belong to the other shard.
    */
   request(
     request: EndpointRequest,
@@ -179,7 +185,10 @@ export class PeerProtocol {
     this.#untaken.delete(number);
   }
 
-  /** False when there is no room for the answer. Small answers are not counted: the bound of calls in flight bounds them. */
+  /**
+   * Counts the bytes of a large answer until it is acknowledged. Returns false when the memory budget has no room for
+   * it. Small answers are not counted, because CALLS_IN_FLIGHT_MAX bounds them.
+   */
   #countUntaken(number: number, bytes: number, kept: KeptBytes): boolean {
     if (this.#hasEnded || bytes <= SMALL_BYTES) kept.free();
     else if (kept.fits(bytes)) this.#untaken.set(number, kept);

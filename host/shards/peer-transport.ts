@@ -17,15 +17,15 @@ export interface PeerReceiver extends FrameReader {
   ended(): void;
 }
 
-/** The position of a sent frame, to be asked about with `hasSent`. */
+/** Position of a sent frame, for `hasSent`. */
 export type SendPosition = number;
 
 export interface PeerTransport {
   /** Begins to receive, starting with what the other side sent earlier. Call it once, before anything is sent. */
   start(receiver: PeerReceiver): void;
-  /** `number` names the call in the frames that answer it: 0 to 2^31 - 1. The other methods name the same number. */
+  /** `number` names the call in the frames that answer it: 0 to 2^31 - 1. The other methods take the same number. */
   sendCall(number: number, call: ForwardedCall): SendPosition;
-  /** Undefined when the transport does not carry this request, for example because of its size: then nothing was sent. */
+  /** Returns undefined, and sends nothing, when the transport cannot carry the request, because of its size for example. */
   sendRequest(
     number: number,
     request: EndpointRequest,

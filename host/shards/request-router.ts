@@ -9,10 +9,13 @@ import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/e
 import type { EntityRef } from '../model/entity.ts';
 import type { ShardRouter } from './shard-router.ts';
 
-/** Requests of a route that stay here, and from which nothing is learned, after one that was sent to the wrong shard. */
+/**
+ * Number of requests of a route that stay in this shard, and from which nothing is learned, after a request that was
+ * sent to the wrong shard.
+ */
 const REQUESTS_NOT_SENT = 100;
 
-/** The entity that handlers of a route call first: its component, and the path parameter that is its id. */
+/** The entity that handlers of a route call first: its component, and the index of the path parameter that is its id. */
 interface Guess {
   readonly component: string;
   readonly parameter: number;
@@ -31,7 +34,7 @@ export class RequestRouter {
   readonly #parts: Parts;
   /** Indexed by route. */
   readonly #guesses = new Map<number, Guess>();
-  /** Indexed by route: how many more requests stay here. */
+  /** Indexed by route: how many more requests stay in this shard. */
   readonly #notSent = new Map<number, number>();
 
   constructor(parts: Parts) {

@@ -1,6 +1,6 @@
 // RestartPauses is the circuit breaker of a module whose shard ends repeatedly. Each end doubles the pause before the
 // next start, up to a limit. While a shard serves, the earlier ends gradually count less: a module that hangs once a
-// minute backs off longer each time, one that hangs once a day never for long.
+// minute backs off longer each time, and a module that hangs once a day only briefly.
 import type { SupervisorLimits } from './supervisor-limits.ts';
 
 export class RestartPauses {

@@ -11,9 +11,10 @@ import type { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 const KIND = { call: 0, reply: 1, request: 2, response: 3 } as const;
 /** A body of the kind bytes goes through the message port. */
 const BODY_KINDS = ['none', 'json', 'text'] as const;
-/** The word before an idempotency key; the text of an absent key is empty. */
+/** Values of the word before an idempotency key; the text of an absent key is empty. */
 const ABSENT = 0;
 const PRESENT = 1;
+/** Number of values of a word; fuel is written as two words. */
 const WORD = 0x1_0000_0000;
 
 type Pairs = readonly (readonly [name: string, value: string])[];

@@ -42,7 +42,7 @@ export class RingTransport implements PeerTransport {
   #hasEnded = false;
   /** Frames of this turn for the port. */
   #frames: Frames = [];
-  /** Number of calls that were ever put into `#frames`. */
+  /** Number of calls that were ever put into `#frames`, and of those that were posted. */
   #queuedCalls = 0;
   #sentCalls = 0;
   /** Whether a frame was sent since the last turn. */
@@ -135,7 +135,7 @@ export class RingTransport implements PeerTransport {
     return position < this.#sentCalls;
   }
 
-  /** An end that sleeps is woken after the callbacks of this turn of the event loop. */
+  /** Schedules the turn that posts queued frames and, if the other end sleeps, wakes it. The current callbacks run first. */
   #sends(): void {
     this.#hasNews = true;
     this.#wake();

@@ -5,11 +5,12 @@ import type { KeptBytes } from '../model/kept-bytes.ts';
 import type { RequestCost } from './frame.ts';
 
 export class ServedRequest implements AnswerWaiter, ForwardedRequest, RequestCost {
-  /** The number by which the other shard knows it. */
+  /** The number by which the other shard knows the request. */
   readonly number: number;
   fuel = 0;
   wasMisrouted = false;
   cancel: AnswerWaiter['cancel'] = undefined;
+  /** Bytes of the answer, as they count against the memory budget until the other shard has acknowledged it. */
   readonly kept: KeptBytes;
 
   constructor(number: number, kept: KeptBytes) {

@@ -21,6 +21,7 @@ export type FromShard =
   | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
   /** The shard serves. Without an address the service has no HTTP server. */
   | { readonly kind: 'listening'; readonly address: Address | undefined }
+  /** The shard cannot start, or cannot continue. */
   | {
       readonly kind: 'failed';
       readonly code: SvcErrorCode;
@@ -34,8 +35,8 @@ export type FromShard =
   /** The answer to `are-you-alive`. */
   | { readonly kind: 'alive' }
   /**
-   * The shard serves no requests any more, but still calls and requests of other shards. `hasCut`: some requests were
-   * cut.
+   * The shard serves no requests any more, but still calls and requests of other shards. `hasCut`: the connections of
+   * some requests were cut when the grace period was over.
    */
   | { readonly kind: 'finished'; readonly hasCut: boolean }
   /** Everything in flight has finished, and the engine is closed. */
@@ -57,7 +58,7 @@ export type ToShard =
   | { readonly kind: 'peer'; readonly peer: Peer }
   /** Another shard has ended, and is started again after `pauseMs`. */
   | { readonly kind: 'peer-away'; readonly index: number; readonly pauseMs: number }
-  /** Sent at intervals while the shard serves. `loggedBytes`: how much of its log was written (log-rate.ts). */
+  /** Sent at intervals while the shard serves. `loggedBytes`: how much of its log was written (log-rate.ts), in bytes. */
   | { readonly kind: 'are-you-alive'; readonly loggedBytes: number }
   | { readonly kind: 'stop'; readonly graceMs: number }
   /** No shard serves requests any more. */

@@ -25,7 +25,7 @@ export type ShardAnswer =
       readonly threadId: number;
     }
   | { readonly kind: 'outcome'; readonly outcome: Reply | Refusal }
-  /** The module faulted. */
+  /** The module faulted. `isLate`: it exceeded a time limit. */
   | { readonly kind: 'fault'; readonly fault: RecordedFault; readonly isLate: boolean }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 

@@ -1,5 +1,5 @@
-// ShardRouter is the engine of a shard that is one of several, as handlers call it. Calls of entities that this shard owns
-// go straight to its engine, and all others to the shard that owns the entity. Each shard reads events from the journal by
+// ShardRouter is the engine that handlers call in a service of several shards. Calls of entities that this shard owns go
+// straight to its own engine, and all others to the shard that owns the entity. Each shard reads events from the journal by
 // itself, because all shards share one journal. A service with one shard has no router.
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
@@ -62,7 +62,7 @@ export class ShardRouter implements CallableEngine {
     this.#backAtMs[index] = performance.now() + pauseMs;
   }
 
-  /** Sends a request to the shard `owner`. Undefined when it cannot be sent; then nothing was done. */
+  /** Sends a request to the shard `owner`. Returns undefined when it cannot be sent; then nothing was done. */
   request(
     owner: number,
     ...request: Parameters<PeerProtocol['request']>

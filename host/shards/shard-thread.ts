@@ -22,7 +22,7 @@ export interface ShardThreadOptions {
   /** Code of the thread, which handles the messages of shard-messages.ts. */
   readonly file: URL;
   readonly settings: ShardSettings;
-  /** The thread loads the host's code while the source is being read. */
+  /** Source of the module. The thread loads the host's code while the source is being read. */
   readonly source: Promise<GuestSource>;
   readonly limits: SupervisorLimits;
   /** The whole environment of the thread. */
@@ -32,7 +32,7 @@ export interface ShardThreadOptions {
 
 export interface ShardEnd {
   readonly reason: string;
-  /** True if it was terminated because it did not answer. */
+  /** Whether the thread was terminated because it did not answer. */
   readonly isHang: boolean;
 }
 
@@ -40,8 +40,8 @@ export class ShardThread {
   /** Resolves once the module is admitted. Rejects if the module is refused, or if the thread ends before. */
   readonly admitted: Promise<ModuleDescriptor>;
   /**
-   * Resolves with the thread's address, if it has one. Rejects if the service cannot be served, or if the thread ends
-   * before.
+   * Resolves with the thread's address; undefined if the service has no HTTP server. Rejects if the service cannot be
+   * served, or if the thread ends before.
    */
   readonly listening: Promise<Address | undefined>;
   /** Resolves once the thread serves no requests any more, because it was stopped or has ended. */
@@ -155,7 +155,8 @@ export class ShardThread {
 
   /**
    * Stops the thread. Resolves with whether everything in flight could finish; before the thread listens, nothing is
-   * in flight. `othersFinished`: resolves once no other shard sends it calls or requests.
+   * in flight. `graceMs`: time for the requests in flight. `boundMs`: time after which the thread is terminated anyway.
+   * `othersFinished`: resolves once no other shard sends it calls or requests.
    */
   async stop(
     graceMs: number,
@@ -219,6 +220,7 @@ export class ShardThread {
     this.#send({ kind: 'run', source });
   }
 
+  /** Ends the thread if it takes longer than the start timeout. `what`: what it has to do, for the reason. */
   #expect(what: string): void {
     const { startTimeoutMs } = this.#limits;
     this.#startTimer = setTimeout(() => {

@@ -50,6 +50,7 @@ export interface ShardDependencies {
   readonly address: () => Address;
   /** Called at each start, once the module is admitted. The thread is then asked to serve. */
   readonly acquire: (thread: ShardThread) => Promise<ShardResources>;
+  /** Called when the thread listens. The address is undefined if the service has no HTTP server. */
   readonly listens: (thread: ShardThread, address: Address | undefined) => void;
   /** Called when the thread has ended, and another one is started after a pause. */
   readonly hasEnded: (pauseMs: number) => void;

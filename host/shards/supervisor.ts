@@ -6,7 +6,7 @@
 // I2  Two live shards have one link between them, or two for a moment when both were restarted at the same time.
 // I3  After `stop` no thread is started, none is left, and the journal is not requested.
 // I4  The port is held only while no shard is about to listen on it.
-// I5  Several shards only listen on a port on which nobody else listens.
+// I5  Several shards only listen on a port on which no other program listens.
 // I6  At a stop no engine is closed before every shard has finished its requests, or has used up its time for that.
 import assert from 'node:assert/strict';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -150,7 +150,7 @@ export class Supervisor {
       address: () => this.#address,
       acquire: async (thread) => this.#acquire(index, thread),
       listens: (thread, address) => {
-        // A service that restarts keeps the port that it was given.
+        // A shard that is started again listens on the port that the operating system has chosen.
         if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
         if (present?.thread === thread) sendLinks(present);
@@ -182,7 +182,7 @@ export class Supervisor {
     return { journal, peers };
   }
 
-  /** A shared port is shared with every program of the same user. */
+  /** Rejects if a program listens on the port: shards that share a port share it with every program of the same user. */
   async #checkPortFree(): Promise<void> {
     if (!this.#supervised.settings.http) return;
     const { checkPortFree } = await import('./free-port.ts');

@@ -21,7 +21,7 @@ export interface JournalContents {
   /** The data folder, absolute. */
   readonly dir: string;
   /**
-   * All types of events that the journal holds, sorted by component and manifest. No event is read. Throws
+   * Returns all types of events that the journal holds, sorted by component and manifest. Reads no event. Throws
    * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
    */
   eventTypes(): readonly StoredEventType[];

@@ -1,10 +1,11 @@
-// RecordedFaults: the record of a failure in the span that it ended, with the messages of the runtime and of the
-// module, truncated.
+// recordedFault creates the record of a failure for the span that ended with it. The record has the messages of the
+// runtime and of the module, truncated.
 import type { Refusal } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { RecordedFault } from './recorded-span.ts';
 
+/** Maximum length of a message in UTF-16 units. */
 const WORDS_UNITS_MAX = 2_000;
 
 /** Records a failure. `failure`: a refusal, or the thrown error. */

@@ -1,5 +1,5 @@
 // HttpNumbers counts the responses of a shard's HTTP server by route and status, and their durations from the arrival
-// of the request's headers. It is in shared memory, whose size depends on the number of the module's routes; statuses
+// of the request's headers. The counts are in shared memory, whose size depends on the number of the module's routes; statuses
 // without a column of their own share one.
 import {
   SECONDS_BOUNDS,
@@ -7,13 +7,15 @@ import {
   type HistogramCounts,
 } from '../../model/shared-histogram.ts';
 
-/** Statuses of the runtime, and common ones of modules. */
+/** Statuses that have a column: those of the runtime, and common ones of modules. */
 const STATUSES: readonly number[] = [
   200, 201, 202, 203, 204, 205, 206, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405,
   406, 408, 409, 410, 411, 412, 413, 414, 415, 417, 422, 423, 425, 426, 428, 429, 431, 451, 500,
   501, 502, 503, 504,
 ];
+/** Column of all other statuses. */
 const OTHER = STATUSES.length;
+/** Number of columns. */
 const ROW = STATUSES.length + 1;
 const STATUS_MAX = 599;
 const MS_PER_S = 1_000;

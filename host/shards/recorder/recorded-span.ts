@@ -1,5 +1,5 @@
-// RecordedSpan is an invocation as a shard sends it to the main thread, for introspection, and as that sends it to
-// the thread that exports spans. It holds plain values only.
+// RecordedSpan is an invocation as a shard sends it to the main thread, for introspection, and as the main thread sends
+// it to the thread that exports spans. It holds plain values only.
 import type { InvocationKind, Outcome } from '@svc/contract';
 import type { WasmFrame } from '../../model/guest-fault.ts';
 

@@ -12,10 +12,13 @@ import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
 import type { KeptRow, SpanRows } from './span-rows.ts';
 import { TraceStates } from './trace-states.ts';
 
-/** A longer text may be a slice of an even longer one, which it would keep alive; it is copied. In UTF-16 units. */
+/**
+ * Ids up to this number of UTF-16 units are stored as they are. A longer id is copied, because it may be a slice of a
+ * URL, which the slice would keep in memory.
+ */
 const PLAIN_UNITS = 200;
 const ENTITY_ID_UNITS_MAX = 512;
-/** Bit of a trace's flags. */
+/** Bit of a trace's flags: the caller has sampled the trace. */
 const SAMPLED = 0x01;
 
 const MONOTONIC: SpanClock = { nowMs: () => performance.now() };
@@ -37,8 +40,8 @@ export class SpanRing implements Recorder {
   readonly #kinds: Uint8Array;
   readonly #shard: number;
   readonly #clock: SpanClock;
-  /** 24 random hexadecimal digits for trace ids of spans whose caller sent no trace. */
-  readonly #sole = randomBytes(12).toString('hex');
+  /** 24 random hexadecimal digits, with which the trace ids of spans begin whose callers sent no trace. */
+  readonly #idPrefix = randomBytes(12).toString('hex');
   /** Indexed by row: ids of entities, for calls. */
   readonly #entityIds: (string | undefined)[];
   /** Indexed by row: failures of spans that did not succeed. */
@@ -140,7 +143,7 @@ export class SpanRing implements Recorder {
   #traceOf(number: number, { trace, parentId }: KeptRow): SpanTrace {
     if (trace === undefined) {
       const digits = numberDigits(number);
-      const [traceId, spanId] = [`${this.#sole}${digits}`, `${this.#sole.slice(0, 8)}${digits}`];
+      const [traceId, spanId] = [`${this.#idPrefix}${digits}`, `${this.#idPrefix.slice(0, 8)}${digits}`];
       return { traceId, spanId, parentId: undefined, isSampled: true };
     }
     return {
@@ -152,7 +155,7 @@ export class SpanRing implements Recorder {
   }
 }
 
-/** Truncates and copies a long id, because it may be a slice of a URL that it would keep in memory. */
+/** Returns the id in the form in which it is stored: a long id is truncated and copied. */
 function keptId(id: string): string {
   if (id.length <= PLAIN_UNITS) return id;
   return Buffer.from(id.slice(0, ENTITY_ID_UNITS_MAX), 'utf16le').toString('utf16le');
@@ -160,7 +163,7 @@ function keptId(id: string): string {
 
 /**
  * Returns eight hexadecimal digits that are not all zero. Numbers begin with 1, and a ring holds fewer spans than
- * there are such digits.
+ * there are such texts.
  */
 function numberDigits(number: number): string {
   return (((number - 1) % 0xffff_ffff) + 1).toString(16).padStart(8, '0');

@@ -1,6 +1,6 @@
-// SpanRows holds the numbers of a shard's recent spans, a row for each. By the time the next request is recorded, the
-// row of the last one has left the processor's cache; one row is read back at once, where columns would cost several
-// times as much. The rows are in shared memory: the main thread counts the spans in the window when it is asked, even
+// SpanRows holds the numbers of a shard's recent spans, a row for each. Between two requests the memory
+// of the spans leaves the processor's cache. A row is one cache line, so recording loads one line; an array for each
+// field would cost several times as much. The rows are in shared memory: the main thread counts the spans in the window when it is asked, even
 // while the shard is busy, and no request pays for the counts. Invariant: only one thread adds, and an added span is
 // in the window at once.
 import type { EndedInvocation } from '../../engine/needs/recorder.ts';
@@ -16,7 +16,7 @@ const TRACE_LOW = 5;
 const SPAN_ID = 6;
 /** Id of the parent span; 0: there is none. */
 const PARENT_ID = 7;
-/** Offsets in 32-bit words. */
+/** Offsets in 32-bit words: these two are the halves of the 64-bit word 3. */
 const HEAD = 6;
 const DETAIL = 7;
 

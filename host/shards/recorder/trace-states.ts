@@ -1,10 +1,10 @@
 // TraceStates holds the `tracestate` of the spans in a ring that have one, indexed by the span's row. Few services
-// receive any, so this is a sparse map: a span without one costs a comparison.
+// receive any, so this is a sparse map, and a span without a `tracestate` costs one comparison.
 //
 // Invariant: the states have at most BYTES_MAX characters together, whatever the ring's capacity is. Beyond it the
-// oldest are dropped, and their spans are exported without one.
+// oldest are dropped, and their spans are exported without a `tracestate`.
 
-/** A character is one byte: a kept state is printable ASCII (model/trace-state.ts). */
+/** Maximum number of bytes. A character is one byte: a kept state is printable ASCII (model/trace-state.ts). */
 const BYTES_MAX = 4 * 1024 * 1024;
 
 export class TraceStates {
@@ -17,7 +17,7 @@ export class TraceStates {
     this.#bytesMax = bytesMax;
   }
 
-  /** Sets the state of a slot. Slots are set in the order in which spans are recorded. */
+  /** Sets or removes the state of a span's row, the `slot`. Called in the order in which spans are recorded. */
   put(slot: number, state: string | undefined): void {
     if (state === undefined && this.#bytes === 0) return;
     this.#drop(slot);

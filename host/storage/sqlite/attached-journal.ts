@@ -1,6 +1,6 @@
 // AttachedJournal is the journal as one thread uses it. It sends appends to the writer thread, all appends of a tick in
-// one message. It reads by itself, but not before the writer has greeted it: by then the writer has stored everything
-// that an earlier user sent, whose thread may have ended in the middle of its work.
+// one message. It reads through its own connection, but not before the writer's first message, the greeting: by then the
+// writer has stored everything that an earlier user sent, whose thread may have ended in the middle of its work.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type {
@@ -28,7 +28,7 @@ import { SnapshotReader } from './snapshot-reader.ts';
 type Settled = (failure?: SvcError) => void;
 
 /**
- * The journal for the thread that calls this function. The connection comes from `connect()` of the journal in the
+ * Returns the journal for the thread that calls this function. The connection comes from `connect()` of the journal in the
  * thread that opened it. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
  */
 export function attachSqliteJournal({ dir, ports: [writer] }: SqliteConnection): Journal {

@@ -1,4 +1,4 @@
-// CRC-32 of a range of bytes, with the result of zlib's. It is computed in JavaScript because calling zlib needs a view
+// byteChecksum computes the CRC-32 of a range of bytes, as zlib does. It is written in JavaScript because calling zlib needs a view
 // for each range, and costs several times as much as the bytes of a small record.
 
 /** Slicing by eight: table k holds what a byte contributes when k bytes follow it in its group of eight. */
@@ -18,7 +18,8 @@ for (let at = 256; at < TABLE.length; at++) {
 }
 
 /**
- * The checksum of a text with the checksum `before`, followed by `bytes` from index `from` up to, and without, `until`.
+ * Returns the checksum of a text followed by bytes. `before`: the checksum of the text. The bytes are those of `bytes`
+ * from index `from` up to, and without, `until`.
  * `view` is a view of all of `bytes`.
  */
 export function byteChecksum(

@@ -1,5 +1,5 @@
 // DataFolder is the folder in which a host has its data, one host at a time. Its lock is a file lock of the operating
-// system, which ends with the process; a file beside it names the owner for people.
+// system, which ends with the process; a file beside the lock names its owner for error messages.
 import {
   accessSync,
   chmodSync,
@@ -27,7 +27,7 @@ import { fileFailure, isBusy } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
-/** Bound on what is read of an owner file; a real one is far shorter. */
+/** A longer owner file is ignored, in UTF-16 units; svc writes a far shorter one. */
 const OWNER_CHARACTERS_MAX = 1_000;
 
 export interface DataFolder {

@@ -2,9 +2,9 @@
 // its checksum covers, and EventRun splits them. Rows of values cost three times as much.
 //
 // Invariants
-// E1  An event is returned only when its checksum fits, and when every event before it was returned.
+// E1  An event is returned only when its checksum matches, and when every event before it was returned.
 // E2  Anything else (a deletion, a hole, a large event, one of format 1 or 2, damage) ends the run before it, without
-//     an error: the caller goes on by records, which names what is wrong.
+//     an error: the caller continues with a read of whole records, which reports what is wrong.
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { byteChecksum } from './byte-checksum.ts';
 import { countIn } from './journal-schema.ts';
@@ -12,7 +12,7 @@ import { positionsOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
-/** Bytes of JSON text of an event in a run. Larger events would make the value large, and cost little more as rows. */
+/** Maximum size of an event's JSON text, in bytes. Larger events would make the value large, and cost little more as rows. */
 const JSON_BYTES_MAX = 1_024;
 
 const SPACE = 0x20;
@@ -73,7 +73,7 @@ class EventRun {
     this.#entityChecksum = entityChecksum(component, id);
   }
 
-  /** The next event. Undefined: what follows is not event `seq` in the form in which it was written. */
+  /** Returns the next event; undefined if what follows is not event `seq` in the form in which it was written. */
   next(seq: number): StoredEvent | undefined {
     const bytes = this.#bytes;
     const view = this.#view;
