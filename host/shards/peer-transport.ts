@@ -25,7 +25,7 @@ export interface PeerTransport {
   start(receiver: PeerReceiver): void;
   /** `number` names the call in the frames that answer it: 0 to 2^31 - 1. The other methods take the same number. */
   sendCall(number: number, call: ForwardedCall): SendPosition;
-  /** Returns undefined, and sends nothing, when the transport cannot carry the request, because of its size for example. */
+  /** Returns undefined, and sends nothing, when the transport cannot carry the request, such as a too large one. */
   sendRequest(
     number: number,
     request: EndpointRequest,

@@ -15,7 +15,7 @@ import type { ShardRouter } from './shard-router.ts';
  */
 const REQUESTS_NOT_SENT = 100;
 
-/** The entity that handlers of a route call first: its component, and the index of the path parameter that is its id. */
+/** Entity that handlers of a route call first: its component, and the index of the path parameter that is its id. */
 interface Guess {
   readonly component: string;
   readonly parameter: number;

@@ -135,7 +135,7 @@ export class RingTransport implements PeerTransport {
     return position < this.#sentCalls;
   }
 
-  /** Schedules the turn that posts queued frames and, if the other end sleeps, wakes it. The current callbacks run first. */
+  /** Schedules the turn that posts queued frames and wakes the other end. The current callbacks run first. */
   #sends(): void {
     this.#hasNews = true;
     this.#wake();

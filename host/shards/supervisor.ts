@@ -182,7 +182,7 @@ export class Supervisor {
     return { journal, peers };
   }
 
-  /** Rejects if a program listens on the port: shards that share a port share it with every program of the same user. */
+  /** Rejects if a program listens on the port: a port that shards share is open to all programs of the same user. */
   async #checkPortFree(): Promise<void> {
     if (!this.#supervised.settings.http) return;
     const { checkPortFree } = await import('./free-port.ts');

@@ -1,5 +1,5 @@
-// JournalConnection is a value by which a shard attaches to its journal. The thread that has opened the journal makes one for each
-// start of a shard; the supervisor sends it to the shard's thread without looking into it.
+// JournalConnection is a value by which a shard attaches to its journal. The thread that has opened the journal makes one
+// for each start of a shard; the supervisor sends it to the shard's thread without looking into it.
 // Another implementation of the journal adds its connection here: a member of the union and a case of attachJournal.
 //
 // Invariant: every connection can be posted to another thread together with its `ports`. A thread that has a connection and
@@ -10,7 +10,7 @@ import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
 
 export type JournalConnection = SqliteConnection;
 
-/** Returns the journal for the thread that calls this function. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+/** Attaches the thread that calls this function. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
 export function attachJournal(connection: JournalConnection): Journal {
   switch (connection.kind) {
     case 'sqlite':

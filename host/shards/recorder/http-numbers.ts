@@ -1,6 +1,6 @@
 // HttpNumbers counts the responses of a shard's HTTP server by route and status, and their durations from the arrival
-// of the request's headers. The counts are in shared memory, whose size depends on the number of the module's routes; statuses
-// without a column of their own share one.
+// of the request's headers. The counts are in shared memory, whose size depends on the number of the module's routes;
+// statuses without a column of their own share one.
 import {
   SECONDS_BOUNDS,
   SharedHistogram,

@@ -28,8 +28,8 @@ import { SnapshotReader } from './snapshot-reader.ts';
 type Settled = (failure?: SvcError) => void;
 
 /**
- * Returns the journal for the thread that calls this function. The connection comes from `connect()` of the journal in the
- * thread that opened it. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+ * Returns the journal for the thread that calls this function. The connection comes from `connect()` of the journal in
+ * the thread that opened it. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
  */
 export function attachSqliteJournal({ dir, ports: [writer] }: SqliteConnection): Journal {
   return new AttachedJournal(writer, dir);

@@ -1,5 +1,5 @@
-// byteChecksum computes the CRC-32 of a range of bytes, as zlib does. It is written in JavaScript because calling zlib needs a view
-// for each range, and costs several times as much as the bytes of a small record.
+// byteChecksum computes the CRC-32 of a range of bytes, as zlib does. It is written in JavaScript because calling zlib
+// needs a view for each range, and costs several times as much as the bytes of a small record.
 
 /** Slicing by eight: table k holds what a byte contributes when k bytes follow it in its group of eight. */
 const STEPS = 8;

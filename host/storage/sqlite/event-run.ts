@@ -12,7 +12,7 @@ import { positionsOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
-/** Maximum size of an event's JSON text, in bytes. Larger events would make the value large, and cost little more as rows. */
+/** Maximum size of an event's JSON text in bytes. As rows, larger events cost little more, and the value stays small. */
 const JSON_BYTES_MAX = 1_024;
 
 const SPACE = 0x20;

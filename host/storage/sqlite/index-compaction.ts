@@ -3,9 +3,9 @@
 // writer and has no state that a crash could lose: entries that were not compacted stay in their level.
 //
 // Invariants
-// M1  A step is one transaction, and keeps P1 and P2.
-// M2  A step is synchronised with the disk like every commit: a part of it that a failed sync dropped would be a hole in
-//     the write-ahead log, and cut off the commits after it.
+// M1  A step is one transaction, and keeps P1 and P2 of record-index.ts.
+// M2  A step is synchronised with the disk like every commit. Otherwise a failed sync might leave a hole in the
+//     write-ahead log, and the commits after the hole would be lost.
 // M3  A step that fails only makes lookups slower, and is tried again later.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isDamage, sqliteCode } from './sqlite-failure.ts';
@@ -34,9 +34,9 @@ export class IndexCompaction {
   readonly #deletePart: StatementSync;
   #level0Count: number;
   #level1Count: number;
-  /** Last key that was compacted from level 1: parts follow one another, and begin anew at the end. */
+  /** Last key that was compacted from level 1. The next part begins after it; after the last part it is FIRST again. */
   #cursor = FIRST;
-  /** Records that are still to be stored before compaction is tried again after a failure. */
+  /** Number of records that are still to be stored before compaction is tried again after a failure. */
   #toWait = 0;
 
   /** Throws errors of SQLite. */
@@ -93,7 +93,7 @@ export class IndexCompaction {
       return Number(this.#database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      // The reads and commits that meet the damage name it.
+      // The reads and commits that meet the damage report it.
       return 0;
     }
   }

@@ -23,13 +23,13 @@ import {
   sqliteCode,
 } from './sqlite-failure.ts';
 
-/** `svcj` in ASCII: this SQLite database is a journal. */
+/** `svcj` in ASCII: the application id of a SQLite database that is a journal. */
 const APPLICATION_ID = 0x7376636a;
-/** How long a connection waits for another one's lock. */
+/** How long a connection waits for the lock of another connection, in milliseconds. */
 export const LOCK_WAIT_MS = 5_000;
 /** The write-ahead log is truncated to this size after a slow reader has made it grow. */
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
-/** Compaction touches many pages of a level of the index; a smaller cache would read them again. */
+/** Page cache of the writer in KiB. Compaction touches many pages of the index; a smaller cache would read them again. */
 const CACHE_KIB = 32 * 1024;
 
 const HEADER_BYTES = 100;
@@ -48,7 +48,7 @@ function logPath(path: string): string {
 /**
  * Checks the header of the file without changing anything, and without SQLite. Returns false when there is no file.
  * Closing the file releases all locks that this process has on it, so no other part of the process may have it open.
- * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, and SVC_DATA_UNUSABLE when this user may not use the file like that.
+ * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, and SVC_DATA_UNUSABLE when this user may not open the file for `use`.
  */
 export function inspectJournalFile(path: string, use: 'read' | 'write' = 'write'): boolean {
   // The log is looked up first: if another host makes one just now, its journal is there already.

@@ -1,5 +1,5 @@
-// Messages between the users of a journal and its writer thread. Appends are flat lists of plain values, because copying
-// those between threads costs a fraction of what lists of objects cost.
+// Messages between the users of a journal, which are the threads attached to it, and its writer thread. Appends are flat
+// lists of plain values, because copying such lists between threads costs a fraction of what lists of objects cost.
 import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -29,7 +29,8 @@ export type SentSnapshot = EntityRef & Snapshot;
 
 /**
  * The number of appends that settled, in the order in which they were sent, and those that failed. The first settlement
- * of a user has the number 0, and means that everything sent through earlier ports is stored.
+ * of a user has the number 0, and means that everything sent through earlier ports is stored. `index` says which of the
+ * settled appends failed, from 0.
  */
 export type Settlement = readonly [count: number, failures: readonly AppendFailure[]];
 export type AppendFailure = readonly [index: number, code: SvcErrorCode, message: string];
@@ -45,7 +46,7 @@ export interface Append {
   /** Trace id of the command that made the records. */
   readonly trace: string | null;
   readonly key: string | null;
-  /** Undefined: the command has no idempotency key, and its reply is not stored. */
+  /** The reply to store; undefined if the command has no idempotency key. */
   readonly answer: AppendedReply | undefined;
   /**
    * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the two
@@ -60,9 +61,11 @@ export interface AppendedReply {
   readonly timeMs: number;
   /** JSON text, in the form of stored-reply-row.ts. */
   readonly outcome: string;
+  /** Replies with an earlier time, in milliseconds since 1970, have expired. */
   readonly forgetBeforeMs: number;
 }
 
+/** The number of an append's elements before the fields of its records. */
 const HEAD_FIELDS = 11;
 /** The number of elements of `Append.fields` for each record. */
 export const FIELDS_PER_RECORD = 6;

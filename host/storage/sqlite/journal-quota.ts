@@ -9,6 +9,7 @@ import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts
 const RECORD_BYTES = 512;
 /** Upper bound of the unused bytes that a record leaves in a page; also bounded by the record's own size. */
 const UNUSED_BYTES_MAX = 4_096;
+/** Maximum number of bytes that a UTF-16 unit takes in UTF-8. */
 const BYTES_PER_UNIT_MAX = 3;
 
 export class JournalQuota {
@@ -45,7 +46,7 @@ export class JournalQuota {
     return undefined;
   }
 
-  /** Size of the journal in bytes, with the open transaction, and without the free pages that removed replies left. */
+  /** Returns the size in bytes, with the open transaction, and without the free pages that removed replies left. */
   measuredBytes(): number {
     const pages =
       Number(this.#pageCount.get()?.['page_count']) -

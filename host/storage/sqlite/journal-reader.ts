@@ -22,20 +22,23 @@ import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
 const ENTITY_NO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
 const RECORDS = recordsOf('?1', 'seq > ?2', countIn('?3'));
-/** The index of deletions finds it. The whole record is read to check its checksum, because an incarnation begins there. */
+/**
+ * Finds an entity's last deletion, through the index of deletions. The whole record is read to check its checksum,
+ * because an incarnation begins there.
+ */
 const LAST_DELETION = `SELECT ${recordColumns()} FROM journal
   WHERE eno = ${ENTITY_NO} AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
-/** A statement of its own, because as a part of LIFE it takes ten times as long. */
+/** Number of an entity's last deletion. As a part of INCARNATION this statement would take ten times as long. */
 const LAST_DELETED_SEQ = `SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
-/** Records from the one with which the state begins. */
-const LIFE = recordsOf('?1', 'seq >= ?2', countIn('?3'));
+/** Records of the current incarnation, from the record with which the state begins. */
+const INCARNATION = recordsOf('?1', 'seq >= ?2', countIn('?3'));
 const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENTITY_NO} AND key = ?`;
 
-/** Rows of a query: many, because each query costs, but not all, because each row may be a megabyte long. */
+/** Maximum number of rows of a query: many, because each query costs; not all, because a row may be a megabyte long. */
 const ROWS_AT_ONCE = 128;
 /** Index of the checksum in a RecordRow. */
 const CRC = 6;
-/** The records of an entity are far apart in the file, and reads of all entities share the pages of the index. */
+/** Page cache in KiB. An entity's records are far apart in the file, and all reads share the pages of the index. */
 const CACHE_KIB = 32 * 1024;
 
 export class JournalReader {
@@ -46,7 +49,7 @@ export class JournalReader {
   readonly #answer: StatementSync;
   readonly #number: StatementSync;
   readonly #lastDeletedSeq: StatementSync;
-  readonly #life: StatementSync;
+  readonly #incarnation: StatementSync;
   readonly #run: StatementSync;
 
   /** Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
@@ -60,7 +63,7 @@ export class JournalReader {
       this.#answer = this.#prepare(ANSWER);
       this.#number = this.#prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
       this.#lastDeletedSeq = this.#prepare(LAST_DELETED_SEQ);
-      this.#life = this.#prepare(LIFE);
+      this.#incarnation = this.#prepare(INCARNATION);
       this.#run = this.#prepare(EVENT_RUN);
     } catch (error) {
       throw journalFailure(error, 'opened', path);
@@ -94,12 +97,12 @@ export class JournalReader {
     if (entityNo === undefined)
       return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
     const snapshot = find?.(entityNo);
-    const life = snapshot && this.#lifeSince(entity, entityNo, limit, snapshot);
+    const found = snapshot && this.#lifeSince(entity, entityNo, limit, snapshot);
     // A snapshot of another journal is ignored, whatever record this journal has at its position.
-    return life ?? this.#lifeSince(entity, entityNo, limit, undefined)!;
+    return found ?? this.#lifeSince(entity, entityNo, limit, undefined)!;
   }
 
-  /** The current incarnation. Undefined: the snapshot does not belong to a record of this journal. */
+  /** Returns the current incarnation; undefined if the snapshot does not belong to a record of this journal. */
   #lifeSince(
     entity: EntityRef,
     entityNo: number,
@@ -111,7 +114,7 @@ export class JournalReader {
     // entity meanwhile.
     const [deletion] = this.#all(this.#lastDeletedSeq, entity, [entityNo]);
     const beginSeq = Math.max(snapshot?.seq ?? 0, deletion?.[0] ?? 0);
-    const rows = this.#all(this.#life, entity, [entityNo, beginSeq, askedCount]);
+    const rows = this.#all(this.#incarnation, entity, [entityNo, beginSeq, askedCount]);
     const first = rows[0];
     const begin = first && recordOf(entity, first);
     const isDeletion = begin?.kind === 'deleted';
@@ -183,7 +186,7 @@ export class JournalReader {
   }
 
   #failure(entity: EntityRef, error: unknown): SvcError {
-    // The error is not one of SQLite: a column holds a value that this version of the format never writes.
+    // SQLite has not thrown the error: a column holds a value that this version of the format never writes.
     if (sqliteCode(error) === undefined && error instanceof RangeError)
       return damagedRecord(entity, 'a number in it is out of range', error);
     return journalFailure(error, 'read', this.#path);
@@ -218,7 +221,7 @@ class Page {
   }
 }
 
-/** The record in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
+/** Returns the record in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
   const [, seq, kindNumber, timeMs, manifest, json, , upper, lower, trace, key] = row;
   if (!isWhole(entity.component, entity.id, row))

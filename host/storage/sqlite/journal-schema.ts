@@ -106,7 +106,7 @@ const STEPS: Readonly<Record<number, string>> = {
   `,
 };
 
-/** SQL that migrates a journal of this format to the current one in one transaction. */
+/** Returns SQL that migrates a journal of this format to the current one in one transaction. */
 export function migrationFrom(version: number): string {
   const steps = Array.from({ length: FORMAT_VERSION - version }, (_, at) => STEPS[version + at]!);
   return `BEGIN IMMEDIATE; ${steps.join('')} PRAGMA user_version = ${FORMAT_VERSION}; COMMIT;`;
@@ -115,14 +115,14 @@ export function migrationFrom(version: number): string {
 /** The two halves of a command's seed (seed-halves.ts). */
 const SEED_HALVES = 'seed >> 32, seed & 4294967295';
 
-/** SQL for the columns of a record, in the order of `RecordRow`, in a journal of this format. */
+/** Returns SQL for the columns of a record, in the order of `RecordRow`, in a journal of this format. */
 export function recordColumns(version = FORMAT_VERSION): string {
   const halves = version >= 2 ? SEED_HALVES : 'NULL, NULL';
   const origin = version >= 3 ? 'trace, key' : 'NULL, NULL';
   return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}`;
 }
 
-/** SQL for a LIMIT. With a bare parameter there, SQLite compiles the statement anew whenever it is bound. */
+/** Returns SQL for a LIMIT. With a bare parameter in a LIMIT, SQLite compiles the statement anew whenever it is bound. */
 export function countIn(parameter: string): string {
   return `${parameter} + 0`;
 }

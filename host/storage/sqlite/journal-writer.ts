@@ -35,21 +35,22 @@ import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
 
-/** Appends in one transaction, at most; the last batch may exceed it. */
+/** Maximum number of appends in one transaction; the last batch may exceed it. */
 const APPENDS_PER_TRANSACTION = 4_096;
-/** The size of the journal is measured at most once in this time. */
+/** Minimum time between two measurements of the journal's size, in milliseconds. */
 const MEASURE_MS = 1_000;
 
 /**
- * The connection of one user. After a failed append of an entity, the user's later appends of that entity depend on a
+ * User is a thread attached to the journal, as the writer sees it. After a failed append of an entity, the user's later appends of that entity depend on a
  * state that does not exist, until the user has seen the failure: they fail, even if their numbers would fit.
  */
 class User implements AppendGate {
   readonly #port: MessagePort;
   #settledCount = 0;
   /**
-   * For each entity, indexed by component and id, the number of appends that had settled with its last failed append.
-   * The map is in the order of that number, so that failures that the user has seen are at the front.
+   * Indexed by the entity's component and id: how many of the user's appends had settled once the entity's last failed
+   * append had; Infinity until that append settles. The map is in the order of these numbers, so that failures that the
+   * user has seen are at the front.
    */
   readonly #failures = new Map<string, number>();
   #outcomes: (SvcError | undefined)[] = [];
@@ -61,7 +62,7 @@ class User implements AppendGate {
     this.#snapshots = snapshots;
   }
 
-  /** The appends of the next batch that has arrived; undefined when none has. */
+  /** Returns the appends of the next batch that has arrived; undefined when none has. */
   next(): readonly Append[] | undefined {
     for (;;) {
       const received = receiveMessageOnPort(this.#port);

@@ -7,8 +7,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** Pages after which the log is copied. Each page counts once, however often it was written. */
 const PAGES_PER_CHECKPOINT = 4_000;
-/** Pages from which on the log is long. */
+/** Number of pages from which on the log is long. */
 const PAGES_LONG = 8_000;
+/** How long a checkpoint waits for readers, in milliseconds. */
 const READERS_WAIT_MS = 100;
 
 export class LogCheckpoint {
@@ -47,6 +48,7 @@ export class LogCheckpoint {
     return Number(this.#look.get()?.['log'] ?? 0);
   }
 
+  /** Copies the log once no reader uses it. */
   #waitForReaders(): void {
     this.#database.exec(`PRAGMA busy_timeout = ${READERS_WAIT_MS}`);
     try {

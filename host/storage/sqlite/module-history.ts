@@ -1,5 +1,5 @@
 // ModuleHistory is the list of modules that have written the journal, each with the position of its first record. Tools
-// read it later, with another module at hand; serving does not depend on it.
+// read the list later; serving does not depend on it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { WritingModule } from '../journal-contents.ts';
 import { sqliteCode } from './sqlite-failure.ts';
@@ -18,7 +18,7 @@ export function noteModule(
       )
       .run(fingerprint, timeMs, descriptor, fingerprint);
   } catch (error) {
-    // A full disk refuses every command too, with a failure of its own; queries are answered.
+    // Errors of SQLite are ignored: a full disk refuses every command with its own error, and queries are answered.
     if (sqliteCode(error) === undefined) throw error;
   }
 }

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { RecordRow } from './journal-schema.ts';
 
 /**
- * Whether a value that should be a text is one. Damage can turn a text into a blob with the same bytes, and therefore the
+ * Returns whether a value that should be a text is a text. Damage can turn a text into a blob with the same bytes, and therefore the
  * same checksum.
  */
 export function isText(value: unknown): value is string {
@@ -14,12 +14,12 @@ export function isText(value: unknown): value is string {
 /** Added to the checksum of a record that covers position, trace and key, as in records since format 3. */
 export const COVERS_ORIGIN = 2 ** 32;
 
-/** Checksum of the text before the fields of a record of the entity. */
+/** Returns the checksum of the text before the fields of a record of the entity. */
 export function entityChecksum(component: string, id: string): number {
   return crc32(`${component}\n${id}\n`);
 }
 
-/** COVERS_ORIGIN plus the CRC-32 of the record's fields, without `row[6]`, the checksum itself. */
+/** Returns COVERS_ORIGIN plus the CRC-32 of the record's fields, without `row[6]`, the checksum itself. */
 export function recordChecksum(component: string, id: string, row: RecordRow): number {
   const [pos, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
   const head =
@@ -29,7 +29,7 @@ export function recordChecksum(component: string, id: string, row: RecordRow): n
   return COVERS_ORIGIN + (json === null ? crc : crc32(json, crc));
 }
 
-/** Whether a record matches its checksum, in the format in which it was written. */
+/** Returns whether a record matches its checksum, in the format in which it was written. */
 export function isWhole(component: string, id: string, row: RecordRow): boolean {
   const [, , , , , json, crc] = row;
   if (json !== null && !isText(json)) return false;
@@ -37,7 +37,10 @@ export function isWhole(component: string, id: string, row: RecordRow): boolean 
   return crc === checksumBefore3(component, id, row);
 }
 
-/** The checksum of records of format 1 and 2. Manifest and JSON text of a deletion are null, and so is a seed of format 1. */
+/**
+ * Returns the checksum of a record of format 1 or 2; undefined if the record has a trace or a key, which these formats
+ * do not have. Manifest and JSON text of a deletion are null, and so is the seed in format 1.
+ */
 function checksumBefore3(component: string, id: string, row: RecordRow): number | undefined {
   const [, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
   if (trace !== null || key !== null) return undefined;
@@ -46,7 +49,7 @@ function checksumBefore3(component: string, id: string, row: RecordRow): number 
   return json === null ? head : crc32(json, head);
 }
 
-/** CRC-32 of a stored reply and of the entity that gave it. */
+/** Returns the CRC-32 of a stored reply and of the entity that gave it. */
 export function answerChecksum(
   component: string,
   id: string,

@@ -15,8 +15,8 @@ export const LEVEL_TABLES = ['place_new', 'place_recent', 'place_old'] as const;
 const SINCE_FORMAT = 4;
 
 /**
- * SQL for the records of one entity, in the order of their numbers. `entityNo`, `which` and `limit` are SQL with numbered
- * parameters, because the statement contains them more than once. Where an entry leads to no record, everything but the
+ * Returns SQL for the records of one entity, in the order of their numbers. `which`: the condition on their entries.
+ * `entityNo`, `which` and `limit` are SQL with numbered parameters, because the statement contains them more than once. Where an entry leads to no record, everything but the
  * number is null.
  */
 export function recordsOf(entityNo: string, which: string, limit: string): string {
@@ -28,7 +28,7 @@ export function recordsOf(entityNo: string, which: string, limit: string): strin
   return `SELECT ${recordColumns()} FROM (${entries}) LEFT JOIN journal USING (eno, seq, pos) ORDER BY seq`;
 }
 
-/** SQL for `pos` of an entity's records. By P2 they come in the order of their numbers without a merge. */
+/** Returns SQL for `pos` of an entity's records. By P2 these are in the order of the records' numbers without a merge. */
 export function positionsOf(entityNo: string, which: string, limit: string): string {
   const positions = LEVEL_TABLES.toReversed().map(
     (table) => `SELECT pos FROM ${table} WHERE eno = ${entityNo} AND ${which}`,
@@ -54,7 +54,7 @@ export function storedRecordsOf(
 }
 
 /**
- * SQL for the records of the entities that the condition `which` selects, in the order of ids and numbers. An entity
+ * Returns SQL for the records of the entities that the condition `which` selects, in the order of ids and numbers. An entity
  * without records has one row, with its id alone. The condition should select few entities, because each is looked up in
  * each level.
  */
@@ -74,12 +74,12 @@ export function historiesOf(format: number, which: string, limit: string): strin
   );
 }
 
-/** SQL for the position of a record; null: there is none. */
+/** Returns SQL for the position of a record, which is null if there is no such record. */
 export function positionOf(entityNo: string, seq: string): string {
   return `(${union((table) => `SELECT pos FROM ${table} WHERE eno = ${entityNo} AND seq = ${seq}`)} LIMIT 1)`;
 }
 
-/** SQL for `seq` or `pos` of an entity's last record; null: it has none. */
+/** Returns SQL for `seq` or `pos` of an entity's last record, which is null if it has no record. */
 export function lastOf(column: 'seq' | 'pos', entityNo: string, format = FORMAT_VERSION): string {
   const last = (table: string) =>
     `(SELECT ${column} FROM ${table} WHERE eno = ${entityNo} ORDER BY seq DESC LIMIT 1)`;
@@ -104,7 +104,7 @@ export function entriesAfter(format: number, limit: number): string {
   );
 }
 
-/** SQL that says whether the index has an entry for the row `t` of the table. */
+/** Returns SQL that says whether the index has an entry for the row `t` of the table. */
 export function isIndexed(format: number): string {
   return format < SINCE_FORMAT
     ? isIn('journal i INDEXED BY sqlite_autoindex_journal_1')

@@ -1,6 +1,6 @@
 // RecordKind is a number in the column `kind` of the journal's table. Each kind fills its own columns, and a row
-// that fills others is damaged. Only this file compares a row's kind with the columns that are null: everything else
-// asks it, or has a record whose `kind` says what it is.
+// that fills others is damaged. Only this file compares a row's kind with the columns that are null: all other
+// code calls `kindOf`, or has a record with a `kind`.
 import type { RecordKind } from '../../model/entity.ts';
 
 export const KIND_EVENT = 0;
@@ -11,14 +11,14 @@ const KIND_NUMBERS: Readonly<Record<RecordKind, number>> = {
   deleted: KIND_DELETED,
 };
 
-/** The number that the column `kind` has for a kind. */
+/** Returns the number that stands for a kind in the column `kind`. */
 export function kindNumberOf(kind: RecordKind): number {
   return KIND_NUMBERS[kind];
 }
 
 /**
- * The kind of a stored record, from its columns. An event has a manifest and JSON text, a deletion has neither.
- * Undefined: the row has the number of no kind, or the columns of another one.
+ * Returns the kind of a stored record, from its columns. An event has a manifest and JSON text, a deletion has neither.
+ * Returns undefined if the number is that of no kind, or the columns are those of another kind.
  */
 export function kindOf(
   kind: number,

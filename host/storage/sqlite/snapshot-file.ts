@@ -10,11 +10,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { EntityRef } from '../../model/entity.ts';
 
-/** `svcs` in ASCII. */
+/** `svcs` in ASCII: the application id of a SQLite database that holds snapshots. */
 const APPLICATION_ID = 0x73766373;
 /** Version of the format; a file of another version is replaced by a new one. */
 const FORMAT_VERSION = 1;
-/** How long a connection waits for another one's lock. A reader and the writer hardly ever wait for each other. */
+/** Time in milliseconds that a connection waits for a lock of another connection. A reader and the writer hardly ever wait for each other. */
 const LOCK_WAIT_MS = 1_000;
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -69,7 +69,7 @@ export function removeSnapshots(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
-/** CRC-32 of a snapshot, its entity, and the record that it follows. */
+/** Returns the CRC-32 of a snapshot, its entity, and the record that it follows. */
 export function snapshotChecksum(
   { component, id }: EntityRef,
   seq: number,
@@ -80,13 +80,14 @@ export function snapshotChecksum(
   return crc32(state, crc32(`${component}\n${id}\n${seq} ${recordCrc} ${fingerprint}\n`));
 }
 
-/** Whether the file exists. Throws where a pipe or a folder has its name, because opening a pipe would block. */
+/** Returns whether the file exists. Throws where a pipe or a folder has its name, because opening a pipe would block. */
 function checkKind(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isFile() === false) throw new Error(`${path} is not a file`);
   return found !== undefined;
 }
 
+/** Returns the database once `work` is done; closes it if `work` throws. */
 function orClosed(database: DatabaseSync, work: () => void): DatabaseSync {
   try {
     work();

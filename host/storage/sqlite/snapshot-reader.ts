@@ -1,14 +1,14 @@
 // SnapshotReader finds the snapshots of a journal, through a connection of its own. A snapshot that it cannot read counts
-// as missing: it never throws.
+// as missing; no method throws.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EntityRef } from '../../model/entity.ts';
 import { isText } from './record-checksum.ts';
 import { openSnapshotsForReading, snapshotChecksum } from './snapshot-file.ts';
 
-/** Page cache of the connection. */
+/** Page cache of the connection in KiB. */
 const CACHE_KIB = 8 * 1024;
-/** Lookups that find nothing after a failure, before the file, which may be another one by then, is opened again. */
+/** Number of lookups that return undefined after a failure. Then the file is opened again: it may have been replaced. */
 const SKIPPED_AFTER_FAILURE = 1_000;
 
 export interface FoundSnapshot {
@@ -28,7 +28,7 @@ export class SnapshotReader {
     this.#path = path;
   }
 
-  /** The snapshot of an entity, whose number is `entityNo`, by a module with this fingerprint. Never throws. */
+  /** Returns an entity's snapshot by the module with this fingerprint; undefined if none can be read. Never throws. */
   find(entity: EntityRef, entityNo: number, fingerprint: string): FoundSnapshot | undefined {
     if (this.#toSkip > 0) {
       this.#toSkip--;
@@ -58,7 +58,7 @@ export class SnapshotReader {
     this.#find = undefined;
   }
 
-  /** The statement that finds a snapshot. Undefined: there is no file yet. */
+  /** Returns the statement that finds a snapshot; undefined if there is no file yet. */
   #open(): StatementSync | undefined {
     if (this.#find !== undefined || !existsSync(this.#path)) return this.#find;
     this.#database = openSnapshotsForReading(this.#path);

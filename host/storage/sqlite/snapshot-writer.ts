@@ -1,5 +1,5 @@
 // SnapshotWriter stores the snapshots that the users of a journal send, each after the record that it follows is stored.
-// It never throws: a snapshot that cannot be stored is dropped, and a damaged file is replaced by a new one.
+// A failure is not reported: a snapshot that cannot be stored is dropped, and a damaged file is replaced by a new one.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';
@@ -8,7 +8,7 @@ import { positionOf } from './record-index.ts';
 import { openSnapshotsForWriting, removeSnapshots, snapshotChecksum } from './snapshot-file.ts';
 import { isOfMachineOrFile, isDamage } from './sqlite-failure.ts';
 
-/** Snapshots that are dropped after a failure, so that a full or broken disk is not tried each time. */
+/** Number of snapshots that are dropped after a failure, so that a full or broken disk is not tried each time. */
 const DROPPED_AFTER_FAILURE = 100;
 
 interface Connection {
@@ -82,6 +82,7 @@ export class SnapshotWriter {
     return this.#connection;
   }
 
+  /** Runs `work`. A failure makes the next snapshots be dropped; a file that is not usable is removed. */
   #guarded(work: () => void): void {
     try {
       work();

@@ -1,4 +1,4 @@
-// SqliteJournal is the journal in a data folder, in the supervising thread. It owns the folder's lock and the thread of
+// SqliteJournal is the journal in a data folder, for the thread that opens it. It owns the folder's lock and the thread of
 // the writer; threads that use the journal attach to it (attached-journal.ts).
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';

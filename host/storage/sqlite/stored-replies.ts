@@ -5,9 +5,9 @@ import type { AppendedReply } from './journal-message.ts';
 import { countIn } from './journal-schema.ts';
 import { answerChecksum } from './record-checksum.ts';
 
-/** Expired replies removed at once. More than the one that is stored, so that expired ones do not pile up. */
+/** Number of expired replies that are removed at once: more than one for each stored reply, so that none pile up. */
 const FORGOTTEN_AT_ONCE = 4;
-/** Expired replies removed at once when the journal is full. */
+/** Number of expired replies that are removed at once when the journal is full. */
 export const FORGOTTEN_WHEN_FULL = 256;
 
 type AnswerTimes = Pick<AppendedReply, 'timeMs' | 'forgetBeforeMs'>;
@@ -16,11 +16,11 @@ export class StoredReplies {
   readonly #keep: StatementSync;
   readonly #oldest: StatementSync;
   readonly #forget: StatementSync;
-  /** Replies up to this number have the time of a clock that was far ahead: they stay until the clock reaches it. */
-  #passedReplyNo = 0n;
-  /** The earliest time of those replies, in milliseconds since 1970. */
-  #passedMs = Infinity;
-  /** Retention of the last stored reply; undefined: none was stored since the journal was opened. */
+  /** Replies up to this number are skipped: they have times of a clock that was far ahead, and are not expired yet. */
+  #skippedReplyNo = 0n;
+  /** Earliest time of the skipped replies, in milliseconds since 1970; from then on no reply is skipped. */
+  #skippedMs = Infinity;
+  /** Retention of the last stored reply in milliseconds; undefined: none was stored since the journal was opened. */
   #retentionMs: number | undefined = undefined;
 
   /** Throws errors of SQLite. */
@@ -60,24 +60,24 @@ export class StoredReplies {
    */
   forget({ timeMs, forgetBeforeMs }: AnswerTimes, atOnce: number): void {
     this.#retentionMs = timeMs - forgetBeforeMs;
-    if (timeMs >= this.#passedMs) this.#passNone();
-    // A reply that is ahead by less delays the removal of those behind it, for twice the retention at most.
+    if (timeMs >= this.#skippedMs) this.#skipNone();
+    // A reply that is ahead by less delays the removal of the replies after it, for twice the retention at most.
     const farAheadMs = timeMs + this.#retentionMs;
-    const oldest = this.#oldest.all(this.#passedReplyNo, atOnce) as unknown as [bigint, bigint][];
-    if (oldest.length === 0) this.#passNone();
+    const oldest = this.#oldest.all(this.#skippedReplyNo, atOnce) as unknown as [bigint, bigint][];
+    if (oldest.length === 0) this.#skipNone();
     let aheadCount = 0;
     for (const [replyNo, time] of oldest)
       if (time < forgetBeforeMs) this.#forget.run(replyNo);
       else if (time > farAheadMs) aheadCount++;
     if (aheadCount === atOnce)
       for (const [replyNo, time] of oldest) {
-        this.#passedReplyNo = replyNo;
-        this.#passedMs = Math.min(this.#passedMs, Number(time));
+        this.#skippedReplyNo = replyNo;
+        this.#skippedMs = Math.min(this.#skippedMs, Number(time));
       }
   }
 
-  #passNone(): void {
-    this.#passedReplyNo = 0n;
-    this.#passedMs = Infinity;
+  #skipNone(): void {
+    this.#skippedReplyNo = 0n;
+    this.#skippedMs = Infinity;
   }
 }

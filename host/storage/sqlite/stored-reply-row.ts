@@ -1,4 +1,4 @@
-// The stored reply to an idempotency key as a row of the journal: the outcome as JSON, and a checksum over the whole row.
+// StoredReplyRow is the stored reply to an idempotency key as a row: the outcome is JSON, and a checksum covers the row.
 import type { StoredReply } from '../../engine/needs/journal.ts';
 import type { Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
@@ -14,12 +14,12 @@ export type StoredReplyRow = readonly [
   crc: number,
 ];
 
-/** The outcome as JSON text. */
+/** Returns the outcome as JSON text. */
 export function outcomeText(outcome: Reply | Refusal): string {
   return JSON.stringify(outcome);
 }
 
-/** The stored reply in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
+/** Returns the stored reply in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
   const [key, digest, timeMs, outcome, crc] = row as StoredReplyRow;
   const { component, id } = entity;

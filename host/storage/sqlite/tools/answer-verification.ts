@@ -42,7 +42,7 @@ export function* answersChecked(
   return count;
 }
 
-/** Whether the row of a stored reply matches its checksum. */
+/** Returns whether the row of a stored reply matches its checksum. */
 export function isKept(component: string, id: string, row: readonly unknown[]): boolean {
   try {
     storedReplyOf({ component, id }, row);

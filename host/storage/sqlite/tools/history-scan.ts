@@ -1,6 +1,6 @@
 // HistoryScan reads the histories of many entities of a component, in the order of their ids, by pages that hold the records
 // of as many entities as fit. JournalInspection reads a single entity; a query for each entity costs more than a short
-// history. HistoryScan goes on past damage, and names it.
+// history. HistoryScan continues past damage, and reports it.
 import type { EntityRef } from '../../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -18,7 +18,7 @@ export interface ScannedHistory {
   readonly lastSeq: number;
   /** The number of records that are stored. */
   readonly storedCount: number;
-  /** False: the history goes on after `lastSeq`, or may. */
+  /** False if there are records after `lastSeq`, or may be. */
   readonly isWhole: boolean;
 }
 
@@ -50,7 +50,7 @@ export class HistoryScan {
   }
 
   /**
-   * The histories of the first entities with `afterId < id ≤ lastId`; an empty list: there are none. Throws
+   * Returns the histories of the first entities with `afterId < id ≤ lastId`; none is left if the list is empty. Throws
    * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
    */
   page(component: string, afterId: string, lastId: string): readonly ScannedHistory[] {

@@ -7,7 +7,7 @@ import { isIndexed, entriesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
 import type { VerificationStep } from './verification-step.ts';
 
-/** Rows of a query: many, because each query costs, but no more than are read in some milliseconds. */
+/** Maximum number of rows of a query: many, because each query costs, but no more than are read in some milliseconds. */
 const ROWS_AT_ONCE = 2_000;
 const FIRST = -Number.MAX_SAFE_INTEGER;
 
@@ -16,7 +16,7 @@ const BY_ENTITY = (format: number) => `SELECT i.eno, i.seq, i.pos, t.pos, i.rank
   FROM (${entriesAfter(format, ROWS_AT_ONCE)}) i
   LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq
   ORDER BY i.eno, i.seq, i.pos`;
-/** Used where the table cannot be read, which another check names. */
+/** Used where the table cannot be read, which another check reports. */
 const BY_ENTITY_ALONE = (format: number) =>
   `SELECT eno, seq, pos, pos, rank FROM (${entriesAfter(format, ROWS_AT_ONCE)})`;
 const DELETIONS = () => `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY deletion

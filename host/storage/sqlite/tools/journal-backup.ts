@@ -1,4 +1,4 @@
-// JournalBackup copies a journal as it is at one moment, while a host goes on storing. Each step reads some thousand records
+// JournalBackup copies a journal as it is at one moment, while a host may store more. Each step reads some thousand records
 // in a transaction of its own: SQLite's backup would begin anew whenever the host stores something.
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';

@@ -5,7 +5,7 @@ import { parseText, textChecksum, type TextLine } from './journal-text.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** UTF-16 units of a line, at most; far more than an event may have. */
+/** Maximum number of UTF-16 units in a line; far more than an event may have. */
 const LINE_UNITS_MAX = 64 * 1024 * 1024;
 /** `progressed` is called after this many lines. */
 const LINES_PER_STEP = 2_000;
@@ -75,7 +75,7 @@ function take(copy: JournalCopy, parsed: TextLine, crc: number): string | undefi
   }
 }
 
-/** The lines of each chunk. `read` returns the number of lines before it. */
+/** Yields the lines that each chunk completes. `read`: returns the number of lines before them, for error messages. */
 async function* linesOf(
   text: AsyncIterable<Uint8Array>,
   read: () => number,

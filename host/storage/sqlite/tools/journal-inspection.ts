@@ -1,5 +1,5 @@
-// JournalInspection reads a data folder for a person, also while a host runs on it. It goes on past damage, and names it. It
-// never makes the folder, the journal or the journal's log.
+// JournalInspection reads a data folder for a person, also while a host runs on it. It continues past damage, and reports it. It
+// never creates the folder, the journal or the journal's log.
 import type { SQLInputValue } from 'node:sqlite';
 import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
@@ -22,7 +22,7 @@ export interface EntitySummary {
   readonly events: number;
   /** Time of its last record. Undefined: it has only refused commands with idempotency keys, and has no record. */
   readonly lastTimeMs: number | undefined;
-  /** Its last record is a deletion. */
+  /** Whether its last record is a deletion. */
   readonly deleted: boolean;
 }
 
@@ -77,7 +77,7 @@ export class JournalInspection {
     this.#connection = new ReadingConnection(dir);
   }
 
-  /** All components, sorted by id. */
+  /** Returns all components, sorted by id. */
   components(): ComponentSummary[] {
     return this.#rows(COMPONENTS).map(([component, entities, events]) => ({
       component: String(component),
@@ -86,7 +86,7 @@ export class JournalInspection {
     }));
   }
 
-  /** Entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`. */
+  /** Returns entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`. */
   entities(component: string, afterId: string, limit: number, prefix = ''): EntitySummary[] {
     let before = afterId;
     const range = [later(afterId, prefix), endOfPrefix(prefix), afterId, limit];
@@ -107,7 +107,7 @@ export class JournalInspection {
     });
   }
 
-  /** The number of entities of a component whose id begins with `prefix`, counted up to `max`. */
+  /** Returns the number of entities of a component whose id begins with `prefix`, counted up to `max`. */
   countEntities(component: string, prefix: string, max: number): number {
     return Number(this.#rows(COUNT, component, prefix, endOfPrefix(prefix), max)[0]?.[0]);
   }
@@ -120,7 +120,7 @@ export class JournalInspection {
     return this.#rows(ENTITY, component, id).length > 0;
   }
 
-  /** Records with `seq > afterSeq`, oldest first, at most `limit`, with an entry for what is missing between them. */
+  /** Returns records with `seq > afterSeq`, oldest first, at most `limit`, and an entry for each gap between them. */
   records(entity: EntityRef, afterSeq: number, limit: number): InspectedPage {
     const records: InspectedRecord[] = [];
     let lastSeq = afterSeq;
@@ -163,7 +163,7 @@ function inspected(entity: EntityRef, row: StoredRow): InspectedRecord {
   }
 }
 
-/** The later of two texts in the order of SQLite, which compares their bytes in UTF-8. */
+/** Returns the later of two texts in the order of SQLite, which compares their bytes in UTF-8. */
 function later(a: string, b: string): string {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0 ? a : b;
 }
@@ -171,7 +171,7 @@ function later(a: string, b: string): string {
 const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, afterLast: 0xe000 };
 
-/** The least value above every text that begins with `prefix`. In SQLite's order a blob is above every text. */
+/** Returns the least value above every text that begins with `prefix`. In SQLite's order a blob is above every text. */
 function endOfPrefix(prefix: string): string | Uint8Array {
   const points = Array.from(prefix, (unit) => unit.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();

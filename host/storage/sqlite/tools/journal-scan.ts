@@ -1,5 +1,5 @@
-// JournalScan reads the records of all entities in commit order, by pages. It goes on past damage, and past records that
-// SQLite cannot read; it names both, and returns neither as a record.
+// JournalScan reads the records of all entities in commit order, by pages. It continues past damaged records, and past
+// records that SQLite cannot read: its entries for these say what is wrong.
 //
 // A page is one short read: as many positions as are read in some milliseconds, however many of them match the filter.
 import type { SQLInputValue } from 'node:sqlite';
@@ -59,7 +59,7 @@ export interface ScannedPage {
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
 const POSITIONS_MIN = 256;
 const POSITIONS_MAX = 65_536;
-/** Target for the time of a page; the number of positions of the next page adapts to it. */
+/** Duration of a page that the scan aims at, in milliseconds: it adapts the number of positions of the next page. */
 const PAGE_MS = 20;
 
 const POSITION_MAX = Number.MAX_SAFE_INTEGER;
@@ -82,14 +82,14 @@ export class JournalScan {
     this.#isFiltered = Object.values(filter).some((value) => value !== undefined);
   }
 
-  /** The position of the last record; 0 when there is none. Throws as `page` does. */
+  /** Returns the position of the last record; 0 when there is none. Throws as `page` does. */
   lastPos(): number {
     return positionIn(this.#connection.rows(LAST, [])) ?? 0;
   }
 
   /**
-   * Entries with `pos > afterPos`, at most `limit`; there may be none before the last page. A hole is named only
-   * where nothing is filtered. Throws SVC_JOURNAL_CORRUPT when nothing can be read at all,
+   * Returns entries with `pos > afterPos`, at most `limit`; a page before the last one may be empty. A hole is reported
+   * only without a filter. Throws SVC_JOURNAL_CORRUPT when nothing can be read at all,
    * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
    */
   page(afterPos: number, limit: number, untilPos = this.lastPos()): ScannedPage {
@@ -103,7 +103,7 @@ export class JournalScan {
     const read = this.#read(from, to, limit);
     this.#adapt(performance.now() - startedMs);
     if (this.#isFiltered) return { ...read, isLast: read.lastPos >= untilPos };
-    // A hole after the last entry is named by the page that finds its end.
+    // A hole after the last entry is reported by the page that finds its end.
     const lastPos = read.entries.at(-1)?.pos ?? read.lastPos;
     return { entries: withHoles(read.entries, afterPos), lastPos, isLast: lastPos >= untilPos };
   }
@@ -113,7 +113,7 @@ export class JournalScan {
     this.#connection.close();
   }
 
-  /** The first position after this one with a record; a position that cannot be read counts as one. */
+  /** Returns the first position after this one that has a record or cannot be read; undefined if there is none. */
   #next(afterPos: number): number | undefined {
     try {
       return positionIn(this.#connection.rows(NEXT, [afterPos]));
@@ -220,7 +220,7 @@ function unreadable(pos: number, error: unknown): ScannedDamage {
   return { kind: 'damaged', pos, isStored: false, problem: `it cannot be read: ${reason}` };
 }
 
-/** The entries, with one more for each gap between their positions. */
+/** Returns the entries, with one more for each gap between their positions. */
 function withHoles(
   entries: readonly (ScannedRecord | ScannedDamage)[],
   afterPos: number,

@@ -1,5 +1,5 @@
 // JournalSource reads the whole content of a journal in the order in which it is copied: the records, the stored
-// replies to idempotency keys, the modules. It reads the content of one moment, in short steps, while a host goes on storing.
+// replies to idempotency keys, the modules. It reads the content of one moment, in short steps, while a host may store more.
 import { isKept } from './answer-verification.ts';
 import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
@@ -52,7 +52,7 @@ const MODULES = () =>
   'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
 
 /**
- * All entries of a journal; with a filter, records only. Damage is a finding among them. Throws SVC_JOURNAL_MISSING,
+ * Yields all entries of a journal; with a filter, records only. Damage is a finding among the entries. Throws SVC_JOURNAL_MISSING,
  * SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
 export function* journalEntries(

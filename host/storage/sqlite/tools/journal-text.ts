@@ -41,11 +41,12 @@ export function textEnd({ records, answers, modules, crc }: TextEnd): string {
   return JSON.stringify({ kind: 'end', records, answers, modules, crc });
 }
 
-/** The checksum of the lines so far and this one. */
+/** Returns the checksum of this line and the lines before it. `before`: the checksum of the lines before it. */
 export function textChecksum(line: string, before: number): number {
   return crc32('\n', crc32(line, before));
 }
 
+/** Returns the line of an entry, without the line feed. */
 export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): string {
   if (entry.kind === 'module') {
     const [fingerprint, fromPos, timeMs, descriptor] = entry.row;
@@ -67,7 +68,7 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     seq,
     kind,
     time: timeText(timeMs),
-    // A text, because JSON parsers read numbers with fewer digits.
+    // The seed is a text, because JSON parsers round numbers of so many digits.
     seed: seedOf(upper, lower)?.toString(),
     trace: trace ?? undefined,
     key: key ?? undefined,
@@ -101,7 +102,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A time in ISO 8601; the number itself where ISO 8601 cannot express it. */
+/** Returns a time in ISO 8601; returns the number itself where ISO 8601 cannot express it. */
 function timeText(timeMs: number): string | number {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? timeMs : date.toISOString();
@@ -168,7 +169,7 @@ function recordLine(kind: RecordKind, members: Members): TextLine {
   return { kind: 'record', component: members.text('component'), id: members.text('id'), row };
 }
 
-/** The members; of JSON that stands in the line as it is, its text. */
+/** Returns the members of a line, that of RAW_NAMES as JSON text; returns undefined if the line is no JSON object. */
 function membersOf(line: string): Readonly<Record<string, unknown>> | undefined {
   const raw = RAW_NAMES.map((name) => ({ name, at: line.indexOf(`,"${name}":`) }))
     .filter(({ at }) => at >= 0)
@@ -237,6 +238,7 @@ class Members {
     return typeof value === 'string' ? value : this.#wrong(name, 'JSON', '');
   }
 
+  /** Notes a problem. Returns `instead`, with which the parsing continues. */
   #wrong<T>(name: string, form: string, instead: T): T {
     this.problem ??= `has no '${name}' that is ${form}`;
     return instead;

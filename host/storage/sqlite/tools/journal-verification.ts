@@ -11,12 +11,13 @@ import { ReadingConnection } from './reading-connection.ts';
 import { SQLITE_ERROR, sqliteCode } from '../sqlite-failure.ts';
 import type { VerificationResult, VerificationStep } from './verification-step.ts';
 
-/** Records of a query; many, because each query costs. */
+/** Maximum number of records of a query; many, because each query costs. */
 const RECORDS_AT_ONCE = 2_000;
-/** Findings after which SQLite's check stops. */
+/** Number of findings after which SQLite's check stops. */
 const STRUCTURE_FINDINGS_MAX = 100;
-/** Manifests that are compared with the table, at most; modules have far fewer. */
+/** Maximum number of manifests that are compared with the table; modules have far fewer. */
 const MANIFESTS_MAX = 10_000;
+/** Maximum number of positions that are reported as out of range. */
 const OUT_OF_RANGE_MAX = 100;
 
 const STRUCTURE = () => `PRAGMA quick_check(${STRUCTURE_FINDINGS_MAX})`;
@@ -24,9 +25,9 @@ const OUT_OF_RANGE = () => `SELECT pos FROM journal
   WHERE pos < 1 OR pos > ${Number.MAX_SAFE_INTEGER} LIMIT ${OUT_OF_RANGE_MAX}`;
 
 /**
- * Verifies the journal in a data folder; the last step is the result. `structure` runs SQLite's own check even if there is a
- * write-ahead log, so that a host may be running. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_UNAVAILABLE, and
- * SVC_JOURNAL_CORRUPT when nothing can be read at all.
+ * Verifies the journal in a data folder; the last step is the result. `structure`: whether SQLite's own check runs even
+ * if there is a write-ahead log, as beside a running host. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
+ * SVC_DATA_UNUSABLE, SVC_JOURNAL_UNAVAILABLE, and SVC_JOURNAL_CORRUPT when nothing can be read at all.
  */
 export function* verifyJournal(
   dir: string,
@@ -79,7 +80,7 @@ export function* verifyJournal(
   }
 }
 
-/** Reports a part of the file that cannot be read as a finding, so that the verification goes on. */
+/** Reports a part of the file that cannot be read as a finding, so that the verification continues. */
 function* guarded<T>(
   what: string,
   steps: Generator<VerificationStep, T>,

@@ -1,4 +1,4 @@
-// ReadingConnection reads a journal while another process may write it. It makes and changes nothing in the folder, and
+// ReadingConnection reads a journal while another process may write it. It creates and changes nothing in the folder, and
 // each read ends at once, so that no read transaction keeps the write-ahead log from beginning anew.
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -49,9 +49,8 @@ export class ReadingConnection {
   }
 
   /**
-   * The rows of one statement, up to the first for which `enough` returns true. `sql` is called with the journal's format.
-   * Throws SVC_JOURNAL_CORRUPT,
-   * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
+   * Returns the rows of one statement, up to the first one for which `enough` returns true. `sql` is called with the
+   * journal's format. Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
    */
   rows(
     sql: (format: number) => string,
@@ -121,7 +120,7 @@ export class ReadingConnection {
     }
   }
 
-  /** Identifies the content of the file; undefined when there is a log. */
+  /** Returns a text that identifies the content of the file; undefined when there is a log. */
   #state(): string | undefined {
     const { ino, size, mtimeNs } = statSync(this.path, { bigint: true });
     return this.hasLog ? undefined : `${ino} ${size} ${mtimeNs}`;
