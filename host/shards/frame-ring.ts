@@ -20,7 +20,9 @@ const RING_BYTES_MIN = 8 * 1024;
  * rings.
  */
 const RINGS_BYTES = 1024 * 1024;
-/** Maximum length of a frame in bytes. A message is as fast for longer frames, and a few of them would fill the ring. */
+/**
+ * Maximum length of a frame in bytes. A message is as fast for longer frames, and a few of them would fill the ring.
+ */
 const FRAME_BYTES_MAX = 4096;
 
 /** Indices of words: the bytes ever written, the bytes ever read, whether the reader sleeps. */

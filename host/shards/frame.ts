@@ -1,8 +1,8 @@
-// Frames are what one shard sends to another, and FrameReader is what receives them. This file encodes them for a message
-// port, as a flat list of plain values: copying such a list between threads costs less than lists of objects, or than
-// packing it into bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side sends in a turn of
-// its event loop, calls and outcomes mixed, each with the number of its call. Common frames go through shared memory
-// instead (ring-frames.ts).
+// Frames are what one shard sends to another, and FrameReader is what receives them. This file encodes them for a
+// message port, as a flat list of plain values: copying such a list between threads costs less than lists of objects,
+// or than packing it into bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side sends in a
+// turn of its event loop, calls and outcomes mixed, each with the number of its call. Common frames go through shared
+// memory instead (ring-frames.ts).
 import type { Metadata, Refusal, Reply } from '../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';

@@ -1,6 +1,6 @@
-// HashOwnership gives each entity to a shard by the hash of its component and id. All shards of a process compute the same
-// owner, so an entity is in the memory of at most one of them. No owner is stored: all shards share one journal, so another
-// number of shards, or another version of the runtime, may distribute the entities differently.
+// HashOwnership gives each entity to a shard by the hash of its component and id. All shards of a process compute the
+// same owner, so an entity is in the memory of at most one of them. No owner is stored: all shards share one journal,
+// so another number of shards, or another version of the runtime, may distribute the entities differently.
 import type { Ownership } from '../engine/needs/ownership.ts';
 
 export class HashOwnership implements Ownership {

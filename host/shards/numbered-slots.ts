@@ -1,6 +1,6 @@
 // NumberedSlots holds values that wait for an answer, under numbers of 31 bits by which the answer names them. A Map
-// would leave its old table behind whenever it is rehashed. Such a table references the values that waited then, and the
-// next table. Once it is in the garbage collector's old generation, all of these stay in memory until the next full
+// would leave its old table behind whenever it is rehashed. Such a table references the values that waited then, and
+// the next table. Once it is in the garbage collector's old generation, all of these stay in memory until the next full
 // collection.
 //
 // Invariant: the number of a removed value is not given to another value before its slot was reused 2^17 times.

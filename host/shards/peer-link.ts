@@ -1,6 +1,6 @@
-// PeerLink is one end of the link between two shards that are threads: the memory that this end writes, the memory that it
-// reads, and a message port. The port wakes this end, carries what does not fit into memory, and closes when the other
-// shard ends.
+// PeerLink is one end of the link between two shards that are threads: the memory that this end writes, the memory that
+// it reads, and a message port. The port wakes this end, carries what does not fit into memory, and closes when the
+// other shard ends.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { frameRing } from './frame-ring.ts';
 

@@ -1,10 +1,10 @@
 // PeerProtocol is this shard's end of the protocol between two shards. It sends calls of entities that the other shard
-// owns, and requests that are about such an entity, and matches what comes back with its caller. It also serves the calls
-// and requests of the other shard. How frames travel is the transport's concern (peer-transport.ts).
+// owns, and requests that are about such an entity, and matches what comes back with its caller. It also serves the
+// calls and requests of the other shard. How frames travel is the transport's concern (peer-transport.ts).
 // Invariants:
 // P1  Every call or request that was accepted settles once: with its outcome, its failure, or the end of the link.
-// P2  SVC_SHARD_UNAVAILABLE means that nothing was done: the frame was never sent. SVC_CALL_UNCERTAIN means that this is
-//     unknown: the frame may have arrived, and the link ended before the answer.
+// P2  SVC_SHARD_UNAVAILABLE means that nothing was done: the frame was never sent. SVC_CALL_UNCERTAIN means that this
+//     is unknown: the frame may have arrived, and the link ended before the answer.
 // P3  A cancelled call or request still settles, so none is kept longer than the other side works on it.
 // P4  A large answer counts against this side's memory budget until the other side has acknowledged it.
 import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
@@ -25,13 +25,13 @@ import type { PeerReceiver, PeerTransport, SendPosition } from './peer-transport
 import { ServedRequest } from './served-request.ts';
 
 /**
- * Maximum number of calls and requests that wait for the other shard. At this number further calls fail with SVC_OVERLOADED, and
- * further requests are handled by this shard.
+ * Maximum number of calls and requests that wait for the other shard. At this number further calls fail with
+ * SVC_OVERLOADED, and further requests are handled by this shard.
  */
 export const CALLS_IN_FLIGHT_MAX = 10_000;
 /**
- * Maximum number of UTF-16 units in the inputs of all calls that wait. A call whose input alone has more is sent when no
- * other call waits.
+ * Maximum number of UTF-16 units in the inputs of all calls that wait. A call whose input alone has more is sent when
+ * no other call waits.
  */
 const UNITS_IN_FLIGHT_MAX = 128 * 1024 * 1024;
 
@@ -98,8 +98,8 @@ export class PeerProtocol {
   }
 
   /**
-   * Calls an entity of the other shard. Throws SVC_SHARD_UNAVAILABLE and SVC_OVERLOADED. Rejects as the other shard's engine
-   * does, and with SVC_CALL_UNCERTAIN.
+   * Calls an entity of the other shard. Throws SVC_SHARD_UNAVAILABLE and SVC_OVERLOADED. Rejects as the other shard's
+   * engine does, and with SVC_CALL_UNCERTAIN.
    */
   call(call: ForwardedCall): Promise<CallOutcome> {
     if (this.#hasEnded) throw shardUnavailable();

@@ -1,7 +1,7 @@
 // RequestRouter sends a request to the shard that owns the entity which its handler will call, so that the handler runs
 // beside the entity. Only the handler decides which entity that is, so the router learns: for each route it notes which
-// path parameter was the id of the first entity that a handler called. A wrong guess costs time and changes nothing: any
-// shard can run any handler, and a call finds its entity from every shard.
+// path parameter was the id of the first entity that a handler called. A wrong guess costs time and changes nothing:
+// any shard can run any handler, and a call finds its entity from every shard.
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { requestHandler } from '../http/requests/request-handler.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';

@@ -58,7 +58,9 @@ export type ToShard =
   | { readonly kind: 'peer'; readonly peer: Peer }
   /** Another shard has ended, and is started again after `pauseMs`. */
   | { readonly kind: 'peer-away'; readonly index: number; readonly pauseMs: number }
-  /** Sent at intervals while the shard serves. `loggedBytes`: how much of its log was written (log-rate.ts), in bytes. */
+  /**
+   * Sent at intervals while the shard serves. `loggedBytes`: how much of its log was written (log-rate.ts), in bytes.
+   */
   | { readonly kind: 'are-you-alive'; readonly loggedBytes: number }
   | { readonly kind: 'stop'; readonly graceMs: number }
   /** No shard serves requests any more. */

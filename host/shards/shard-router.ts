@@ -1,6 +1,6 @@
-// ShardRouter is the engine that handlers call in a service of several shards. Calls of entities that this shard owns go
-// straight to its own engine, and all others to the shard that owns the entity. Each shard reads events from the journal by
-// itself, because all shards share one journal. A service with one shard has no router.
+// ShardRouter is the engine that handlers call in a service of several shards. Calls of entities that this shard owns
+// go straight to its own engine, and all others to the shard that owns the entity. Each shard reads events from the
+// journal by itself, because all shards share one journal. A service with one shard has no router.
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';

@@ -1,9 +1,9 @@
-// JournalConnection is a value by which a shard attaches to its journal. The thread that has opened the journal makes one
-// for each start of a shard; the supervisor sends it to the shard's thread without looking into it.
-// Another implementation of the journal adds its connection here: a member of the union and a case of attachJournal.
+// JournalConnection is a value by which a shard attaches to its journal. The thread that has opened the journal makes
+// one for each start of a shard; the supervisor sends it to the shard's thread without looking into it. Another
+// implementation of the journal adds its connection here: a member of the union and a case of attachJournal.
 //
-// Invariant: every connection can be posted to another thread together with its `ports`. A thread that has a connection and
-// cannot pass it on closes its ports.
+// Invariant: every connection can be posted to another thread together with its `ports`. A thread that has a connection
+// and cannot pass it on closes its ports.
 import type { Journal } from '../engine/needs/journal.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';
 import type { SqliteConnection } from './sqlite/sqlite-connection.ts';

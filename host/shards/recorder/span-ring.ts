@@ -40,7 +40,7 @@ export class SpanRing implements Recorder {
   readonly #kinds: Uint8Array;
   readonly #shard: number;
   readonly #clock: SpanClock;
-  /** 24 random hexadecimal digits, with which the trace ids of spans begin whose callers sent no trace. */
+  /** 24 random hexadecimal digits: the beginning of the trace ids of spans whose callers sent no trace. */
   readonly #idPrefix = randomBytes(12).toString('hex');
   /** Indexed by row: ids of entities, for calls. */
   readonly #entityIds: (string | undefined)[];

@@ -1,6 +1,6 @@
 // AttachedJournal is the journal as one thread uses it. It sends appends to the writer thread, all appends of a tick in
-// one message. It reads through its own connection, but not before the writer's first message, the greeting: by then the
-// writer has stored everything that an earlier user sent, whose thread may have ended in the middle of its work.
+// one message. It reads through its own connection, but not before the writer's first message, the greeting: by then
+// the writer has stored everything that an earlier user sent, whose thread may have ended in the middle of its work.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type {

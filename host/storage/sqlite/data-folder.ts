@@ -27,7 +27,7 @@ import { fileFailure, isBusy } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
-/** A longer owner file is ignored, in UTF-16 units; svc writes a far shorter one. */
+/** Maximum length of an owner file in UTF-16 units; a longer file is ignored. A real one is far shorter. */
 const OWNER_CHARACTERS_MAX = 1_000;
 
 export interface DataFolder {
@@ -76,7 +76,10 @@ function makeFolder(dir: string): void {
   }
 }
 
-/** Makes the folders one by one, because Node's recursive mkdir never ends where a folder cannot be made (under /proc, say). */
+/**
+ * Makes the folders one by one, because Node's recursive mkdir never ends where a folder cannot be made (under /proc,
+ * say).
+ */
 function makeMissing(dir: string): void {
   if (existsSync(dir)) return;
   const parent = dirname(dir);

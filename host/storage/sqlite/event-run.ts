@@ -1,5 +1,5 @@
-// EventRun reads many small consecutive events of an entity as one value: SQLite concatenates them, each in the form that
-// its checksum covers, and EventRun splits them. Rows of values cost three times as much.
+// EventRun reads many small consecutive events of an entity as one value: SQLite concatenates them, each in the form
+// that its checksum covers, and EventRun splits them. Rows of values cost three times as much.
 //
 // Invariants
 // E1  An event is returned only when its checksum matches, and when every event before it was returned.
@@ -12,7 +12,9 @@ import { positionsOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
-/** Maximum size of an event's JSON text in bytes. As rows, larger events cost little more, and the value stays small. */
+/**
+ * Maximum size of an event's JSON text in bytes. As rows, larger events cost little more, and the value stays small.
+ */
 const JSON_BYTES_MAX = 1_024;
 
 const SPACE = 0x20;

@@ -1,6 +1,6 @@
 // IndexCompaction moves index entries from each level of the index into the next one (record-index.ts), between
-// commits. A longer run of entries, sorted by entity, touches fewer pages for each entry. IndexCompaction is a part of the
-// writer and has no state that a crash could lose: entries that were not compacted stay in their level.
+// commits. A longer run of entries, sorted by entity, touches fewer pages for each entry. IndexCompaction is a part of
+// the writer and has no state that a crash could lose: entries that were not compacted stay in their level.
 //
 // Invariants
 // M1  A step is one transaction, and keeps P1 and P2 of record-index.ts.

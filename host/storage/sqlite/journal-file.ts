@@ -1,5 +1,5 @@
-// JournalFile makes, checks and opens the file of a journal. A file with the journal's name is always whole, because it is
-// made under another name and renamed. The write-ahead log beside the file is a part of it.
+// JournalFile makes, checks and opens the file of a journal. A file with the journal's name is always whole, because it
+// is made under another name and renamed. The write-ahead log beside the file is a part of it.
 import {
   accessSync,
   closeSync,
@@ -29,7 +29,9 @@ const APPLICATION_ID = 0x7376636a;
 export const LOCK_WAIT_MS = 5_000;
 /** The write-ahead log is truncated to this size after a slow reader has made it grow. */
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
-/** Page cache of the writer in KiB. Compaction touches many pages of the index; a smaller cache would read them again. */
+/**
+ * Page cache of the writer in KiB. Compaction touches many pages of the index; a smaller cache would read them again.
+ */
 const CACHE_KIB = 32 * 1024;
 
 const HEADER_BYTES = 100;

@@ -1,5 +1,5 @@
-// Messages between the users of a journal, which are the threads attached to it, and its writer thread. Appends are flat
-// lists of plain values, because copying such lists between threads costs a fraction of what lists of objects cost.
+// Messages between the users of a journal, which are the threads attached to it, and its writer thread. Appends are
+// flat lists of plain values, because copying such lists between threads costs much less than lists of objects.
 import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -49,8 +49,8 @@ export interface Append {
   /** The reply to store; undefined if the command has no idempotency key. */
   readonly answer: AppendedReply | undefined;
   /**
-   * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the two
-   * halves of its seed, its manifest and its JSON text. The last two are null for a deletion.
+   * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the
+   * two halves of its seed, its manifest and its JSON text. The last two are null for a deletion.
    */
   readonly fields: AppendBatch;
 }

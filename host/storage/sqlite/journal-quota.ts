@@ -1,6 +1,6 @@
-// JournalQuota bounds the size of a journal. The writer asks it in the transaction, before it stores an append. JournalQuota
-// measures the journal only when the appends since the last measurement may have used up what was left, so that most
-// appends cost one addition.
+// JournalQuota bounds the size of a journal. The writer asks it in the transaction, before it stores an append.
+// JournalQuota measures the journal only when the appends since the last measurement may have used up what was left, so
+// that most appends cost one addition.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';

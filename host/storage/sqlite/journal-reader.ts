@@ -1,5 +1,5 @@
-// JournalReader reads the journal in the caller's thread, through a connection of its own. It sees a record only after the
-// fsync of the record's transaction.
+// JournalReader reads the journal in the caller's thread, through a connection of its own. It sees a record only after
+// the fsync of the record's transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type StoredReply,
@@ -70,7 +70,7 @@ export class JournalReader {
     }
   }
 
-  /** As `Journal.read`. */
+  /** Synchronous `Journal.read`. */
   read(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
     const page = new Page(entity, afterSeq, limit);
     const entityNo = this.#numberOf(entity);
@@ -78,7 +78,7 @@ export class JournalReader {
     return page.records;
   }
 
-  /** As `Journal.eventsAfter`. */
+  /** Same as `Journal.eventsAfter`. */
   eventsAfter(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[] {
     const entityNo = this.#numberOf(entity);
     if (entityNo === undefined) return [];
@@ -87,7 +87,7 @@ export class JournalReader {
     return value instanceof Uint8Array ? eventsOf(entity, afterSeq, value) : [];
   }
 
-  /** As `Journal.incarnation`. `find` looks up the snapshot of the entity with this number. */
+  /** Synchronous `Journal.incarnation`. `find` looks up the snapshot of the entity with this number. */
   incarnation(
     entity: EntityRef,
     limit: number,
@@ -110,8 +110,8 @@ export class JournalReader {
     snapshot: FoundSnapshot | undefined,
   ): IncarnationStart | undefined {
     const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
-    // The state begins at the snapshot's record or at the last deletion, whichever is later. Nothing stores records of this
-    // entity meanwhile.
+    // The state begins at the snapshot's record or at the last deletion, whichever is later. Nothing stores records of
+    // this entity meanwhile.
     const [deletion] = this.#all(this.#lastDeletedSeq, entity, [entityNo]);
     const beginSeq = Math.max(snapshot?.seq ?? 0, deletion?.[0] ?? 0);
     const rows = this.#all(this.#incarnation, entity, [entityNo, beginSeq, askedCount]);
@@ -143,7 +143,7 @@ export class JournalReader {
     return row?.[0];
   }
 
-  /** As `Journal.lastDeletion`. */
+  /** Synchronous `Journal.lastDeletion`. */
   lastDeletion(entity: EntityRef): number {
     try {
       const row = this.#lastDeletion.get(entity.component, entity.id);
@@ -153,7 +153,7 @@ export class JournalReader {
     }
   }
 
-  /** As `Journal.answer`. */
+  /** Synchronous `Journal.answer`. */
   answer(entity: EntityRef, key: string): StoredReply | undefined {
     try {
       const row = this.#answer.get(entity.component, entity.id, key);

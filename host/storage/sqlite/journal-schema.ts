@@ -10,9 +10,9 @@ export const FORMAT_VERSION = 4;
  * The tables, and the columns that their names do not explain. In TypeScript, the numbers `eno`, `ano` and `mno` are
  * called entityNo, replyNo and moduleNo.
  *
- * `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts computes
- * `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no trace. Only
- * records of a command with an idempotency key have a `key`.
+ * `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts
+ * computes `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no
+ * trace. Only records of a command with an idempotency key have a `key`.
  *
  * `place_new`, `place_recent` and `place_old` are the levels 0, 1 and 2 of the index by entity (record-index.ts).
  * `answer` has the stored replies to idempotency keys, in the order of storing.
@@ -122,7 +122,9 @@ export function recordColumns(version = FORMAT_VERSION): string {
   return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}`;
 }
 
-/** Returns SQL for a LIMIT. With a bare parameter in a LIMIT, SQLite compiles the statement anew whenever it is bound. */
+/**
+ * Returns SQL for a LIMIT. With a bare parameter in a LIMIT, SQLite compiles the statement anew whenever it is bound.
+ */
 export function countIn(parameter: string): string {
   return `${parameter} + 0`;
 }

@@ -1,5 +1,5 @@
-// JournalWriter is the thread that stores what the users of the journal send. It commits everything that has queued up in
-// one transaction and then reports. While it waits for the disk, the next batch queues up, so it needs no timer.
+// JournalWriter is the thread that stores what the users of the journal send. It commits everything that has queued up
+// in one transaction and then reports. While it waits for the disk, the next batch queues up, so it needs no timer.
 import assert from 'node:assert';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -41,8 +41,9 @@ const APPENDS_PER_TRANSACTION = 4_096;
 const MEASURE_MS = 1_000;
 
 /**
- * User is a thread attached to the journal, as the writer sees it. After a failed append of an entity, the user's later appends of that entity depend on a
- * state that does not exist, until the user has seen the failure: they fail, even if their numbers would fit.
+ * User is a thread attached to the journal, as the writer sees it. After a failed append of an entity, the user's later
+ * appends of that entity depend on a state that does not exist, until the user has seen the failure: they fail, even if
+ * their numbers would fit.
  */
 class User implements AppendGate {
   readonly #port: MessagePort;

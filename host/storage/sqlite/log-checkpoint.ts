@@ -2,10 +2,10 @@
 // begins anew. No commit waits for that, because it runs after the commit was reported.
 //
 // The log cannot begin anew while a reader uses it. Readers that come and go without a pause would make it grow without
-// end. So LogCheckpoint waits for readers, for a short time, once the log is long; new readers do not need the log then.
+// end. So LogCheckpoint waits for readers, for a short time, once the log is long; new readers do not need it then.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Pages after which the log is copied. Each page counts once, however often it was written. */
+/** Number of pages that are added to the log before it is copied. A page that was added several times is copied once. */
 const PAGES_PER_CHECKPOINT = 4_000;
 /** Number of pages from which on the log is long. */
 const PAGES_LONG = 8_000;
@@ -18,7 +18,7 @@ export class LogCheckpoint {
   readonly #look: StatementSync;
   readonly #copy: StatementSync;
   readonly #copyAndRestart: StatementSync;
-  /** Pages of the log when it was last copied. */
+  /** Number of pages in the log when it was last copied. */
   #copiedPages = 0;
 
   /** `lockWaitMs` is how long the connection otherwise waits for a lock. Throws errors of SQLite. */
@@ -48,7 +48,7 @@ export class LogCheckpoint {
     return Number(this.#look.get()?.['log'] ?? 0);
   }
 
-  /** Copies the log once no reader uses it. */
+  /** Copies the log, and waits for its readers, so that it begins anew. */
   #waitForReaders(): void {
     this.#database.exec(`PRAGMA busy_timeout = ${READERS_WAIT_MS}`);
     try {

@@ -1,11 +1,11 @@
-// RecordChecksum computes the checksums of the journal. A checksum covers a whole record and the entity that it belongs to,
-// so that a byte that changed on disk is found anywhere.
+// RecordChecksum computes the checksums of the journal. A checksum covers a whole record and the entity that it belongs
+// to, so that a byte that changed on disk is found anywhere.
 import { crc32 } from 'node:zlib';
 import type { RecordRow } from './journal-schema.ts';
 
 /**
- * Returns whether a value that should be a text is a text. Damage can turn a text into a blob with the same bytes, and therefore the
- * same checksum.
+ * Returns whether a value that should be a text is a text. Damage can turn a text into a blob with the same bytes, and
+ * therefore the same checksum.
  */
 export function isText(value: unknown): value is string {
   return typeof value === 'string';

@@ -1,6 +1,6 @@
 // RecordIndex is the levelled index of the records by entity and number: an entry has the position of a record in the
-// table `journal`, which grows only at its end. Level 0 (the table `place_new`) is small and has the entries of the last
-// commits. IndexCompaction moves them in sorted runs into level 1 (`place_recent`), and from there into level 2
+// table `journal`, which grows only at its end. Level 0 (the table `place_new`) is small and has the entries of the
+// last commits. IndexCompaction moves them in sorted runs into level 1 (`place_recent`), and from there into level 2
 // (`place_old`), which has all the others. So a commit touches few pages, however many entities there are.
 //
 // Invariants
@@ -16,8 +16,8 @@ const SINCE_FORMAT = 4;
 
 /**
  * Returns SQL for the records of one entity, in the order of their numbers. `which`: the condition on their entries.
- * `entityNo`, `which` and `limit` are SQL with numbered parameters, because the statement contains them more than once. Where an entry leads to no record, everything but the
- * number is null.
+ * `entityNo`, `which` and `limit` are SQL with numbered parameters, because the statement contains them more than once.
+ * Where an entry leads to no record, everything but the number is null.
  */
 export function recordsOf(entityNo: string, which: string, limit: string): string {
   // Only entries are merged: merging whole records would copy them once more, and open the journal for each level.
@@ -28,7 +28,9 @@ export function recordsOf(entityNo: string, which: string, limit: string): strin
   return `SELECT ${recordColumns()} FROM (${entries}) LEFT JOIN journal USING (eno, seq, pos) ORDER BY seq`;
 }
 
-/** Returns SQL for `pos` of an entity's records. By P2 these are in the order of the records' numbers without a merge. */
+/**
+ * Returns SQL for `pos` of an entity's records. By P2 these are in the order of the records' numbers without a merge.
+ */
 export function positionsOf(entityNo: string, which: string, limit: string): string {
   const positions = LEVEL_TABLES.toReversed().map(
     (table) => `SELECT pos FROM ${table} WHERE eno = ${entityNo} AND ${which}`,
@@ -54,9 +56,9 @@ export function storedRecordsOf(
 }
 
 /**
- * Returns SQL for the records of the entities that the condition `which` selects, in the order of ids and numbers. An entity
- * without records has one row, with its id alone. The condition should select few entities, because each is looked up in
- * each level.
+ * Returns SQL for the records of the entities that the condition `which` selects, in the order of ids and numbers. An
+ * entity without records has one row, with its id alone. The condition should select few entities, because each is
+ * looked up in each level.
  */
 export function historiesOf(format: number, which: string, limit: string): string {
   const columns = recordColumns(format);
@@ -89,8 +91,8 @@ export function lastOf(column: 'seq' | 'pos', entityNo: string, format = FORMAT_
 }
 
 /**
- * SQL for the entries of the index that follow a key, in the order of the index: `eno`, `seq`, `pos`, and `rank`, which is
- * greater for a lower level.
+ * Returns SQL for the entries of the index that follow a key, in the order of the index: `eno`, `seq`, `pos`, and `rank`,
+ * which is greater for a lower level.
  */
 export function entriesAfter(format: number, limit: number): string {
   const page = `(eno, seq) >= (?1, ?2) AND (eno, seq, pos) > (?1, ?2, ?3)`;

@@ -1,9 +1,9 @@
-// SnapshotFile is the file of snapshots beside a journal: states of entities after a record, so that an entity is loaded
-// without its whole history. Nothing depends on the file: it is never synchronised with the disk, and a row that is
-// damaged or belongs to another journal counts as missing.
+// SnapshotFile is the file of snapshots beside a journal: states of entities after a record, so that an entity is
+// loaded without its whole history. Nothing depends on the file: it is never synchronised with the disk, and a row that
+// is damaged or belongs to another journal counts as missing.
 //
-// The checksum of a row covers the whole row. `record_crc` is the checksum of the journal's record with the same `eno` and
-// `seq`, which identifies the history up to that record: where it differs, the row belongs to another journal.
+// The checksum of a row covers the whole row. `record_crc` is the checksum of the journal's record with the same `eno`
+// and `seq`, which identifies the history up to that record: where it differs, the row belongs to another journal.
 import { closeSync, lstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,7 +14,10 @@ import type { EntityRef } from '../../model/entity.ts';
 const APPLICATION_ID = 0x73766373;
 /** Version of the format; a file of another version is replaced by a new one. */
 const FORMAT_VERSION = 1;
-/** Time in milliseconds that a connection waits for a lock of another connection. A reader and the writer hardly ever wait for each other. */
+/**
+ * Time in milliseconds that a connection waits for a lock of another connection. A reader and the writer hardly ever
+ * wait for each other.
+ */
 const LOCK_WAIT_MS = 1_000;
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -80,7 +83,9 @@ export function snapshotChecksum(
   return crc32(state, crc32(`${component}\n${id}\n${seq} ${recordCrc} ${fingerprint}\n`));
 }
 
-/** Returns whether the file exists. Throws where a pipe or a folder has its name, because opening a pipe would block. */
+/**
+ * Returns whether the file exists. Throws where a pipe or a folder has its name, because opening a pipe would block.
+ */
 function checkKind(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isFile() === false) throw new Error(`${path} is not a file`);

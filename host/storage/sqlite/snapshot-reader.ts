@@ -1,5 +1,5 @@
-// SnapshotReader finds the snapshots of a journal, through a connection of its own. A snapshot that it cannot read counts
-// as missing; no method throws.
+// SnapshotReader finds the snapshots of a journal, through a connection of its own. A snapshot that it cannot read
+// counts as missing; no method throws.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EntityRef } from '../../model/entity.ts';
@@ -8,7 +8,9 @@ import { openSnapshotsForReading, snapshotChecksum } from './snapshot-file.ts';
 
 /** Page cache of the connection in KiB. */
 const CACHE_KIB = 8 * 1024;
-/** Number of lookups that return undefined after a failure. Then the file is opened again: it may have been replaced. */
+/**
+ * Number of lookups that return undefined after a failure. Then the file is opened again: it may have been replaced.
+ */
 const SKIPPED_AFTER_FAILURE = 1_000;
 
 export interface FoundSnapshot {

@@ -1,5 +1,6 @@
-// SnapshotWriter stores the snapshots that the users of a journal send, each after the record that it follows is stored.
-// A failure is not reported: a snapshot that cannot be stored is dropped, and a damaged file is replaced by a new one.
+// SnapshotWriter stores the snapshots that the users of a journal send, each after the record that it follows is
+// stored. A failure is not reported: a snapshot that cannot be stored is dropped, and a damaged file is replaced by a
+// new one.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';
@@ -82,7 +83,7 @@ export class SnapshotWriter {
     return this.#connection;
   }
 
-  /** Runs `work`. A failure makes the next snapshots be dropped; a file that is not usable is removed. */
+  /** Runs `work`. After a failure drops the next snapshots, and removes the file unless the machine is the cause. */
   #guarded(work: () => void): void {
     try {
       work();

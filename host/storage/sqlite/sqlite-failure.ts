@@ -94,7 +94,9 @@ export function journalDamaged(path: string, what: string, cause?: unknown): Svc
   );
 }
 
-/** Creates the error for damage that may be limited to an index. A backup creates the indexes again from the records. */
+/**
+ * Creates the error for damage that may be limited to an index. A backup creates the indexes again from the records.
+ */
 export function indexDamaged(path: string, what: string, cause?: unknown): SvcError {
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',

@@ -1,5 +1,5 @@
-// SqliteJournal is the journal in a data folder, for the thread that opens it. It owns the folder's lock and the thread of
-// the writer; threads that use the journal attach to it (attached-journal.ts).
+// SqliteJournal is the journal in a data folder, for the thread that opens it. It owns the folder's lock and the thread
+// of the writer; threads that use the journal attach to it (attached-journal.ts).
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';

@@ -1,5 +1,5 @@
-// StoredReplies stores and removes the replies to idempotency keys, in the writer. A reply is stored in the transaction of
-// its command's records. Expired replies are removed a few at a time, in the transactions of later records and replies.
+// StoredReplies stores and removes the replies to idempotency keys, in the writer. A reply is stored in the transaction
+// of its command's records. Expired replies are removed a few at a time, in later transactions.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AppendedReply } from './journal-message.ts';
 import { countIn } from './journal-schema.ts';

@@ -1,4 +1,4 @@
-// StoredReplyRow is the stored reply to an idempotency key as a row: the outcome is JSON, and a checksum covers the row.
+// StoredReplyRow is the stored reply to an idempotency key as a row, with the outcome as JSON and a checksum.
 import type { StoredReply } from '../../engine/needs/journal.ts';
 import type { Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';

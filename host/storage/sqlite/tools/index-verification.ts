@@ -1,5 +1,5 @@
-// IndexVerification compares each index with its table, in both directions, and walks the history of every entity in its
-// order: an index that has lost an entry would hide a record, or an entity.
+// IndexVerification compares each index with its table, in both directions, and walks the history of every entity in
+// its order: an index that has lost an entry would hide a record, or an entity.
 import type { SQLInputValue } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
@@ -7,7 +7,9 @@ import { isIndexed, entriesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
 import type { VerificationStep } from './verification-step.ts';
 
-/** Maximum number of rows of a query: many, because each query costs, but no more than are read in some milliseconds. */
+/**
+ * Maximum number of rows of a query: many, because each query costs, but no more than are read in some milliseconds.
+ */
 const ROWS_AT_ONCE = 2_000;
 const FIRST = -Number.MAX_SAFE_INTEGER;
 
@@ -42,8 +44,8 @@ const ENTITY_NAMES =
   WHERE (i.component, i.id) > (?, ?) ORDER BY i.component, i.id LIMIT ${ROWS_AT_ONCE}`;
 
 /**
- * Reads the rows of a statement page by page; the statement selects the rows after a key. `instead` is the statement for
- * pages that `sql` cannot read because of damage.
+ * Reads the rows of a statement page by page; the statement selects the rows after a key. `instead` is the statement
+ * for pages that `sql` cannot read because of damage.
  */
 export function* pagesOf(
   connection: ReadingConnection,
@@ -81,8 +83,8 @@ const firstThree = (row: StoredRow) => row.slice(0, 3) as readonly SQLInputValue
 const firstOne = (row: StoredRow) => row.slice(0, 1) as readonly SQLInputValue[];
 
 /**
- * Checks the numbers of each entity's records, and the index of records, up to position `lastPos`. `records` is the number
- * of records in the table.
+ * Checks the numbers of each entity's records, and the index of records, up to position `lastPos`. `records` is the
+ * number of records in the table.
  */
 export function* recordIndexChecked(
   connection: ReadingConnection,

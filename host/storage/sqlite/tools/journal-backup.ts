@@ -1,5 +1,5 @@
-// JournalBackup copies a journal as it is at one moment, while a host may store more. Each step reads some thousand records
-// in a transaction of its own: SQLite's backup would begin anew whenever the host stores something.
+// JournalBackup copies a journal as it is at one moment, while a host may store more. Each step reads some thousand
+// records in a transaction of its own: SQLite's backup would begin anew whenever the host stores something.
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import { JournalCopy } from './journal-copy.ts';
@@ -7,8 +7,8 @@ import { journalEntries } from './journal-source.ts';
 import type { JournalFinding, VerificationProgress } from './verification-step.ts';
 
 /**
- * Copies the journal in the folder `from` into the new folder `to`, and checks every checksum. The caller may do other work
- * between two steps. Throws SVC_JOURNAL_NOT_EMPTY, what `journalEntries` throws, and SVC_JOURNAL_CORRUPT where
+ * Copies the journal in the folder `from` into the new folder `to`, and checks every checksum. The caller may do other
+ * work between two steps. Throws SVC_JOURNAL_NOT_EMPTY, what `journalEntries` throws, and SVC_JOURNAL_CORRUPT where
  * something is not as it was written; then there is no copy.
  */
 export function* backUpJournal(

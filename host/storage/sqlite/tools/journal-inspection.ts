@@ -1,5 +1,5 @@
-// JournalInspection reads a data folder for a person, also while a host runs on it. It continues past damage, and reports it. It
-// never creates the folder, the journal or the journal's log.
+// JournalInspection reads a data folder for a person, also while a host runs on it. It continues past damage, and
+// reports it. It never creates the folder, the journal or the journal's log.
 import type { SQLInputValue } from 'node:sqlite';
 import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
@@ -40,8 +40,8 @@ export interface InspectedPage {
 }
 
 /**
- * The number of an entity's deletions. Sequence numbers have no gaps, so the last one counts the records, however long the
- * history. The literal `kind = 1` makes SQLite use the index `deletion`.
+ * The number of an entity's deletions. Sequence numbers have no gaps, so the last one counts the records, however long
+ * the history. The literal `kind = 1` makes SQLite use the index `deletion`.
  */
 const DELETIONS = `(SELECT count(*) FROM journal WHERE eno = e.eno AND kind = ${KIND_DELETED})`;
 const eventsOf = (format: number) => `ifnull(${lastOf('seq', 'e.eno', format)}, 0) - ${DELETIONS}`;
@@ -63,8 +63,8 @@ const RECORDS = (format: number) =>
   );
 
 /**
- * Opens the journal in a data folder for inspection. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT,
- * SVC_DATA_UNUSABLE and SVC_JOURNAL_UNAVAILABLE, and so do the methods of the result.
+ * Opens the journal in a data folder for inspection. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
+ * SVC_JOURNAL_CORRUPT, SVC_DATA_UNUSABLE and SVC_JOURNAL_UNAVAILABLE, and so do the methods of the result.
  */
 export function inspectJournal(dir: string): JournalInspection {
   return new JournalInspection(dir);
@@ -86,7 +86,9 @@ export class JournalInspection {
     }));
   }
 
-  /** Returns entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`. */
+  /**
+   * Returns entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`.
+   */
   entities(component: string, afterId: string, limit: number, prefix = ''): EntitySummary[] {
     let before = afterId;
     const range = [later(afterId, prefix), endOfPrefix(prefix), afterId, limit];

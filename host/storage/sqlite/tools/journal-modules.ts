@@ -7,8 +7,8 @@ const LAST = (format: number) =>
     : 'SELECT descriptor FROM module ORDER BY mno DESC LIMIT 1';
 
 /**
- * Returns the descriptor as JSON text; undefined when the journal has none. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
- * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
+ * Returns the descriptor as JSON text; undefined when the journal has none. Throws SVC_JOURNAL_MISSING,
+ * SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
  */
 export function lastDescriptor(dir: string): string | undefined {
   const connection = new ReadingConnection(dir);

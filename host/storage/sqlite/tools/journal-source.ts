@@ -1,5 +1,5 @@
 // JournalSource reads the whole content of a journal in the order in which it is copied: the records, the stored
-// replies to idempotency keys, the modules. It reads the content of one moment, in short steps, while a host may store more.
+// replies to idempotency keys, the modules. It reads the content of one moment, in short steps, beside a running host.
 import { isKept } from './answer-verification.ts';
 import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
@@ -40,8 +40,8 @@ const MOMENT = `SELECT last.pos, a.ano, a.time_ms, a.crc FROM (SELECT max(pos) A
   LEFT JOIN answer a ON a.ano = (SELECT max(ano) FROM answer)`;
 const MOMENT_BEFORE_3 = 'SELECT max(pos), NULL, NULL, NULL FROM journal';
 /**
- * Stored replies are added at the end and removed from the beginning, and their numbers begin anew once none is left. As
- * long as the last reply of the moment is there, those before it belong to that moment too.
+ * Stored replies are added at the end and removed from the beginning, and their numbers begin anew once none is left.
+ * As long as the last reply of the moment is there, those before it belong to that moment too.
  */
 const ANSWERS = `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outcome, a.crc
   FROM answer a NOT INDEXED LEFT JOIN entity ON entity.eno = a.eno
@@ -52,8 +52,8 @@ const MODULES = () =>
   'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
 
 /**
- * Yields all entries of a journal; with a filter, records only. Damage is a finding among the entries. Throws SVC_JOURNAL_MISSING,
- * SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
+ * Yields all entries of a journal; with a filter, records only. Damage is a finding among the entries. Throws
+ * SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
 export function* journalEntries(
   dir: string,

@@ -1,5 +1,5 @@
-// JournalText is a journal as text: a line of JSON for each record, stored reply and module, between a head line and an end
-// line with their numbers. JSON inside a line (an event, say) is unchanged, byte for byte.
+// JournalText is a journal as text: a line of JSON for each record, stored reply and module, between a head line and an
+// end line with their numbers. JSON inside a line (an event, say) is unchanged, byte for byte.
 import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
 import type { RecordKind } from '../../../model/entity.ts';

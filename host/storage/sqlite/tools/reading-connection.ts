@@ -1,5 +1,5 @@
-// ReadingConnection reads a journal while another process may write it. It creates and changes nothing in the folder, and
-// each read ends at once, so that no read transaction keeps the write-ahead log from beginning anew.
+// ReadingConnection reads a journal while another process may write it. It creates and changes nothing in the folder,
+// and each read ends at once, so that no read transaction keeps the write-ahead log from beginning anew.
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -103,8 +103,8 @@ export class ReadingConnection {
   }
 
   /**
-   * Opens the file. A host that ended in good order leaves no log, and a reader would make one: such a file is opened as
-   * immutable, and read again if a host has started meanwhile.
+   * Opens the file. A host that ended in good order leaves no log, and a reader would make one: such a file is opened
+   * as immutable, and read again if a host has started meanwhile.
    */
   #open(): DatabaseSync {
     this.#unchanging = this.#state();
