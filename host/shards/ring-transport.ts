@@ -135,7 +135,10 @@ export class RingTransport implements PeerTransport {
     return position < this.#sentCalls;
   }
 
-  /** Schedules the turn that posts queued frames and wakes the other end. The current callbacks run first. */
+  /**
+   * Schedules the turn that posts the queued frames, and wakes the other end if it sleeps. The current callbacks run
+   * first, so that all their frames go together.
+   */
   #sends(): void {
     this.#hasNews = true;
     this.#wake();

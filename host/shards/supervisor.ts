@@ -150,7 +150,7 @@ export class Supervisor {
       address: () => this.#address,
       acquire: async (thread) => this.#acquire(index, thread),
       listens: (thread, address) => {
-        // A shard that is started again listens on the port that the operating system has chosen.
+        // With port 0 the operating system chooses the port, and shards that are started again keep it.
         if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
         if (present?.thread === thread) sendLinks(present);

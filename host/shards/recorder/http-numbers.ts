@@ -15,7 +15,7 @@ const STATUSES: readonly number[] = [
 ];
 /** Column of all other statuses. */
 const OTHER = STATUSES.length;
-/** Number of columns. */
+/** Number of columns of a row. */
 const ROW = STATUSES.length + 1;
 const STATUS_MAX = 599;
 const MS_PER_S = 1_000;

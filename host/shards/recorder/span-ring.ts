@@ -41,7 +41,7 @@ export class SpanRing implements Recorder {
   readonly #shard: number;
   readonly #clock: SpanClock;
   /** 24 random hexadecimal digits: the beginning of the trace ids of spans whose callers sent no trace. */
-  readonly #idPrefix = randomBytes(12).toString('hex');
+  readonly #base = randomBytes(12).toString('hex');
   /** Indexed by row: ids of entities, for calls. */
   readonly #entityIds: (string | undefined)[];
   /** Indexed by row: failures of spans that did not succeed. */
@@ -143,7 +143,7 @@ export class SpanRing implements Recorder {
   #traceOf(number: number, { trace, parentId }: KeptRow): SpanTrace {
     if (trace === undefined) {
       const digits = numberDigits(number);
-      const [traceId, spanId] = [`${this.#idPrefix}${digits}`, `${this.#idPrefix.slice(0, 8)}${digits}`];
+      const [traceId, spanId] = [`${this.#base}${digits}`, `${this.#base.slice(0, 8)}${digits}`];
       return { traceId, spanId, parentId: undefined, isSampled: true };
     }
     return {

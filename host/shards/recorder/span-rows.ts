@@ -1,6 +1,6 @@
-// SpanRows holds the numbers of a shard's recent spans, a row for each. Between two requests the memory
-// of the spans leaves the processor's cache. A row is one cache line, so recording loads one line; an array for each
-// field would cost several times as much. The rows are in shared memory: the main thread counts the spans in the window
+// SpanRows holds the numbers of a shard's recent spans, a row for each. Between two requests the memory of the spans
+// leaves the processor's cache. A row is one cache line, so recording loads one line; an array for each field would
+// cost several times as much. The rows are in shared memory: the main thread counts the spans in the window
 // when it is asked, even while the shard is busy, and no request pays for the counts. Invariant: only one thread adds,
 // and an added span is in the window at once.
 import type { EndedInvocation } from '../../engine/needs/recorder.ts';

@@ -17,7 +17,7 @@ export class TraceStates {
     this.#bytesMax = bytesMax;
   }
 
-  /** Sets the state of a slot, which is a span's row, or removes it. Called in the order in which spans are recorded. */
+  /** Sets or removes the state of a slot, the row of a span. Called in the order in which spans are recorded. */
   put(slot: number, state: string | undefined): void {
     if (state === undefined && this.#bytes === 0) return;
     this.#drop(slot);

@@ -77,8 +77,8 @@ function makeFolder(dir: string): void {
 }
 
 /**
- * Makes the folders one by one, because Node's recursive mkdir never ends where a folder cannot be made (under /proc,
- * say).
+ * Makes the folders one by one, because Node's recursive mkdir never ends where a folder cannot be made, such as
+ * under /proc.
  */
 function makeMissing(dir: string): void {
   if (existsSync(dir)) return;

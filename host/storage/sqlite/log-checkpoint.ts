@@ -5,7 +5,7 @@
 // end. So LogCheckpoint waits for readers, for a short time, once the log is long; new readers do not need it then.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** Number of pages that are added to the log before it is copied. A page that was added several times is copied once. */
+/** Number of pages that are added to the log before it is copied. A page that was added repeatedly is copied once. */
 const PAGES_PER_CHECKPOINT = 4_000;
 /** Number of pages from which on the log is long. */
 const PAGES_LONG = 8_000;

@@ -91,8 +91,8 @@ export function lastOf(column: 'seq' | 'pos', entityNo: string, format = FORMAT_
 }
 
 /**
- * Returns SQL for the entries of the index that follow a key, in the order of the index: `eno`, `seq`, `pos`, and `rank`,
- * which is greater for a lower level.
+ * Returns SQL for the entries of the index that follow a key, in the order of the index: `eno`, `seq`, `pos`, and
+ * `rank`, which is greater for a lower level.
  */
 export function entriesAfter(format: number, limit: number): string {
   const page = `(eno, seq) >= (?1, ?2) AND (eno, seq, pos) > (?1, ?2, ?3)`;
