@@ -1,6 +1,6 @@
-// The entry point for programs that use the host as a library: what it exports is promised to them. They define entities
-// and endpoints in TypeScript, and createService runs them in their own process, with the engine, the journal, the HTTP
-// server and the introspection that `svc run` has.
+// The entry point for programs that use the host as a library. Its exports are a stable public interface.
+// Programs define entities and endpoints in TypeScript, and createService runs them in the program's own process, with
+// the engine, the journal, the HTTP server and the introspection that `svc run` has.
 export { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 export { GuestFault } from './model/guest-fault.ts';
 export { defineEntity } from './hosting/embedded/entity-definition.ts';

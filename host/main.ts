@@ -2,7 +2,7 @@
 import { stopRequest } from '@svc/kit/stop-request';
 
 const stopRequested = stopRequest(process.env['SVC_PARENT_PID']);
-// Who read what is written here may be gone (a closed pipe); the service is not theirs to end.
+// Writing to a pipe that its reader has closed emits an error. Without a listener the error would end the service.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const { runService } = await import('./service/run-service.ts');

@@ -1,7 +1,7 @@
 // DevLoop runs the modules of `svc dev` one after the other: it serves each new build, keeps the state of the latest
 // build for the console, and checks in the background whether stored events can still be folded. If a module is
-// refused or fails to start, the previous one keeps serving. If it fails only when it takes over, its start is
-// retried, and its refusal is cleared once it serves.
+// refused or fails to start, the previous one keeps serving. If a module fails only when it takes over, its
+// start is retried, and its refusal is cleared once it serves.
 import type { DevProblem, DevState } from '@svc/contract';
 import type { FromDevHost, ToDevHost } from './dev-messages.ts';
 import { checkUpgrade } from '../history/upgrade-check.ts';
@@ -39,7 +39,7 @@ export class DevLoop {
   };
   /** The newest build that was not tried yet. */
   #next: BuiltModule | undefined;
-  /** Resolves `nextModule` while that waits. */
+  /** Resolves the pending promise of `nextModule`; undefined if none is pending. */
   #resolveNext: ((module: BuiltModule) => void) | undefined;
   /** The module that is served, and the means to replace it. */
   #served: ServedForDev | undefined;
@@ -77,7 +77,7 @@ export class DevLoop {
     }
   }
 
-  /** Resolves with the first module to serve, or with the next one if that was refused. */
+  /** Resolves with the first module to serve, or with the next build if that module was refused. */
   async nextModule(): Promise<BuiltModule> {
     const next = this.#take();
     if (next !== undefined) return next;

@@ -16,7 +16,10 @@ export type ToDevHost =
       readonly location: SourceLocation;
       readonly source: string | null;
     }
-  /** Asks for the module to be served. `builtAtMs`: time of the build in milliseconds since 1970, with fractions. */
+  /**
+   * Asks for the module to be served. `builtMs`: duration of the build in milliseconds. `builtAtMs`: time of the build
+   * in milliseconds since 1970, with fractions.
+   */
   | {
       readonly kind: 'module';
       readonly file: string;
@@ -45,8 +48,9 @@ export type FromDevHost =
       readonly file: string;
       readonly code: SvcErrorCode;
       readonly message: string;
-      /** Code positions of the fault, if the module failed to start, and the settings that it ran under. */
+      /** Code positions of the fault; undefined unless the module failed to start. */
       readonly frames: readonly WasmFrame[] | undefined;
+      /** Settings that the module ran under. */
       readonly settings: HostingSettings;
       readonly isRetried: boolean;
     }

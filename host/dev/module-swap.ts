@@ -1,6 +1,6 @@
 // ModuleSwap replaces the module of a running service. The new module is admitted and started beside the current one,
-// which serves meanwhile, and continues to if the new one is refused or fails to start. Only then does the current
-// module finish its requests, and the new one serves on the same port and journal.
+// which serves meanwhile, and continues to serve if the new one is refused or fails to start. Once the new module has
+// started, the current one finishes its requests, and the new one serves on the same port and journal.
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
 import type { Supervisor } from '../shards/supervisor.ts';

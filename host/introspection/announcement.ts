@@ -102,7 +102,7 @@ class Sampler {
     this.#descriptor = descriptor;
   }
 
-  /** Returns a value of the type. A string is the name of the field that holds it. */
+  /** Returns a value of the type. A sample string is the name of the field that holds it. */
   sample(schema: TypeSchema, name: string, depth = 0): unknown {
     if (depth > SAMPLE_DEPTH_MAX || ++this.#values > SAMPLE_VALUES_MAX) return null;
     const inner = (type: TypeSchema, field: string) => this.sample(type, field, depth + 1);

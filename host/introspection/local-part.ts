@@ -28,6 +28,7 @@ export class LocalPart implements IntrospectionPart {
   readonly #live: LiveSamples;
   readonly #faults: LocatedFaults;
   #url: string | undefined;
+  /** File of the source that is served; undefined if the source came from no file. */
   #file: string | undefined;
   #service: LocalService | undefined;
   #endpoint: ObservabilityEndpoint | undefined;
@@ -39,7 +40,7 @@ export class LocalPart implements IntrospectionPart {
     this.#faults = new LocatedFaults(view.history);
   }
 
-  /** Opens the endpoint and registers the service. Never rejects: what fails is logged. */
+  /** Opens the endpoint and registers the service. Never rejects: failures are logged. */
   async open({ url }: ServedAddress, source: SourceDescription): Promise<void> {
     const { settings, shards, metrics, history, dev } = this.#view;
     const { ringCapacity } = settings.sections.observability;
@@ -56,7 +57,7 @@ export class LocalPart implements IntrospectionPart {
         answerTimeoutMs,
         dev,
       },
-      // The first source has been served since the process started, so earlier spans are its own.
+      // All spans that began before the first replacement belong to the first source.
       this.#shown(source, 0),
     );
     try {
@@ -122,7 +123,10 @@ export class LocalPart implements IntrospectionPart {
     }
   }
 
-  /** Describes a source for the endpoint. `sinceMs`: when it began to be served, in milliseconds since 1970. */
+  /**
+   * Notes the source that is served now, and describes it for the endpoint. `sinceMs`: when it began to be served, in
+   * milliseconds since 1970; 0 for the first source.
+   */
   #shown({ kind, file, fingerprint, descriptor }: SourceDescription, sinceMs: number): ShownModule {
     const { settings, shards, dev } = this.#view;
     const { name } = settings;

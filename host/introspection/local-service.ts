@@ -1,5 +1,5 @@
 // LocalService answers the requests of the observability endpoint: it asks the shards for spans and queries, and the
-// history reader for stored entities and the source locations of faults. The main thread runs nothing of a module.
+// history reader for stored entities and the source locations of faults. The main thread runs no code of a module.
 import type {
   DevState,
   Fault,
@@ -238,7 +238,7 @@ function cursorOf(startMs: number, traceId: string): string {
   return `${startMs.toFixed(3).padStart(17, '0')}/${traceId}`;
 }
 
-/** Returns the reason why an id in a request is invalid. Ids in URLs of routes were checked the same way. */
+/** Returns the reason why an id in a request is invalid. Ids in the paths of routes are checked the same way. */
 function idProblem(id: string): string | undefined {
   if (id === '.' || id === '..') return 'An id in a path cannot be . or ..: clients leave it out.';
   const why = entityIdProblem(id);

@@ -13,7 +13,7 @@ const PATIENCE_MS = 2_000;
 const MODULES_KEPT = 32;
 
 export interface ServedSource extends SourceFile {
-  /** When it began to be served, in milliseconds since 1970. */
+  /** When the source began to be served, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
@@ -22,7 +22,7 @@ export type FaultySpan = RunHandler & Pick<RecordedSpan, 'startMs' | 'fault'>;
 export class LocatedFaults {
   readonly #history: Pick<HistoryReader, 'ask'>;
   readonly #locations = new WeakMap<RecordedFault, readonly SourceLocation[]>();
-  /** Questions that were asked; one that fails is removed, so that it can be asked again. */
+  /** The question that was asked about a fault. A question that fails is removed, so that it can be asked again. */
   readonly #asked = new WeakMap<RecordedFault, Promise<void>>();
   readonly #patienceMs: number;
   /** Newest first. */
@@ -33,11 +33,12 @@ export class LocatedFaults {
     this.#patienceMs = patienceMs;
   }
 
+  /** Notes the module that is served from now on. */
   served(module: ServedSource): void {
     this.#modules = [module, ...this.#modules].slice(0, MODULES_KEPT);
   }
 
-  /** Returns an empty list if the locations are unknown. */
+  /** Returns the locations that `find` has found; an empty list if there are none. */
   locationsOf(fault: RecordedFault): SourceLocation[] {
     return [...(this.#locations.get(fault) ?? [])];
   }
@@ -79,7 +80,7 @@ export class LocatedFaults {
       for (const [at, fault] of faults.entries())
         this.#locations.set(fault, namedLocations(answer.locations[at]!, spans[at]!));
     } catch {
-      // The next request asks for it again.
+      // The next request asks for these locations again.
       for (const fault of faults) this.#asked.delete(fault);
     }
   }

@@ -20,12 +20,12 @@ import type { ServiceShards } from './service-shards.ts';
 export interface MetricsParts {
   readonly shards: Pick<ServiceShards, 'numbers' | 'counters' | 'count' | 'serving'>;
   readonly journal: { read(): JournalNumbers };
-  /** Number of spans in the service's window. */
+  /** Maximum number of spans in the service's window. */
   readonly ringCapacity: number;
 }
 
-/** Series of the window: they may decrease, so they are not totals. */
-const OF_WINDOW = new Set(['svc_invocations_total', 'svc_invocation_duration_seconds_sum']);
+/** Names of the series that cover the window only. They may decrease, so they are not totals. */
+const WINDOW_SERIES = new Set(['svc_invocations_total', 'svc_invocation_duration_seconds_sum']);
 const MICROS_PER_S = 1_000_000;
 const MS_PER_S = 1_000;
 
@@ -57,7 +57,7 @@ export class MetricsSource {
   totals(): Record<string, number> {
     const totals: Record<string, number> = {};
     for (const { name, samples } of this.#families()) {
-      if (OF_WINDOW.has(name)) continue;
+      if (WINDOW_SERIES.has(name)) continue;
       for (const sample of samples) {
         const { suffix, labels, value } = sample;
         if (suffix === '_bucket' || (labels !== undefined && value === 0)) continue;

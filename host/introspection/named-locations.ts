@@ -10,9 +10,10 @@ export interface RunHandler {
   readonly handler: string | undefined;
 }
 
+/** The code that an export runs: a handler, `apply`, or other code of the component. */
 type Runs = 'handler' | 'apply' | 'component';
 
-/** Names that the SDK gives to the functions which run an entity's code. */
+/** Exports by which the SDK runs an entity's code, with the code that each runs. */
 const ENTITY_EXPORTS: ReadonlyMap<string, Runs> = new Map([
   ['entity_command', 'handler'],
   ['entity_query', 'handler'],
@@ -30,7 +31,8 @@ export function namedLocations(
     const { function: name } = location;
     const runs = name === ENDPOINT_EXPORT ? 'handler' : ENTITY_EXPORTS.get(name ?? '');
     if (runs === undefined) return location;
-    // A request that failed with its call has no location in the handler of the call.
+    // A request also fails with the fault of an entity that it called. The location is then in a handler that is not
+    // the one of `run`, and whose name is unknown here.
     const isOfRun = (name === ENDPOINT_EXPORT) === (run.kind === 'endpoint');
     return { ...location, function: isOfRun ? nameOf(runs, run) : null };
   });

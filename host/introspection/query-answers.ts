@@ -1,6 +1,6 @@
 // QueryAnswers converts the outcome of a query, or of a question about stored entities, into an answer of the
-// observability endpoint. The statuses are those of a route. Unlike a route, it includes the messages of the runtime
-// and the module, because the client is the developer.
+// observability endpoint. The statuses are those of a route. Unlike the answer of a route, this answer includes the
+// messages of the runtime and the module, because the client is the developer.
 import type { SpanFault } from '@svc/contract';
 import { failureAnswer, refusalAnswer } from '../http/answers.ts';
 import type { Refusal, Reply } from '../model/call.ts';
@@ -12,7 +12,8 @@ interface Answered {
   readonly body: string;
 }
 
-const NOT_THERE: ReadonlySet<SvcErrorCode> = new Set([
+/** Codes of errors that are answered with 404. */
+const NOT_FOUND_CODES: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_NOT_IN_JOURNAL',
   'SVC_NOT_IN_MODULE',
   'SVC_JOURNAL_MISSING',
@@ -32,11 +33,11 @@ export function faultAnswer(fault: SpanFault, isLate: boolean): Answered {
   return answered(status, `${reason.replace(/\.$/, '')}${words}.`, fault);
 }
 
-/** Makes the answer for an error of the runtime. Throws an error that has no code. */
+/** Makes the answer for an error of the runtime. Throws `failure` itself if it is no SvcError. */
 export function errorAnswer(failure: unknown): Answered {
   if (!(failure instanceof SvcError)) throw failure;
   const { code, message } = failure;
-  const status = NOT_THERE.has(code) ? 404 : failureAnswer(failure, '').status;
+  const status = NOT_FOUND_CODES.has(code) ? 404 : failureAnswer(failure, '').status;
   return answered(status, `${message} [${code}]`, { code });
 }
 

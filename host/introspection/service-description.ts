@@ -1,5 +1,5 @@
-// ServiceDescription: how the observability endpoint describes a service: the module's declarations and the address
-// of the service. Its only texts of its own are the names of access rules.
+// ServiceDescription: how the observability endpoint describes a service, with the module's declarations and the
+// address of the service.
 import {
   type AccessRule,
   type ModuleDescriptor,
@@ -12,7 +12,7 @@ export interface DescribedService extends Pick<
   ServiceDescription,
   'name' | 'instanceId' | 'runtimeVersion' | 'startedAt' | 'pid' | 'dev'
 > {
-  /** Address of its HTTP server; undefined if it has none. */
+  /** Address of the service's HTTP server; undefined if it has none. */
   readonly url: string | undefined;
   readonly shards: number;
   readonly fingerprint: string;
@@ -60,6 +60,7 @@ export function serviceRoutes({ endpoints }: ModuleDescriptor): ServiceRoute[] {
   );
 }
 
+/** Returns an access rule as text: the value of `allow`, then the names of the services that the rule lists. */
 function accessWord(rule: AccessRule): string {
   if (rule.allow !== 'services' || rule.services === undefined) return rule.allow;
   return `services ${rule.services.join(', ')}`;

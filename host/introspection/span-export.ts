@@ -1,8 +1,8 @@
 // SpanExport takes the recorded spans from the shards and exports them by OTLP over HTTP, in a thread of its own
 // (observability/otlp-worker.ts), so that neither a shard nor the main thread waits for a receiver. Invariants:
 // I1  At most `svc.observability.export-queue-max` spans are being exported; more are left in the shards' windows.
-// I2  A span is taken once, and counted as exported or dropped. Only spans that are lost when a shard ends are not
-//     counted.
+// I2  A sampled span is taken once, and counted as exported or dropped. Only spans that are lost when a shard ends are
+//     not counted. Spans that are not sampled are not exported.
 // I3  A receiver that is unreachable, slow or refuses spans has no other effect than a log line and metrics.
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -27,8 +27,9 @@ const SPANS_AT_ONCE = 512;
 const ASK_TIMEOUT_MS = 5_000;
 /** How long a stop waits for the receiver, in milliseconds. */
 const LAST_EXPORT_MS = 2_000;
+/** Heap of the thread without the spans that wait in it. */
 const HEAP_MIB = 128;
-/** Size of a span with its messages, in KiB. */
+/** Maximum size of a span with its messages, in KiB. */
 const SPAN_KIB_MAX = 8;
 
 /** URL to which spans are sent, and the headers of the requests. */
@@ -53,8 +54,9 @@ export class SpanExport implements IntrospectionPart {
   readonly #timer: NodeJS.Timeout;
   readonly #queueMax: number;
   readonly #cursors: readonly Cursor[];
+  /** Called when the number of spans in flight changes. */
   readonly #waiting = new Set<() => void>();
-  /** Maximum number of spans that shards are being asked for. */
+  /** Sum of the limits in the questions that shards have not answered yet. */
   #asked = 0;
   /** Number of spans that were sent to the thread and are not settled yet. */
   #inFlight = 0;
@@ -107,7 +109,7 @@ export class SpanExport implements IntrospectionPart {
     return { exported: this.#exported, dropped: this.#dropped };
   }
 
-  /** Names spans after the routes of the other module from now on. */
+  /** Names spans after the routes of the new module from now on. */
   replaced({ descriptor }: SourceDescription): void {
     this.#post({ kind: 'routes', routes: routesOf(descriptor) });
   }
@@ -178,7 +180,7 @@ export class SpanExport implements IntrospectionPart {
       const isSkipped = cursor.after > 0;
       cursor.threadId = threadId;
       cursor.after = 0;
-      // The question was for spans after one of the previous thread.
+      // The question named a position in the spans of the previous thread, so it is asked again from the beginning.
       if (isSkipped) return true;
     }
     const [first] = spans;

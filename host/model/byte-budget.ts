@@ -18,8 +18,10 @@ export class ByteBudget {
   readonly bytesMax: number;
   readonly #largest: number;
   readonly #slots: Float64Array;
+  /** Index of this thread's number in `#slots`. */
   readonly #own: number;
-  readonly #published: number;
+  /** Number of bytes by which `#held` may differ from the thread's slot. */
+  readonly #publishedStep: number;
   #held = 0;
 
   /** Returns memory for this number of threads to share. */
@@ -42,7 +44,7 @@ export class ByteBudget {
     this.#slots = new Float64Array(shared);
     this.#own = thread * SLOT_NUMBERS;
     this.#slots[this.#own] = 0;
-    this.#published = Math.min(PUBLISHED_BYTES, bytesMax / PUBLISHED_PART);
+    this.#publishedStep = Math.min(PUBLISHED_BYTES, bytesMax / PUBLISHED_PART);
   }
 
   /** Bytes that this thread holds. */
@@ -74,7 +76,7 @@ export class ByteBudget {
   /** Adds bytes, whether there is room or not; a negative number removes bytes. */
   add(bytes: number): void {
     this.#held += bytes;
-    if (Math.abs(this.#held - this.#slots[this.#own]!) >= this.#published)
+    if (Math.abs(this.#held - this.#slots[this.#own]!) >= this.#publishedStep)
       this.#slots[this.#own] = this.#held;
   }
 }

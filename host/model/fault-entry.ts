@@ -3,6 +3,6 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import type { WasmFrame } from './guest-fault.ts';
 
 export interface FaultEntry extends LogEntry {
-  /** Source locations of the guest's fault. */
+  /** Call stack of the guest's fault, as code positions, innermost frame first; undefined if it is unknown. */
   readonly frames?: readonly WasmFrame[] | undefined;
 }

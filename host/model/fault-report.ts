@@ -70,7 +70,7 @@ export class FaultReport {
     if (limit !== undefined) this.#counters.count(`limit:${limit}`);
   }
 
-  /** Returns whether neither the failure nor one of its causes was counted before, and marks all of them as counted. */
+  /** Returns whether neither the failure nor a cause of it was counted before. Marks them as counted and logged. */
   #isNew(failure: Error): boolean {
     let isNew = true;
     let link: unknown = failure;

@@ -13,7 +13,7 @@ export type FaultCause =
   | 'value' // a pointer, length, tag or string that the canonical ABI does not allow
   | 'limit'; // too many or too large values: events, replies, calls
 
-/** A location in the code of a module. */
+/** A position in the code of a module. */
 export interface WasmFrame {
   readonly functionIndex: number;
   /** Offset from the beginning of the module, in bytes. */

@@ -10,7 +10,7 @@ import { SvcError } from '@svc/kit/svc-error';
 /** Bytes that each request may hold whether the service has room or not. */
 export const SMALL_BYTES = 16 * 1024;
 
-/** Bytes that several requests hold together. */
+/** Bytes that all requests of one connection hold together. */
 export interface KeptTogether {
   keptBytes: number;
 }

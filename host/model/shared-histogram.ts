@@ -3,8 +3,8 @@
 // thread.
 
 /**
- * Bounds for durations, from 10 microseconds to 100 seconds, in seconds. Each decade has ten, so that a quantile is
- * exact to about 20 %.
+ * Bounds for durations, from 10 microseconds to 100 seconds, in seconds. Each decade has ten bounds.
+ * Neighbouring bounds differ by 20 to 33 %, which limits the error of a quantile.
  */
 export const SECONDS_BOUNDS: readonly number[] = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10].flatMap(
   (decade) => [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8].map((step) => rounded(decade * step)),
@@ -45,7 +45,7 @@ export class SharedHistogram {
   add(value: number): void {
     const sorted = this.#sorted;
     let at = this.#firstOf[leadingBits(value)]!;
-    // The loop runs twice at most, because the bounds are not closer to each other.
+    // At most one bound lies between values with the same leading bits, so the loop advances once at most.
     while (value > sorted[at]!) at++;
     this.#numbers[at]! += 1;
     this.#numbers[sorted.length + 1]! += value;

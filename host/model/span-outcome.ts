@@ -1,4 +1,5 @@
-// SpanOutcome: the outcome of an invocation, as one of the contract's four words (metrics and traces).
+// SpanOutcome is the outcome of an invocation as a number. SPAN_OUTCOMES are the contract's four words for these
+// numbers, which metrics and traces use.
 import type { Outcome as Word } from '@svc/contract';
 import type { Refusal, Reply } from './call.ts';
 import { GuestFault } from './guest-fault.ts';

@@ -1,7 +1,8 @@
 // EmbeddedService is a service in a program's own process: entities and endpoints that are defined in TypeScript, served
 // (served-guest.ts) with the journal and the introspection that `svc run` has. Everything but the journal's writer runs in
-// the thread of the program. It starts in phases, in this order: log, introspection, guest, journal, engine, addresses; they
-// stop in reverse order (@svc/kit/phases). Invariant: a service whose addresses or journal are refused holds nothing.
+// the thread of the program. It starts in phases, in this order: log, introspection, guest, journal, engine, addresses.
+// The phases stop in reverse order (@svc/kit/phases). Invariant: if the journal or an address cannot be opened, the
+// service releases everything that it has opened.
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
@@ -98,6 +99,7 @@ class EmbeddedService implements Service {
   readonly #entities: ReadonlySet<EntityDefinition>;
   readonly #shard: ProcessShard;
   readonly #history: ProcessHistory;
+  /** Writes every entry to the program's log; `#log` limits the rate of its entries first. */
   readonly #write: Log;
   readonly #log: ServiceLog;
   readonly #introspection: Introspection;
@@ -179,7 +181,7 @@ class EmbeddedService implements Service {
   }
 
   #stop(graceMs: number): Promise<void> {
-    // A timer takes no longer time, and would be over at once.
+    // A timer with a delay above its maximum would fire at once, so the grace is limited.
     this.#graceMs = Math.min(Math.max(graceMs, 0) || 0, GRACE_MS_MAX);
     return this.#phases.stop();
   }

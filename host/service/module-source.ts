@@ -9,7 +9,7 @@ import {
 } from '../hosting/wasm/admission/admission-thread.ts';
 import type { SourceReader } from '../dev/module-swap.ts';
 
-/** Rejects with an SvcError SVC_MODULE_… that says why the module may not run, and with the signal's reason. */
+/** Rejects with an SvcError SVC_MODULE_… that says why the module may not run, or with the signal's reason. */
 export async function readModule(
   file: string,
   { wasm }: HostingSettings,
@@ -18,7 +18,7 @@ export async function readModule(
   return wasmSource(await admitModuleFile(file, wasm, options), file);
 }
 
-/** Starts the thread at once, so that it has loaded its code by the time the file is there. */
+/** Returns a reader whose thread starts at once, so that the thread has loaded its code when the file is ready. */
 export function moduleReader(
   { wasm }: HostingSettings,
   env: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 // ProcessHistory answers questions about the journal of an embedded service in the program's own process, where the
 // program's components fold the events. Invariants: questions are answered one at a time, and at most QUESTIONS_MAX
-// wait; requests are served meanwhile (paced-entities.ts); an answer takes at most TIMEOUT_MS, and none is given once
-// the service stops.
+// wait; requests are served meanwhile (paced-entities.ts); an answer takes at most TIMEOUT_MS, and no question is
+// answered once the service stops.
 import type { Guest } from '../engine/needs/guest.ts';
 import { type EntityQuestion, HistoryAnswers } from '../history/reader/history-answers.ts';
 import type {
@@ -22,6 +22,7 @@ export class ProcessHistory implements HistoryReader {
   #waiting = 0;
   #isClosed = false;
   readonly #timeoutMs: number;
+  /** Time limit of the answer in progress, on the clock of `performance.now()`. */
   #deadlineMs = 0;
 
   /**

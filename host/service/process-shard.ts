@@ -39,7 +39,7 @@ export class ProcessShard implements ServiceShards {
     const answer = await this.#questions.ask((number) => {
       answers.answer(question).then(
         (given) => this.#questions.answered(number, given),
-        // In the program's own process, nobody else would take what nobody expected.
+        // Without this callback an unexpected error would be an unhandled rejection, which ends the program.
         (reason: unknown) => this.#questions.failed(number, reason),
       );
     }, timeoutMs);

@@ -29,7 +29,7 @@ export async function runService(
   let deployedLog: Log | undefined;
   try {
     const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
-    // The log of a deployed instance is read as lines of JSON, so the reason of its end has to be one, too.
+    // The log of a deployed instance is read as lines of JSON, so the reason for its end is written as such a line.
     const log = createLog(settings.name, settings.logFormat);
     if (settings.deployed) deployedLog = log;
     checkSections(settings.sections);
@@ -62,8 +62,8 @@ export interface DevCallbacks {
 }
 
 /**
- * Like runService, for a module that is replaced while it is served: the loop delivers the modules. While none can be
- * served, it waits for the next one.
+ * Like runService, for a module that is replaced while it is served: the loop delivers the modules. While no
+ * module can be served, this function waits for the next one.
  */
 export async function runDevService(
   { args, env, ...rest }: HostInputs,

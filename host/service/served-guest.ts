@@ -73,7 +73,7 @@ export class ServedGuest {
   readonly http: Omit<HttpServerOptions, 'callerOf'>;
   readonly #server: HttpServer;
   readonly #timers: readonly NodeJS.Timeout[];
-  /** Time at which the grace of the stop is over, as `performance.now()` has it. */
+  /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
   #graceEndMs = 0;
 
   constructor(options: ServedGuestOptions) {

@@ -58,7 +58,8 @@ export class ManagementServer {
       connectionsCheckingInterval: Math.min(1_000, timeoutMs / 4),
     });
     this.#server.maxConnections = CONNECTIONS_MAX;
-    // A client that does not read its answer is cut too; one that is slow to send its request is answered before.
+    // Closes the connection of a client that does not read its answer. A client that sends its request too slowly
+    // receives an answer before that, because `requestTimeout` is shorter.
     this.#server.setTimeout(2 * timeoutMs);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response),
@@ -113,7 +114,7 @@ export class ManagementServer {
     response.end(answer.text);
   }
 
-  /** Returns undefined if there is nothing at this path. */
+  /** Returns a function that makes the answer; undefined if there is nothing at this path. */
   #answerTo(path: string): (() => Answer) | undefined {
     const node = this.#node;
     switch (path) {

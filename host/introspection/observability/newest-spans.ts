@@ -1,11 +1,11 @@
 // NewestSpans selects the spans of several shards that are in the service's window: those that ended last. Each shard
-// keeps as many spans as the window has, since all of the load may be on one shard.
+// keeps up to as many spans as the whole window, since all of the load may be on one shard.
 
 /** Spans of one shard. */
 export interface EndedSpans {
-  /** Number of spans that it keeps. */
+  /** Number of spans that the shard keeps. */
   readonly kept: number;
-  /** When a span ended, in milliseconds since 1970. `age`: 0 is the newest, and `kept - 1` the oldest. */
+  /** Returns when a span ended, in milliseconds since 1970. `age`: 0 is the newest, and `kept - 1` the oldest. */
   endMs(age: number): number;
 }
 
@@ -25,7 +25,7 @@ export function newestCounts(shards: readonly EndedSpans[], capacity: number): n
   return counts;
 }
 
-/** Returns the end of the oldest of the shard's `count` newest spans. */
+/** Returns when the oldest of the shard's `count` newest spans ended; Infinity if `count` is 0. */
 function endOf(shard: EndedSpans, count: number): number {
   return count === 0 ? Infinity : shard.endMs(count - 1);
 }

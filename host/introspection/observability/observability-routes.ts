@@ -9,6 +9,7 @@ const TRACES_MAX = 1_000;
 const FAULTS_MAX = 200;
 const ENTITIES_MAX = 1_000;
 const STEPS_MAX = 200;
+/** Maximum duration in a filter: a day, in milliseconds. */
 const MS_MAX = 24 * 60 * 60 * 1_000;
 const TEXT_UNITS_MAX = 200;
 const TRACE_ID = /^[0-9a-f]{32}$/;
@@ -162,7 +163,7 @@ class Parameters {
     this.#given = new URLSearchParams(query);
   }
 
-  /** Refuses unknown names: a misspelt filter would have no effect. */
+  /** Refuses unknown and repeated names: a misspelt filter, for example, would have no effect. */
   only(...known: readonly string[]): void {
     for (const name of this.#given.keys())
       if (!known.includes(name) || this.#given.getAll(name).length > 1)

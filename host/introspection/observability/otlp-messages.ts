@@ -4,7 +4,7 @@ import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 /** Start data of the thread. */
 export interface OtlpSettings {
   readonly url: string;
-  /** They may be secrets, and are never shown. */
+  /** Headers of each export request. They may contain secrets, so they are never logged or shown. */
   readonly headers: Readonly<Record<string, string>>;
   /** Time limit for one export, in milliseconds. */
   readonly timeoutMs: number;
@@ -33,9 +33,10 @@ export type ToOtlpWorker =
   /** Routes of a module that has replaced the one before. */
   | { readonly kind: 'routes'; readonly routes: readonly ExportedRoute[] };
 
-/** Result for a number of the spans that the thread was given: exported or dropped. Each span is settled once. */
+/** Result for spans that the thread has received: all of them were exported, or all were dropped. */
 export interface FromOtlpWorker {
+  /** Number of the spans. Each span is counted in one result. */
   readonly spans: number;
-  /** Why they were not exported; undefined if they were. */
+  /** Why the spans were dropped; undefined if they were exported. */
   readonly problem: string | undefined;
 }

@@ -7,7 +7,8 @@ import type { FromOtlpWorker, OtlpSettings, ToOtlpWorker } from './otlp-messages
 import { readableSpans } from './otlp-span.ts';
 import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
-const WORDS_UNITS_MAX = 300;
+/** Maximum length of the text of a problem, in UTF-16 code units. */
+const PROBLEM_UNITS_MAX = 300;
 
 const { url, headers, timeoutMs, source } = workerData as OtlpSettings;
 const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs });
@@ -47,5 +48,5 @@ async function exported(spans: readonly RecordedSpan[]): Promise<string | undefi
 
 /** Returns the error's message and the status of the response, without its body. */
 function problemOf({ message, code }: Error & { readonly code?: number | string }): string {
-  return `${message}${code === undefined ? '' : ` (${code})`}`.slice(0, WORDS_UNITS_MAX);
+  return `${message}${code === undefined ? '' : ` (${code})`}`.slice(0, PROBLEM_UNITS_MAX);
 }

@@ -1,13 +1,13 @@
 // RegistrationFile is the file by which a console on this machine finds a service: `PID.json` in the folder of
 // running services, and `PID-INSTANCE.json` for each further service of one process. Only its user may read it. It is
-// written atomically, and removed when the process ends, unless the process was killed (stale-registrations.ts); a reader
-// finds out at its address whether the service still runs.
+// written atomically, and removed when the process ends. The file of a killed process stays (stale-registrations.ts),
+// so a reader has to ask at the address in the file whether the service still runs.
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Registration {
   readonly name: string;
-  /** Distinguishes this process from every other, including a later one with the same process id. */
+  /** Distinguishes this instance of a service from every other, including those of a later process with the same id. */
   readonly instanceId: string;
   readonly pid: number;
   /** `http://127.0.0.1:PORT` */

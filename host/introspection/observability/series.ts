@@ -1,6 +1,6 @@
 // The series of a service: name, type, meaning, and how each is computed from the numbers that the threads share. The
-// first four are part of the contract; of these the invocations and their duration cover the recorder's window, and
-// decrease when spans leave it.
+// first four are part of the contract. Of these, the invocations and their duration cover only the spans in the
+// recorder's window, and decrease when spans leave the window.
 import {
   COUNT_BOUNDS,
   type HistogramCounts,
@@ -19,7 +19,7 @@ import type { SpanRows } from '../../shards/recorder/span-rows.ts';
 
 /** With more handlers, rows of zeros are left out: a module may declare so many that they would be most of the text. */
 const HANDLERS_WITH_ZEROS = 2_500;
-/** Steps of a decade that are exported as buckets; the finer ones serve to compute quantiles. */
+/** Leading digits of the bounds that are exported as buckets; all other bounds only serve to compute quantiles. */
 const BUCKET_STEPS = new Set(['1', '2', '5']);
 
 /** Counts of the journal's writer. */
@@ -28,8 +28,9 @@ export interface JournalNumbers {
   readonly appendSeconds: HistogramCounts;
   /** Number of appends that were stored together. */
   readonly groupSize: HistogramCounts;
-  /** Number of events since the process started. */
+  /** Number of records, events and deletions, since the process started. */
   readonly events: number;
+  /** Size of the journal in bytes, without its write-ahead log. */
   readonly bytes: number;
 }
 
@@ -98,11 +99,11 @@ function windowRows(
   capacity: number,
 ): Iterable<Row> {
   // A family always has a row, even if no handler exists or was invoked.
-  if (handlers.length === 0) return [rowOfNothing('', '')];
+  if (handlers.length === 0) return [emptyRow('', '')];
   const rows = new Map<string, Row>();
   for (const { component, handler } of handlers) {
     const name = `${component}/${handler}`;
-    if (!rows.has(name)) rows.set(name, rowOfNothing(component, handler));
+    if (!rows.has(name)) rows.set(name, emptyRow(component, handler));
   }
   const newest = newestCounts(windows, capacity);
   for (const [shard, window] of windows.entries())
@@ -115,7 +116,7 @@ function windowRows(
   return rows.values();
 }
 
-function rowOfNothing(component: string, handler: string): Row {
+function emptyRow(component: string, handler: string): Row {
   return { component, handler, counts: SPAN_OUTCOMES.map(() => 0), seconds: 0 };
 }
 

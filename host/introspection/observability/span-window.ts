@@ -15,7 +15,7 @@ export interface PulledSpans {
   readonly spans: readonly RecordedSpan[];
   /** Number of spans of the shard since its thread began. */
   readonly recorded: number;
-  /** Id of the thread that counts them; another one counts from the beginning. */
+  /** Id of the thread that numbers the spans. A thread that replaces it numbers them from 1 again. */
   readonly threadId: number;
 }
 
@@ -29,13 +29,15 @@ export interface SpanSource {
 export interface SpanView {
   /** Grouped by shard, and oldest first for each shard. */
   readonly spans: readonly RecordedSpan[];
+  /** Indexes of the shards that did not answer. */
   readonly silentShards: readonly number[];
 }
 
+/** The spans that were pulled from one shard, and the position of the next pull. */
 interface Known {
   /** Oldest first. */
   spans: readonly RecordedSpan[];
-  /** Number of the last span of its thread. */
+  /** Number of the last span that was pulled; 0 if there is none. */
   number: number;
   threadId: number;
   isSilent: boolean;
@@ -122,7 +124,7 @@ export class SpanWindow {
     let { number } = known;
     let { spans, recorded, threadId } = await pull(number);
     if (threadId !== known.threadId && number > 0) {
-      // The thread may have no spans yet.
+      // A new thread numbers its spans from 1, so the position in the former thread's spans has no meaning.
       number = 0;
       ({ spans, recorded, threadId } = await pull(0));
     }

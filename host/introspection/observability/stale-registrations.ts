@@ -1,12 +1,13 @@
 // StaleRegistrations removes the registration files that killed processes have left in the folder of running services.
 //
 // Invariants
-// S1  A file is removed only when its process surely does not live: the number in it counts in the PID namespace of this
-//     process (its instance id says so), and no process has the number. A number that is in use again keeps the file.
-// S2  Only regular files of this user are read and removed, whose names and contents are those of a registration. A link is
-//     not followed.
+// S1  A file is removed only if its process has certainly ended: the process id in the file belongs to the PID
+//     namespace of this process (the instance id shows that), and no process has this id. If another process has the id
+//     by now, the file is kept.
+// S2  Only regular files of this user are read and removed, and only if their names and contents are those of a
+//     registration. Symbolic links are not followed.
 // S3  A registration that another process writes meanwhile is kept, and several processes may remove files at once.
-// S4  It looks at FILES_MAX files at most, and never throws.
+// S4  At most FILES_MAX files are examined, and nothing is thrown.
 import { hash, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -27,7 +28,7 @@ const FILES_MAX = 500;
 const FILE_BYTES_MAX = 4 * 1024;
 /** `PID.json`, `PID-INSTANCE.json`, and `.PID-INSTANCE.tmp`, in which a registration is written first. */
 const NAME = /^(?:([1-9]\d{0,9})(?:-([0-9a-f]{16}))?\.json|\.([1-9]\d{0,9})-([0-9a-f]{16})\.tmp)$/;
-/** Digits of an instance id that identify the PID namespace of its process; as many others are random. */
+/** Digits of an instance id that identify the PID namespace of its process; the remaining ones are random. */
 const NAMESPACE_DIGITS = 8;
 
 /** Makes the id of an instance of this process: 16 hexadecimal digits, which no other instance has. */
@@ -36,7 +37,7 @@ export function newInstanceId(): string {
   return (namespaceDigits() + random).slice(0, 2 * NAMESPACE_DIGITS);
 }
 
-/** Removes what killed processes have left in the folder. Never throws. */
+/** Removes the files that killed processes have left in the folder. Never throws. */
 export function removeStaleRegistrations(folder: string): void {
   const namespace = namespaceDigits();
   if (namespace === '') return;
@@ -55,13 +56,13 @@ export function removeStaleRegistrations(folder: string): void {
     }
 }
 
-/** The process that has written a registration, and which of its services. */
+/** The process that has written a registration, and the id of the service instance within this process. */
 export interface Instance {
   readonly pid: number;
   readonly instanceId: string;
 }
 
-/** Returns the instance of the file if its process surely does not live. Throws what the file system says. */
+/** Returns the instance of the file if its process has certainly ended, else undefined. Throws file system errors. */
 function staleInstance(folder: string, name: string, namespace: string): Instance | undefined {
   const instance = readInstance(join(folder, name));
   if (instance === undefined) return undefined;
@@ -72,9 +73,9 @@ function staleInstance(folder: string, name: string, namespace: string): Instanc
 }
 
 function readInstance(path: string): Instance | undefined {
-  // Neither a link is followed nor a pipe waited for.
+  // The flags keep `openSync` from following a link and from waiting for the writer of a pipe.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  // Windows has none of the last two, which are then no bits.
+  // Windows does not define the last two; undefined counts as 0 in the bitwise OR.
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = fstatSync(file);
@@ -102,8 +103,8 @@ function isGone(pid: number): boolean {
 }
 
 /**
- * Removes the file of an instance. The file is taken out of the folder by a name of its own first, so that a registration
- * that has replaced it meanwhile is noticed, and restored. Throws what the file system says.
+ * Removes the file of an instance. The file is renamed first and then read again: if another registration has replaced
+ * the one of the instance meanwhile, the new one is restored under its name. Throws the errors of the file system.
  */
 export function removeInstance(folder: string, name: string, { pid, instanceId }: Instance): void {
   const path = join(folder, name);
@@ -124,14 +125,17 @@ function isOf(path: string, instanceId: string): boolean {
   }
 }
 
-/** Identifies the PID namespace of this process by 8 hexadecimal digits; empty when it is not known. */
+/** Returns 8 hexadecimal digits that identify the PID namespace of this process; an empty text if it is unknown. */
 function namespaceDigits(): string {
   const namespace = process.platform === 'linux' ? linuxNamespace() : process.platform;
   if (namespace === undefined) return '';
   return hash('sha256', `${hostname()}\n${namespace}`, 'hex').slice(0, NAMESPACE_DIGITS);
 }
 
-/** Containers on one kernel have namespaces of their own, and so the same numbers for other processes. */
+/**
+ * Returns the PID namespace; undefined if it is unknown. Containers on one kernel have separate namespaces, in which
+ * the same process id belongs to different processes.
+ */
 function linuxNamespace(): string | undefined {
   try {
     return readlinkSync('/proc/self/ns/pid');

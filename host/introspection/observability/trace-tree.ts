@@ -1,6 +1,6 @@
 // TraceTree assembles spans of all shards into traces: summaries of all of them, and one trace as a tree. Ids come
-// from callers and modules and may be wrong: a span is shown once, below the span that it names as its parent if that
-// began earlier, and circular parents cannot cause a loop.
+// from callers and modules and may be wrong: a span is shown once, below the span that it names as its parent if the
+// parent began earlier, and circular parents cannot cause a loop.
 import type {
   Fault,
   Outcome,
@@ -21,11 +21,13 @@ export interface TraceTree {
   readonly startMs: number;
   readonly durationMs: number;
   readonly roots: Span[];
+  /** Number of spans that are left out, because the trace has more than SPANS_SHOWN_MAX. */
   readonly moreSpans: number;
+  /** Id of the span that the first span names as its parent; null if it names none. */
   readonly remoteParent: string | null;
 }
 
-/** `spans`: at least one. `locationsOf`: returns the source locations of a fault. */
+/** Assembles one trace. `spans`: at least one. `locationsOf`: returns the source locations of a fault. */
 export function traceTree(
   spans: readonly RecordedSpan[],
   locationsOf: (fault: RecordedFault) => SourceLocation[] = () => [],
