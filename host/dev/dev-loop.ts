@@ -48,6 +48,7 @@ export class DevLoop {
   #refusedFile: string | undefined;
   /** The build whose start is retried until it serves. */
   #tried: BuiltModule | undefined;
+  /** Aborts the check of stored events against the module that is served. */
   #check: AbortController | undefined;
 
   constructor(send: (message: FromDevHost) => void) {
@@ -183,6 +184,7 @@ export class DevLoop {
     }
   }
 
+  /** Reports a served build, and begins to check it. `isNewest`: false if a newer build has been reported since. */
   #reportServed(
     { file, builtMs, builtAtMs }: BuiltModule,
     served: GuestSource,
@@ -242,6 +244,7 @@ function copy({ message, file, line, column, source, help }: DevProblem): DevPro
   return { message, file, line, column, source, help };
 }
 
+/** Returns a finding of the check as one sentence, with an example. */
 function sentence({ component, message, entities, examples }: Finding): string {
   const [first] = examples;
   if (first === undefined) return `${component}: ${message}`;

@@ -53,6 +53,7 @@ interface Standby {
 
 export class ModuleSwap {
   readonly #service: SwappedService;
+  /** Aborted when the service is about to stop. */
   readonly #stops = new AbortController();
   #standby: Standby | undefined;
   #servedFile: string | undefined;

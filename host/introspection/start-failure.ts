@@ -12,6 +12,7 @@ const LOCATION_MAX = 300;
 export interface StartedModule {
   /** The whole environment of the history thread. */
   readonly env: Readonly<Record<string, string>>;
+  /** Returns the data folder, the source and the settings that the history thread starts with. */
   readonly work: () => Promise<HistoryWork>;
 }
 

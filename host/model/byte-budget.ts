@@ -3,7 +3,8 @@
 //
 // Invariants:
 // - A thread that starts holds nothing: it clears its slot, whatever an earlier thread left there.
-// - A slot differs from what its thread holds by less than `PUBLISHED_BYTES`, or by a small part of the budget.
+// - A slot differs from what its thread holds by less than `PUBLISHED_BYTES`, and by less than 1/`PUBLISHED_PART` of
+//   the budget.
 // - If a caller checks `hasRoom` before it adds, the budget is exceeded by no more than other threads add at the same
 //   moment.
 

@@ -1,4 +1,4 @@
-// CallFailure: the failure of a call or a read as the module receives it, one of the runtime's words and a text. Both
+// CallFailure: the failure of a call or a read as the module receives it: a word of `CallFailureWord` and a text. Both
 // are fixed for each failure, because a message of the host may contain paths and names that the module must not see.
 // A handler that answers with the same word and text passes that failure on, so failures for which callers get
 // different statuses have different texts.

@@ -50,7 +50,7 @@ export interface DeleteEntity {
   readonly kind: 'delete-entity';
 }
 
-/** The actions of most commands. Effects share this list and the next one, so that no command creates its own. */
+/** The actions of most commands. Effects share this list and DELETE_ENTITY, so that no command creates a list. */
 export const NO_ACTIONS: readonly EntityAction[] = [];
 export const DELETE_ENTITY: readonly EntityAction[] = [{ kind: 'delete-entity' }];
 

@@ -64,10 +64,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   checkOptions(options);
   const sections = readServiceSettings(options.settings ?? {});
   const storage = new EmbeddedStorage(options, sections.journal);
-  const shown = introspectionSettings(options, sections, storage.dir !== undefined);
+  const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
   const guest = createEmbeddedGuest(options);
   const fingerprint = programFingerprint(guest);
-  const service = new EmbeddedService(options, { sections, guest, storage, fingerprint, shown });
+  const service = new EmbeddedService(options, {
+    sections,
+    guest,
+    storage,
+    fingerprint,
+    introspection,
+  });
   try {
     await service.start();
     return service;
@@ -83,7 +89,7 @@ interface EmbeddedParts {
   readonly guest: Guest;
   readonly storage: EmbeddedStorage;
   readonly fingerprint: string;
-  readonly shown: IntrospectionSettings;
+  readonly introspection: IntrospectionSettings;
 }
 
 /** Parts of a started service. */
@@ -265,11 +271,11 @@ class EmbeddedService implements Service {
   }
 
   #makeIntrospection(): Introspection {
-    const { guest, storage, fingerprint, shown } = this.#parts;
+    const { guest, storage, fingerprint, introspection } = this.#parts;
     const { descriptor } = guest;
     return new Introspection(
       serviceView({
-        settings: shown,
+        settings: introspection,
         shards: this.#shard,
         journalSeries: storage.series,
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),

@@ -142,8 +142,8 @@ export class ServedGuest {
   }
 
   /**
-   * Closes the engine. Called when no request can arrive any more. The rest of the grace may be spent on folding events: for
-   * calls that wait for them, and for the check of states that leave memory.
+   * Closes the engine. Called when no request can arrive any more. Until the grace is over, entities may still fold
+   * events: for calls that wait for them, and to check the states of entities that leave memory.
    */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);

@@ -1,6 +1,6 @@
 // ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which is
-// after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do not
-// read what the journal holds is refused before any shard is connected, except in `svc dev`.
+// after the module was admitted: a refused module touches nothing on disk. Invariant: a module that does not read all
+// event types in the journal is refused before any shard is connected, except in `svc dev` and for ignored components.
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import { JournalSeries } from '../storage/journal-series.ts';

@@ -38,7 +38,7 @@ const TIMEOUT_MS = 5_000;
 const HEADER_BYTES_MAX = 16 * 1024;
 const METHODS = ['GET', 'HEAD'];
 const JSON_TYPE = 'application/json';
-/** OpenMetrics allows no counter that decreases, as the series of the window do. */
+/** Prometheus' text format. OpenMetrics allows no counter that decreases, as the counters of the window do. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const MEMBERS_PATH = '/cluster/members';
 

@@ -1,5 +1,5 @@
-// LiveSamples holds the number of invocations in each of the last seconds. A sample is the growth of the totals that
-// the shards share since the sample before.
+// LiveSamples holds the number of invocations in each of the last seconds. A sample is the difference
+// between the totals that the shards share and those at the previous sample.
 import type { LiveSecond } from '@svc/contract';
 import { histogramSince, quantile } from '../../model/shared-histogram.ts';
 import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
@@ -12,6 +12,7 @@ const MS_PER_S = 1_000;
 export class LiveSamples {
   readonly #read: () => KindTotals;
   #seconds: LiveSecond[] = [];
+  /** Totals at the latest sample. */
   #before: KindTotals;
   #timer: NodeJS.Timeout | undefined;
 

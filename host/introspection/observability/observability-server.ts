@@ -53,7 +53,7 @@ export async function openObservability(
     connectionsCheckingInterval: 1_000,
   });
   server.maxConnections = CONNECTIONS_MAX;
-  // A connection has one answer: further ones would wait behind it in memory.
+  // Each connection serves one request: the answers to further ones would wait in memory behind the first.
   server.maxRequestsPerSocket = 1;
   server.timeout = SILENCE_MS;
   const { port } = await listen(server, { host: LOOPBACK, port: 0 }, WORDS);
