@@ -1,4 +1,4 @@
-// The host's process: listens for what stops it, and only then loads and runs the service.
+// The entry point of the host's process: it listens for stop requests, and only then loads and runs the service.
 import { stopRequest } from '@svc/kit/stop-request';
 
 const stopRequested = stopRequest(process.env['SVC_PARENT_PID']);

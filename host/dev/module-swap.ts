@@ -119,7 +119,7 @@ export class ModuleSwap {
     return source;
   }
 
-  /** Notes that the service has recovered. Returns the retried module that serves now, if there is one. */
+  /** Notes that the service has recovered. Returns the retried module, which serves now; undefined if there is none. */
   recovered(): Replacement | undefined {
     const tried = this.#tried;
     if (tried === undefined) return undefined;

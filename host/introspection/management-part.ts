@@ -1,6 +1,6 @@
 // ManagementPart is the introspection for operators: the management server, which runs from before the module is
-// admitted until the journal is closed. Without it nobody could check whether the instance is ready, so a service
-// that is configured with one does not run without it.
+// admitted until the journal is closed. Without the server nobody could check whether the instance is ready, so
+// a service that is configured with such a server does not run without it.
 import { hostname } from 'node:os';
 import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';

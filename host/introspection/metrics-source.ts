@@ -1,5 +1,5 @@
-// MetricsSource computes the metrics of this process's service from the memory that its threads share and from what
-// the process knows of itself. It asks no thread, so it answers whatever a guest does.
+// MetricsSource computes the metrics of this process's service from the memory that its threads share and from the
+// statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest does.
 import type { LimitCounts } from '../model/limit-counters.ts';
 import {
   counter,

@@ -12,7 +12,7 @@
 const SLOT_NUMBERS = 8;
 /** A thread publishes what it holds after a change of this many bytes. */
 const PUBLISHED_BYTES = 64 * 1024;
-/** In a small budget, a thread publishes what it holds after a change of this part of the budget. */
+/** In a small budget, a thread publishes what it holds after a change of 1/1024 of the budget. */
 const PUBLISHED_PART = 1024;
 
 export class ByteBudget {
@@ -63,7 +63,7 @@ export class ByteBudget {
 
   /**
    * Returns whether there is no room for another item of the largest size. If that size exceeds half of the budget:
-   * whether half of the budget is held.
+   * whether more than half of the budget is held.
    */
   get isUsedUp(): boolean {
     const { total } = this;

@@ -1,5 +1,5 @@
 // UnknownEventTypes finds the event types in a journal that no component of the module reads. A service does not
-// start on such a journal, because calls of those entities could not be served.
+// start on such a journal, because calls of entities with such events could not be served.
 import type { ModuleDescriptor } from '@svc/contract';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
