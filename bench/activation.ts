@@ -14,7 +14,7 @@ import { benchModule } from './service.ts';
 /** Number of events of each entity; the snapshot is after the first half, and the second half is folded. */
 const EVENTS = 6;
 const SNAPSHOT_SEQ = 3;
-/** Distance between queried entities, so that their order is far from that of their creation. */
+/** Step between the numbers of two entities queried in a row: they are not queried in the order of their creation. */
 const STRIDE = 7_919;
 const LIVE_MAX = 1_000;
 
@@ -82,7 +82,7 @@ export async function measureActivation(
   }
 }
 
-/** Appends in rounds over all entities, so that the records of one entity are far apart. */
+/** Appends the first event of all entities, then their second, and so on: the records of an entity are far apart. */
 async function fill(journal: Journal, entities: number, fingerprint: string): Promise<void> {
   const keepSnapshots = (from: number, until: number): void => {
     for (let n = from; n < until; n++)

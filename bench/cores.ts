@@ -7,7 +7,7 @@ export type Placement =
   | { readonly kind: 'pinned'; readonly server: string; readonly load: string }
   | { readonly kind: 'unpinned'; readonly reason: string };
 
-/** Returns one processor for the server, and the other ones of this process for the load. */
+/** Returns one processor for the server, and all other processors of this process for the load. */
 export function oneCoreForServer(): Placement {
   const allowed = processorsOf(process.pid);
   if (allowed === undefined) return { kind: 'unpinned', reason: 'there is no taskset' };
@@ -17,7 +17,7 @@ export function oneCoreForServer(): Placement {
     : { kind: 'pinned', server: String(server), load: load.join(',') };
 }
 
-/** Returns the command that runs another one on these processors; undefined: on any. */
+/** Returns the command line that runs `command` on these processors; undefined: on any processor. */
 export function onProcessors(
   processors: string | undefined,
   command: string,
@@ -49,7 +49,10 @@ function move(processors: string): void {
   spawnSync('taskset', ['-a', '-c', '-p', processors, String(process.pid)]);
 }
 
-/** Reads the output of taskset: `pid 7's current affinity list: 0,2-4`. */
+/**
+ * Returns the processors on which a process may run, as taskset prints them (`pid 7's current affinity list: 0,2-4`);
+ * undefined if there is no taskset.
+ */
 function processorsOf(pid: number): string | undefined {
   const { stdout } = spawnSync('taskset', ['-c', '-p', String(pid)], { encoding: 'utf8' });
   return /list: ([0-9,-]+)/.exec(stdout ?? '')?.[1];

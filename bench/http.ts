@@ -1,5 +1,5 @@
 // Measurements (a), (b), (b1), (c): requests through the whole path, compared with the bare server on the same routes.
-// If both sides have one core, each has it alone, and the load runs on another one.
+// In a measurement on one core, the server has this core to itself, and the load runs on the other cores.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { oneCoreForServer, type Placement } from './cores.ts';

@@ -29,12 +29,12 @@ type Autocannon = (options: {
 export interface Load {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Paths, which the requests use at random or in turns. */
+  /** Paths of the requests: wrk chooses one at random for each request, autocannon takes them in turns. */
   readonly paths: readonly string[];
   /** Body as JSON text. */
   readonly body: string | undefined;
   readonly connections: number;
-  /** Duration in seconds; less than one counts as one. */
+  /** Duration in seconds; a fraction is rounded up. */
   readonly seconds: number;
   /** Processors of the load, in the format of taskset; any if absent. */
   readonly processors?: string | undefined;
@@ -42,7 +42,7 @@ export interface Load {
 
 export interface Loader {
   readonly name: string;
-  /** Returns the answers per second. Throws if an answer was not 2xx or a connection broke. */
+  /** Returns the number of answers per second. Throws if an answer was not 2xx or a connection broke. */
   run(load: Load): Promise<number>;
 }
 

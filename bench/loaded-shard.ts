@@ -1,6 +1,6 @@
-// LoadedShard: a shard that sends its own requests, a number of them concurrently, each for any entity of the
-// service. They go directly to its request handling, or to its HTTP server, whose only client is the shard itself; so
-// only shards and journal use the machine's time.
+// LoadedShard: a shard that creates its own load: concurrent requests, each for a random entity of the service. The
+// shard calls its request handler directly, or sends the requests to its own HTTP server. There is no load generator,
+// so only the shards and the journal use the machine's time.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import { FaultReport } from '../host/model/fault-report.ts';
@@ -44,16 +44,16 @@ export interface ShardLoad {
   readonly seconds: number;
 }
 
-/** Turns of this many milliseconds with and without recording; undefined: everything is recorded again. */
+/** Asks for turns of `sliceMs` milliseconds with and without recording; undefined ends them: everything is recorded. */
 export interface RecordingTurns {
   readonly sliceMs: number | undefined;
 }
 
 export type ShardNews =
-  /** Number of requests that a load has sent. */
+  /** A load has ended. `requests`: number of its requests that were answered. */
   | { readonly kind: 'done'; readonly requests: number }
   | { readonly kind: 'slice'; readonly slice: Slice }
-  /** The turns have begun or ended. */
+  /** The turns have begun or ended. `port`: port of the shard's HTTP server. */
   | { readonly kind: 'turns'; readonly port: number };
 
 /** Concurrent requests on one connection. */

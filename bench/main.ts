@@ -1,4 +1,5 @@
-// `npm run bench`: runs all measurements, each compared with its reference, as ratios.
+// `npm run bench`: runs the measurements, and prints a table of their results, with the ratio to the reference of each
+// measurement that has one.
 //
 // Usage: npm run bench -- [--only a,b] [--seconds 3] [--rounds 5] [--entities 1000000] [--json FILE] [--trial]
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Measurement (l): the memory of a service whose journal has many entities, a tenth of which are in memory. Each of
-// those has executed a durable command over HTTP, so that all data about it is in memory, in the shard and in the
-// journal's writer.
+// Measurement (l): the memory of a service whose journal has many entities, a tenth of which are in memory. Each entity
+// in memory has executed a durable command over HTTP, so that the shard and the journal's writer hold all data about
+// the entity in memory.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,8 +11,9 @@ import { benchModule, startSvc } from './service.ts';
 
 /** Number of entities that a service keeps in memory by default. */
 const HOT_MAX = 100_000;
+/** One of this many entities is in memory. */
 const PART_HOT = 10;
-/** Distance between the entities, so that their order is far from that of their creation. */
+/** Step between the numbers of two entities called in a row: they are not called in the order of their creation. */
 const STRIDE = 7_919;
 const CONNECTIONS = 8;
 const DEPTH = 16;
@@ -64,6 +65,7 @@ async function heat(port: number, entities: number, hot: number): Promise<void> 
   if (answered !== hot) throw new Error(`${answered} of ${hot} commands were answered`);
 }
 
+/** Returns the smallest number from `from` on that has no common divisor with `to`. */
 function coprime(from: number, to: number): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   let step = from;
@@ -71,7 +73,7 @@ function coprime(from: number, to: number): number {
   return step;
 }
 
-/** Returns the resident memory of the process, and its maximum if the system reports it. */
+/** Returns the resident memory of the process in MiB, and its maximum; outside of Linux, `highest` equals `now`. */
 function residentMib(pid: number): { readonly now: number; readonly highest: number } {
   if (process.platform === 'linux') {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

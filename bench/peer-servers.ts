@@ -15,7 +15,7 @@ const START_MS_MAX = 60_000;
 export interface Peer {
   readonly name: string;
   readonly url: string;
-  /** Path of the command of the counter with this id. */
+  /** Returns the path of the command that adds to the counter with this id. */
   readonly addPath: (id: string) => string;
   readonly getPath: (id: string) => string;
   stop(): Promise<void>;
@@ -135,7 +135,7 @@ function addressOf(child: ChildProcess): Promise<string> {
   return listening.promise;
 }
 
-/** Repeats the request until it succeeds; stops the peer if that takes too long. */
+/** Repeats the request until it succeeds; stops the peer and throws if the peer takes too long to start. */
 async function answered(stop: () => Promise<void>, ask: () => Promise<boolean>): Promise<void> {
   const untilMs = performance.now() + START_MS_MAX;
   while (!(await ask().catch(() => false))) {

@@ -16,7 +16,7 @@ const STATUS_DIGITS = 3;
 
 /** Sends the requests. Resolves with the number of answers. Rejects if a status is not 200, or a connection broke. */
 export async function sendPipelined(load: PipelinedLoad): Promise<number> {
-  const counts = await Promise.all(Array.from({ length: load.connections }, () => onOne(load)));
+  const counts = await Promise.all(Array.from({ length: load.connections }, () => loadOneConnection(load)));
   return counts.reduce((sum, count) => sum + count);
 }
 
@@ -51,7 +51,8 @@ export class AnswerCount {
   }
 }
 
-function onOne({ port, depth, next }: PipelinedLoad): Promise<number> {
+/** Sends requests on one connection until there are no more. Resolves with the number of answers. */
+function loadOneConnection({ port, depth, next }: PipelinedLoad): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     const answers = new AnswerCount();

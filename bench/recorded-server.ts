@@ -1,5 +1,5 @@
-// RecordedServer: the server of (n) and (n2): a shard and its journal in one process, like `svc run`, whose recorder
-// is off in every second turn. It prints its address, and after each turn the number of its answers.
+// RecordedServer: the server of measurements (n) and (n2): a shard and its journal in one process, like `svc run`. The
+// recorder is off in every second turn. The server prints its address, and after each turn its requests per second.
 //
 // Usage: node bench/recorded-server.ts MODULE DATA-FOLDER SLICE-MS
 import { readFileSync } from 'node:fs';

@@ -109,7 +109,7 @@ interface Figures {
   readonly other: number;
 }
 
-/** The first turn is left out, because it began before the load. */
+/** Returns the median rate of each side. Ignores the first turn, because it began before the load. */
 function figuresOf([, ...slices]: readonly Slice[]): Figures {
   const perSecond = (wanted: boolean) =>
     median(

@@ -12,7 +12,7 @@ import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
 
 const ENTITIES = 10;
-/** Number of events of each entity; more than are folded again when an entity leaves memory. */
+/** Number of events of each entity; more than `purityRefoldEventsMax`, so that eviction folds no entity again. */
 const EVENTS = 20_000;
 /** Batch of events for the guest alone, as large as one of a replay. */
 const BATCH = Array.from({ length: 1_000 }, () => EVENT);
@@ -70,7 +70,7 @@ export async function measureReplay({
   ];
 }
 
-/** Each query loads another entity into memory, and evicts the one before. */
+/** Returns the events folded per second. Each query loads another entity into memory, and evicts the previous one. */
 async function replayed(engine: EntityEngine, seconds: number): Promise<number> {
   const startedMs = performance.now();
   let entities = 0;
@@ -83,6 +83,7 @@ async function replayed(engine: EntityEngine, seconds: number): Promise<number> 
   return (entities * EVENTS * 1000) / (performance.now() - startedMs);
 }
 
+/** Returns the events per second that the guest folds without an engine and a journal. */
 async function folded({ entities }: Guest, seconds: number): Promise<number> {
   const startedMs = performance.now();
   let events = 0;

@@ -16,11 +16,15 @@ export interface Measurement {
   readonly what: string;
   /** Median of svc's rounds. */
   readonly svc: number;
+  /** Name of the reference; without a reference, a remark on the figure. */
   readonly beside: string;
   /** Median of the reference's rounds; undefined if there is no reference. */
   readonly other: number | undefined;
   readonly unit: 'per second' | 'ms' | 'MiB';
-  /** Median of the ratios of svc to the reference, each computed from neighbouring rounds. */
+  /**
+   * Ratio of svc to the reference: for rates, the median of the ratios of neighbouring rounds; for times, the ratio of
+   * the medians. Undefined if there is no reference.
+   */
   readonly ratio: number | undefined;
   readonly cores: string;
 }

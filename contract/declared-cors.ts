@@ -1,5 +1,5 @@
-// The CORS declaration of a route: its own or its endpoint's, and only where every caller is admitted. A page
-// is never a service, and a page of another origin must not call routes that only the own machine may call.
+// The CORS declaration of a route: its own or that of its endpoint. A route has one only if it admits the internet: a
+// web page is never a service, and a page of another origin must not call routes that admit only the own machine.
 import type {
   CorsDescriptor,
   EndpointDescriptor,

@@ -1,5 +1,4 @@
-// The codes with which a request is refused or fails, as HTTP bodies and component calls contain them. One
-// file of the host, at the HTTP edge, maps each to a status.
+// The codes of refusals. The host maps each code to an HTTP status in one file (host/http/answers.ts).
 
 /** Codes with which a module may refuse. */
 export const REFUSAL_CODES = [

@@ -51,8 +51,8 @@ const shapes = {
     Type.Object({ allow: Type.Literal('nobody') }, closed),
   ]),
   /**
-   * Allows pages of other origins to call, within what the operator allows. An absent field allows all that the
-   * operator does.
+   * Allows pages of other origins to call, within what the operator allows. An absent field allows everything that
+   * the operator allows.
    */
   Cors: Type.Object(
     {

@@ -1,5 +1,5 @@
 // ModuleDescriptor: a module's description of itself, as JSON in the custom section `svc:descriptor`. It
-// comes from the module and is as untrusted as the rest of it: parse it with `parseModuleDescriptor`, which
+// comes from the module and is as untrusted as the module's code: parse it with `parseModuleDescriptor`, which
 // refuses everything that the schema does not know.
 import schema from './generated/module-descriptor.schema.json' with { type: 'json' };
 import type {
@@ -202,7 +202,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks that a name is read as one field only, and required once. */
+/** Checks that each name is read as one field only, and that no field is required twice. */
 function fieldProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const visit = (node: unknown): void => {
@@ -225,7 +225,7 @@ function fieldProblems(descriptor: ModuleDescriptor): string[] {
   return problems;
 }
 
-/** Recognises a record by its own fields: a map of properties may have properties of these names. */
+/** Recognises the schema of a record by the value of `type`: a record may have fields named `type` and `properties`. */
 function isRecord(node: object): node is RecordSchema {
   return 'type' in node && node.type === 'object' && 'properties' in node;
 }

@@ -170,7 +170,7 @@ const shapes = {
       outcome: Type.Ref('Outcome'),
       status: OrNull(Count),
       spans: Count,
-      /** Number of these that failed or were late. */
+      /** Number of the spans that failed or were late. */
       failed: Count,
       /** Reason of the first failure. */
       error: OrNull(Text),
@@ -190,7 +190,7 @@ const shapes = {
       total: Count,
       /** Number of these traces that are newer than this page. */
       newer: Count,
-      /** The value of `after` for the page before this one; null: that is the first page, which takes no `after`. */
+      /** The value of `after` for the page before this one; null if that is the first page or none. */
       previous: OrNull(Text),
       /** The value of `after` for the next page; null: there is none. */
       next: OrNull(Text),
@@ -325,7 +325,7 @@ const shapes = {
       steps: Type.Array(Type.Ref('HistoryStep')),
       /** Value of `from` for the next page; null: there is none. */
       next: OrNull(Count),
-      /** Number of records of the entity, over all its incarnations. */
+      /** Number of records of the entity in all its incarnations. */
       total: Count,
     },
     closed,

@@ -131,7 +131,7 @@ function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
   );
 }
 
-/** Describes the origins whose pages may call, as far as the operator allows; returns nothing if none may. */
+/** Returns the member for the origins whose pages may call if the operator allows it; an empty object if none may. */
 function corsOf(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
   const cors = declaredCors(endpoint, route);
   return cors === undefined ? {} : { 'x-svc-cors': cors };
@@ -189,7 +189,7 @@ function operation(
   };
 }
 
-/** A query string has no null: the parameter is left out. */
+/** Returns the type without null, which a query string expresses by leaving the parameter out. */
 function withoutNull(schema: TypeSchema): TypeSchema {
   if (!('anyOf' in schema)) return schema;
   const { description, anyOf } = schema;
@@ -262,7 +262,7 @@ function responseName(status: string): string {
   return status === 'default' ? 'Default' : `Status${status}`;
 }
 
-/** Writes the types that routes refer to as schemas of components: no other state, event or input. */
+/** Writes the types that routes refer to as schemas of components. All other types of the descriptor are left out. */
 class SchemaWriter {
   readonly errorReference: string;
   readonly #types: ModuleDescriptor['types'];
@@ -323,7 +323,7 @@ class SchemaWriter {
     };
   }
 
-  /** Maps each case that has a tag to its schema. */
+  /** Maps the tag of each case to a reference to the case's schema. */
   #mapping(cases: readonly { readonly $ref: string }[]): Json {
     const tagged = cases.flatMap(({ $ref }) => {
       const type = this.#types[nameIn($ref)];

@@ -1,6 +1,6 @@
-// QueryDefault: the value of a query parameter that a request leaves out, in its JSON form. A descriptor has one only if it
-// is a value of the parameter's type: descriptors with any other are refused, and those who write descriptors leave out
-// what does not fit.
+// QueryDefault: the value of a query parameter that a request leaves out, in its JSON form. A default is a value of the
+// parameter's type: a descriptor with any other default is refused, and programs that write descriptors leave out a
+// default that does not fit.
 import type { ModuleDescriptor, RouteDescriptor } from './module-descriptor-schema.ts';
 import { DEFAULT_ITEMS_MAX, DEFAULT_LENGTH_MAX } from './route-limits.ts';
 import { dateTimeOf, durationOf, isBase64, isDecimal } from './text-form.ts';
@@ -17,7 +17,10 @@ const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
 const FLOAT_MAX = 3.4028234663852886e38;
 
-/** Returns whether the value can be the default of a query parameter whose type is `schema`. Null never is: it needs no default. */
+/**
+ * Returns whether the value can be the default of a query parameter whose type is `schema`. Null cannot be: without a
+ * default, a nullable parameter that is left out is null.
+ */
 export function isQueryDefault(
   value: unknown,
   schema: TypeSchema,
@@ -35,7 +38,7 @@ export function isQueryDefault(
   );
 }
 
-/** Follows references to a type that is none; returns undefined if there is no such type. */
+/** Follows references to a type that is not a reference; returns undefined if there is no such type. */
 function resolved(schema: TypeSchema, types: Types): TypeSchema | undefined {
   const passed = new Set<string>();
   let type: TypeSchema | undefined = schema;

@@ -1,7 +1,7 @@
 // RouteTemplate: the path of a route as its segments: `/carts/{id}`. It comes from a module: it is compared
 // and split as a string and never reaches a code generator or a regular expression engine.
 
-/** More segments than any template can have. */
+/** Maximum number of segments of a template. */
 export const SEGMENTS_MAX = 64;
 
 export type TemplateSegment =
@@ -13,10 +13,7 @@ export type TemplateResult =
   /** `problem`: what is wrong with the template, `remedy`: what to do. */
   | { readonly ok: false; readonly problem: string; readonly remedy: string };
 
-/**
- * Returns the template of a route: the endpoint's prefix and the route's path. An address without a path has the path
- * `/`.
- */
+/** Returns the template of a route: the endpoint's prefix and the route's path, or `/` if both are empty. */
 export function routeTemplate(prefix: string, path: string): string {
   return prefix + path || '/';
 }

@@ -1,4 +1,4 @@
-// Checks a value against one of our own constant schemas. The schema is turned into closures once:
+// SchemaCheck: checks a value against one of our own constant schemas. The schema is compiled to closures once:
 // typebox's own check walks the schema anew at every value (a hundred milliseconds for a small
 // descriptor), and its compiler generates code from strings, which a host of untrusted modules avoids.
 

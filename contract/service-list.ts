@@ -17,7 +17,7 @@ export interface ServiceList {
   /** Folder in which services register. */
   readonly folder: string;
   readonly services: readonly ListedService[];
-  /** Files whose service does not answer. */
+  /** Number of registration files whose service does not answer. */
   readonly unanswered: number;
   readonly problem: string | null;
 }

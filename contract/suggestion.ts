@@ -1,5 +1,5 @@
-// Suggests the intended name for a mistyped one. The file imports nothing: a command line that starts with it
-// does not wait for the descriptor's validation.
+// Suggests the intended name for a mistyped one. The file imports nothing, so that a command-line program that needs
+// only suggestions does not load the validation of descriptors.
 
 /** Returns the number of single-letter edits (added, dropped, changed, or two swapped) between two words. */
 function distance(a: string, b: string): number {
@@ -18,7 +18,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** Returns the candidate nearest to the word, if it is near enough. */
+/** Returns the candidate nearest to the word; undefined if none is near enough. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

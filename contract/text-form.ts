@@ -36,7 +36,7 @@ export function isBase64(text: string): boolean {
   return BASE64.test(text);
 }
 
-/** Returns whether the text is a decimal without exponent, plus, leading zeros and `-0`. */
+/** Returns whether the text is a decimal. An exponent, a plus sign, leading zeros and `-0` are not allowed. */
 export function isDecimal(text: string): boolean {
   if (text.length > DECIMAL_DIGITS_MAX + 2 || !DECIMAL.test(text)) return false;
   return text.replaceAll(/[-.]/g, '').length <= DECIMAL_DIGITS_MAX;

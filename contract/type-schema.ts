@@ -77,8 +77,8 @@ const shapes = {
       properties: Type.Record(FieldName, Type.Ref('Property')),
       required: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1000 }),
       /**
-       * Further names under which a property is read; it is written under its own name. JSON Schema has no such keyword:
-       * programs that do not know it see the written name.
+       * Further names under which a property is read; it is written under its own name. JSON Schema has no such
+       * keyword: programs that do not know the keyword see only the property's own name.
        */
       aliases: Type.Optional(
         Type.Record(FieldName, Type.Array(FieldName, { minItems: 1, maxItems: 100 })),

@@ -13,8 +13,8 @@ export function isFieldName(name: string): boolean {
 }
 
 /**
- * Accepts visible characters of Latin-1, with spaces and tabs only inside. The second set of controls in Latin-1 acts
- * on terminals.
+ * Returns whether the value has only visible characters of Latin-1, and spaces and tabs only inside. The controls from
+ * 0x80 to 0x9f are refused as well, because terminals act on them.
  */
 export function isFieldValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
@@ -50,7 +50,7 @@ export function isCorsField(name: string): boolean {
   return name.startsWith(CORS_PREFIX);
 }
 
-/** Returns whether a field (name in lower case) ends at this hop. */
+/** Returns whether a field (name in lower case) is meant for this hop only, and is not passed on. */
 export function isForThisHop(name: string): boolean {
   return CONNECTION_FIELDS.has(name) || name.startsWith(PLATFORM_PREFIX);
 }

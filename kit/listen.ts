@@ -7,7 +7,7 @@ export interface ListenAddress {
   readonly host: string;
   /** From 0 to 65535; 0 takes any free port. */
   readonly port: number;
-  /** True: other servers of this process listen there too, and the system gives each connection to one of them. */
+  /** True: other servers of this process listen on the same address; the system gives each connection to one server. */
   readonly isShared?: boolean;
 }
 

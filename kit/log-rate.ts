@@ -5,13 +5,14 @@
 import type { LogLimits } from './log-limits.ts';
 import type { LogEntry } from './log-entry.ts';
 
-/** Bytes for time, level and the text around a message. */
+/** Bytes that a line counts for in addition to its message and fields: time, level and punctuation. */
 const FRAME_BYTES = 100;
 
 export class LogRate<Entry extends LogEntry = LogEntry> {
   readonly #limits: LogLimits;
   readonly #post: (entry: Entry | LogEntry) => void;
   readonly #countNotWritten: () => void;
+  /** Tokens in the two buckets: lines and bytes that may be sent now. */
   #lines: number;
   #bytes: number;
   #filledAtMs: number;
@@ -66,7 +67,7 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
     this.#give(entry, 0);
   }
 
-  /** Notes that the main thread has written `bytes` of the posted lines, as `entryBytes` counts them. */
+  /** Notes that the main thread has written `bytes` of posted lines since the start, as `entryBytes` counts them. */
   written(bytes: number): void {
     this.#writtenBytes = bytes;
   }

@@ -40,7 +40,7 @@ export function textLine(json: string): string {
   return `${printable(`${start} ${messageText(String(message))}${details}`)}\n`;
 }
 
-/** Quotes a message that contains characters of a field. */
+/** Quotes a message that contains `=` or `"`, so that no part of the message looks like a field. */
 function messageText(message: string): string {
   return /[="]/.test(message) ? JSON.stringify(message) : message;
 }

@@ -3,11 +3,10 @@
 //
 // Invariants
 // P1  A phase starts after the one before it has started. Once the stop is asked for, no further phase starts.
-// P2  A phase whose start began is stopped once, also when its start failed, and whatever the stop of another phase fails
-//     with.
+// P2  A phase whose start began is stopped once, even if its start or the stop of another phase fails.
 // P3  A phase is stopped after its start has settled.
 
-/** One part of a program. A part that leaves out `start` is there already, and one that leaves out `stop` holds nothing. */
+/** One part of a program. A part without `start` is ready at once; a part without `stop` holds no resource. */
 export interface Phase {
   /** `signal` aborts when the program is to stop: a start that takes long settles then. */
   start?(signal: AbortSignal): Promise<void> | void;
@@ -34,7 +33,7 @@ export class Phases {
   start(): Promise<void> {
     if (this.#starting === undefined) {
       const started = Promise.withResolvers<void>();
-      // A phase may ask for the stop while it starts, which then waits for it.
+      // A phase may call `stop` while it starts, and `stop` waits for this promise.
       this.#starting = started.promise;
       started.resolve(this.#start());
     }
@@ -42,8 +41,8 @@ export class Phases {
   }
 
   /**
-   * Stops the phases in reverse order, the last one before this function returns unless a start is under way. Rejects
-   * with the first failure once every phase is stopped. The second call waits for the first.
+   * Stops the phases in reverse order. The stop of the last phase begins before this function returns, unless a start
+   * is under way. Rejects with the first failure once every phase is stopped. The second call waits for the first.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
@@ -66,7 +65,7 @@ export class Phases {
 
   async #stop(): Promise<void> {
     this.#stopRequest.abort();
-    // A start that fails now fails for the caller of `start`.
+    // The caller of `start` receives the failure of a start.
     if (this.#isStarting) await this.#starting?.catch(() => {});
     const failures: unknown[] = [];
     for (let phase = this.#begun.pop(); phase !== undefined; phase = this.#begun.pop())

@@ -66,7 +66,7 @@ export class SettingsReader {
   /** Returns the given value; undefined if none was given. Throws SVC_SETTING_INVALID when it is empty. */
   text(dotted: string): string | undefined {
     const value = this.#given.get(dotted) ?? this.#env[variableName(dotted)];
-    // An empty value comes from an unset variable. As a folder it would mean this one, as a host every address.
+    // An empty value comes from an unset variable. It would mean the working folder, or a host with every address.
     if (value === '') throw invalidSetting(dotted, value, 'a value that is not empty');
     return value;
   }
@@ -129,7 +129,7 @@ export class SettingsReader {
   }
 }
 
-/** The dotted names of all settings of these sections. */
+/** Returns the dotted names of all settings of these sections. */
 export function sectionNames(sections: AllDefaults): string[] {
   return Object.entries(sections).flatMap(([section, record]) =>
     Object.keys(record).map((key) => dottedName(section, key)),

@@ -1,9 +1,9 @@
 // StopRequest: the events that stop a program's process: SIGINT, SIGTERM, SIGHUP (its terminal is closed), or
-// the end of the process that started it, where that one is named. The file imports nothing of the program, so
-// that it listens first of all: process 1 never receives a signal that was sent before.
+// the end of the process that started it, if the caller names that process. The file imports nothing of the
+// program, so that it listens first of all: process 1 never receives a signal that was sent before it listened.
 import { constants } from 'node:os';
 
-const PARENT_LOOKED_FOR_MS = 200;
+const PARENT_CHECK_INTERVAL_MS = 200;
 /**
  * A signal to a whole process group arrives twice if another process of the group forwards it (npm, a shell, the
  * process that started Node). Within this time it counts as the same signal.
@@ -24,7 +24,7 @@ export async function stopRequest(
       if (process.ppid === Number(parentPid)) return;
       clearInterval(watch);
       resolve('the process that started it has ended');
-    }, PARENT_LOOKED_FOR_MS);
+    }, PARENT_CHECK_INTERVAL_MS);
     watch.unref();
   }
   return promise;

@@ -65,7 +65,7 @@ export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 
 export class SvcError extends Error {
   readonly code: SvcErrorCode;
-  /** Milliseconds after which a retry makes sense, where that is known. */
+  /** Milliseconds after which a retry makes sense; undefined if the time is unknown. */
   readonly retryAfterMs: number | undefined;
 
   /** `message`: one sentence about what happened and where, and one about what to do. */

@@ -115,13 +115,13 @@ export function spanIdText(spanId: bigint): string {
   return header.toString('latin1', SPAN_ID_AT, SPAN_ID_AT + WORD_DIGITS);
 }
 
-/** Reads the trace from metadata that contains it once, and well formed. */
+/** Returns the trace of metadata; undefined unless the metadata contains exactly one valid `traceparent`. */
 export function traceParentOf(metadata: TraceMetadata): TraceParent | undefined {
   const value = traceTextOf(metadata);
   return value === undefined ? undefined : parseTraceParent(value);
 }
 
-/** Returns the id of the trace that a call with this metadata belongs to: 32 lower-case hexadecimal digits. */
+/** Returns the trace id of metadata as 32 lower-case hexadecimal digits; undefined if it has no valid trace. */
 export function traceIdOf(metadata: TraceMetadata): string | undefined {
   const value = traceTextOf(metadata);
   if (value === undefined || parseTraceParent(value) === undefined) return undefined;
@@ -142,7 +142,7 @@ export function childMetadata(
   return child;
 }
 
-/** Returns the value of a header that occurs once. */
+/** Returns the value of `traceparent`; undefined unless the header occurs exactly once. */
 function traceTextOf(metadata: TraceMetadata): string | undefined {
   let value: string | undefined;
   for (const entry of metadata)

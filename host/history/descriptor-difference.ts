@@ -10,7 +10,7 @@ import type { Finding } from './upgrade-finding.ts';
 type Handler = EntityDescriptor['commands'][number];
 
 /**
- * Compares two descriptors. `stored`: components of which the journal holds events; for those, folding the events
+ * Compares two descriptors. `stored`: components whose events the journal holds; for these, folding the events
  * finds more.
  */
 export function descriptorDifferences(

@@ -1,5 +1,5 @@
 // EntityComparison folds every incarnation of an entity with a new module and, if there is one, with the previous
-// module. Both read the same pages of the journal in step. Findings are added to UpgradeFindings.
+// module. Both modules fold a page of the journal before the next page is read. Findings are added to UpgradeFindings.
 //
 // Invariants
 // C1  The events of one entity do not affect the findings of another.
@@ -22,10 +22,11 @@ import type { Finding, FindingExample, UpgradeFindings } from './upgrade-finding
 
 const PAGE_RECORDS_MIN = 16;
 const PAGE_RECORDS_MAX = 1_024;
-/** UTF-16 units of JSON text: a page with more makes the next one shorter. */
+/** Number of UTF-16 units of JSON text in a page above which the next page has fewer records. */
 const PAGE_UNITS = 1024 * 1024;
-/** Number of faults per thread for which the event is located. */
+/** Maximum number of faults per thread for which the event is located. */
 const LOCATED_MAX = 200;
+/** Maximum length of the description of a problem, in UTF-16 units. */
 const PROBLEM_MAX = 500;
 
 export interface ComparisonNeeds {
@@ -43,6 +44,7 @@ type HistoryPage = Omit<ScannedHistory, 'id'>;
 interface ComparedFolds {
   readonly now: LocatingFold | undefined;
   readonly before: LocatingFold | undefined;
+  /** True after a damaged record: the rest of the incarnation is not folded. */
   isDamaged: boolean;
 }
 
@@ -103,6 +105,7 @@ export class EntityComparison {
     return folds;
   }
 
+  /** Begins to fold the incarnation whose first record follows `afterSeq`. */
   #begin(afterSeq: number): ComparedFolds {
     const fold = (guest: Guest | undefined): LocatingFold | undefined => {
       if (guest === undefined || entityOf(guest.descriptor, this.#entity) === undefined)
@@ -150,6 +153,7 @@ export class EntityComparison {
     });
   }
 
+  /** Reports events of a component that the new module does not have, once for each manifest. */
   #reportUnread(run: readonly SequencedEvent[]): void {
     const { component } = this.#entity;
     for (const { seq, event } of run) {
@@ -224,6 +228,7 @@ export class EntityComparison {
     findings.add(finding, { id, seq, problem: problem + end });
   }
 
+  /** Reads the page after `afterSeq`, and chooses the number of records of the next page. */
   #page(afterSeq: number): HistoryPage {
     const askedCount = this.#pageRecords;
     const page = this.#needs.inspection.records(this.#entity, afterSeq, askedCount);
@@ -234,6 +239,7 @@ export class EntityComparison {
     return { ...page, isWhole: page.storedCount < askedCount };
   }
 
+  /** Returns events after `seq`: those of one page, up to the first record that is not an event. */
   #eventsAfter(seq: number): readonly StoredEvent[] {
     const events: StoredEvent[] = [];
     for (const record of this.#page(seq).records)

@@ -1,6 +1,6 @@
-// EntityHistory computes an entity's state at any point of its history with the folds of a module or a program, the change
-// of each event, and the effect that a command would have at that point. Nothing is persisted: the journal is only read,
-// effects are discarded, and the guest's instances serve the history alone.
+// EntityHistory computes an entity's state at any point of its history with the folds of a module or a program, the
+// changes that each event made, and the effect that a command would have at that point. Nothing is persisted: the
+// journal is only read, effects are discarded, and the guest's instances serve the history alone.
 import type { EntityDescriptor } from '@svc/contract';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
 import { replyTo } from '../engine/entity/applied-effect.ts';
@@ -28,9 +28,9 @@ import { componentIds, notInSource } from './not-in-source.ts';
 import { type StateChanges, stateChanges } from './state-changes.ts';
 
 export interface PastState {
-  /** Sequence number of the last record; 0 before the first record. */
+  /** Sequence number of the last record up to the point; 0 before the first record. */
   readonly seq: number;
-  /** Time of that record, in milliseconds since 1970. */
+  /** Time of that record, in milliseconds since 1970; undefined before the first record. */
   readonly timeMs: number | undefined;
   /** True if that record is a deletion; the state is then the empty state. */
   readonly isDeleted: boolean;
@@ -58,7 +58,7 @@ export type WhatIfResult =
       readonly reply: string;
     })
   | Refusal
-  /** `message`: as the log of a service would have it. */
+  /** `message`: the message that a service would log. */
   | { readonly kind: 'fault'; readonly message: string };
 
 export interface WhatIfOutcome {
@@ -75,7 +75,7 @@ export interface HistorySource {
 }
 
 /**
- * Histories of one entity. Every method throws SVC_NOT_IN_JOURNAL, the SVC_JOURNAL_… errors of the inspection,
+ * The history of one entity. Every method throws SVC_NOT_IN_JOURNAL, the SVC_JOURNAL_… errors of the inspection,
  * SVC_EVENT_UNREADABLE for an event that the module cannot decode, and SVC_FOLD_FAULTED for an event at which it
  * faults.
  */
@@ -213,7 +213,7 @@ export class EntityHistory {
 
   async #folded(at: IncarnationAt): Promise<GuestEntity> {
     const needs = {
-      // A service would also fail a command that changes its state in place.
+      // The purity check fails a command that changes the state in place, as in a service.
       entities: new PurityCheck(this.#guest.entities, this.#guest.descriptor, 1),
       incarnation: () => (at.isDeleted ? incarnationOf(this.#entity, [], at.seq + 1) : at),
       foldBudget: new FoldBudget(systemClock, systemEventLoop),

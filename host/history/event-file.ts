@@ -1,6 +1,7 @@
 // EventFile reads events of entities from lines of JSON, as `svc journal export` writes them. It uses the members
-// `component`, `id`, `kind`, `seq`, `manifest` and `event` of a line. The lines of an entity are in their order. All
-// current incarnations are held in memory, because a file cannot be searched for an entity as a journal can.
+// `component`, `id`, `kind`, `seq`, `manifest` and `event` of a line. The lines of an entity have to be in
+// the order of its records. All current incarnations are held in memory, because a file cannot be searched for an
+// entity as a journal can.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -23,6 +24,7 @@ interface FileIncarnation {
   readonly entity: EntityRef;
   /** Sequence number of the previous line. */
   seq: number;
+  /** Sequence number of the first of the events. */
   firstSeq: number;
   events: StoredEvent[];
 }
@@ -78,7 +80,7 @@ export async function incarnationsOfFile(
     .map(({ entity, firstSeq, events }) => incarnationOf(entity, events, firstSeq));
 }
 
-/** Returns undefined if there is none, as in a line that was written by hand. */
+/** Returns the sequence number of a line; undefined if there is none, as in a line that was written by hand. */
 function seqOf({ seq }: Line): number | undefined {
   return typeof seq === 'number' && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined;
 }

@@ -1,7 +1,7 @@
 // HistoryPages reads the records of an entity page by page, as steps (history-walk.ts). Invariants:
 // - A page is bounded in records, text and time, and has at least one step if there is a record.
-// - Asking for the page after one of the last two pages, or again for the end of it, folds no earlier events again: a
-//   client that shows the end of a long history asks for it every other second.
+// - A request for the page after one of the last two pages, or again for the end of such a page, folds no earlier
+//   events again: a client that shows the end of a long history asks for this end every other second.
 import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { entityName } from '../engine/entity/history.ts';
 import type { GuestEntities } from '../engine/needs/guest.ts';
@@ -18,7 +18,7 @@ const PAGE_MS = 3_000;
 /** Limits of the cached steps of a reader: their number, and their text in UTF-16 units. */
 const KEPT_STEPS = 200;
 const KEPT_UNITS = 2 * PAGE_UNITS;
-/** One reader for a client that pages through the history, one for a client that watches its end. */
+/** Number of readers: one for a client that pages through the history, one for a client that watches its end. */
 const READERS = 2;
 
 export class HistoryPages {
@@ -51,7 +51,7 @@ export class HistoryPages {
     try {
       return { ...entity, ...(await this.#steps(reader, from, limit)), total: this.#total() };
     } catch (error) {
-      // The position of its walk is unknown now.
+      // The position of the reader's walk is unknown now.
       this.#readers = this.#readers.filter((other) => other !== reader);
       reader.walk.close();
       throw error;
@@ -94,7 +94,7 @@ export class HistoryPages {
     return { steps, next: null };
   }
 
-  /** Returns a reader that has the record cached, or else the one that is nearest before it, or a new one. */
+  /** Returns a reader that has the record cached, or else the reader nearest before the record, or a new one. */
   #readerFor(from: number): Reader {
     const before = this.#readers.filter(({ walk }) => walk.seq < from);
     const reader =
@@ -107,7 +107,10 @@ export class HistoryPages {
     return reader;
   }
 
-  /** Returns the last sequence number. There are no gaps, so it is found without reading all records. */
+  /**
+   * Returns the last sequence number of the entity, which is the number of its records. Sequence numbers have no gaps,
+   * so a search with growing, then shrinking strides finds it without reading all records.
+   */
   #total(): number {
     let last = 0;
     for (let stride = 1; stride >= 1;) {
@@ -134,12 +137,13 @@ class Reader {
     this.walk = walk;
   }
 
-  /** Returns whether the record is cached or the next one. */
+  /** Returns whether the record is cached or is the next one of the walk. */
   has(seq: number): boolean {
     const [first] = this.kept;
     return first !== undefined && first.seq <= seq && seq <= this.walk.seq + 1;
   }
 
+  /** Walks past a record that is not wanted as a step, and drops the cached steps. */
   async pass(record: WalkedRecord): Promise<void> {
     this.kept = [];
     await this.walk.pass(record);

@@ -1,14 +1,16 @@
 // LikelyRename suggests the new name of a declaration that was perhaps renamed.
 import { closest } from '@svc/contract/suggestion';
 
-/** More names, or longer ones, are not compared: comparing a pair takes the product of their lengths. */
+/** Maximum number of names that are compared. */
 export const COMPARED_NAMES_MAX = 50;
+/** Maximum length of a name that is compared: the time to compare a pair grows with the product of their lengths. */
 const COMPARED_LENGTH_MAX = 100;
 
 /**
- * Returns the new name that is likely a renaming of a removed one; undefined if none is likely, or if there are too
- * many names to compare. `added`: new names. `alike`: those of them that are declared alike; the nearest of these is
- * returned, or the only one. Of the others the nearest is returned if it is similar enough.
+ * Returns the name that a removed declaration (`gone`) probably has now; undefined if none is likely, or if there are
+ * too many names to compare. `added`: new names. `isAlike`: whether the declaration of a new name is like the removed
+ * one. Among the alike names, the most similar one is returned, or the only one even if it is not similar. Otherwise
+ * the most similar one of all new names is returned, if it is similar enough.
  */
 export function likelyRename(
   gone: string,
@@ -28,8 +30,8 @@ export function likelyRename(
 }
 
 /**
- * Returns the end of a message about a missing field: the field that it was perhaps renamed to, and the alias to
- * declare.
+ * Returns the end of a message about a missing field: `renamed`, the old field that perhaps has the name of the missing
+ * field now, and the alias to declare.
  */
 export function aliasHint(renamed: string): string {
   return `; perhaps '${renamed}' was renamed to it: as an alias of it, '${renamed}' is read, too`;

@@ -27,13 +27,14 @@ export type FoldFault = {
   readonly problem: string;
 };
 
+/** Number of events in a batch. */
 const BATCH_EVENTS = [512];
 
 export interface FoldNeeds {
   readonly entities: GuestEntities;
   /** The events, which are read again to locate the one that failed. */
   readonly incarnation: Incarnation;
-  /** Whether to locate the event at which the module's code faulted, which takes an instance each time. */
+  /** Returns whether to locate the event at which the module's code faulted. Each attempt takes another instance. */
   mayLocate(): boolean;
 }
 
@@ -70,7 +71,7 @@ export class LocatingFold {
       return;
     }
     const foldedSeq = this.#fold.seq;
-    // First fold the failed batch event by event; if that succeeds, fold all events so.
+    // First fold only the failed batch event by event. If an earlier batch fails then, fold all events one by one.
     for (const singlyAfter of [foldedSeq, afterSeq]) {
       if (failure.problem instanceof GuestFault && !this.#needs.mayLocate()) break;
       if (await this.#refolded(singlyAfter, lastSeq)) return;
@@ -97,7 +98,10 @@ export class LocatingFold {
     this.#fold = undefined;
   }
 
-  /** Folds all events again, up to `lastSeq`. Returns true if that succeeded or the failing event was located. */
+  /**
+   * Folds all events up to `lastSeq` again, those after `singlyAfter` one by one. Returns true if that succeeded or the
+   * failing event was located.
+   */
   async #refolded(singlyAfter: number, lastSeq: number): Promise<boolean> {
     this.close();
     const { incarnation } = this.#needs;

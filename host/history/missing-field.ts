@@ -1,5 +1,5 @@
-// MissingField suggests which member of a refused event is an old name of a field that the event lacks. It looks in
-// the event itself, so it does not need the previous module.
+// MissingField suggests which member of a refused event has the old name of a field that the event lacks. It examines
+// the event alone, so it does not need the previous module.
 import type { TypeSchema } from '@svc/contract';
 import { casesOf, described, fieldOf, readAs, type Types } from './described-type.ts';
 import { COMPARED_NAMES_MAX, likelyRename } from './likely-rename.ts';

@@ -18,7 +18,7 @@ export interface VerifiedEntity {
   readonly entity: EntityRef;
   readonly eventCount: number;
   readonly findings: readonly PurityFinding[];
-  /** The reason why it could not be checked: damage, or an event that the module cannot fold. */
+  /** The reason why the entity could not be checked: damage, or an event that the module cannot fold. */
   readonly failure: SvcError | undefined;
 }
 
@@ -33,7 +33,7 @@ type Subject = Incarnation | { readonly entity: EntityRef; readonly failure: Svc
 
 /**
  * Checks one entity after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_JOURNAL_…,
- * SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE for a component that has stored entities and that the source does not declare.
+ * SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE for a component that has stored entities but is not declared by the source.
  */
 export async function* verifyModule(
   question: VerificationQuestion,

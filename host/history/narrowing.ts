@@ -19,18 +19,19 @@ import {
 } from './described-type.ts';
 import { aliasHint, likelyRename } from './likely-rename.ts';
 
+/** A type, and the named types of its module, to which it may refer. */
 export interface TypeIn {
   readonly type: TypeSchema;
   readonly types: Types;
 }
 
 export interface Narrowing {
-  /** `lines[].quantity`; empty for the whole value. */
+  /** Path such as `lines[].quantity`; empty for the whole value. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** Returns undefined if `now` accepts all JSON that `before` accepted. */
+/** Returns a difference due to which `now` refuses JSON that `before` accepted; undefined if there is none. */
 export function narrowing(before: TypeIn, now: TypeIn): Narrowing | undefined {
   return narrowed(before, now, '', new TypePairs());
 }
@@ -174,7 +175,7 @@ function caseProblem(before: Form): string {
     : `case '${tag}' is refused`;
 }
 
-/** Compares types that contain no others. */
+/** Compares types that contain no other types. Returns the problem; undefined if there is none. */
 function plainProblem(before: NoUnion, now: NoUnion): string | undefined {
   if (before.type === 'string' && now.type === 'string') return textProblem(before, now);
   if (before.type === 'boolean' && now.type === 'boolean') return undefined;

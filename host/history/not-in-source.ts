@@ -6,7 +6,7 @@ import type { SourceKind } from '../hosting/guest-source.ts';
 
 const NAMES_LISTED_MAX = 10;
 
-/** `what`: the component or command with its name. `known`: the names of those that there are. */
+/** Makes the error. `what`: the component or command with its name. `known`: the names that the source has. */
 export function notInSource(
   kind: SourceKind,
   what: string,
@@ -26,7 +26,7 @@ export function notInSource(
   );
 }
 
-/** The ids of the components that have entities. */
+/** Returns the ids of the components that the descriptor declares. */
 export function componentIds({ entities }: ModuleDescriptor): readonly string[] {
   return entities.map(({ component }) => component);
 }

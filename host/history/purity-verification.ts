@@ -49,7 +49,7 @@ export type FoldVariant = keyof typeof FOLD_VARIANTS;
 export interface PurityFinding {
   readonly way: FoldVariant;
   readonly entity: EntityRef;
-  /** Number of the first event after which the states differ; the one before all events: the empty states differ. */
+  /** Sequence number of the first event after which the states differ; `afterSeq`: the empty states differ. */
   readonly seq: number;
   /** Path of the first difference; empty: the whole state; undefined: there is no state to compare. */
   readonly path: string | undefined;
@@ -65,15 +65,15 @@ interface Variant {
   fold(lastSeq: number): Folded | undefined;
 }
 
-/** Fuel of a handler that makes an instance used; low, so that an endless loop in one does not delay the check. */
+/** Fuel of a handler that runs before a fold; low, so that an endless loop in a handler does not delay the check. */
 const HANDLER_FUEL = 20_000_000;
-/** Number of events of each other incarnation beside which one is folded. */
+/** Maximum number of events that are folded of each other incarnation in the same instance. */
 const OTHER_EVENTS_MAX = 100;
 const SPLITS = 8;
-/** Cause of the loss of an instance that no handler has caused. */
+/** Result of `#use` if the folds of other entities, and no handler, have made the instance unusable. */
 const COMPANY = 'company';
 const CONTEXT: CallContext = { nowMs: 1, seed: 0x5eed_5eed_5eed_5eedn, metadata: [] };
-/** Faults that other entities in the same instance may have caused. */
+/** Causes of faults that depend on the size of the batches or on other entities in the same instance. */
 const EXHAUSTED = new Set(['fuel', 'memory', 'time', 'limit', 'stack']);
 
 /** Prepares starting the guests of a verification. Calls of their handlers have little fuel. */
@@ -162,7 +162,7 @@ export class PurityVerification {
     }
   }
 
-  /** Locates the first event by bisection: the states differ after the event `to`, and perhaps not after `from`. */
+  /** Finds by bisection the first event after which the states differ: after `to` they do, after `from` perhaps. */
   #located(
     variant: Variant,
     incarnation: Incarnation,
@@ -199,7 +199,7 @@ export class PurityVerification {
     };
   }
 
-  /** Throws if there is no state to compare with. */
+  /** Returns the state that a fresh instance yields, as JSON text. Throws if it yields none. */
   #expected(incarnation: Incarnation, lastSeq: number): string {
     const { entity, afterSeq } = incarnation;
     let folded: Folded | undefined;
@@ -245,7 +245,7 @@ export class PurityVerification {
     });
   }
 
-  /** Folds event by event, each after the same event of a twin and of an entity with another id. */
+  /** Folds event by event. Before each, an entity with another id folds an event, and a twin folds the same event. */
   #beside(
     incarnation: Incarnation,
     others: readonly Incarnation[],
@@ -299,7 +299,7 @@ export class PurityVerification {
     }
   }
 
-  /** Makes an instance used. Returns what has made it unusable: a handler, which is not run again, or COMPANY. */
+  /** Runs handlers in an instance. Returns the handler that made it unusable, or COMPANY; undefined if it is usable. */
   #use(guest: Guest, incarnations: readonly Incarnation[]): string | undefined {
     const { descriptor } = guest;
     const log = this.#log;
@@ -367,7 +367,7 @@ function isState(folded: Folded, state: string): boolean {
   return folded.kind === 'state' && folded.state === state;
 }
 
-/** Returns undefined for a fault that other entities in the instance may have caused. */
+/** Returns undefined for a fault that the size of the batches or other entities may have caused. */
 function judged(folded: Folded | undefined): Folded | undefined {
   if (folded?.kind !== 'problem' || typeof folded.problem === 'string') return folded;
   return EXHAUSTED.has(folded.problem.faultCause) ? undefined : folded;

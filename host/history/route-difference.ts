@@ -1,6 +1,6 @@
 // RouteDifference compares the routes of two modules and finds the changes that callers would notice: a route that is
-// gone, accepts less than before, admits fewer callers, or answers differently. It runs no code of either. Additional
-// routes, and parameters and fields that are no longer read, are not reported.
+// gone, accepts less than before, admits fewer callers, or answers differently. It runs no code of either module.
+// Additional routes, and parameters and fields that are no longer read, are not reported.
 import {
   type AccessRule,
   declaredCors,
@@ -68,8 +68,8 @@ function routesOf({ endpoints }: ModuleDescriptor): readonly DescribedRoute[] {
 }
 
 /**
- * Returns the likely successor of a missing route: the same path with another method, or another path of the same
- * handler if that path is new.
+ * Returns the end of the message about a missing route: the route that its handler has now, preferably at the same
+ * path; otherwise the methods that the path has now; otherwise an empty text.
  */
 function likelySuccessor(
   old: DescribedRoute,
@@ -105,7 +105,7 @@ function inputProblem(
     if (old === undefined) continue;
     const present = given(schema);
     const former = given(old.schema);
-    // A parameter that is given once is read as a list of one.
+    // A list parameter that occurs once in a request is read as a list of one item.
     const type = 'items' in present && !('items' in former) ? present.items : present;
     const problem = textProblem({ type: former, types: oldTypes }, { type, types });
     if (problem !== undefined) return `query parameter '${name}': ${problem}`;

@@ -13,7 +13,7 @@ export function sampleJson(descriptor: ModuleDescriptor, schema: TypeSchema | un
   return JSON.stringify(schema === undefined ? null : sample(descriptor, schema, 0));
 }
 
-/** Yields one sample for each case of an entity's event type. */
+/** Returns one sample for each case of an entity's event type, as JSON texts. */
 export function sampleEvents(
   descriptor: ModuleDescriptor,
   { event: { schema } }: EntityDescriptor,

@@ -38,6 +38,7 @@ export interface ValueDifference {
 /** Kind of a type's JSON; values of the same kind can be compared. */
 type Kind = 'text' | 'flag' | 'number' | 'null' | 'list' | 'map' | 'record' | 'union';
 
+/** Maximum length of the text of a value in a difference, in UTF-16 units. */
 const SHOWN_MAX = 100;
 
 export function typeDifferences(before: TypeIn, now: TypeIn): readonly TypeDifference[] {
@@ -210,7 +211,7 @@ function recordOf(
   return record !== undefined && 'properties' in record ? record : undefined;
 }
 
-/** Returns the names in either value, each with its name in the new one, which is found through aliases. */
+/** Maps each name in either value to the name of the same field in the new value, which is found through aliases. */
 function namePairs(before: object, now: object, record: RecordType | undefined) {
   const pairs = new Map(
     Object.keys(before).map((name) => [name, (record && readAs(record, name)) ?? name]),
@@ -229,7 +230,7 @@ function caseOf(
   return typeof tag === 'string' ? casesOf(form, types).get(tag) : undefined;
 }
 
-/** Compares numbers. A 64-bit float shows more digits of the same 32-bit float. */
+/** Returns whether a 32-bit float equals the new number, which has more digits if it is a 64-bit float. */
 function isSameNumber(before: unknown, now: unknown, old: Form, present: Form): boolean {
   return (
     isFloat(old) &&

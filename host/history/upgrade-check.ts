@@ -1,6 +1,6 @@
-// UpgradeCheck checks whether a new module or program can continue with the events in a journal. Shares of the entities are
-// folded in threads, and their findings are merged here with the differences of the descriptors. The journal is only
-// read, so a host may be running on it.
+// UpgradeCheck checks whether a new module or program can continue with the events in a journal. Threads fold shares of
+// the entities, and their findings are merged here with the differences of the descriptors. The journal is only read,
+// so a host may be running on it.
 //
 // Invariants
 // U1  Memory does not grow with the journal: it holds a share of entities for each thread, a page of records for each
@@ -19,8 +19,9 @@ import { descriptorDifferences } from './descriptor-difference.ts';
 import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
 
-/** Number of entities that a thread is given at once; fewer if their histories are long. */
+/** Maximum number of entities in a share, which is the work that a thread is given at once. */
 const SHARE_ENTITIES = 256;
+/** A share ends with the entity with which it has at least this number of events. */
 const SHARE_RECORDS = 20_000;
 
 export interface UpgradeQuestion {
@@ -132,7 +133,7 @@ function* sharesOf(
 
 type WorkerReport = Extract<FromUpgradeWorker, { readonly records: number }>;
 
-/** Runs the threads. Each is given another share when it has finished one. The first failure ends all of them. */
+/** Runs the threads. A thread that has finished a share is given the next one. The first failure ends all threads. */
 async function inThreads(
   work: UpgradeWork,
   { threads, signal }: Pick<UpgradeQuestion, 'threads' | 'signal'>,
@@ -151,7 +152,7 @@ async function inThreads(
         const worker = new Worker(new URL('./upgrade-worker.ts', import.meta.url), {
           name: 'upgrade check',
           workerData: work,
-          // A program reads its environment, as where it runs. A module has none.
+          // A program may read the environment variables of the process, as in service. A module has no environment.
           env: hasProgram ? SHARE_ENV : {},
         });
         workers.push(worker);

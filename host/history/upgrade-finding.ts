@@ -1,6 +1,6 @@
 // UpgradeFindings collects the findings of an upgrade check. Findings with the same name, component and subject are
-// one finding, with the number of entities and a few examples. Its size is bounded whatever a journal holds, and the
-// examples do not depend on the order in which findings are added.
+// one finding, with the number of entities and a few examples. The collection has a bounded size whatever a journal
+// holds, and the examples do not depend on the order in which findings are added.
 
 /**
  * The names of findings, which are part of the command line (`--allow`) and never change. They are in the order in
@@ -25,7 +25,7 @@ export const FINDING_NAMES = [
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 
-/** Findings that `--allow` accepts. A damaged record is not a difference between two modules, so it cannot be accepted. */
+/** Findings that `--allow` accepts. A damaged record is no difference between two modules, so it is never accepted. */
 export const ALLOWABLE_NAMES = FINDING_NAMES.filter((name) => name !== 'record-damaged');
 
 /** An entity that has the finding. */
@@ -57,6 +57,7 @@ export interface Finding {
 const EXAMPLES_MAX = 5;
 /** Limit of the subjects for one name and component. */
 const SUBJECTS_MAX = 100;
+/** Subject of the finding that represents all subjects above the limit. */
 const OTHERS = '…';
 
 type Group = { -readonly [Key in keyof Finding]: Finding[Key] };

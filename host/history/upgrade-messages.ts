@@ -11,8 +11,8 @@ export interface UpgradeWork {
 }
 
 /**
- * A share of the work: entities of one component with `afterId < id ≤ lastId`. The worker's answer asks for the next
- * one.
+ * A share of the work: entities of one component with `afterId < id ≤ lastId`. When the worker reports the share as
+ * done, it is sent the next one.
  */
 export interface UpgradeShare {
   readonly component: string;

@@ -31,7 +31,7 @@ async function sendFailureOf(act: () => Promise<void>): Promise<void> {
 /** Logs of the modules are discarded. */
 const log = () => {};
 
-async function begun(): Promise<EntityComparison> {
+async function openComparison(): Promise<EntityComparison> {
   return new EntityComparison({
     inspection: inspectJournal(dir),
     now: await startGuest(now, settings, log),
@@ -46,7 +46,7 @@ async function begun(): Promise<EntityComparison> {
   });
 }
 
-/** Returns the number of entities. */
+/** Compares the entities of a share. Returns their number. */
 async function compared(
   { component, afterId, lastId }: UpgradeShare,
   scan: HistoryScan,
@@ -65,7 +65,7 @@ async function compared(
 }
 
 await sendFailureOf(async () => {
-  const comparison = await begun();
+  const comparison = await openComparison();
   const scan = new HistoryScan(dir);
   parentPort!.on('message', (share: UpgradeShare) => {
     void sendFailureOf(async () => {

@@ -11,6 +11,7 @@ import type {
   HistoryWork,
 } from './history-reader.ts';
 
+/** Maximum number of questions that wait. */
 const WAITING_MAX = 32;
 /** How long a question may wait for others, as a multiple of the time limit of one answer. */
 const WAIT_FACTOR = 1.5;
@@ -42,6 +43,7 @@ export class HistoryThread implements HistoryReader {
   #asked: Asked | undefined;
   #worker: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** True if the thread has to end after the question in progress. */
   #mustRenew = false;
   #isClosed = false;
   #ended: Promise<void> | undefined;
@@ -111,8 +113,8 @@ export class HistoryThread implements HistoryReader {
   }
 
   /**
-   * Returns the next question to answer. A question that has waited too long is rejected as overloaded, so that its
-   * caller learns that soon.
+   * Returns the next question to answer. A question that has waited too long is rejected with SVC_OVERLOADED, so that
+   * its caller does not wait even longer.
    */
   #next(): Asked | undefined {
     const leastMs = performance.now() - WAIT_FACTOR * this.#options.timeoutMs;
@@ -148,7 +150,7 @@ export class HistoryThread implements HistoryReader {
     return worker;
   }
 
-  /** Takes the current question, which is settled now. */
+  /** Removes and returns the current question, which the caller settles; undefined if there is none. */
   #takeAsked(): Asked | undefined {
     const asked = this.#asked;
     this.#asked = undefined;
@@ -156,7 +158,7 @@ export class HistoryThread implements HistoryReader {
     return asked;
   }
 
-  /** Rejects the current question and ends the thread; another thread answers those that wait. */
+  /** Rejects the current question and ends the thread; another thread answers the waiting questions. */
   #fail(reason: unknown): void {
     this.#takeAsked()?.reject(reason);
     void this.#end();
