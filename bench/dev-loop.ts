@@ -7,6 +7,7 @@ import { SvcProcess } from '../test/support/host-process.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 
 const SERVED = /compiled in ([\d.]+) (m?s), served ([\d.]+) (m?s) after/g;
+/** Pause between two requests for the new route, in milliseconds. */
 const LOOK_AGAIN_MS = 1;
 
 export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
@@ -33,6 +34,7 @@ export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
         `${source}\n@endpoint("${route}") @access("local") class Round { @get("") get(): i32 { return 1; } }\nregister<Round>();\n`,
       );
       await answers(`${url}${route}`);
+      // The log has one report of the start, and one of each round; the rounds begin at -1.
       await dev.logged(new RegExp(`(${SERVED.source}[^]*){${round + 3}}`));
       const last = [...dev.stderr.matchAll(SERVED)].at(-1);
       const [, built, builtUnit, after, afterUnit] = last ?? [];

@@ -16,7 +16,9 @@ const STATUS_DIGITS = 3;
 
 /** Sends the requests. Resolves with the number of answers. Rejects if a status is not 200, or a connection broke. */
 export async function sendPipelined(load: PipelinedLoad): Promise<number> {
-  const counts = await Promise.all(Array.from({ length: load.connections }, () => loadOneConnection(load)));
+  const counts = await Promise.all(
+    Array.from({ length: load.connections }, () => loadOneConnection(load)),
+  );
   return counts.reduce((sum, count) => sum + count);
 }
 

@@ -169,17 +169,18 @@ function textProblem(value: unknown): string | undefined {
 
 /** Finds types that consist of references alone: a chain of references has to end at another kind of type. */
 function circularReferences({ types }: ModuleDescriptor): string[] {
-  const leads = new Set<string>();
+  /** Types whose references were followed for another type. */
+  const followed = new Set<string>();
   const circular: string[] = [];
   for (const name of Object.keys(types)) {
     const path = new Set<string>();
     let at: string | undefined = name;
-    while (at !== undefined && !leads.has(at) && !path.has(at)) {
+    while (at !== undefined && !followed.has(at) && !path.has(at)) {
       path.add(at);
       at = referenceOf(types[at]);
     }
     if (at !== undefined && path.has(at)) circular.push(name);
-    for (const passed of path) leads.add(passed);
+    for (const passed of path) followed.add(passed);
   }
   return circular.map((name) => `type '${name}' refers to itself and is nothing else`);
 }

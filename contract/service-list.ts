@@ -9,6 +9,7 @@ export interface ListedService {
   readonly state: 'running' | 'gone';
   /** Address of its HTTP server; null while it does not listen. */
   readonly address: string | null;
+  /** Address of its observability endpoint. */
   readonly observabilityAddress: string;
   readonly problem: string | null;
 }

@@ -10,14 +10,15 @@ export type Form = Exclude<TypeSchema, { readonly $ref: string } | { readonly an
 
 export interface Described {
   readonly form: Form;
-  /** Null is a valid value as well. */
+  /** True: null is a valid value as well. */
   readonly nullable: boolean;
 }
 
 const REFERENCE_PREFIX = '#/types/';
-/** Bound for following references. They always end: admission refuses a descriptor with a circular reference. */
+/** Maximum number of references that are followed; never reached, because admission refuses circular references. */
 const STEPS_MAX = 1_000;
 
+/** Returns the form of a type: follows references, and takes the type out of a nullable one. */
 export function described(type: TypeSchema, types: Types): Described {
   let nullable = false;
   let form = type;

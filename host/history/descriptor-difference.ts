@@ -108,6 +108,7 @@ function entityDifferences(
   return found;
 }
 
+/** Returns the handler that a removed handler was perhaps renamed to; undefined if none is likely. */
 function renamedHandler(
   gone: Handler,
   before: EntityDescriptor,

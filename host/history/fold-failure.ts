@@ -15,6 +15,7 @@ export function eventFailure(entity: EntityRef, seq: number, problem: FoldProble
   return foldFailure(eventFault(entity, seq, problem));
 }
 
+/** Makes the error of a state that has no JSON form. `seq`: sequence number of the last folded record. */
 export function stateFailure(entity: EntityRef, seq: number, fault: GuestFault): SvcError {
   const what = `the state of ${entityName(entity)} after record ${seq} cannot be written as JSON`;
   return faulted(`${what}: ${fault.message}`, fault);

@@ -109,6 +109,7 @@ function descriptorIn(dir: string): ModuleDescriptor | undefined {
   return parsed?.ok === true ? parsed.descriptor : undefined;
 }
 
+/** Yields shares of all entities of these components, in the order of their ids. */
 function* sharesOf(
   inspection: JournalInspection,
   components: readonly string[],

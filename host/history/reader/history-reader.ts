@@ -17,7 +17,9 @@ export type HistoryQuestion =
   | {
       readonly kind: 'entities';
       readonly component: string;
+      /** Beginning of the ids that are listed; empty: all ids. */
       readonly prefix: string;
+      /** Id of the last entity of the previous page; empty: the first page. */
       readonly afterId: string;
       readonly limit: number;
     }
@@ -25,6 +27,7 @@ export type HistoryQuestion =
       readonly kind: 'history';
       readonly component: string;
       readonly id: string;
+      /** Sequence number of the first record of the page. */
       readonly from: number;
       readonly limit: number;
     }

@@ -13,7 +13,7 @@ import type {
   HistoryWork,
 } from './history-reader.ts';
 
-/** Number of sources whose locations are cached: the sources that `svc dev` has served lately. */
+/** Maximum number of sources whose locations are cached: the sources that `svc dev` has served lately. */
 const SOURCES_MAX = 4;
 
 const { dir, source, settings } = workerData as HistoryWork;
