@@ -1,6 +1,6 @@
-// Measurement (l): the memory of a service whose journal has many entities, a tenth of which are in memory. Each entity
-// in memory has executed a durable command over HTTP, so that the shard and the journal's writer hold all data about
-// the entity in memory.
+// Measurement (l): the memory of a service whose journal has many entities, a tenth of which, but at most HOT_MAX, are
+// in memory. Each of these has executed a durable command over HTTP, so that the shard and the journal's writer hold
+// all that they ever hold about it.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { requestText, sendPipelined } from './pipelined-client.ts';
 import type { Measurement } from './report.ts';
 import { benchModule, startSvc } from './service.ts';
 
-/** Number of entities that a service keeps in memory by default. */
+/** Maximum number of entities that a service keeps in memory by default. */
 const HOT_MAX = 100_000;
 /** One of this many entities is in memory. */
 const PART_HOT = 10;

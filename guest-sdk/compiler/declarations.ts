@@ -100,7 +100,7 @@ export function readDeclarations(parser: Parser): Declarations {
       if (second !== undefined)
         problems.push(problemAt(second.range, 'a class has one role: remove this decorator'));
       if (role === undefined) {
-        problems.push(...strayBase(declaration, classes));
+        problems.push(...strayCaseProblems(declaration, classes));
         continue;
       }
       switch (decoratorName(role)) {
@@ -118,8 +118,11 @@ export function readDeclarations(parser: Parser): Declarations {
   return { data, enums, entities, endpoints, problems };
 }
 
-/** Reports a class without a decorator that extends a sum type: it would be a case that cannot be decoded. */
-function strayBase(declaration: ClassDeclaration, classes: readonly ClassDeclaration[]): Problem[] {
+/** Reports a class without a decorator that extends a @data class: as a case of it, it could not be decoded. */
+function strayCaseProblems(
+  declaration: ClassDeclaration,
+  classes: readonly ClassDeclaration[],
+): Problem[] {
   const base = baseOf(declaration, classes);
   if (base === undefined || decoratorOf(base, 'data') === undefined) return [];
   return [
@@ -149,10 +152,10 @@ function readData(
   const isCase = decoratorName(role) === 'variant';
   const given = readStoredName(role, problems);
   const base = baseOf(declaration, classes);
-  const isSumBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
+  const hasDataBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
   problems.push(...baseProblems(declaration, isCase, base));
   const own = ownFields(declaration, problems, names);
-  const fields = [...(isSumBase ? ownFields(base, [], names) : []), ...own];
+  const fields = [...(hasDataBase ? ownFields(base, [], names) : []), ...own];
   problems.push(...aliasProblems(own, fields, isCase));
   if (isCase)
     for (const field of fields)
@@ -187,7 +190,7 @@ function readData(
     cases,
     hasOwnClone:
       declaresClone(declaration) ||
-      (isSumBase && declaresClone(base)) ||
+      (hasDataBase && declaresClone(base)) ||
       cases.some((one) => one.hasOwnClone),
   };
 }
@@ -215,8 +218,8 @@ function baseProblems(
   base: ClassDeclaration | undefined,
 ): Problem[] {
   const { name, extendsType } = declaration;
-  const isSumBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
-  if (isCase && (!isSumBase || !has(base, ABSTRACT)))
+  const hasDataBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
+  if (isCase && (!hasDataBase || !has(base, ABSTRACT)))
     return [
       problemAt(
         name.range,

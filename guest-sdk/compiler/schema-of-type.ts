@@ -30,7 +30,10 @@ const INTEGERS = new Map<Type, readonly [minimum: number, maximum: number]>([
   [Type.u32, [0, 4_294_967_295]],
 ]);
 
-/** Placeholder for a type that has no schema. A problem was reported, so it never gets into a descriptor. */
+/**
+ * Placeholder that never gets into a descriptor: for a type that has no schema, which was reported as a problem, and
+ * for a named type until its schema is created.
+ */
 const NONE: TypeSchema = { type: 'null' };
 
 export class SchemaBuilder {
@@ -41,7 +44,7 @@ export class SchemaBuilder {
   readonly #names = new Map<Class | Enum, string>();
   /** Data classes by their names in `types`. */
   readonly #classes = new Map<string, DataClass>();
-  /** Schemas of fields that may be absent. */
+  /** Schemas of patch fields, which may be absent. `#patch` creates an object of its own for each field. */
   readonly #absentable = new Set<unknown>();
 
   constructor(program: Program, declarations: Declarations, report: Report) {
@@ -146,6 +149,7 @@ export class SchemaBuilder {
     const name = this.#freeName(nameInDescriptor(reference.type), data.declaration);
     this.#names.set(reference, name);
     this.#classes.set(name, data);
+    // Takes the name before the schemas of the fields take theirs.
     this.types[name] = NONE;
     this.types[name] = data.kind === 'sum' ? this.#sum(data) : this.#record(reference, data);
     return name;
@@ -257,7 +261,7 @@ function insteadOf(type: Type): string {
   return 'use bool, the integers of 8 to 64 bits, f32, f64, string, Date, Decimal, Duration, Uint8Array, arrays, Map<string, T>, and @data classes and enums';
 }
 
-/** Returns the type as the author writes it, without the files of its parts. */
+/** Returns the type as the author writes it, without the paths of the files that declare its classes. */
 export function displayName(type: Type): string {
   if (type instanceof EnumType) return type.element.name;
   const reference = type.getClass();

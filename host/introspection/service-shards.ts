@@ -12,10 +12,14 @@ export interface ServiceShards {
   readonly ownership: Ownership;
   /** Indexed by shard: whether it serves. */
   readonly serving: readonly boolean[];
-  /** Counts of the shards whose modules were admitted. */
+  /**
+   * Counts of each shard that has admitted a module. Shards that have not are left out, so an index here is not the
+   * index of a shard.
+   */
   readonly numbers: readonly ShardNumbers[];
   /** The latest unexpected ends of the shards. */
   readonly ends: readonly ShardEnding[];
+  /** Counts of faults, of limits that were met, and of failures, summed over all shards. */
   readonly counters: { read(): LimitCounts };
   /** Asks a shard a question. Rejects with an SvcError if the shard does not answer. */
   ask<Question extends ShardQuestion>(

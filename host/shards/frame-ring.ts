@@ -1,7 +1,7 @@
 // FrameRing is a ring buffer of frames in shared memory, with one shard as its writer and another as its reader. A
 // frame can be read as soon as it is written, without a system call; a message would wake a thread, which costs as
-// much as ten calls. Frames are short and hold only one-byte characters; all others go through the message port
-// (ring-transport.ts).
+// much as executing ten calls of entities. Frames are short and hold only one-byte characters; all others go through
+// the message port (ring-transport.ts).
 //
 // Layout, in words of four bytes: the number of bytes ever written and ever read, modulo 2^32, and whether the reader
 // sleeps, each on a cache line of its own; then the frames. A frame is contiguous: its length in bytes, the number of
@@ -16,10 +16,10 @@ const RING_BYTES_MAX = 128 * 1024;
 /** Minimum size of a ring's buffer in bytes: it has room for two of the longest frames. */
 const RING_BYTES_MIN = 8 * 1024;
 /**
- * Size of all rings that one shard reads, in bytes. There is one for each other shard, so more shards have smaller
- * rings.
+ * Maximum size of the buffers of all rings that one shard reads, in bytes, unless each has RING_BYTES_MIN. There is one
+ * ring for each other shard, so more shards have smaller rings.
  */
-const RINGS_BYTES = 1024 * 1024;
+const RINGS_BYTES_MAX = 1024 * 1024;
 /**
  * Maximum length of a frame in bytes. A message is as fast for longer frames, and a few of them would fill the ring.
  */
@@ -37,7 +37,7 @@ const FRAME_WORDS = 2;
 /** Creates the memory for one direction of a link between two of `shards` shards. */
 export function frameRing(shards: number): SharedArrayBuffer {
   let bytes = RING_BYTES_MAX;
-  while (bytes * shards > RINGS_BYTES && bytes > RING_BYTES_MIN) bytes /= 2;
+  while (bytes * shards > RINGS_BYTES_MAX && bytes > RING_BYTES_MIN) bytes /= 2;
   return new SharedArrayBuffer(HEAD_WORDS * 4 + bytes);
 }
 

@@ -108,7 +108,7 @@ export class Supervisor {
     return this.#shards.map(({ isServing }) => isServing);
   }
 
-  /** Counts of the shards whose modules were admitted. */
+  /** Counts of each shard that has admitted a module; shards that have not are left out. */
   get numbers(): readonly ShardNumbers[] {
     return this.#shards.flatMap(({ numbers }) => numbers ?? []);
   }

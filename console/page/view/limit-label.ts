@@ -1,4 +1,5 @@
-// LimitLabel: the labels of the series that count faults and exceeded limits. The functions are pure.
+// LimitLabel: the labels of the series that count the faults of a module, the limits that it met, and the failures of
+// the runtime. The function is pure.
 
 const SERIES: ReadonlyMap<string, string> = new Map([
   ['svc_guest_faults_total', 'guest faults'],
@@ -8,7 +9,7 @@ const SERIES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Returns the label of a series: 'svc_guest_faults_total{cause="trap"}' → 'guest faults: trap'. Undefined: the series
- * counts neither faults nor exceeded limits.
+ * counts something else.
  */
 export function limitLabel(name: string): string | undefined {
   const [series, label] = name.split('{', 2) as [string, string?];

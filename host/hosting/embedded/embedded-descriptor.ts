@@ -16,7 +16,10 @@ type QueryParameter = NonNullable<RouteDescriptor['query']>[number];
 
 const SDK = { name: '@svc/host', version: '0.1.0' };
 
-/** Describes the components. Throws SVC_DEFINITION_INVALID for invalid component names and duplicate routes. */
+/**
+ * Describes the components. Throws SVC_DEFINITION_INVALID if the descriptor breaks a rule, for example with an invalid
+ * component name or a duplicate route.
+ */
 export function describeComponents(
   entities: readonly EntityDefinition[],
   endpoints: readonly EndpointDefinition[],

@@ -1,8 +1,9 @@
 // LogCheckpoint keeps the write-ahead log short: it copies the pages of the log into the database, after which the log
-// begins anew. No commit waits for that, because it runs after the commit was reported.
+// begins anew. This runs after a commit was reported, so only a commit that follows may have to wait for it.
 //
 // The log cannot begin anew while a reader uses it. Readers that come and go without a pause would make it grow without
-// end. So LogCheckpoint waits for readers, for a short time, once the log is long; new readers do not need it then.
+// end. So once the log is long, LogCheckpoint waits for a short time, after it has copied all pages, until no reader
+// uses the log: readers that begin then find everything in the database.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** Number of pages that are added to the log before it is copied. A page that was added repeatedly is copied once. */
@@ -15,6 +16,7 @@ const READERS_WAIT_MS = 100;
 export class LogCheckpoint {
   readonly #database: DatabaseSync;
   readonly #lockWaitMs: number;
+  /** Reads the number of pages in the log, and copies none. */
   readonly #look: StatementSync;
   readonly #copy: StatementSync;
   readonly #copyAndRestart: StatementSync;
