@@ -2,7 +2,7 @@
 // the compiler renames the exports.
 //
 // Invariants:
-// - Garbage is collected only in `post`, after the host has read the answer, when the stack is empty.
+// - Garbage is collected only in `post`, with an empty stack: after the host has read an answer, or in a destructor.
 // - An answer is in one static area, and its strings are objects of this module.
 import { Code, Refusal } from "./code";
 import { Context } from "./context";
@@ -37,7 +37,7 @@ const answer: usize = memory.data(40, 8);
 /** Address that empty lists and strings point to. */
 const nowhere: usize = memory.data(8, 8);
 
-/** Heap bytes that start a collection: few enough for the processor's cache, which saves more than rare collections. */
+/** Minimum heap bytes at which a collection starts: a heap in the processor's cache outweighs more collections. */
 const COLLECT_BYTES: usize = 1 << 18;
 let collectAt: usize = COLLECT_BYTES;
 

@@ -39,17 +39,17 @@ function tooLarge<T>(a: T, operator: string, b: T): Result<T> {
   return refuse<T>(message, Code.UNPROCESSABLE);
 }
 
-/** Parses a text that is a number in JSON's grammar as a whole; refuses any other text with BAD_REQUEST. */
+/** Parses the decimal digits of an i32, with `-` if negative; refuses other text, such as `1.0`, with BAD_REQUEST. */
 export function parseI32(text: string): Result<i32> {
   return numberOf<i32>(text, rangeWords<i32>());
 }
 
-/** Parses a text that is a number in JSON's grammar as a whole; refuses any other text with BAD_REQUEST. */
+/** Parses the decimal digits of an i64, with `-` if negative; refuses other text, such as `1.0`, with BAD_REQUEST. */
 export function parseI64(text: string): Result<i64> {
   return numberOf<i64>(text, "a 64-bit integer");
 }
 
-/** Parses a text that is a number in JSON's grammar as a whole; refuses any other text with BAD_REQUEST. */
+/** Parses a finite number in JSON's grammar; refuses any other text, also spaces around it, with BAD_REQUEST. */
 export function parseF64(text: string): Result<f64> {
   return numberOf<f64>(text, "a number");
 }

@@ -15,7 +15,7 @@ export enum Code {
   UNPROCESSABLE = 5,
   /** 429: the caller should try again later. */
   TOO_MANY_REQUESTS = 6,
-  /** A code of the module's own, in `otherCode`. Callers receive 500. */
+  /** A code in `otherCode`: the module's own, for which callers receive 500, or one of the runtime's codes below. */
   OTHER = 7,
 }
 
@@ -28,7 +28,7 @@ export const TIMED_OUT = "TIMED_OUT";
 export const INTERNAL = "INTERNAL";
 
 export class Refusal {
-  /** The module's own code, with `Code.OTHER`; otherwise empty. */
+  /** The module's own code or one of the runtime's, with `Code.OTHER`; otherwise empty. */
   otherCode: string = "";
   /** Details for programs, as JSON text. */
   details: string | null = null;

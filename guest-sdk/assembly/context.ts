@@ -1,4 +1,4 @@
-// Context: the data of a call besides its input. The same context gives the same result.
+// Context: the data of a call besides its input: the entity's id, the time, and the metadata of the request.
 import { host } from "./host";
 
 export class Context {
@@ -16,7 +16,7 @@ export class Context {
     this.metadataCount = metadataCount;
   }
 
-  /** Returns a value of the request's metadata (`traceparent`, …); null when there is none. */
+  /** Returns the first value of a name in the request's metadata (`traceparent`, …); null when there is none. */
   metadata(name: string): string | null {
     return host.findPair(this.metadataAt, this.metadataCount, name);
   }

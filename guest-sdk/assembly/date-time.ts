@@ -27,7 +27,7 @@ export function writeDate(writer: JsonWriter, date: Date): void {
   writer.string(date.toISOString());
 }
 
-/** Parses a date, in milliseconds since 1970; returns i64.MIN_VALUE when the text is not a date. */
+/** Returns milliseconds since 1970, without smaller fractions; i64.MIN_VALUE when the text is not a date. */
 function epochMs(text: string): i64 {
   const length = text.length;
   if (length < 20) return i64.MIN_VALUE;

@@ -28,7 +28,7 @@ const POINT: u16 = 0x2e;
 const MINUS: u16 = 0x2d;
 const ZERO: u16 = 0x30;
 
-/** Ways to round a result to its digits. */
+/** Ways to round a result to the digits of its scale. */
 export enum RoundingMode {
   /** Rounds away from zero. */
   UP = 0,

@@ -10,7 +10,7 @@ export class StoredEvent {
   ) {}
 }
 
-/** Shared by all effects without events, so it is never changed. */
+/** Initial events of every effect. The list is shared, so it is never changed. */
 const NO_EVENTS: StoredEvent[] = [];
 
 /**
@@ -18,7 +18,7 @@ const NO_EVENTS: StoredEvent[] = [];
  * compiler writes a subclass with the method's arguments besides the state.
  */
 export class LaterReply {
-  /** `method`: index of the entity's method that computes the reply; -1: the reply is the state. */
+  /** `method`: index among the methods that the entity passes to `thenReplyFrom`; -1: the reply is the state. */
   constructor(public method: i32) {}
 }
 

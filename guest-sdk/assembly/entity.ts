@@ -26,19 +26,19 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
   /** Returns the state after an event; it may change the given state and return it. It decides nothing. */
   abstract apply(state: S, event: E): S;
 
-  /** Persists an event and then replies: `return this.persist(event).thenReply(value)`. */
+  /** Starts a change that persists an event; add the reply: `return this.persist(event).thenReply(value)`. */
   protected persist(event: E): Change<S, E> {
     return new Change<S, E>().thenPersist(event);
   }
 
-  /** Persists events in this order, all of them or none. */
+  /** Starts a change that persists events in this order, all of them or none. */
   protected persistAll(events: E[]): Change<S, E> {
     const change = new Change<S, E>();
     for (let i = 0; i < events.length; ++i) change.thenPersist(events[i]);
     return change;
   }
 
-  /** Deletes the entity without a last event. */
+  /** Starts a change that deletes the entity without a last event. */
   protected deleteEntity(): Change<S, E> {
     return new Change<S, E>().thenDelete();
   }
@@ -80,7 +80,7 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
 
 /** A command or a query with its arguments, for the dispatch to its method. */
 export class EntityCall {
-  /** Set when the input cannot be decoded; the method is then not called. */
+  /** Set when the name is unknown or the input cannot be decoded; no method is then called. */
   refusal: Refusal | null = null;
 
   constructor(

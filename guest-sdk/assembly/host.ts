@@ -1,13 +1,13 @@
 // The imports of the world `service`, and the layout of their values in memory (canonical ABI, UTF-16).
 //
-// Invariant: garbage is collected only in `cabi_post_*`, never while the module runs. So values that the host has
-// written stay where they are until the call ends, and pointers to them stay valid that long.
+// Invariant: garbage is collected only in `cabi_post_*` and at the end of an entity's destructor, never while a
+// handler runs. So values that the host has written stay where they are, with valid pointers, until the call ends.
 
 export namespace host {
   /** Memory for the largest answer of an import: result<string, call-error>. */
   export const answerAt: usize = memory.data(48, 8);
 
-  /** Returns a string that the host has written. `cabi_realloc` made it a string object, so no copy is needed. */
+  /** Returns a string that the host has written: the object that `cabi_realloc` made, or a copy if it is longer. */
   export function text(at: usize, units: usize): string {
     if (units == 0) return "";
     const bytes = units << 1;

@@ -22,7 +22,7 @@ export class HttpAnswer {
   /** Whether the handler has set a status. */
   private hasStatus: bool = false;
   headers: Header[] = [];
-  /** Case of the variant `body`, and the address of its string or bytes. */
+  /** Case of the variant `body`; its content is in `text` (also JSON text) or in `bytes`. */
   bodyCase: u8 = BODY_NONE;
   text: string = "";
   bytes: Uint8Array | null = null;

@@ -37,7 +37,7 @@ export class HttpCall extends HttpAnswer {
     if (this.refusal === null) this.refusal = new Refusal(Code.BAD_REQUEST, message);
   }
 
-  /** Reads the path parameter at `index` of the template. */
+  /** Reads a path parameter. `index`: its position among the parameters of the path template. */
   parameter<T>(index: i32, name: string): T {
     const text = host.textAt(this.parametersAt + (<usize>index << 3));
     return this.scalar<T>(text, "path parameter '" + name + "'", false);
@@ -126,7 +126,7 @@ export class HttpCall extends HttpAnswer {
     return this.scalar<T>("", path, true);
   }
 
-  /** Parses a scalar. `showsText`: whether the message of a problem contains the text. */
+  /** Parses a scalar. `showsText`: whether a message about a bool or a number contains the text; others always do. */
   private scalar<T>(text: string, path: string, showsText: bool): T {
     if (isString<T>()) {
       return changetype<T>(text);
@@ -183,7 +183,7 @@ export class HttpCall extends HttpAnswer {
   }
 }
 
-/** Returns whether the text has white space, which JSON allows around a number, but a path or a query does not. */
+/** Returns whether the text begins or ends with white space, which JSON allows, but a path or a query does not. */
 function hasSpace(text: string): bool {
   return text.charCodeAt(0) <= 0x20 || text.charCodeAt(text.length - 1) <= 0x20;
 }

@@ -69,7 +69,7 @@ export class JsonCursor {
     else this.path = name + "." + rest;
   }
 
-  /** Notes that the value just read belongs to the key `key` of a map, a text of the sender. */
+  /** Notes that the value just read belongs to the key `key` of a map. A key that is not a plain name is quoted. */
   withinKey(key: string): void {
     let plain = key.length > 0 && key.length <= EXCERPT_MAX;
     for (let i = 0; i < key.length && plain; ++i) {

@@ -11,7 +11,7 @@ const FEW_DIGITS_MAX: f64 = 1e15;
 const SAFE_INTEGER_MAX: f64 = 9007199254740991;
 const FRACTION_BITS: u64 = 52;
 const LOG10_OF_2: f64 = 0.30102999566398114;
-/** Number of digits from which JavaScript writes an exponent; it also does so below 10^-6. */
+/** Maximum number of digits before the point without an exponent. JavaScript also writes an exponent below 10^-6. */
 const PLAIN_DIGITS_MAX: i32 = 21;
 
 // The decimal that was found: digits × 10^power.
@@ -72,7 +72,7 @@ function findDigits(magnitude: f64): void {
   const fraction = bits & ((<u64>1 << FRACTION_BITS) - 1);
   const mantissa = biased == 0 ? fraction : fraction | (<u64>1 << FRACTION_BITS);
   const exponent = max(biased, 1) - 1075;
-  // The parser rounds a decimal between two doubles to the even one.
+  // The parser rounds a decimal halfway between two doubles to the even one.
   const inclusive = (mantissa & 1) == 0 ? 1 : 0;
   // The next double below a power of two is half as far as the next one above.
   const upwards: u64 = fraction == 0 && biased > 1 ? 2 : 1;

@@ -36,7 +36,7 @@ export class JsonReader extends JsonCursor {
   private keyBytes: usize = 0;
   private keyEscaped: bool = false;
   private keyText: string | null = null;
-  /** Whether the last integer was too long for 64 bits. */
+  /** Whether the last integer was too large for 64 bits. */
   private overflowed: bool = false;
 
   constructor(
@@ -256,7 +256,7 @@ export class JsonReader extends JsonCursor {
     return 0;
   }
 
-  /** Returns the digits of an integer token; `u64.MAX_VALUE`, with `overflowed` set, when there are too many. */
+  /** Returns a token's integer part without its sign; `u64.MAX_VALUE`, with `overflowed` set, when it is too large. */
   private magnitude(): u64 {
     let at = this.tokenStart;
     if (load<u16>(at) == MINUS) at += 2;
@@ -287,7 +287,7 @@ export class JsonReader extends JsonCursor {
     return escaped ? this.unescape(from, this.at - 2) : this.slice(from, this.at - 2);
   }
 
-  /** Reads a string that is one of the names in `known`. */
+  /** Reads any string. `known`: what a message expects in place of a value of another type. */
   readName(known: string): string {
     if (!this.failed && this.peek() != QUOTE) this.wrongType(known);
     return this.readString();
@@ -319,7 +319,7 @@ export class JsonReader extends JsonCursor {
 
   // --- sum types ---
 
-  /** Returns the member `type` of the object at the cursor, wherever it is in the object. The cursor does not move. */
+  /** Returns the member `type` of the object at the cursor, wherever it is, and leaves the cursor there. */
   peekTag(): string {
     const from = this.at;
     const depth = this.depth;

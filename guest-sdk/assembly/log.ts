@@ -1,5 +1,5 @@
 // The log: lines that wait until the runtime takes them. Their layout in memory is the WIT's list<log-line>, so that
-// taking them allocates nothing and works after a trap.
+// taking them works after a trap, and allocates nothing but the line that counts dropped lines, if there are any.
 import { wellFormed } from "./host";
 
 export const LEVEL_DEBUG: u8 = 0;
@@ -33,7 +33,7 @@ export namespace log {
     put(LEVEL_ERROR, message);
   }
 
-  /** Writes the pointer and the length of the lines; they stay unchanged until the next line is added. */
+  /** Writes the address and the number of the lines, which stay unchanged until the next line is added. */
   export function take(pair: usize): void {
     if (dropped > 0) {
       put(LEVEL_WARN, dropped.toString() + " lines of the log were dropped");

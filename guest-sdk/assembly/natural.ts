@@ -3,7 +3,7 @@
 
 export type Natural = StaticArray<u32>;
 
-/** Limbs for 800 digits times 10^309, or divided by 10^1144, plus 64 bits for shifting: 3,900 bits. */
+/** Limbs of every number. A number below 10^1144, with 64 bits more for shifting, needs 3,900 of these 4,096 bits. */
 const LIMBS: i32 = 128;
 
 let used: i32 = 1;

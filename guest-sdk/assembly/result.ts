@@ -56,7 +56,7 @@ export class Result<T> {
     return refusal;
   }
 
-  /** Returns the same refusal, for a handler that replies with another type. */
+  /** Returns the same refusal, for a handler that replies with another type. Aborts when there is a value. */
   refusedAs<U>(): Result<U> {
     return Result.__svc_refused<U>(this.mustBeRefused());
   }

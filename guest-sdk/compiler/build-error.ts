@@ -25,7 +25,7 @@ export interface Problem {
 
 const LINE_MAX = 120;
 /** Maximum number of characters that an excerpt of a long line has before the column. */
-const LEAD = 40;
+const LEAD_MAX = 40;
 const HELP_INDENT = '      ';
 
 /** Parts of a problem that a terminal may colour. */
@@ -64,7 +64,7 @@ interface Excerpt {
 
 function excerptOf({ sourceLine, line, column = 1, length = 1 }: Problem): Excerpt | undefined {
   if (sourceLine === undefined || line === undefined) return undefined;
-  const start = sourceLine.length <= LINE_MAX ? 0 : Math.max(0, column - 1 - LEAD);
+  const start = sourceLine.length <= LINE_MAX ? 0 : Math.max(0, column - 1 - LEAD_MAX);
   const at = column - 1;
   const end = start + LINE_MAX;
   const before = printable(sourceLine.slice(start, at));

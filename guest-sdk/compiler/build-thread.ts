@@ -27,7 +27,7 @@ export interface BuiltComponent {
   /** Undefined if no source map was requested. */
   readonly sourceMap: ModuleSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
-  /** The author's files that the component depends on. */
+  /** Files outside of the SDK that the build has read or looked for. */
   readonly inputs: readonly BuildInput[];
   /** Warnings of the compiler. */
   readonly warnings: readonly Problem[];

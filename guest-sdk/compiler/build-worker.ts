@@ -1,5 +1,5 @@
 // BuildWorker: the thread that runs builds. It receives requests from build-thread.ts one after the other, and answers
-// each with a component or with the problems.
+// each with a component, with the problems, or with the reason of a crash.
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { BuildError } from './build-error.ts';

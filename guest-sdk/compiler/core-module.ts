@@ -18,9 +18,9 @@ const ASSEMBLY_FOLDER = fileURLToPath(new URL('../assembly/', import.meta.url));
 /** Name of the generated entry file; an author's file with this name would be mistaken for it. */
 const ENTRY = 'svc-module-entry';
 const SDK_FILE = /(?:^|[/\\])node_modules[/\\]@svc[/\\]guest-sdk[/\\](.+)$/;
-const ERRORS_SHOWN = 50;
+const ERRORS_SHOWN_MAX = 50;
 
-/** Maximum memory of a module: 64 MiB; the runtime may allow less. */
+/** Maximum memory of a module, in pages of 64 KiB: 64 MiB; the runtime may allow less. */
 const MAXIMUM_MEMORY_PAGES = 1024;
 
 export interface CoreModule {
@@ -28,7 +28,7 @@ export interface CoreModule {
   /** Undefined if no source map was requested. */
   readonly sourceMap: CoreSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
-  /** The author's files that the module depends on: the same files give the same module. */
+  /** Files outside of the SDK that the build has read or looked for: the same files give the same module. */
   readonly inputs: readonly BuildInput[];
   /** Warnings of the compiler. */
   readonly warnings: readonly Problem[];
@@ -42,7 +42,7 @@ interface CompileOptions {
   readonly sourceMap?: boolean | undefined;
 }
 
-/** Compiles the module. Throws BuildError and CompilerCrash. */
+/** Compiles the module. Throws BuildError; CompilerCrash or the compiler's own error if the compiler has crashed. */
 export async function compileCoreModule(
   entryFile: string,
   sdk: BuildState['sdk'],
@@ -179,7 +179,7 @@ function encodingProblem(file: string, text: string): Problem {
 
 /** Returns the first errors, and, if there are more, one that counts the rest. */
 function firstOf(errors: readonly Problem[]): Problem[] {
-  const first = inOrder(errors).slice(0, ERRORS_SHOWN);
+  const first = inOrder(errors).slice(0, ERRORS_SHOWN_MAX);
   const more = errors.length - first.length;
   return more === 0 ? first : [...first, { message: `${more} more errors are not shown` }];
 }

@@ -45,7 +45,7 @@ const { CommonFlags } = assemblyscript as unknown as {
   readonly CommonFlags: { readonly Resolved: number };
 };
 /** Maximum number of names that a message lists. */
-const NAMES_SHOWN = 20;
+const NAMES_SHOWN_MAX = 20;
 
 export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
   const enums: DataEnum[] = [];
@@ -91,8 +91,8 @@ const wrapperName = (name: string): string => `__svc_EnumOf${name}`;
 
 /** Returns the source of the class whose methods the enum's values have: text, and JSON by name. */
 export function enumClass({ name, members }: DataEnum): string {
-  const shown = members.slice(0, NAMES_SHOWN).map(quote).join(' or ');
-  const rest = members.length - NAMES_SHOWN;
+  const shown = members.slice(0, NAMES_SHOWN_MAX).map(quote).join(' or ');
+  const rest = members.length - NAMES_SHOWN_MAX;
   const known = rest > 0 ? `${shown} or one of ${rest} more names` : shown;
   const read = members.map((member) => `if (name == ${quote(member)}) return ${name}.${member};`);
   const write = members.map(
@@ -116,7 +116,7 @@ export function enumClass({ name, members }: DataEnum): string {
 }`;
 }
 
-/** Gives each data enum its own type. Call this function before any type is resolved. */
+/** Gives each enum of the author its own type. Call this function before any type is resolved. */
 export function giveEnumsTypes(
   program: Program,
   isUsers: (source: Source) => boolean,

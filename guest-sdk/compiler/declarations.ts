@@ -1,5 +1,5 @@
 // Declarations: the data classes, entities and endpoints of the author's files, read from the syntax tree before
-// names are resolved. All problems that do not depend on types are reported here.
+// names are resolved, with the problems of each declaration by itself that do not depend on types.
 import {
   ClassDeclaration,
   FieldDeclaration,

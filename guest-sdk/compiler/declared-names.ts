@@ -1,4 +1,4 @@
-// DeclaredNames: the names that a file declares or imports.
+// DeclaredNames: the names that a file declares or imports, besides the names of methods.
 import {
   DeclarationStatement,
   ImportStatement,
@@ -8,7 +8,7 @@ import {
 } from 'assemblyscript';
 import { walk } from './syntax-walk.ts';
 
-/** Returns the names that a file declares, at its top level and within functions, and those that it imports. */
+/** Returns the names that a file declares, with fields, parameters and variables but no methods, or imports. */
 export function declaredNames(source: Source): string[] {
   const names: string[] = [];
   for (const statement of source.statements)

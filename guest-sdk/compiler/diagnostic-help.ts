@@ -13,7 +13,8 @@ const NOT_ASSIGNABLE = 2322;
 const ABSTRACT_CLASS = 2511;
 const FILE_NOT_FOUND = 6054;
 
-const MEMBERS_SHOWN = 12;
+/** Maximum number of members that a help lists. */
+const MEMBERS_MAX = 12;
 
 /** Exports of `@svc/guest-sdk`. */
 export const SDK_NAMES: ReadonlySet<string> = new Set([
@@ -229,7 +230,7 @@ function memberHelp(name: string, type: string, known: KnownNames): string | und
 /** Names the nearest member; all of them if there are few and none is near. */
 function amongMembers(name: string, members: readonly string[]): string | undefined {
   const meant = nearest(name, members);
-  if (meant !== undefined || members.length === 0 || members.length > MEMBERS_SHOWN) return meant;
+  if (meant !== undefined || members.length === 0 || members.length > MEMBERS_MAX) return meant;
   const named = members.filter((one) => !one.startsWith('__'));
   return named.length === 0 ? undefined : `it has ${named.join(', ')}`;
 }

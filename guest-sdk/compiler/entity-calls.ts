@@ -6,7 +6,7 @@ import type { EntityClass } from './entity-declaration.ts';
 import { problemAt } from './syntax.ts';
 import { walk } from './syntax-walk.ts';
 
-/** Returns the problems. `clients`: names of the classes that the compiler writes for calls. */
+/** Returns the problems. `clients`: names of the classes that the compiler writes for calls → their files. */
 export function entityCallProblems(
   entity: EntityClass,
   clients: ReadonlyMap<string, string>,

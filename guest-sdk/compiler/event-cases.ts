@@ -40,7 +40,7 @@ export function eventCaseProblem(
   const apply = methodOf(declaration, 'apply');
   const parameter = apply?.signature.parameters[1]?.name.text;
   if (apply === undefined || parameter === undefined) return undefined;
-  // A single case needs no test of the type: any use of the event handles it.
+  // A single case needs no test of the type: any body but `return state` counts as handling it.
   if (event.cases.length === 1 && !onlyReturnsTheState(apply)) return undefined;
   const search = new Search(program, entity, declaration);
   search.follow(apply, parameter);

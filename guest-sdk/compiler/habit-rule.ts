@@ -4,11 +4,13 @@
 export interface HabitRule {
   /** Code of the message. */
   readonly code: number;
+  /** Matches the message's text. */
   readonly message?: RegExp;
   /** Matches the text of the line before the message's column. */
   readonly before?: RegExp;
   /** Matches the text of the line from the message's column on. */
   readonly after?: RegExp;
+  /** Matches the whole line. */
   readonly line?: RegExp;
   readonly help: string;
 }

@@ -69,8 +69,8 @@ function exportedNames(sources: readonly Source[]): Map<string, string[]> {
 }
 
 /**
- * Returns the members of a class or an enum, with inherited ones. The type may belong to the SDK or the standard
- * library.
+ * Returns the members of a class or an enum, with inherited ones, without private ones. The type may belong to the SDK
+ * or the standard library.
  */
 function membersOf(parser: Parser, type: string): string[] {
   const wanted = type === 'string' ? 'String' : type.replace(/<.*$| \| null$/, '');

@@ -46,7 +46,10 @@ const CONTRACT_IMPORTS: ReadonlySet<string> = new Set([
   '[export]svc:runtime/entity@0.1.0 [resource-new]instance',
 ]);
 
-/** Rewrites the exports and imports of the module, and reports imports that are outside of the contract. */
+/**
+ * Rewrites the exports and imports of the module, and reports imports that are outside of the contract. Also writes the
+ * bodies that refer to the compiler's globals (`heap_bytes`, `unseed`) or to the descriptor (`__svc_firstRoute`).
+ */
 export function closeEdges(
   b: Binaryen,
   module: Module,

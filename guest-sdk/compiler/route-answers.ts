@@ -28,7 +28,7 @@ const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205]);
 export interface RouteAnswers {
   /** Statuses of @answers; undefined without the decorator. */
   readonly declared: readonly number[] | undefined;
-  /** Statuses that the return statements set, in order; undefined if they do not determine every status. */
+  /** Statuses of the return statements, in order; undefined if these do not determine every status, or set too many. */
   readonly seen: readonly number[] | undefined;
 }
 
@@ -122,7 +122,7 @@ interface LiteralStatus {
 class StatusReader {
   readonly literals: LiteralStatus[] = [];
   readonly #names: SdkNames;
-  /** Whether the handler returns a Response, which can have its own status. */
+  /** Whether the handler returns a Response, also in a Result: a Response can have its own status. */
   readonly #isResponse: boolean;
   readonly #isResult: boolean;
   readonly #statuses = new Set<number>();

@@ -33,7 +33,10 @@ export function sourceNumbers({ sources }: Program): ReadonlySet<number> {
   return new Set(sources.map(({ debugInfoIndex }) => debugInfoIndex));
 }
 
-/** Returns the module without its custom sections, and the map made from them and the compiler's map. */
+/**
+ * Returns the module without its custom sections, and the map made from them and the compiler's map. `known`: numbers
+ * of the program's files in the compiler's map (`sourceNumbers`).
+ */
 export function takeSourceMap(
   core: Uint8Array,
   compilersMap: string,

@@ -5,7 +5,7 @@ import { Node, ParenthesizedExpression } from 'assemblyscript';
 /** `parents`: from the outermost to the nearest; parenthesized expressions are omitted. */
 export type Visit = (node: Node, parents: readonly Node[]) => void;
 
-/** Visits the node itself first, then its children in source order. */
+/** Visits the node itself first, then its children in the order of the node's properties. */
 export function walk(node: Node, visit: Visit): void {
   walkFrom(node, visit, []);
 }

@@ -1,6 +1,6 @@
-// WrittenCode: the AssemblyScript that the compiler writes into the author's classes. It is within the class, so
-// names, aliases and type parameters mean what they mean to the author. Names of the SDK have the prefix `__svc_`
-// (`GLUE_IMPORT`).
+// WrittenCode: the AssemblyScript that the compiler writes into the author's classes, and the classes that it adds to
+// their files. Members are within the author's class, so names, aliases and type parameters mean what they mean to the
+// author. Names of the SDK have the prefix `__svc_` (`GLUE_IMPORT`).
 import type { MethodDeclaration, Node } from 'assemblyscript';
 import type { DataClass, Field } from './declarations.ts';
 import {
@@ -58,7 +58,7 @@ ${copy(data)}
 ${cloneMethod(data)}`;
 }
 
-/** Returns the code that fills a blank object. It runs no constructor, which may do more than assign fields. */
+/** Returns `__svc_clone`, which copies the fields to a blank object: a constructor may do more than assign fields. */
 function copy(data: DataClass): string {
   const type = ownType(data);
   const fields = data.fields.map(

@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - I1 An entry is used only if every file that its build has read is unchanged, every file that it has looked for is
-//   still missing, and SDK and compiler are the same. A damaged entry is ignored.
+//   still missing, and SDK, compiler, contract and Node are the same. A damaged entry is ignored.
 // - I2 An entry is written under a temporary name and renamed, so that a process that reads it meanwhile sees a
 //   complete entry.
 // - I3 The folder has at most `BYTES_MAX` bytes; the entries that were used longest ago are removed first.
@@ -21,7 +21,7 @@ const BYTES_MAX = 64 * 1024 * 1024;
 const ENDING = '.build';
 
 interface EntryHead {
-  /** Hash of SDK, compiler and Node version. */
+  /** Hash of SDK, compiler, contract and Node version. */
   readonly tools: string;
   /** Hash of the component's bytes. */
   readonly component: string;

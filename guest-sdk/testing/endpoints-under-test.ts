@@ -68,7 +68,7 @@ export interface RequestOptions {
    */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Body: a string is sent as text, bytes as bytes, any other value as JSON, unless a header has another type. */
+  /** Body: text, bytes, or a value that is sent as JSON text. A header `content-type` replaces the type of these. */
   readonly body?: unknown;
   readonly caller?: CallerName;
 }
@@ -248,7 +248,7 @@ export class EndpointsUnderTest {
     return this.#faults;
   }
 
-  /** Waits for the running requests, and compares every entity with its events. */
+  /** Waits for the running requests, compares every entity in memory with its events, and stops the guest. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay);
     const states = this.#entities.states();

@@ -314,6 +314,7 @@ export class EntityUnderTest {
     return json;
   }
 
+  /** Folds events. Returns the module's message if an event does not decode; otherwise undefined. */
   #folded(
     events: readonly StoredEvent[],
     what: string,

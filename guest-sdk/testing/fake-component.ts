@@ -13,8 +13,9 @@ export interface FakeCall<Input = any> {
   readonly name: string;
   /** Input; null if the command or query takes none. */
   readonly input: Input;
+  /** Metadata; a repeated name has its last value. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** The key that the entity would receive: derived from the request's key, or `KEY/=` if the handler has set one. */
+  /** The key that the entity would receive: derived from the request's key, or the handler's own followed by `/=`. */
   readonly idempotencyKey: string | undefined;
 }
 

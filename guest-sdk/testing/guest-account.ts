@@ -25,7 +25,7 @@ export class GuestAccount {
     this.#lines = [];
   }
 
-  /** Returns the end of a message: the module's log lines, if there are any. */
+  /** Returns the end of a message: the module's last log lines; '' if there are none. */
   logged(): string {
     if (this.#lines.length === 0) return '';
     const lines = this.#lines
@@ -34,7 +34,7 @@ export class GuestAccount {
     return `\nThe module logged:${lines.join('')}`;
   }
 
-  /** Returns the reason of a fault or a failure, with the module's abort message. */
+  /** Returns the reason of a fault or a failure, with the module's abort message. Rethrows any other error. */
   reason(fault: unknown): string {
     if (fault instanceof SvcError) return `${shown(fault.message, 1000)} [${fault.code}]`;
     if (!(fault instanceof GuestFault)) throw fault;

@@ -97,8 +97,9 @@ export function expectModule(
 /**
  * Loads the module to test: an AssemblyScript file, which is compiled again only after its files have changed
  * (build-cache.ts), a compiled component (`.wasm`), or its bytes. A relative path is searched for in the folder of
- * the test file, in each folder above it, and in the working folder. Rejects with a BuildError if the file does not
- * compile, and with an SvcError SVC_MODULE_… if the host would not run the module.
+ * the test file, in each folder above it, and in the working folder. Rejects with a TestFailure if there is no
+ * file, with a BuildError if the file does not compile, and with an SvcError SVC_MODULE_… if the host would not run the
+ * module. An absolute path of a missing `.wasm` file gives Node's error.
  */
 export async function testModule(source: string | URL | Uint8Array): Promise<ModuleUnderTest> {
   if (source instanceof Uint8Array) return ModuleUnderTest.of(source, 'the module', '');

@@ -20,8 +20,8 @@ const RULE =
   'of the class, no random numbers, no object that two fields of the state share.';
 
 /**
- * Checks an entity. `state`: its state in the instance of the test, as JSON text; undefined if it has none there, for
- * example after a fault.
+ * Checks an entity; throws the failure of the test if a fold differs or fails. `state`: the entity's state in the
+ * instance of the test, as JSON text; undefined if it has none there, for example after a fault.
  */
 export function checkReplay(
   module: ModuleUnderTest,
@@ -68,7 +68,7 @@ export function checkReplay(
   }
 }
 
-/** Returns the module's own message if it has one. */
+/** Returns the reason of a failed fold; of a fault that another fault caused, the reason of its cause. */
 function problemText(problem: unknown, account: GuestAccount): string {
   if (typeof problem === 'string') return shown(problem);
   // The cause is the module's own fault; the outer fault names the event.

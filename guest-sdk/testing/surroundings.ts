@@ -5,7 +5,7 @@ import type { RandomSource, Clock, Metadata } from '@svc/host/tools';
 /** Milliseconds since 1970, ISO text with a time zone, or a Date. */
 export type Time = number | string | Date;
 
-/** The time until a test sets it: 2026-01-01T00:00:00Z. */
+/** The time until a test sets it: 2026-01-01T00:00:00Z, in milliseconds since 1970. */
 export const TIME_DEFAULT = Date.UTC(2026, 0, 1);
 
 export class SetClock implements Clock {

@@ -3,9 +3,9 @@ import { afterAll, onTestFailed, onTestFinished } from 'vitest';
 import { type StackStart, TestFailure, restacked } from './test-failure.ts';
 
 /**
- * Runs a check after the current test has passed, or outside of a test after all tests of the file. After a failed
- * test the check is skipped, because the test's own failure says more. The stack of an error begins at the call of
- * `stackStart`.
+ * Runs a check after the current test has passed, or outside of a test after all tests of the file or suite. After a
+ * failed test the check is skipped, because the test's own failure says more. The stack of an error begins at the call
+ * of `stackStart`.
  */
 export function atTestEnd(check: () => unknown, stackStart: StackStart): void {
   const site = new TestFailure('', stackStart);

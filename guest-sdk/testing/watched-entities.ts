@@ -23,7 +23,7 @@ export class WatchedEntities implements GuestEntities {
     return entity;
   }
 
-  /** Returns the entities in memory, each with its state as JSON text. */
+  /** Returns the entities in memory that no fault has lost, each with its state as JSON text. */
   states(): readonly { readonly ref: EntityRef; readonly state: string }[] {
     return [...this.#opened.values()]
       .filter(({ entity }) => !entity.lost)
