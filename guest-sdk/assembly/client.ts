@@ -21,7 +21,7 @@ export function callsCarry(at: usize, count: i32): void {
 /** An event as the journal stores it; in JSON `{"seq":1,"timeMs":1750000000000,"event":{…}}`. */
 export class RecordedEvent<E> {
   constructor(
-    /** Number of the event in the entity's history: 1, 2, 3 … */
+    /** Number of the event in the entity's history: 1, 2, 3 … A deletion also takes a number. */
     public seq: u64,
     /** Time at which it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
     public timeMs: u64,

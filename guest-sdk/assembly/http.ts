@@ -53,7 +53,7 @@ export class Request {
 export class Response<T> {
   private headers: Header[] = [];
 
-  /** `status`: 200 to 599; when left out 200, or 204 for Done. */
+  /** `status`: 200 to 599; when left out or 0, the first below 300 in @answers, else 200, or 204 for Done. */
   constructor(
     private value: T,
     private status: i32 = 0,

@@ -35,7 +35,7 @@ import { jsonText, parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
-import { SetRandomSource, SetClock, type Time } from './surroundings.ts';
+import { SetRandomSource, SetClock, type Time } from './test-inputs.ts';
 import { atTestEnd, atTestFailure } from './test-end.ts';
 import { type StackStart, TestFailure, restacked, shown } from './test-failure.ts';
 import { WatchedEntities } from './watched-entities.ts';

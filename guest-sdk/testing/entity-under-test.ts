@@ -27,7 +27,7 @@ import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
 import { whatThereIs } from './mistyped-name.ts';
-import { SetRandomSource, SetClock, type Time, metadataOf } from './surroundings.ts';
+import { SetRandomSource, SetClock, type Time, metadataOf } from './test-inputs.ts';
 import { atOnce } from './synchronous.ts';
 import { type StackStart, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
 import { atTestEnd } from './test-end.ts';

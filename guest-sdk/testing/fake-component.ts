@@ -43,18 +43,22 @@ export function refused(code: string, message: string, details?: unknown): CallF
 }
 
 /**
- * Creates the failure of a call that was not executed, because the service is overloaded or cannot write its journal.
+ * Creates the failure of a call that was not executed, because the service is overloaded. The handler receives the
+ * runtime's own text, not `message`.
  */
 export function unavailable(message = 'The test says so.'): CallFailure {
   return new CallFailure(new SvcError('SVC_OVERLOADED', message));
 }
 
-/** Creates the failure of a call of which it is unknown whether it was executed. */
+/**
+ * Creates the failure of a call of which it is unknown whether it was executed. The handler receives the SDK's own text,
+ * not `message`.
+ */
 export function timedOut(message = 'The test says so.'): CallFailure {
   return new CallFailure(new SvcError('SVC_ANSWER_TIMED_OUT', message));
 }
 
-/** Creates the failure of a call in which the component faulted. */
+/** Creates the failure of a call in which the component faulted. The handler receives the runtime's own text. */
 export function failed(message = 'The test says so.'): CallFailure {
   return new CallFailure(new GuestFault('trap', message));
 }

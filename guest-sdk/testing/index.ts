@@ -4,7 +4,7 @@ export { EntityUnderTest, testEntity } from './entity-under-test.ts';
 export type { ExpectedRefusal } from './call-outcome.ts';
 export { type ModuleUnderTest, testModule } from './module-under-test.ts';
 export { TestFailure } from './test-failure.ts';
-export { TIME_DEFAULT, type Time } from './surroundings.ts';
+export { TIME_DEFAULT, type Time } from './test-inputs.ts';
 export {
   type CallerName,
   type EndpointsOptions,
