@@ -38,9 +38,9 @@ const RESOLVE =
 
 interface LocatedDiagnostic {
   readonly diagnostic: DiagnosticMessage;
-  /** Location in one of the author's files; undefined if the compiler named none. */
+  /** Location in the author's files, or in a package if no code of the author led there; undefined if there is none. */
   readonly range: Range | undefined;
-  /** Whether the author wrote the code of the message. */
+  /** Whether the author wrote the code at `range`, and not only the declaration that written code belongs to. */
   readonly isOwn: boolean;
 }
 
@@ -109,7 +109,7 @@ function lineKey({ file, line, column, help }: Problem): string {
   return `${file}:${line}:${help ?? column}`;
 }
 
-/** Returns the warnings of the compiler. */
+/** Returns the warnings of the compiler, without those about code of packages. */
 export function warningProblems(
   diagnostics: readonly DiagnosticMessage[],
   known: KnownNames,

@@ -115,8 +115,8 @@ export const NO_NAMES: KnownNames = {
 };
 
 /**
- * Returns what to write instead; undefined if nothing is known about the message. `message`: the text that `readable`
- * has returned.
+ * Returns what to write instead; undefined if nothing is known about the message. `message`: the message as the author
+ * reads it.
  */
 export function diagnosticHelp(
   { code, message }: { readonly code: number; readonly message: string },

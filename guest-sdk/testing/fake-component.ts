@@ -51,8 +51,8 @@ export function unavailable(message = 'The test says so.'): CallFailure {
 }
 
 /**
- * Creates the failure of a call of which it is unknown whether it was executed. The handler receives the SDK's own text,
- * not `message`.
+ * Creates the failure of a call of which it is unknown whether it was executed. The handler receives the SDK's own
+ * text, not `message`.
  */
 export function timedOut(message = 'The test says so.'): CallFailure {
   return new CallFailure(new SvcError('SVC_ANSWER_TIMED_OUT', message));
