@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { componentEmbed, componentNew } from '@bytecodealliance/jco';
 import { DESCRIPTOR_SECTION, type ModuleDescriptor } from '@svc/contract';
 
-/** Possible locations of the contract: in a published package, which contains a copy, or at the root of the repository. */
+/** Possible locations of the contract: a published package contains a copy; the file is at the repository's root. */
 const WIT_FILES = ['../wit/runtime.wit', '../../wit/runtime.wit'].map(
   (path) => new URL(path, import.meta.url),
 );
