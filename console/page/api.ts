@@ -1,8 +1,9 @@
 // Api: sends every request of the page; each goes to the console's own server. A failed request becomes an
-// ApiProblem. Replies that are displayed unchanged stay text, so that their numbers stay exact.
+// ApiProblem, unless the caller has aborted it. Replies that are displayed unchanged stay text, so that their numbers
+// stay exact.
 
 export class ApiProblem extends Error {
-  /** HTTP status; 0 if the console's own server does not answer. */
+  /** HTTP status; 0 if there is no valid response, as when the console's own server does not answer. */
   readonly status: number;
   /** Details of the problem, as the service sent them; undefined if there are none. */
   readonly details: unknown;

@@ -6,9 +6,13 @@ import { getJson, observed, type ApiProblem } from './api.ts';
 import { pause, problemOf } from './loaded.ts';
 import { pageStart } from './view/timeline-marks.ts';
 
+/** Maximum number of records in a page; the service may end a page earlier. */
 const PAGE_LENGTH = 50;
 const POLLED_EVERY_MS = 2000;
-/** Above this number of steps, all but the displayed and the last one are dropped: their states may be large. */
+/**
+ * If more steps than this are in memory when a page arrives, all of them but the displayed and the newest one are
+ * dropped: their states may be large.
+ */
 const STEPS_KEPT = 500;
 
 export class EntityJournal {
@@ -18,13 +22,14 @@ export class EntityJournal {
   readonly total = signal<number | undefined>(undefined);
   readonly problem = signal<ApiProblem | undefined>(undefined);
   readonly #path: string;
+  /** Sequence number of the displayed record; 0 until there is one. */
   #displayedSeq = 0;
 
   constructor(instanceId: string, component: string, id: string) {
     this.#path = observed(instanceId, 'entities', component, id, 'history');
   }
 
-  /** Polls the newest page until `stop` is aborted, and retries displayed records that are missing. */
+  /** Polls the newest page until `stop` is aborted; also loads the newest and the displayed record if missing. */
   async watch(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       await this.#load(pageStart(Math.max(1, this.total.value ?? 1), PAGE_LENGTH), stop);
@@ -36,7 +41,7 @@ export class EntityJournal {
     }
   }
 
-  /** Loads the page that contains a displayed record. */
+  /** Marks a record as the displayed one, and loads its page if the record is not in memory. */
   async need(seq: number, stop: AbortSignal): Promise<void> {
     this.#displayedSeq = seq;
     if (!this.steps.value.has(seq)) await this.#load(pageStart(seq, PAGE_LENGTH), stop, seq);

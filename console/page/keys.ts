@@ -1,5 +1,6 @@
-// Keys: the keyboard shortcuts. Single letters do nothing while the user types, and can be switched off; Escape
-// always works. Attributes of the page mark the elements that keys act on: data-filter, data-row, data-back.
+// Keys: the keyboard shortcuts. Keys without a modifier do nothing while the user types, and can be switched off;
+// Escape works in both cases, but is left to the browser within a dialog. Attributes
+// of the page mark the elements that keys act on: data-filter, data-row, data-back.
 import { signal } from '@preact/signals';
 import { SECTIONS } from './sections.ts';
 import { go, services, view } from './store.ts';
@@ -10,7 +11,7 @@ const STORAGE_KEY = 'svc-console-keys';
 /** Maximum time between the two keys of a shortcut such as 'g s'. */
 const CHORD_MS = 1500;
 
-/** The shortcuts and their meanings, as the user reads them. */
+/** The shortcuts and their meanings, as the user reads them. Screens and browser handle Enter and the last three. */
 export const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'this list'],
   ['/', 'to the filter of this screen'],

@@ -1,18 +1,18 @@
-// useLoaded: the data that a screen displays, loaded from the server when its key changes and again while the screen
-// is visible. A value of the same key stays until a newer one is available, so that nothing flickers. A hidden page
-// loads nothing.
+// useLoaded: the data that a screen displays, loaded from the console's server when its key changes, and repeatedly
+// if `everyMs` is given. A value of the same key stays until a newer one is available, so that nothing flickers. A
+// hidden page does not repeat its requests.
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from './api.ts';
 
-/** Minimum delay after a failed attempt, in milliseconds; the delay is also at least twice the usual delay. */
+/** Minimum delay of a repetition after a failed attempt; the delay is also at least twice `everyMs`. */
 const AFTER_PROBLEM_MS = 2000;
 
 export interface Loaded<T> {
   /** The loaded value; undefined until one is available. */
   readonly value: T | undefined;
-  /** Whether the value belongs to the current key instead of the previous one. */
+  /** Whether there is a value, and it belongs to the current key instead of the previous one. */
   readonly isCurrent: boolean;
-  /** Problem of the last attempt; undefined if it succeeded. */
+  /** Problem of the last attempt with the current key; undefined if it succeeded, or none has ended. */
   readonly problem: ApiProblem | undefined;
   readonly reload: () => void;
 }
@@ -28,6 +28,7 @@ export function useLoaded<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
   options: {
+    /** Delay between the end of an attempt and the next one; absent: the data is loaded once. */
     readonly everyMs?: number;
     /** True: displays the value of the previous key until that of the new key is available. */
     readonly keepsOld?: boolean;

@@ -41,10 +41,13 @@ export interface RouteName {
 }
 
 export interface TraceFilter {
+  /** Name of a component or an endpoint; empty: all. */
   readonly component: string;
+  /** Outcomes to be listed; empty: all. */
   readonly outcomes: readonly string[];
-  /** Minimum duration as the user typed it. */
+  /** Minimum duration in milliseconds as the user typed it; empty: none. */
   readonly minMs: string;
+  /** Text that a trace contains; empty: any. */
   readonly text: string;
 }
 

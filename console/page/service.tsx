@@ -1,4 +1,4 @@
-// Service: the description of the selected service, loaded once, and again when its module may have changed.
+// Service: the description of the selected service, which is polled because `svc dev` may replace the module.
 import type { ServiceDescription } from '@svc/contract';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -24,9 +24,9 @@ export const consoleEndedMs = signal<number | undefined>(undefined);
 export const followed = signal<{ readonly instanceId: string; readonly atMs: number } | undefined>(
   undefined,
 );
-/** Instance id of the selected service if `svc dev` runs it. */
+/** Instance id of the selected service if `svc dev` runs it, else undefined. */
 export const developed = signal<string | undefined>(undefined);
-/** Filter and page of the list from which the user opened a trace. */
+/** Filter and page of the list of traces that was displayed last, to which a trace links back; undefined: none was. */
 export const lastTraces = signal<TracesView | undefined>(undefined);
 /** Current time with a resolution of one second, for everything on the page that counts time. */
 export const nowMs = signal(Date.now());

@@ -8,7 +8,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Headers of every response. No other page may embed the console's page, which loads nothing from other servers. */
+/**
+ * Headers of every response; an answer may replace them. No other page may embed the console's page, which loads
+ * nothing from other servers.
+ */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +

@@ -13,6 +13,7 @@ import { callService, readCall } from './service-call.ts';
 export interface Shown {
   readonly page: ReadonlyMap<string, PageFile>;
   readonly services: RunningServices;
+  /** Time limit for a response of a service's introspection endpoint. */
   readonly observedDeadlineMs: number;
   /** Called with an error that is a bug of the console. */
   readonly failed: (error: unknown) => void;
@@ -25,7 +26,7 @@ const CONNECTIONS_MAX = 200;
  */
 const HEADER_BYTES_MAX = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Maximum bytes of a body: 8 MiB as base64 in JSON. */
+/** Maximum bytes of a body, which is JSON: enough for a body of 8 MiB for the service, as base64. */
 const BODY_BYTES_MAX = 12 * 1024 * 1024;
 /** First path segments of the introspection endpoints that may be requested; all of these endpoints only read. */
 const OBSERVED: ReadonlySet<string> = new Set([

@@ -13,7 +13,7 @@ export interface ConsoleOptions {
   readonly runningFolder: string;
   /** Folder of the built page; absent: the package's own. */
   readonly pageFolder?: string;
-  /** Time limit for an answer of a service's introspection, in milliseconds; absent: longer than the service's own. */
+  /** Time limit for an answer of a service's introspection, in milliseconds; absent: OBSERVED_DEADLINE_MS. */
   readonly observedDeadlineMs?: number;
   /** Called with an error that is a bug of the console, or the reason why a connection was not accepted. */
   readonly failed: (error: unknown) => void;

@@ -1,8 +1,8 @@
-// DeclaredRoute: decides whether a service has declared a route for a request. Nothing else is sent to the
-// service.
+// DeclaredRoute: decides whether a service has declared a route for a request that the user wants to send. The console
+// sends no other request of the user.
 import { parseRouteTemplate, SEGMENTS_MAX, type ServiceRoute } from '@svc/contract';
 
-/** Returns whether a route is declared for the request. `path`: path of the request, without its query. */
+/** Returns whether a route is declared for the request; HEAD counts as GET. `path`: its path, without the query. */
 export function isDeclared(
   routes: readonly Pick<ServiceRoute, 'method' | 'path'>[],
   method: string,

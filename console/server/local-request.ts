@@ -20,7 +20,10 @@ export type LocalAnswer =
       readonly headers: readonly (readonly [name: string, value: string])[];
       readonly body: Buffer;
     }
-  /** No program listens at the address, the connection broke, or the caller aborted the request. */
+  /**
+   * No program listens at the address, the connection broke, the program does not speak HTTP or switched to another
+   * protocol, or the caller aborted the request. `reason`: an error code such as ECONNREFUSED, or a message.
+   */
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** The response was not complete at the deadline. */
   | { readonly kind: 'late' }
@@ -62,7 +65,7 @@ export async function send(
     signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
   });
   outgoing.on('error', failed);
-  // If the peer switches to another protocol, the response never ends, and the request only at its deadline.
+  // No response follows when the peer switches to another protocol: the request would end only at its deadline.
   outgoing.on('upgrade', (_incoming, socket) => {
     socket.destroy();
     resolve({ kind: 'unreachable', reason: 'it speaks another protocol than HTTP' });

@@ -9,8 +9,8 @@ export interface LoopbackAddress {
 }
 
 /**
- * Returns the address in a URL; undefined if the URL is not a plain http address of this machine. The addresses
- * of all interfaces, 0.0.0.0 and ::, become the loopback addresses.
+ * Returns the address in a URL; undefined if the URL is not a plain http address of this machine. The name
+ * localhost and the addresses of all interfaces, 0.0.0.0 and ::, become loopback addresses.
  */
 export function loopbackAddress(text: string): LoopbackAddress | undefined {
   const url = URL.parse(text);

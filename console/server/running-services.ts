@@ -1,5 +1,5 @@
 // RunningServices: the running services of this machine: those that have registered and answer with the
-// identity that they registered. It probes services only when a list is requested.
+// identity that they registered. It probes services only when `list` or `find` is called.
 //
 // Invariants:
 // - A service is listed once its address has answered with the instance id of its file. So if another process has
@@ -13,9 +13,9 @@ import { readRegistrations, type Registration } from './registrations.ts';
 
 interface Known {
   readonly registration: Registration;
-  /** True: its file exists. */
+  /** True: its file existed when the folder was last read. */
   isRegistered: boolean;
-  /** True: it has answered once, so it is listed. */
+  /** True: it has answered, so it is listed; false again once it has been gone for longer than GONE_SHOWN_MS. */
   isShown: boolean;
   /** When the service was found to have ended, by `performance.now()`; undefined while it runs. */
   goneAtMs: number | undefined;
@@ -34,7 +34,7 @@ interface Known {
 export type Described =
   | { readonly kind: 'described'; readonly service: ServiceDescription }
   | { readonly kind: 'late' }
-  /** The service has ended, or another process has its port now. */
+  /** Nothing answers, or not with this service's description: it has ended, or another process has its port now. */
   | { readonly kind: 'other'; readonly reason: string };
 
 const PROBE_EVERY_MS = 2_000;
@@ -43,7 +43,7 @@ const PAUSE_MAX_MS = 30_000;
 const PROBE_DEADLINE_MS = 2_000;
 /** Maximum time that `list` waits for probes; what a slower service answers is in a later list. */
 const LIST_WAITS_MS = 300;
-/** Number of consecutive failed probes after which a listed service counts as gone. */
+/** Number of consecutive failed probes after which a listed service counts as gone, unless the last was only late. */
 const FAILURES_UNTIL_GONE = 2;
 /** Time for which a service stays in the list after its end. */
 const GONE_SHOWN_MS = 10_000;
@@ -114,7 +114,7 @@ export class RunningServices {
       });
   }
 
-  /** Returns the running probe of the service; undefined if none is due. */
+  /** Starts a probe of the service if one is due. Returns the running probe; undefined if there is none. */
   #probe(known: Known, nowMs: number): Promise<void> | undefined {
     if (known.probe === undefined && known.isRegistered && nowMs >= known.dueAtMs)
       known.probe = look(known).finally(() => {
@@ -124,7 +124,7 @@ export class RunningServices {
   }
 }
 
-/** Returns the service's description of itself, if it is still the one that registered. */
+/** Asks the service for its description; the result is 'described' only if the service is the one that registered. */
 export async function describe(
   { address, instanceId }: Registration,
   deadlineMs: number,

@@ -1,5 +1,5 @@
 // ServiceCall: a request that the user has filled in on the page, sent once to a service's own HTTP server,
-// for a route that the service has declared. It is the only way in which the console changes anything.
+// for a route that the service has declared. Nothing else that the console sends changes anything.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, jsonAnswer, refusal } from './answer.ts';
@@ -27,7 +27,7 @@ const CALL_DEADLINE_MS = 70_000;
 /** Pause before the second attempt if the service has refused the connection. */
 const LISTENS_AGAIN_MS = 150;
 const HEADERS_MAX = 100;
-/** Headers that the console sets itself: they frame the request, or carry its trace. */
+/** Headers that the page may not set: they belong to the connection, frame the request, or carry its trace. */
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
@@ -129,7 +129,7 @@ export async function callService(
   } as const;
   let beganMs = performance.now();
   let answer = await send(address, asked);
-  if (isRefused(answer)) {
+  if (isConnectionRefused(answer)) {
     // Nothing was sent; a service that replaces its module listens again in a moment.
     await delay(LISTENS_AGAIN_MS);
     beganMs = performance.now();
@@ -148,7 +148,7 @@ export async function callService(
   });
 }
 
-function isRefused(answer: LocalAnswer): boolean {
+function isConnectionRefused(answer: LocalAnswer): boolean {
   return answer.kind === 'unreachable' && answer.reason === 'ECONNREFUSED';
 }
 
@@ -168,7 +168,7 @@ function lost(answer: Exclude<LocalAnswer, { readonly kind: 'answer' }>): Answer
     case 'unreachable':
       return refusal(
         502,
-        isRefused(answer)
+        isConnectionRefused(answer)
           ? 'The service does not listen on its HTTP port (ECONNREFUSED). Nothing was sent to it.'
           : `The connection to the service broke (${answer.reason}). Whether the request was done is not known.`,
       );

@@ -49,8 +49,8 @@ export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
 }
 
 /**
- * Returns a call whose parameters have example values; its body is that of the initial form. The page displays the call
- * as a curl command, which the user copies and then changes.
+ * Returns a call with example values for the parameters that are texts, numbers or enums; all else is that of the
+ * initial form. The page displays the call as a curl command, which the user copies and then changes.
  */
 export function exampleCall(route: ServiceRoute, types: Types): CallDraft {
   const call = emptyCall(route, types);
@@ -116,7 +116,7 @@ function defaultText(value: unknown): string {
   return value;
 }
 
-/** Returns the initial declared query, without its optional parameters. */
+/** Returns the initial declared query with optional parameters left out; undefined if the route declares no query. */
 function emptyQuery(route: ServiceRoute, types: Types): Draft | undefined {
   const schema = querySchema(route);
   const draft = schema && emptyDraft(schema, types);
@@ -133,7 +133,7 @@ export function bodySchema(route: ServiceRoute): TypeSchema | undefined {
   return route.body.schema as TypeSchema | undefined;
 }
 
-/** Adds the header `idempotency-key`, with which a repeated request has its effect only once. */
+/** Adds or replaces the header `idempotency-key`, with which a repeated request has its effect only once. */
 export function withIdempotencyKey(call: CallDraft, key: string): CallDraft {
   const others = call.headers.filter(([name]) => name.toLowerCase() !== IDEMPOTENCY_KEY);
   return { ...call, headers: [[IDEMPOTENCY_KEY, key], ...others] };
@@ -235,7 +235,7 @@ function declaredPairs({ declaredQuery }: CallDraft): string[] {
     );
 }
 
-/** Encodes only the characters that a request cannot carry. */
+/** Removes a leading '?', and encodes only the characters that a request cannot carry. */
 function encodedQuery(query: string): string {
   return query
     .replace(/^\?/, '')

@@ -1,5 +1,6 @@
-// CallState: the state of a route's form while the page is open: its draft, the running request, and the answers. It
-// is kept under the name of the service, so it survives a restart of the service and a change of the screen.
+// CallState: the state of a route's form while the page is open: its draft, the running request, and the answers.
+// It is kept under the name of the service, the method and the path, so it survives a restart of the service and a
+// change of the screen.
 import type { ServiceDescription, ServiceRoute } from '@svc/contract';
 import { signal, type Signal } from '@preact/signals';
 import { sendCall, type CallAnswer, type CallRequest } from '../api.ts';
@@ -9,7 +10,7 @@ import type { AnswerReason } from '../view/answer-reason.ts';
 import { durationText } from '../view/number-text.ts';
 import { callRequest, emptyCall, withIdempotencyKey, type CallDraft } from './call-draft.ts';
 
-const ANSWERS_KEPT = 10;
+const ANSWERS_KEPT_MAX = 10;
 
 export interface Answered {
   /** Number of the answer, counted from 1 for each route. */
@@ -35,9 +36,9 @@ export class CallState {
   readonly shown = signal<number | undefined>(undefined);
   /** When the running request was sent, in milliseconds since 1970; undefined if none is running. */
   readonly sentMs = signal<number | undefined>(undefined);
-  /** Reason why the last request has no answer; undefined if it has one. */
+  /** Reason why the last request has no answer; undefined if it has one, is still running, or none was sent. */
   readonly problem = signal<string | undefined>(undefined);
-  /** True once the user has tried to send the call: from then on, missing values are reported. */
+  /** True once the user has tried to send the call with missing values: these are reported from then until a reset. */
   readonly isAsked = signal(false);
   #stop: AbortController | undefined;
   #sent = 0;
@@ -59,7 +60,7 @@ export class CallState {
       const answer = await sendCall(instanceId, request, stop.signal);
       const number = ++this.#sent;
       const answered = { number, at: new Date().toISOString(), call, request, answer };
-      this.answers.value = [answered, ...this.answers.value].slice(0, ANSWERS_KEPT);
+      this.answers.value = [answered, ...this.answers.value].slice(0, ANSWERS_KEPT_MAX);
       this.shown.value = number;
       announce(`request answered ${answer.status} in ${durationText(answer.durationMs)}`);
     } catch (error) {

@@ -15,7 +15,7 @@ export interface DraftProblem {
 
 const BLANK = { message: 'is not filled in', isBlank: true } as const;
 
-/** Returns the problems to be displayed. `isAsked`: the user has tried to send the call. */
+/** Returns the problems to be displayed. `isAsked`: the user has tried to send values that are blank. */
 export function shownProblems<Problem extends DraftProblem>(
   problems: readonly Problem[],
   isAsked: boolean,
@@ -89,8 +89,8 @@ function recordProblems(
 }
 
 /**
- * Returns whether a text counts as missing. An empty text is a valid string, unless the type has a format (such as that
- * of a time) or is an enum without the empty text.
+ * Returns whether a text, empty or of spaces alone, counts as missing. For a string such a text is valid, unless the
+ * type has a format (such as that of a time) or is an enum without this text.
  */
 function isBlank(type: TypeSchema, text: string): boolean {
   if (text.trim() !== '' || !('type' in type)) return false;

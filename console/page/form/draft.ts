@@ -17,11 +17,11 @@ export type Draft =
   | { readonly kind: 'list'; readonly items: readonly Draft[] }
   | { readonly kind: 'map'; readonly entries: readonly MapEntry[] }
   | { readonly kind: 'record'; readonly fields: readonly RecordField[] }
-  /** `value` is kept while `isNull` is true. */
+  /** `value` is the value other than null, kept while `isNull` is true; undefined if there was none yet. */
   | { readonly kind: 'nullable'; readonly isNull: boolean; readonly value: Draft | undefined }
   /** `value` is the record of the chosen case; `tag` is empty until a case is chosen. */
   | { readonly kind: 'union'; readonly tag: string; readonly value: Draft | undefined }
-  /** A recursive type that the user has not opened yet. */
+  /** A value that the user has not opened yet: its type is recursive, too large or unknown, or it does not fit. */
   | { readonly kind: 'unopened' };
 
 export interface MapEntry {
@@ -38,9 +38,12 @@ export type RecordSchema = Extract<TypeSchema, { readonly properties: unknown }>
 export type UnionSchema = Extract<TypeSchema, { readonly oneOf: unknown }>;
 
 const REFERENCE = '#/types/';
-/** Maximum depth of named types within each other in an empty form. */
+/** Maximum number of named types around a value of an empty form; a value that is nested deeper is unopened. */
 const OPENED_MAX = 8;
-/** Maximum number of values in an empty form, which may otherwise grow exponentially with the depth of its types. */
+/**
+ * Maximum number of values in an empty form, which may otherwise grow exponentially with the depth of its types; the
+ * values beyond it are unopened.
+ */
 const VALUES_MAX = 300;
 
 /**
@@ -83,8 +86,8 @@ export function fieldsOf(schema: RecordSchema): [string, TypeSchema][] {
 }
 
 /**
- * Returns the initial form of a type: required fields are empty, optional fields are left out, lists have no items,
- * and nullable values are null. So nothing is sent that the user has not typed or chosen.
+ * Returns the initial form of a type: texts and numbers are empty, booleans are false, optional fields are left out,
+ * lists have no items, nullable values are null, and a union has a case only if there is no choice.
  */
 export function emptyDraft(schema: TypeSchema, types: Types): Draft {
   return new EmptyForm(types).draft(schema, []);
@@ -146,7 +149,7 @@ class EmptyForm {
   }
 }
 
-/** Returns the JSON to be sent. Text that is not a number is sent as a string, so that the service refuses it. */
+/** Returns the JSON to be sent. In a number's field, other text becomes a string, so that the service refuses it. */
 export function draftJson(draft: Draft): JsonValue {
   switch (draft.kind) {
     case 'text':

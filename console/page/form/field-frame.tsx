@@ -9,7 +9,7 @@ import type { DraftProblem } from './draft-problems.ts';
 export interface FieldProps {
   /** Id of the control, unique in the page. */
   readonly id: string;
-  /** Label; empty for the outermost value, which needs none. */
+  /** Label; empty if the value needs none, such as the body of a request. */
   readonly label: string;
   readonly schema: TypeSchema;
   readonly draft: Draft;
@@ -19,7 +19,7 @@ export interface FieldProps {
   readonly problems: readonly DraftProblem[];
   /** Content beside the label or the control, such as the switch between a value, null and left out. */
   readonly beside?: ComponentChildren;
-  /** Handler for leaving the value out; undefined unless it is an optional field of a record. */
+  /** State and handler of leaving the value out; undefined unless the value is an optional field of a record. */
   readonly leaving?: Leaving | undefined;
   /** Defaults of the fields of a record, as text by field name: the service uses them for fields that are left out. */
   readonly defaults?: ReadonlyMap<string, string> | undefined;
@@ -40,7 +40,10 @@ export type OfKind<Kind extends Draft['kind']> = FieldProps & {
   /** Type of the value, with references resolved. */
   readonly type: TypeSchema;
 };
-/** `Inner` is the component for a field of any type, which the items of a list need. */
+/**
+ * `Inner` is the component for a field of any type, which displays the items of a list or the values of a map. It is a
+ * property because field.tsx, which declares it, imports list-field.tsx.
+ */
 export type ListProps = OfKind<'list'> & { readonly Inner: ComponentType<FieldProps> };
 export type MapProps = OfKind<'map'> & { readonly Inner: ComponentType<FieldProps> };
 
@@ -63,7 +66,10 @@ export function Closed({
   );
 }
 
-/** Displays nested fields within a frame; its title is the label of the value that contains them. */
+/**
+ * Displays nested fields within a frame; its title is the label of the value that contains them. Without a label and
+ * `beside`, there is no frame.
+ */
 export function Frame({
   label,
   beside,

@@ -1,4 +1,4 @@
-// Field: the control for a value of a declared type, chosen by the kind of the type. Nested types are nested fields.
+// Field: the control for a value of a declared type, chosen by the kind of its draft. Nested types are nested fields.
 // The choices that a type leaves open (null, left out, a case, the length of a list) are controls of their own.
 import { pathWithin } from '../view/json-value.ts';
 import { visibleLine } from '../view/visible-text.ts';

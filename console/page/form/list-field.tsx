@@ -1,4 +1,5 @@
-// ListField: the fields of a list and of a map: rows that the user adds, removes and moves.
+// ListField: the fields of a list and of a map: rows that the user adds and removes. The rows of a list can
+// also be moved up.
 import type { Draft } from './draft.ts';
 import { emptyDraft } from './draft.ts';
 import { Frame, type ListProps, type MapProps } from './field-frame.tsx';

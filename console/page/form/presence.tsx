@@ -7,7 +7,7 @@ import { Closed, type FieldProps } from './field-frame.tsx';
 
 type Choice = 'left out' | 'null' | 'value';
 
-/** `Inner` is the component for a field of any type, without the choice. */
+/** `Inner` is the component `Field`, which displays the value itself; field.tsx, which imports this file, passes it. */
 export function Presence({
   Inner,
   ...props

@@ -75,7 +75,7 @@ export function SimpleField({
   );
 }
 
-/** An integer type that has all 32-bit integers gets no range in its hint. */
+/** One more than the largest 32-bit integer. The hint of a type that has all 32-bit integers names no range. */
 const INT32_BOUND = 2 ** 31;
 
 function hintOf(type: TypeSchema): string | undefined {
@@ -93,7 +93,7 @@ function hintOf(type: TypeSchema): string | undefined {
   return type.format === 'date-time' ? 'time, in UTC' : type.format;
 }
 
-/** Reads a file and encodes it in base64, in the browser. */
+/** Displays a button for choosing a file; the browser reads the file, and `onBase64` receives it as base64. */
 export function FileInput({
   id,
   onBase64,

@@ -1,4 +1,4 @@
-// TextField: a labelled text of one or several lines.
+// TextField: a labelled control for a text of one or several lines.
 import { visibleText } from '../view/visible-text.ts';
 
 export interface TextFieldProps {
@@ -7,10 +7,10 @@ export interface TextFieldProps {
   readonly value: string;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  /** Number of lines; more than one makes it a text area. */
+  /** Number of lines of the control, which is a text area if there are more than one. */
   readonly lines?: number;
   readonly isNumber?: boolean;
-  /** Example of a value; it is never sent. */
+  /** Text that an empty control displays; it is never sent. */
   readonly placeholder?: string | undefined;
   readonly onChange: (value: string) => void;
 }

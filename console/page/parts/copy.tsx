@@ -9,7 +9,7 @@ export function CopyButton({
   label,
 }: {
   readonly text: string;
-  /** Name of the text for screen readers: 'address'. */
+  /** Name of the text, in the tooltip and for screen readers: 'address'. */
   readonly what: string;
   /** Text of the button; without it, the button has an icon alone. */
   readonly label?: string;

@@ -1,5 +1,6 @@
-// DevBar: the line below the header while `svc dev` runs the service: the served module, the running build, compile
-// errors. It has a constant height and never takes the focus; the user opens its problems.
+// DevBar: the line below the header while `svc dev` runs the service: the running build, the
+// problems of the last build, and the served module. It never takes the focus, and has a constant height until the user
+// opens its problems.
 import type { DevProblem, DevState } from '@svc/contract';
 import { useEffect, useRef } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';
@@ -78,7 +79,7 @@ function Problem({ problem }: { readonly problem: DevProblem }) {
   );
 }
 
-/** Displays a line of the sources without its indentation, with a mark below the column. */
+/** Displays a line of the sources without its indentation, with a mark below the column; several lines as they are. */
 function SourceLine({
   source,
   column,

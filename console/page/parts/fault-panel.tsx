@@ -1,5 +1,5 @@
-// FaultPanel: the details of a failed invocation: the guest's log lines, its message and its source location first,
-// then the limit, the reason and what to do.
+// FaultPanel: the details of a failed or refused invocation: the guest's log lines, its message and its source
+// locations first, then the runtime's reason, the limit, what to do, and the error id.
 import type { Outcome, SpanFault } from '@svc/contract';
 import { faultAdvice, locationText } from '../view/fault-advice.ts';
 import { logLinesShown } from '../view/fault-words.ts';

@@ -1,6 +1,6 @@
-// JsonTree: a JSON value as a collapsible tree. Keys, values and numbers appear as they are written; changes are
-// marked. The caller may keep which nodes the user has expanded or collapsed, so that they stay so when another state
-// is displayed.
+// JsonTree: a JSON value as a collapsible tree. Numbers appear as they are written, long strings are shortened,
+// and changes are marked. The caller may keep which nodes the user has expanded or collapsed, so that they stay so when
+// another state is displayed.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { jsonGist, pathWithin, readJson, type JsonValue } from '../view/json-value.ts';
@@ -16,11 +16,12 @@ export type Folds = ReadonlyMap<string, boolean>;
 interface TreeProps {
   readonly marks?: StateMarks | undefined;
   readonly folds: Folds;
-  /** Nodes up to this depth are expanded by default. */
+  /** Number of levels that are expanded by default; nodes around a change are expanded at any depth. */
   readonly openDepth: number;
   readonly fold: (path: string, isOpen: boolean) => void;
 }
 
+/** Number of members of a node that are displayed at first; a button displays ten times as many. */
 const ITEMS_SHOWN = 100;
 
 export function JsonTree({

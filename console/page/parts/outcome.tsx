@@ -26,7 +26,7 @@ export function outcomeSign(outcome: OutcomeWord): string {
   return SIGNS[outcome][0];
 }
 
-/** Returns the outcome that has the colour of an HTTP status. */
+/** Returns the outcome in whose colour an HTTP status is displayed. */
 export function statusOutcome(status: number): OutcomeWord {
   if (status === 504) return 'TimedOut';
   if (status >= 500) return 'Failed';

@@ -1,5 +1,6 @@
 // Plot: the latency of the last two minutes (median, 95th and 99th percentile) above the number of requests. The
-// pointer and the arrow keys select a second, whose values are displayed; a table has the same numbers.
+// pointer and the arrow keys select a second, whose number of requests and 99th percentile are displayed; a
+// table has all numbers.
 import type { LiveSecond } from '@svc/contract';
 import { useState } from 'preact/hooks';
 import {
@@ -19,17 +20,17 @@ const BOX = { width: 600, height: 170 };
 const BARS = { width: 600, height: 36 };
 
 export function LatencyPlot({ seconds }: { readonly seconds: readonly LiveSecond[] }) {
-  const [read, setRead] = useState<number | undefined>(undefined);
-  const at = read === undefined || read >= seconds.length ? undefined : read;
+  const [selected, setSelected] = useState<number | undefined>(undefined);
+  const at = selected === undefined || selected >= seconds.length ? undefined : selected;
   const point = (event: PointerEvent & { currentTarget: Element }) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
-    setRead(secondAt((event.clientX - left) / width, seconds.length));
+    setSelected(secondAt((event.clientX - left) / width, seconds.length));
   };
   const step = (event: KeyboardEvent) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (by === undefined || seconds.length === 0) return;
     event.preventDefault();
-    setRead(Math.min(seconds.length - 1, Math.max(0, (at ?? seconds.length - 1) + by)));
+    setSelected(Math.min(seconds.length - 1, Math.max(0, (at ?? seconds.length - 1) + by)));
   };
   return (
     <figure class="plot">
@@ -54,9 +55,9 @@ export function LatencyPlot({ seconds }: { readonly seconds: readonly LiveSecond
             : readOut(seconds[at ?? seconds.length - 1]!, nowMs.value)
         }
         onPointerMove={point}
-        onPointerLeave={() => setRead(undefined)}
+        onPointerLeave={() => setSelected(undefined)}
         onKeyDown={step}
-        onBlur={() => setRead(undefined)}
+        onBlur={() => setSelected(undefined)}
       >
         <div class="plot-ticks" aria-hidden="true">
           {LATENCY_TICKS_MS.map((ms) => (

@@ -21,7 +21,7 @@ export function SpanPanel({
 }) {
   const { instanceId } = service;
   const hasStored = span.entityId !== null && span.events > 0;
-  const event = useLoaded(hasStored ? span.spanId : undefined, (signal) =>
+  const seq = useLoaded(hasStored ? span.spanId : undefined, (signal) =>
     storedBy(span, traceId, instanceId, signal),
   ).value;
   const isEntity = service.components.some(({ component }) => component === span.component);
@@ -45,7 +45,7 @@ export function SpanPanel({
             <dt>entity</dt>
             <dd>
               {isEntity ? (
-                <a href={hashOf(entityView(instanceId, span.component, span.entityId, event))}>
+                <a href={hashOf(entityView(instanceId, span.component, span.entityId, seq))}>
                   {visibleLine(span.entityId)}
                 </a>
               ) : (

@@ -137,7 +137,7 @@ export function StatePane({
   onFold,
 }: {
   readonly step: HistoryStep;
-  /** Command that prints the whole state in a terminal. */
+  /** Command that prints the whole state of the entity at the end of its history, in a terminal. */
   readonly command: string;
   readonly folds: Folds;
   readonly onFold: (path: string, isOpen: boolean) => void;
@@ -172,7 +172,7 @@ export function StatePane({
   );
 }
 
-/** Scrolls to the first change, within the pane alone: the page itself does not scroll. */
+/** Scrolls to the first added or changed value, within the pane alone: the page itself does not scroll. */
 function showFirstChange(pane: HTMLElement | null): void {
   const box = pane?.querySelector('.json-box');
   const change = box?.querySelector('.is-added, .is-changed');

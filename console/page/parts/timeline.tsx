@@ -1,4 +1,4 @@
-// Timeline: the records of an entity as marks, with a slider above them and buttons for single steps.
+// Timeline: the records of an entity as marks, with a slider over them and buttons for single steps.
 import type { HistoryStep } from '@svc/contract';
 import { nowMs } from '../store.ts';
 import { countText } from '../view/number-text.ts';

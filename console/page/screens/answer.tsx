@@ -1,5 +1,5 @@
-// Answer: the response of a route: status and duration, reason of a failure, body, headers and trace, followed by the
-// earlier responses.
+// Answer: the selected response of a route: status, duration and trace, reason of a failure, body and headers, followed
+// by the list of the route's latest responses.
 import type { ServiceDescription, TraceDetail } from '@svc/contract';
 import { getJson, observed, ApiProblem } from '../api.ts';
 import type { Answered, CallState } from '../form/call-state.ts';
@@ -144,10 +144,13 @@ function Why({
   );
 }
 
-const TRIES = 5;
+const TRIES_MAX = 5;
 const TRY_EVERY_MS = 150;
 
-/** Polls for the trace of an answer, whose spans are recorded a moment later. Returns undefined if there is none. */
+/**
+ * Polls for the trace of an answer, whose spans are recorded a moment later. Returns what there is after TRIES_MAX
+ * attempts; undefined if there is no trace.
+ */
 async function traceSoon(
   instanceId: string,
   traceId: string,
@@ -156,12 +159,12 @@ async function traceSoon(
   for (let tries = 1; ; tries++) {
     try {
       const trace = await getJson<TraceDetail>(observed(instanceId, 'traces', traceId), signal);
-      // The spans of the calls are recorded before the span of the request.
-      if (tries === TRIES || handlerSpan(trace) !== undefined) return trace;
+      // The spans of calls are recorded before the handler's span, so a trace without that span may be incomplete.
+      if (tries === TRIES_MAX || handlerSpan(trace) !== undefined) return trace;
     } catch (error) {
       const isMissing = error instanceof ApiProblem && error.status === 404;
       if (!isMissing) throw error;
-      if (tries === TRIES) return undefined;
+      if (tries === TRIES_MAX) return undefined;
     }
     await pause(TRY_EVERY_MS, signal);
     signal.throwIfAborted();

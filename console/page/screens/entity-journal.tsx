@@ -1,5 +1,6 @@
 // EntityJournal: time travel: the records of an entity on a timeline, and for the selected one its changes and the
-// state after it. While the newest record is selected, the screen follows new ones.
+// state after it. While the address names no record, the screen displays the newest record, also when newer ones are
+// stored.
 import type { HistoryStep, ServiceDescription } from '@svc/contract';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { EntityJournal } from '../entity-journal.ts';
@@ -129,7 +130,8 @@ function Unused({ id }: { readonly id: string }) {
 
 /**
  * Returns the sequence number that an arrow key, Home or End selects; the caller limits it to the existing records.
- * Undefined: the key is another one, or the element with the focus uses the key itself.
+ * Undefined: the key is another one or has a modifier, the element with the focus uses the key itself, or the records
+ * are not loaded yet.
  */
 function keyTarget(
   event: KeyboardEvent,

@@ -87,7 +87,7 @@ function QueryAnswer({
   const [input, setInput] = useState<Draft | undefined>(() =>
     schema === undefined ? undefined : emptyDraft(schema, service.types),
   );
-  /** Number of times that the user has sent the query; a query without input is sent once by itself. */
+  /** Number of times that the query was sent, repetitions excluded; a query without input is sent once by itself. */
   const [askCount, setAskCount] = useState(schema === undefined ? 1 : 0);
   const [isRepeated, setRepeated] = useState(false);
   const [reply, setReply] = useState<QueryReply | undefined>(undefined);

@@ -1,4 +1,5 @@
-// Faults: the failures since the service started, grouped by kind and source location.
+// Faults: the newest failures since the service started; those of the same code, handler and source location are one
+// row, unless the user wants a row for each.
 import type { FaultList, ServiceDescription } from '@svc/contract';
 import { useState } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';

@@ -189,7 +189,7 @@ function LastFaults({ service }: { readonly service: ServiceDescription }) {
   const { instanceId, routes } = service;
   const list = useLoaded<FaultList>(
     instanceId,
-    // If a request fails because of a call, the list contains both; `faultCauses` keeps one of them.
+    // If a request fails because of a call, the list has a fault of each; `faultCauses` keeps one of the two.
     (signal) => getJson(`${observed(instanceId, 'faults')}?limit=${2 * FAULTS_SHOWN}`, signal),
     { everyMs: FAULTS_EVERY_MS },
   ).value;

@@ -183,7 +183,7 @@ function Tree({
   );
 }
 
-/** Displays the rows of the tree. Tab stops at the tree once, at the selected span. */
+/** Displays the rows of the tree. Tab stops once: at the selected span, or at the first row if that span is hidden. */
 function Rows({
   rows,
   chosenId,
@@ -278,7 +278,7 @@ function FoldSign({
   );
 }
 
-/** Displays the duration beside the bar if there is room, else within the bar. */
+/** Displays the duration right of the bar if there is room, else left of the bar, else within the bar. */
 function BarText({ row: { left, width, span } }: { readonly row: TraceRow }) {
   const text = durationText(span.durationMs);
   if (left + width < 82)
@@ -299,8 +299,8 @@ function BarText({ row: { left, width, span } }: { readonly row: TraceRow }) {
 }
 
 /**
- * Returns the id of the span that a key selects. Null: the key belongs to the tree, and the selection stays. Undefined:
- * the key has no meaning in the tree.
+ * Returns the id of the span that a key selects. Null: the key belongs to the tree, and the selection stays, as when an
+ * arrow key has expanded or collapsed the selected span. Undefined: the key has no meaning in the tree.
  */
 function target(
   key: string,

@@ -1,7 +1,7 @@
-// Traces: the traces in the window, newest first, one page at a time. The address contains the cursor of the page, so
-// that a refresh, a reload and going back keep the page. The first page displays new traces by itself, unless the
-// list has the pointer or the focus, or is scrolled: then a button offers them, so that nothing moves while the user
-// reads.
+// Traces: the traces in the window (the newest spans that the service keeps), newest first, one page at a time. The
+// address contains the cursor of the page, so that a refresh, a reload and going back keep the page. The first page
+// displays new traces by itself, unless the list has the pointer or the focus, or is scrolled: then a button offers
+// them, so that nothing moves while the user reads.
 import type { Outcome as OutcomeWord, ServiceDescription, TraceList } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';

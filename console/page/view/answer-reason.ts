@@ -20,7 +20,7 @@ export interface AskedRequest {
   readonly routes: readonly ServiceRoute[];
 }
 
-/** Returns the reason. `trace`: the trace of a request with a status of 400 or above; undefined if it is not kept. */
+/** Returns the reason. `trace`: the trace of a request with a status of 400 or above; undefined: none is kept. */
 export function answerReason(
   status: number,
   asked: AskedRequest,
@@ -57,7 +57,7 @@ function nameOf({ component, handler }: Span): string {
   return `${component}.${handler}`;
 }
 
-/** Returns the span of the handler that the request reached; undefined if it is not kept. */
+/** Returns the span of the handler that the request reached; undefined if no handler ran, or the span is not kept. */
 export function handlerSpan(trace: TraceDetail | undefined): Span | undefined {
   return trace?.roots.find(({ kind }) => kind === 'endpoint');
 }

@@ -1,4 +1,5 @@
-// AnswerView: the kind of an answer's body, for its display. The functions are pure.
+// AnswerView: an answer for its display: the kind of its body, the message of a refusal, and the word of its status.
+// The functions are pure.
 import type { CallAnswer } from '../api.ts';
 import { readJson } from './json-value.ts';
 
@@ -7,7 +8,7 @@ export type AnswerBody =
   | { readonly kind: 'json' | 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly length: number; readonly hex: string };
 
-/** Maximum number of bytes that are displayed. */
+/** Maximum number of bytes that are displayed in hexadecimal digits. */
 const HEX_SHOWN_MAX = 4096;
 
 export function answerBody({ body, bodyIsBase64, headers }: CallAnswer): AnswerBody {

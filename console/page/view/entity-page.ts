@@ -1,4 +1,4 @@
-// EntityPage: the description of a page of entities. The functions are pure.
+// EntityPage: the description of a page of entities. The function is pure.
 import type { EntityList } from '@svc/contract';
 import { amountText, countText } from './number-text.ts';
 

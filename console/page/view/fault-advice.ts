@@ -1,4 +1,5 @@
-// FaultAdvice: the meaning of a fault's code, as a word and a sentence that says what to do. The functions are pure.
+// FaultAdvice: the meaning of a fault's or a refusal's code, as a word and as sentences that say what to do. The
+// functions are pure.
 import type { SourceLocation, SpanFault } from '@svc/contract';
 
 interface Advice {
@@ -83,12 +84,12 @@ export function codeWord(code: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Returns 'assembly/cart.ts:31:5'. */
+/** Returns 'assembly/cart.ts:31:5'; without the column if it is not known. */
 export function locationText({ file, line, column }: SourceLocation): string {
   return column === null ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 
-/** Returns the module's fault in the details of a problem, if there is one. */
+/** Returns the module's fault in the details of a problem; undefined if there is none. */
 export function faultIn(details: unknown): SpanFault | undefined {
   const { code, reason, places: locations } = (details ?? {}) as Partial<SpanFault>;
   const isFault =

@@ -7,6 +7,7 @@ import { locationText } from './fault-advice.ts';
 export interface FaultCause {
   /** The fault, with the error id that the caller received if it failed a request. */
   readonly fault: Fault;
+  /** Route of the failed request; undefined if the fault failed no request to a route. */
   readonly route: ServiceRoute | undefined;
 }
 
@@ -38,12 +39,15 @@ export function faultCauses(
   return causes.filter((cause) => !merged.has(cause));
 }
 
-/** Returns the failed handler, such as 'bill.share'. The failure of a whole shard belongs to no component. */
+/** Returns the failed handler, such as 'bill.share'; 'the runtime' for the failure of a whole shard. */
 export function faultName({ component, handler }: Fault): string {
   return component === '' ? 'the runtime' : `${component}.${handler}`;
 }
 
-/** Groups the failures with the same kind and source location, each group with its newest failure first. */
+/**
+ * Groups the failures with the same code, handler and source location, or reason where no location is known. `causes`
+ * and the groups are sorted newest first.
+ */
 export function groupFaults(causes: readonly FaultCause[]): FaultGroup[] {
   const groups = new Map<string, FaultGroup>();
   for (const cause of causes) {
@@ -61,8 +65,8 @@ export function groupFaults(causes: readonly FaultCause[]): FaultGroup[] {
 }
 
 /**
- * Returns whether the call's failure also ended the request: both have the same trace and message, and the call
- * failed first.
+ * Returns whether the call's failure also ended the request: both have the same trace, code, reason and message, and
+ * the call did not fail later.
  */
 function isCauseOf(call: Fault, request: Fault): boolean {
   return (

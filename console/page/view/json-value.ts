@@ -173,7 +173,7 @@ export function jsonGist(value: JsonValue, lengthMax = 60): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** Returns the value on one line. Of a large value, only the members that fit are written. */
+/** Returns the value on one line; of a large value, only the first members, and of a long string the beginning. */
 function gist(value: JsonValue, lengthMax: number): string {
   if (value.kind === 'object') {
     const first = value.entries.slice(0, lengthMax / 8);
@@ -193,7 +193,7 @@ function leaf(value: JsonValue): string {
   return value.kind === 'string' ? JSON.stringify(value.value.slice(0, 40)) : value.text;
 }
 
-/** Returns the path of a member within a state, in the form that the changes of a history use. */
+/** Returns the path of a member within a state, in the form that `pathOfChange` returns. */
 export function pathWithin(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`;
   if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)) return `${path}[${JSON.stringify(key)}]`;

@@ -3,14 +3,17 @@
 import type { ListedService } from '@svc/contract';
 
 export interface KnownService extends ListedService {
-  /** When the service was first missing, in milliseconds since 1970; undefined while it runs. */
+  /** When the service was first missing or gone in a list, in milliseconds since 1970; undefined while it runs. */
   readonly endedMs: number | undefined;
 }
 
 /** Time for which a service is displayed after its end. */
 const GONE_SHOWN_MS = 10_000;
 
-/** Merges a new list into the known services. The result is sorted by name; under one name, the oldest is first. */
+/**
+ * Merges a new list into the known services, without those that ended GONE_SHOWN_MS ago or earlier. The result is
+ * sorted by name; under one name, the oldest is first.
+ */
 export function knownServices(
   known: readonly KnownService[],
   listed: readonly ListedService[],

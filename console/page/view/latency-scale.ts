@@ -46,14 +46,14 @@ export function latencyPath(
     }
     const x = round(secondPosition(at, seconds.length) * width);
     const y = round(height - latencyHeight(ms) * height);
-    // A single point is as wide as the bar of its second.
+    // A line begins with a stroke as wide as the bar of its second, so that a single point is visible.
     path += isDrawing ? `L${x} ${y}` : `M${round(x - wide / 2)} ${y}h${round(wide)}`;
     isDrawing = true;
   }
   return path;
 }
 
-/** Returns the bars of the requests of each second, as one SVG path. */
+/** Returns the bars of the requests of each second, as one SVG path. `slots`: number of seconds on the whole width. */
 export function requestBars(
   requests: readonly number[],
   { width, height }: { readonly width: number; readonly height: number },

@@ -1,4 +1,5 @@
-// NumberText: numbers for people: three significant digits and a unit. The functions are pure.
+// NumberText: numbers for people: durations and sizes with three significant digits and a unit, counts with all digits.
+// The functions are pure.
 
 /** Returns '830 µs', '12.4 ms', '1.24 s', '2 min 3 s'. */
 export function durationText(ms: number): string {

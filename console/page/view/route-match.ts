@@ -1,5 +1,5 @@
-// RouteMatch: finds the declared routes that have the path of a request, by the runtime's rules. The functions are
-// pure.
+// RouteMatch: finds the declared routes that have the path of a request, by the runtime's rules; but a segment with an
+// invalid percent-encoding is compared as it is. The functions are pure.
 import type { ServiceRoute } from '@svc/contract';
 
 /** Returns the routes. `path`: path of the request, with or without a query string. */

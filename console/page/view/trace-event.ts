@@ -1,4 +1,4 @@
-// TraceEvent: finds the record of an entity's journal that a span has stored. The functions are pure.
+// TraceEvent: finds the record of an entity's journal that a span has stored. The function is pure.
 import type { HistoryStep } from '@svc/contract';
 
 /**

@@ -20,7 +20,7 @@ export function traceQuery(filter: TraceFilter, limit: number, after?: string): 
   return query.toString();
 }
 
-/** Returns the minimum duration, rounded to microseconds. Text that is not a number sets no minimum. */
+/** Returns the minimum duration in milliseconds, at most one day, rounded to microseconds; 0 if it is not a number. */
 function minimumMs({ minMs }: TraceFilter): number {
   const ms = minMs.trim() === '' ? 0 : Number(minMs.replace(',', '.'));
   if (!Number.isFinite(ms)) return 0;

@@ -1,5 +1,5 @@
 // TraceOrigin: the origin of a trace whose parent span is not in this service: this console, or another service. The
-// functions are pure.
+// function is pure.
 import type { TraceDetail } from '@svc/contract';
 
 /**

@@ -10,6 +10,7 @@ export interface TraceRow {
   readonly hasChildren: boolean;
   /** Position among the siblings, from 1. */
   readonly position: number;
+  /** Number of siblings, this span included. */
   readonly siblings: number;
   /** Left edge of the bar, in percent of the axis. */
   readonly left: number;
@@ -37,7 +38,10 @@ export function traceRows(trace: TraceDetail, closed: ReadonlySet<string>): Trac
   return rows;
 }
 
-/** Returns the length of the axis, which ends with the last span: a span may end after the one that began the trace. */
+/**
+ * Returns the length of the axis in milliseconds, above 0. The axis ends with the last span: a span may end after the
+ * one that began the trace.
+ */
 export function axisLengthMs(trace: TraceDetail): number {
   let end = trace.durationMs;
   const visit = (spans: readonly Span[]): void => {
