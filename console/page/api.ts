@@ -28,9 +28,12 @@ export interface CallRequest {
 export interface CallAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
+  /** Body as text, or as base64 if `bodyIsBase64`. */
   readonly body: string;
   readonly bodyIsBase64: boolean;
+  /** Time from sending the request to the end of its response, without the console's own checks. */
   readonly durationMs: number;
+  /** Trace that the console has begun for the request. */
   readonly traceId: string;
 }
 

@@ -1,6 +1,6 @@
 // Keys: the keyboard shortcuts. Keys without a modifier do nothing while the user types, and can be switched off;
-// Escape works in both cases, but is left to the browser within a dialog. Attributes
-// of the page mark the elements that keys act on: data-filter, data-row, data-back.
+// Escape works in both cases, but is left to the browser within a dialog. Attributes of the page mark the elements that
+// keys act on: data-filter, data-row, data-back.
 import { signal } from '@preact/signals';
 import { SECTIONS } from './sections.ts';
 import { go, services, view } from './store.ts';
@@ -55,6 +55,7 @@ export function onKey(event: KeyboardEvent): void {
   if (isChord ? goTo(event.key) : act(event.key, event.timeStamp)) event.preventDefault();
 }
 
+/** Acts on a single key. Returns whether the key has a meaning here. */
 function act(key: string, atMs: number): boolean {
   switch (key) {
     case 'g':
@@ -74,6 +75,7 @@ function act(key: string, atMs: number): boolean {
   }
 }
 
+/** Opens the screen of a key that follows 'g'. Returns whether there is one. */
 function goTo(key: string): boolean {
   if (key === 's') {
     go({ screen: 'services' });

@@ -21,7 +21,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const HASHED = '/assets/';
 
 /**
- * Returns the files by request path, such as '/' and '/assets/index-1a2b3c.js'; undefined if the page is not built.
+ * Returns the files by request path, such as '/' and '/assets/index-1a2b3c.js', without those of other types than
+ * TYPES has; undefined if the page is not built.
  */
 export function readPage(folder: string): ReadonlyMap<string, PageFile> | undefined {
   let entries;

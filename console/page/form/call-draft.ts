@@ -20,7 +20,7 @@ export interface CallDraft {
   /** Undeclared part of the query string, as the user typed it; a leading '?' is not sent. */
   readonly query: string;
   readonly headers: readonly (readonly [string, string])[];
-  /** Draft of a JSON body with a declared type. */
+  /** Draft of a JSON body with a declared type; undefined if the route has no such body. */
   readonly body: Draft | undefined;
   /** Body as the user typed it: JSON, text, or bytes as base64. It is sent unless the form provides the body. */
   readonly text: string;

@@ -1,6 +1,6 @@
-// DevBar: the line below the header while `svc dev` runs the service: the running build, the
-// problems of the last build, and the served module. It never takes the focus, and has a constant height until the user
-// opens its problems.
+// DevBar: the line below the header while `svc dev` runs the service: the running build, the problems of
+// the last build, and the served module. It never takes the focus, and has a constant height until the user opens its
+// problems.
 import type { DevProblem, DevState } from '@svc/contract';
 import { useEffect, useRef } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';

@@ -1,6 +1,6 @@
 // Plot: the latency of the last two minutes (median, 95th and 99th percentile) above the number of requests. The
-// pointer and the arrow keys select a second, whose number of requests and 99th percentile are displayed; a
-// table has all numbers.
+// pointer and the arrow keys select a second, whose number of requests and 99th percentile are displayed; a table has
+// all numbers.
 import type { LiveSecond } from '@svc/contract';
 import { useState } from 'preact/hooks';
 import {

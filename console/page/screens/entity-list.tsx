@@ -17,7 +17,7 @@ const LISTED_EVERY_MS = 3000;
 
 interface Page {
   readonly list: EntityList;
-  /** Number of entities on the pages before this one. */
+  /** Number of entities on the pages before this one, all of which are full. */
   readonly before: number;
 }
 

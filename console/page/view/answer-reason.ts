@@ -79,7 +79,10 @@ function reasonWithoutTrace(status: number, { method, path, routes }: AskedReque
     : `Either no handler ran (${reason}), or the trace of this request is no longer in the window.`;
 }
 
-/** Statuses that the runtime answers before a handler runs, or in its place; a handler may answer with them as well. */
+/**
+ * Reasons why the runtime answers without a handler, by status; a handler may answer with the same statuses. 404 and
+ * 405 are not among them, because they follow from the routes.
+ */
 const RUNTIME_REASONS: Readonly<Record<number, string>> = {
   400: 'the runtime takes no request whose address, header or body is malformed',
   403: 'the access rule of the route does not admit this caller',
