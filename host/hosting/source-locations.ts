@@ -5,7 +5,7 @@ import { type FaultLocator, readFaultLocator } from './wasm/locations/fault-loca
 
 export type { FaultLocator, LocatableFault } from './wasm/locations/fault-locator.ts';
 
-/** Never rejects: a fault that cannot be located has no locations. */
+/** Rejects only because of a bug of the host: a fault that cannot be located has no locations. */
 export async function sourceLocations(
   { kind, file, fingerprint }: SourceFile,
   settings: HostingSettings,

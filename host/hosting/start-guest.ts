@@ -12,7 +12,8 @@ export interface StartedGuest extends Guest {
 
 /**
  * Starts a guest that shares no instance with another guest. The guests of a program share the variables of the
- * program's files. Throws an SvcError SVC_MODULE_START_FAILED.
+ * program's files. `log`: receives what a module logs; what a program prints appears on stderr. Throws an SvcError
+ * SVC_MODULE_START_FAILED, or SVC_OVERLOADED if there is no memory for the first instance.
  */
 export type GuestStarter = (log: GuestLog) => StartedGuest;
 
@@ -28,7 +29,7 @@ export async function guestStarter(
     case 'wasm':
       return (log) => startWasmGuest(source.module, settings.wasm, log);
     case 'program': {
-      // No service runs a program that way, so a shard does not wait for this code.
+      // Only tools run a source of this kind, so a shard does not wait for this code.
       const { programStarter } = await import('./program/program-guest.ts');
       return programStarter(source);
     }
@@ -36,8 +37,7 @@ export async function guestStarter(
 }
 
 /**
- * Starts a guest in this thread. `log`: receives what the guest logs. Rejects with an SvcError
- * SVC_MODULE_START_FAILED.
+ * Starts a guest, in the thread that `guestStarter` names. Rejects with the errors that a `GuestStarter` throws.
  */
 export async function startGuest(
   source: GuestSource,

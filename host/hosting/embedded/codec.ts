@@ -32,12 +32,12 @@ export interface Codec {
   readonly shape: Shape;
   /**
    * Decodes JSON text. `label`: names the whole value in a problem. `depthMax`: maximum nesting, SENT_DEPTH_MAX if
-   * absent. Throws CodecProblem.
+   * absent. Throws CodecProblem if the value does not fit, and another Error if the schema's own code is async.
    */
   decode(json: string, label: string, depthMax?: number): unknown;
   /** Like `decode`, for a value as JSON.parse returns it. */
   decodeValue(value: unknown, label: string, depthMax?: number): unknown;
-  /** Encodes a value as JSON text. Throws CodecProblem. */
+  /** Encodes a value as JSON text. Throws like `decode`. */
   encode(value: unknown, label: string): string;
 }
 

@@ -105,7 +105,7 @@ function describeRoute(
   };
 }
 
-/** Leaves out a default that the descriptor cannot express, such as a long text. */
+/** Describes a query parameter. Leaves out a default that the descriptor cannot express, such as a long text. */
 function queryParameter(field: Field, handler: string, types: ShapeDescription): QueryParameter {
   const schema = types.of(field.shape, `${handler}.${field.name}`);
   const isDescribed = isQueryDefault(field.default, schema, types.types);

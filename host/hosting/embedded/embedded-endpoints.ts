@@ -136,7 +136,7 @@ function anyRequestOf({ headers, query, caller }: EndpointRequest) {
 
 /**
  * Returns the response or refusal with which a check ends the request; undefined if the request goes on. Throws if the
- * check returned nothing, so that a forgotten `return` admits nobody.
+ * check returned nothing, so that a forgotten `return` admits nobody, or a response with a value.
  */
 function endOf(answer: unknown): EndpointResponse | Refusal | undefined {
   if (answer instanceof Refused) return refusalOf(answer);
@@ -156,7 +156,7 @@ function errorOf({ status, headers, body }: ErrorResponse): EndpointResponse {
   return { kind: 'response', status, headers, body: { kind: 'json', text: body } };
 }
 
-/** Decodes the request. Throws CodecProblem. */
+/** Decodes the request. Throws CodecProblem if a part of it does not fit its schema. */
 function requestOf(
   route: RouteDefinition,
   request: EndpointRequest,

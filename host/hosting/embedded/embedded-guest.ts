@@ -17,7 +17,7 @@ export interface Components {
   readonly version?: string;
 }
 
-/** Throws SVC_DEFINITION_INVALID when the components do not fit together. */
+/** Creates the guest. Throws SVC_DEFINITION_INVALID if the components do not fit together. */
 export function createEmbeddedGuest({ entities = [], endpoints = [], version }: Components): Guest {
   const descriptor = describeComponents(entities, endpoints);
   const served = new EmbeddedEndpoints(endpoints, entities);

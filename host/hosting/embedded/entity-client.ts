@@ -18,7 +18,8 @@ export interface RecordedEvent<Event> {
 
 /**
  * Has a method for each command and query, and the members below. A command's method resolves once its events are on
- * disk. It rejects when the call failed: with an SvcError, or with a GuestFault when a handler faulted.
+ * disk. A method rejects with a CodecProblem (a TypeError) if the input or the reply does not fit its schema, with a
+ * GuestFault if the handler faulted, and with an SvcError if the call failed in another way.
  */
 export type EntityClient<Definition> =
   Definition extends EntityDefinition<infer Handlers, infer Event>
@@ -37,8 +38,8 @@ interface ClientMembers<Client, Event> {
   /** Returns a client whose commands carry the key: each is executed once, however often it is sent. */
   withIdempotencyKey(key: string): Client;
   /**
-   * Returns acknowledged events of the entity's present incarnation after `afterSeq`, oldest first, at most `limit`
-   * (1 to 1,000).
+   * Returns acknowledged events of the entity's present incarnation after `afterSeq` (0 if absent), oldest first, at
+   * most `limit` (1 to 1,000; 100 if absent).
    */
   events(afterSeq?: number, limit?: number): Promise<readonly RecordedEvent<Event>[]>;
 }

@@ -38,7 +38,7 @@ export interface QueryContext {
   readonly random: () => number;
   /** Returns metadata of the request, such as `traceparent` and `tracestate`; undefined if there is none. */
   readonly metadata: (name: string) => string | undefined;
-  /** Refuses the call. */
+  /** Returns a refusal, with the code `BAD_REQUEST` if `code` is absent. Return the refusal to refuse the call. */
   readonly refuse: (
     message: string,
     code?: RefusalCode | 'OTHER',
@@ -46,6 +46,10 @@ export interface QueryContext {
   ) => Refused;
 }
 
+/**
+ * Context of a command. Its functions only create the handler's result: nothing is persisted, deleted or replied unless
+ * the handler returns the effect.
+ */
 export interface CommandContext<Event, Reply, State = never> extends QueryContext {
   /** Persists an event. */
   readonly persist: (event: ReadonlyDeep<Event>) => Change<Event, Reply, State>;
@@ -97,13 +101,16 @@ export class Effect<Reply> {
     };
   }
 
-  /** Computes the reply from the state after the events; undefined if the reply is known already. */
+  /** Function that computes the reply from the state after the events; undefined if the reply is known already. */
   get laterReply(): LaterReply | undefined {
     return typeof this.#reply === 'string' ? undefined : this.#reply;
   }
 }
 
-/** Events that a command persists. `thenReply` and its variants turn the change into an effect. */
+/**
+ * Events that a command persists, and whether it deletes the entity. `thenReply` and its variants turn the change into
+ * an effect.
+ */
 export class Change<Event, Reply, State = never> {
   readonly #codecs: CommandCodecs;
   readonly #events: StoredEvent[] = [];

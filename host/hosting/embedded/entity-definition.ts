@@ -102,6 +102,7 @@ export interface RunnableEntity extends EntityDefinition {
 export interface HandlerDefinition {
   /** Name of the handler in the program; clients call it by this name. */
   readonly key: string;
+  /** Name of the handler in requests, calls and the descriptor. */
   readonly name: string;
   readonly kind: 'command' | 'query';
   readonly input: Codec | undefined;
@@ -109,7 +110,7 @@ export interface HandlerDefinition {
   readonly handle: (state: unknown, input: unknown, context?: HandlerContext) => unknown;
 }
 
-/** Names that every client reserves for its own members. */
+/** Names that no handler may have: a client's own members, and `then`, with which a client would be a thenable. */
 const CLIENT_MEMBERS = new Set(['id', 'events', 'withIdempotencyKey', 'then', 'constructor']);
 const REMEDY_NAME = 'Give it another name.';
 

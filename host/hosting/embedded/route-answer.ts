@@ -7,7 +7,7 @@ import type { Ok, Refused } from './result.ts';
 type Headers = Readonly<Record<string, string>> | HeaderList;
 
 export interface ResponseOptions {
-  /** Absent: 200, or 204 without a reply. */
+  /** Absent: the first status below 300 in the route's `answers`, else 200, or 204 without a reply. In a check: 204. */
   readonly status?: number;
   /** Additional headers; a `content-type` overrides that of the value's type. */
   readonly headers?: Headers;
@@ -55,7 +55,7 @@ export class ErrorResponse {
 
 /**
  * Returns an error with a status and headers: `return respondError(401, 'log in', { headers: { 'www-authenticate':
- * 'Bearer' } })`. The caller receives the text.
+ * 'Bearer' } })`. The caller receives `error` and the details. Throws RangeError for a status outside 400 to 599.
  */
 export function respondError(status: number, error: string, options?: ErrorOptions): ErrorResponse {
   return new ErrorResponse(status, error, options);

@@ -1,6 +1,6 @@
-// RouteDefinition: a route, its types, and its handler in TypeScript. A handler is an async function that
-// runs once for a request; its parameter and result types follow from the path and the schemas. Checks run
-// before it and hold what several routes have in common.
+// RouteDefinition: a route, its types, and its handler in TypeScript. A handler is a function, usually async, that
+// runs at most once for a request; its parameter and result types follow from the path and the schemas. Checks are
+// functions that run before the handler and hold what several routes have in common.
 import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
 import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
@@ -95,7 +95,7 @@ type RouteWithoutBody<Context> = <
   handle: Handler<Path, Parameters, Query, undefined, Reply, Context>,
 ) => RouteDefinition;
 
-/** Admitted callers: `{ services: ['orders', 'billing.finance'] }` names services, `services` is any of the project. */
+/** Admitted callers: `{ services: ['orders', 'billing.finance'] }` names services, `services` any of the project. */
 export type Access =
   | 'internet'
   | 'services'

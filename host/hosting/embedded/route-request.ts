@@ -19,7 +19,9 @@ interface AnyRequest {
 export interface RouteRequest<Parameters, Query, Body> extends AnyRequest {
   /** Decoded parameters of the path. */
   readonly parameters: Parameters;
+  /** Decoded query; undefined if the route declares none. */
   readonly query: Query;
+  /** Decoded body; undefined if the route declares none. */
   readonly body: Body;
 }
 

@@ -5,7 +5,7 @@ import { type Shape, recordOf } from './shape.ts';
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
-/** Returns the value that JSON.parse would return for it. */
+/** Returns the number or boolean that the text stands for if the shape wants one; returns any other text unchanged. */
 export function valueOfText(text: string, shape: Shape): unknown {
   switch (shape.kind) {
     case 'integer':

@@ -2,14 +2,17 @@
 // strictly, with the path of a mismatch, and always into fresh objects. The closures of a shape are created
 // once.
 //
-// Invariants: an encoded value decodes to the same value; unknown fields are skipped, those of a closed
-// record are refused. Recursion is limited to `depth` levels.
+// Invariants: an encoded value decodes to the same value, with its texts, dates and durations in their normal form.
+// Unknown fields are skipped, those of a closed record are refused. Recursion is limited to `depth` levels.
 import { dateTimeOf, durationOf, isBase64, isDecimal } from '@svc/contract';
 import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
 import { atOnce } from './at-once.ts';
 import { textOf } from './thrown-text.ts';
 
-/** `depth`: number of levels of nesting that are still allowed. Throws ShapeProblem. */
+/**
+ * Decodes or encodes a value. `depth`: number of levels of nesting that are still allowed. Throws ShapeProblem if the
+ * value does not fit.
+ */
 export type Convert = (value: unknown, depth: number) => unknown;
 
 export interface ShapeCodec {
@@ -40,6 +43,7 @@ export class ShapeProblem extends Error {
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+/** Maximum length of a found text in a problem, in UTF-16 units. */
 const SHOWN_MAX = 40;
 const same = (convert: Convert): ShapeCodec => ({ decode: convert, encode: convert });
 

@@ -1,9 +1,10 @@
-// ShapeDescription: describes a shape as a type of a module descriptor. Cases of unions and recursive types
-// become named types of the descriptor; their names are derived from where they were first used.
+// ShapeDescription: describes a shape as a type of a module descriptor. Cases of unions, and types that schemas refer
+// to by name, become named types of the descriptor. The name of a case is derived from where the union was first used.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 import { type RecordShape, type Shape, type TextForm, isRequired } from './shape.ts';
 
 const SAFE = Number.MAX_SAFE_INTEGER;
+/** Maximum length of a description, and of a name, in UTF-16 units. */
 const DESCRIPTION_MAX = 2000;
 const NAME_MAX = 200;
 
@@ -16,7 +17,7 @@ export class ShapeDescription {
   readonly types: ModuleDescriptor['types'] = {};
   readonly #names = new Map<Shape, string>();
 
-  /** `name`: prefix of the types that are created for the shape. */
+  /** Returns the type of a shape. `name`: prefix of the names of the types that are created for the shape. */
   of(shape: Shape, name: string): TypeSchema {
     const schema = this.#plain(shape, name);
     const { description } = shape;

@@ -1,5 +1,5 @@
 // LoadedComponents: imports the file of a program and takes the components that it exports, in the thread of the
-// program. The message of every problem says where it is and how to fix it.
+// program. The message of a problem says what is wrong in the file; the tool's thread puts the file's name before it.
 import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,8 +16,8 @@ const REMEDY =
   'export const components: Components = { entities: […], endpoints: […] };';
 
 /**
- * Returns the components that the file exports. Throws SVC_PROGRAM_INVALID or SVC_DEFINITION_INVALID; the messages do
- * not name the file.
+ * Returns the components that the file exports. `mark`: the mark of this thread (loading-mark.ts). Throws
+ * SVC_PROGRAM_INVALID or SVC_DEFINITION_INVALID; the messages do not name the file.
  */
 export async function loadComponents(
   file: string,

@@ -12,7 +12,7 @@ interface LoadingMark {
 
 type MarkedGlobal = typeof globalThis & { [MARK]?: LoadingMark };
 
-/** Marks this thread, for as long as it lives. */
+/** Marks this thread for the rest of its life, and returns the mark. */
 export function markLoading(): LoadingMark {
   return ((globalThis as MarkedGlobal)[MARK] = { hasStartedService: false });
 }

@@ -117,7 +117,10 @@ export class ProgramThread {
     void this.#worker.terminate();
   }
 
-  /** Waits for the next message of the thread. Undefined: there was none in time. */
+  /**
+   * Waits for the next message of the thread. Returns undefined if there was none in time, or if the thread has ended
+   * and its last message was received before.
+   */
   #answer(timeoutMs: number): FromProgram | undefined {
     // A message that arrives just now is not read: the thread may not have set the signal yet.
     if (Atomics.wait(this.#signal, 0, SIGNAL.waiting, timeoutMs) === 'timed-out') return undefined;

@@ -28,6 +28,7 @@ let isLoaded = false;
 /** True: the event loop is empty, so nothing can settle a top-level await of the program any more. */
 let isIdle = false;
 
+/** Posts a message and sets the signal. `value`: a value of SIGNAL. */
 function send(message: FromProgram, value: number): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
   port.postMessage(message);

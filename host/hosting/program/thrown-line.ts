@@ -4,6 +4,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { textOf } from '../embedded/thrown-text.ts';
 
+/** Maximum length of the line without the location, in UTF-16 units. */
 const UNITS_MAX = 500;
 const FRAME = /^\s+at .*$/m;
 const LOCATION = /(file:\/\/[^\s()]+?)((?::\d+){1,2})(?=[\s)]|$)/;

@@ -25,7 +25,7 @@ export interface WasmGuest extends Guest {
 
 /**
  * Admits the module, compiles it once and starts one instance of it. Throws an SvcError with a code SVC_MODULE_…;
- * SVC_MODULE_START_FAILED when its code ran and faulted.
+ * SVC_MODULE_START_FAILED if its code ran and faulted; or SVC_OVERLOADED if there is no memory for the instance.
  */
 export async function createWasmGuest(
   bytes: Uint8Array,
@@ -39,7 +39,7 @@ export async function createWasmGuest(
 
 /**
  * Starts a guest for an admitted module: it shares the compiled code with other guests, but no instance. Throws an
- * SvcError SVC_MODULE_START_FAILED.
+ * SvcError SVC_MODULE_START_FAILED, or SVC_OVERLOADED if there is no memory for the first instance.
  */
 export function startWasmGuest(
   module: AdmittedModule,

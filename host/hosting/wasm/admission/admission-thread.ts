@@ -9,13 +9,13 @@ import { SvcError } from '@svc/kit/svc-error';
 import { readModuleFile } from './module-file.ts';
 
 export interface AdmissionOptions {
-  /** The whole environment of the thread. */
+  /** The whole environment of a new thread; empty if absent. */
   readonly env?: Readonly<Record<string, string>>;
   /** Terminates the thread; the admission then fails with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Reads a file and judges it. Throws SVC_MODULE_UNREADABLE; the report holds every other failure. */
+/** Reads a file and judges it. Throws SVC_MODULE_UNREADABLE; the report holds the refusal of every other SvcError. */
 export async function reportOfFile(file: string, limits: WasmLimits): Promise<ModuleReport> {
   try {
     const bytes = await readModuleFile(file, limits.moduleBytesMax);
@@ -44,7 +44,7 @@ export async function admitModuleFile(
   throw new SvcError(code, message);
 }
 
-/** Judges the module in a new thread. Throws SVC_MODULE_TOO_COSTLY. */
+/** Judges the module in a new thread. Throws SVC_MODULE_TOO_COSTLY, and the signal's reason. */
 export async function judgeInThread(
   bytes: Uint8Array,
   limits: WasmLimits,

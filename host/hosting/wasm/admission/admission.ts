@@ -273,7 +273,7 @@ function compile(bytes: Uint8Array): WebAssembly.Module {
   }
 }
 
-/** Checks the links a second time, as the engine itself reads them: every linked import is on the closed list. */
+/** Checks the imports a second time, as V8 itself reads them: every import is a function of the closed list. */
 export function checkLinks(compiled: WebAssembly.Module): void {
   for (const { module, name, kind } of WebAssembly.Module.imports(compiled))
     if (kind !== 'function' || CORE_IMPORTS.get(module)?.has(name) !== true)

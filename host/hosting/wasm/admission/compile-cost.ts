@@ -25,7 +25,10 @@ const FUNCTION_MAX = 5_000_000;
 const MODULE_MAX = 100_000_000;
 /** A loop counts as three merge points: the check of its fuel branches and merges once more. */
 const LOOP_POINTS = 3;
-/** Cost of a branch on a bare value such as a local: the optimising compiler follows it back to where it was set. */
+/**
+ * Additional cost, in values, of a conditional branch on a bare value such as a local: the optimising compiler follows
+ * the value back to where it was set.
+ */
 const BARE_BRANCH = 1000;
 /** Share of the values that a call costs: the compiler only scans them. */
 const CALL_SHARE = 1 / 32;
@@ -64,7 +67,7 @@ interface Arities {
   readonly functions: readonly Arity[];
 }
 
-/** Throws SVC_MODULE_TOO_LARGE. */
+/** Checks the cost of each function, and of all together. Throws SVC_MODULE_TOO_LARGE. */
 export function checkCompileCost(core: CoreModule): void {
   const section = core.section(CORE_SECTION.code);
   if (section === undefined) return;
@@ -80,7 +83,7 @@ export function checkCompileCost(core: CoreModule): void {
   }
 }
 
-/** Returns the sum of the live values over all merge points. */
+/** Returns the cost of a function, in values: the live values at each branch and merge point, and the surcharges. */
 function functionCost(body: ByteReader, parameters: number, arities: Arities): number {
   let locals = parameters;
   for (let left = body.count(); left > 0; left--) {

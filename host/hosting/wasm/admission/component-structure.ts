@@ -43,7 +43,7 @@ export function mainModuleIndex({ coreModules }: ComponentOutline): number {
   return main;
 }
 
-/** Returns the one encoding of all strings that the component passes. */
+/** Returns the one encoding of all strings that the component passes; `utf8` if it passes none. */
 export function soleEncoding({ functions, coreFunctions }: ComponentOutline): StringEncoding {
   const encodings = new Set<StringEncoding>();
   for (const definition of [...functions, ...coreFunctions]) {
@@ -69,7 +69,7 @@ export function checkStructure(
 
 class Structure {
   readonly #outline: ComponentOutline;
-  /** The core instance of the main module. */
+  /** Index of the main module's core instance. */
   readonly #main: number;
   readonly #shim: { readonly module: Shim; readonly instance: number } | undefined;
   readonly #fixups: readonly { readonly module: Fixup; readonly given: readonly NamedItem[] }[];

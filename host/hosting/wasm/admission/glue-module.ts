@@ -19,11 +19,12 @@ export type GlueModule =
       readonly kind: 'fixup';
       /** Imports that it puts into the table, in order. */
       readonly slots: readonly Imported[];
-      /** Import that it calls at the start. */
+      /** Import that it calls at the start; undefined if it calls none. */
       readonly start: Imported | undefined;
     };
 
 const TABLE_NAME = '$imports';
+/** Maximum number of functions, and of the items of any other section. */
 const FUNCTIONS_MAX = 1000;
 const FUNCTION_KIND = 0;
 const TABLE_KIND = 1;

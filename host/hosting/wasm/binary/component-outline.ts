@@ -42,6 +42,7 @@ export interface CoreAlias {
   readonly name: string;
 }
 
+/** `memory`, `realloc`, `postReturn`: indexes of core memories and core functions. Undefined: the option is absent. */
 export interface CanonicalOptions {
   readonly encoding: StringEncoding | undefined;
   readonly memory: number | undefined;

@@ -30,6 +30,7 @@ export const COMPONENT_SECTION = {
   import: 10,
   export: 11,
 } as const;
+/** Highest section number of the component format. */
 const LAST_SECTION = 12;
 const SORTS = [undefined, 'function', undefined, 'type', 'component', 'instance'] as const;
 const CORE_SORTS: ReadonlyMap<number, ComponentSort> = new Map([
@@ -45,7 +46,9 @@ const CORE_SORTS: ReadonlyMap<number, ComponentSort> = new Map([
  * admitted or refused.
  */
 const SECTIONS_MAX = 10_000;
+/** Maximum number of imports, of exports, and of the arguments or items of one instance. */
 const EXTERNS_MAX = 1000;
+/** Maximum number of definitions in all sections together. */
 const DEFINITIONS_MAX = 10_000;
 
 type Outline = {
@@ -116,6 +119,7 @@ export function* componentSections(bytes: Uint8Array): Generator<ComponentSectio
   }
 }
 
+/** Returns the error for a section that is not read. Throws SVC_MODULE_MALFORMED if the format has no such section. */
 export function unknownSection(id: number, content: ByteReader): SvcError {
   if (id > LAST_SECTION) content.fail(`section ${id} is unknown`);
   return structure(`has a section ${id}, which no component of the world has`);

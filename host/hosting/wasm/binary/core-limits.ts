@@ -13,7 +13,7 @@ const TABLES_MAX = 100;
 const ELEMENT_SEGMENTS_MAX = 10_000;
 const DATA_SEGMENTS_MAX = 50_000;
 
-/** Throws SVC_MODULE_TOO_LARGE. */
+/** Checks the counts and the lengths of functions. Throws SVC_MODULE_TOO_LARGE, SVC_MODULE_MALFORMED. */
 export function checkCounts(section: CoreSections, limits: WasmLimits): void {
   const check = (id: number, what: string, max: number, setting?: string) => {
     const count = section(id)?.count() ?? 0;
@@ -39,6 +39,7 @@ function checkFunctions(code: ByteReader, bytesMax: number): void {
   }
 }
 
+/** Creates an error SVC_MODULE_TOO_LARGE. `setting`: name of the limit below `svc.wasm`; absent for a constant. */
 export function tooMany(what: string, max: number, setting?: string): SvcError {
   return new SvcError(
     'SVC_MODULE_TOO_LARGE',

@@ -35,7 +35,7 @@ export interface CoreModule {
   readonly functions: readonly string[];
   readonly exports: readonly CoreExport[];
   readonly globals: readonly CoreGlobal[];
-  /** Size of the one memory, in pages. */
+  /** Size of the one memory, in pages of 64 KiB. `maximum`: undefined if the module sets none. */
   readonly memory: { readonly initial: number; readonly maximum: number | undefined };
   /** Elements of all tables together at the start. */
   readonly tableElements: number;
@@ -45,15 +45,15 @@ export interface CoreModule {
   readonly referencedFunctions: ReadonlySet<number>;
 }
 
-/** Returns the names that a core module exports. Throws SVC_MODULE_MALFORMED. */
+/** Returns the names that a core module exports. Throws SVC_MODULE_MALFORMED, SVC_MODULE_UNSUPPORTED_CODE. */
 export function coreExportNames(bytes: Uint8Array): readonly string[] {
   return readExports(coreSections(bytes)(CORE_SECTION.export)).map(({ name }) => name);
 }
 
 /**
  * Reads the outline. Throws SVC_MODULE_MALFORMED, SVC_MODULE_STRUCTURE (no memory of its own),
- * SVC_MODULE_FOREIGN_IMPORT (an import that is not a function),
- * SVC_MODULE_UNSUPPORTED_CODE, and SVC_MODULE_TOO_LARGE for counts above the limits.
+ * SVC_MODULE_FOREIGN_IMPORT (an import that is not a function), SVC_MODULE_UNSUPPORTED_CODE (also for too many imports
+ * or exports), and SVC_MODULE_TOO_LARGE for other counts above the limits.
  */
 export function readCoreModule(
   bytes: Uint8Array,

@@ -33,7 +33,7 @@ export function coreSections(bytes: Uint8Array): CoreSections {
   };
 }
 
-/** Returns section number → its content, without custom sections. */
+/** Returns section number → its content, without custom sections. Throws like `coreSections`. */
 export function readSections(bytes: Uint8Array): ReadonlyMap<number, ByteReader> {
   const reader = new ByteReader(bytes);
   if (reader.u8() !== 0 || reader.u8() !== 0x61 || reader.u8() !== 0x73 || reader.u8() !== 0x6d)

@@ -1,6 +1,6 @@
 // CoreSegments: the segments that fill a core module's tables and memory, and their constant expressions.
-// Each instantiation runs all of them, and no fuel pays for it; so their number is bounded, and their size is
-// returned.
+// Each instantiation runs all of them, and no fuel pays for it; so the number of segments is bounded (core-limits.ts),
+// and the number of table elements is returned, for its limit.
 import type { ByteReader } from './byte-reader.ts';
 import { tooMany } from './core-limits.ts';
 import { OP, REFERENCE_TYPES, STEP, readInstruction, unsupported } from './instruction-reader.ts';
@@ -13,7 +13,7 @@ const FUNCTION_KIND = 0;
 
 /**
  * Steps over an expression and its end, and adds the functions that it refers to, to `referenced`. Throws
- * SVC_MODULE_TOO_LARGE, SVC_MODULE_UNSUPPORTED_CODE.
+ * SVC_MODULE_TOO_LARGE, SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_MALFORMED.
  */
 export function readConstant(reader: ByteReader, referenced: Set<number>): void {
   for (let count = 0; ; count++) {

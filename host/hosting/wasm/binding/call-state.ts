@@ -7,7 +7,10 @@ import type { FuelLimit } from './fuel.ts';
 import { trapFrames } from './trap-frames.ts';
 
 export const PHASE = {
-  /** Start, constructor, apply, snapshot, log, realloc, post-return: the module may reach no import. */
+  /**
+   * Start, constructor, apply, snapshot, log, realloc, post-return: the module may call no import except the intrinsics
+   * of its own resource.
+   */
   closed: 0,
   command: 1,
   query: 2,
@@ -26,6 +29,7 @@ export class CallState {
   nowMs = 0n;
   /** Host functions that a handler's imports reach; undefined outside a handler. */
   calls: HostCalls | undefined;
+  /** Calls of the host that the module may still make in the current call. */
   hostCallsLeft = 0;
   /** Calls of components that the handler may still make. */
   componentCallsLeft = 0;
@@ -98,7 +102,7 @@ export class CallState {
     return rep;
   }
 
-  /** Returns to the state of a new instance. */
+  /** Resets phase, host functions and handles to those of a new instance; the next call begins with its own limits. */
   reset(): void {
     this.phase = PHASE.closed;
     this.calls = undefined;

@@ -24,7 +24,10 @@ const MESSAGE_BYTES_MAX = 16 * 1024;
 const LINE_BYTES = 64;
 const NO_LINES: readonly GuestLogLine[] = [];
 
-/** Returns the lines since the last call, oldest first; beyond the limits the oldest are dropped. */
+/**
+ * Returns the lines since the last call, oldest first. Beyond the limits the oldest are dropped, and the first line
+ * says how many.
+ */
 export function takeLog(instance: Logging, source: string): readonly GuestLogLine[] {
   const { exports } = instance;
   const result = exports.takeLog();

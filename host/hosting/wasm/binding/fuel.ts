@@ -14,7 +14,7 @@ export function payFuel(fuel: WebAssembly.Global, bytes: number, limit: FuelLimi
   if (left < 0) throw usedUp(limit);
 }
 
-/** Returns the fault of a module that used up its fuel. `cause`: the error with which the engine stopped it. */
+/** Returns the fault of a module that used up its fuel. `cause`: the error with which V8 stopped it. */
 export function usedUp(limit: FuelLimit, cause?: unknown): GuestFault {
   const frames = trapFrames(cause);
   return new GuestFault('fuel', 'The module used up its fuel.', { limit, cause, frames });

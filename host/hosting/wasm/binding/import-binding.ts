@@ -1,6 +1,7 @@
-// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each may be called only in
-// the phases that allow it. In an instance that serves endpoints, `call` and `read` suspend the module's stack while
-// the host waits. In an instance that cannot suspend, they return at once or throw MustWait.
+// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. The first three may be
+// called only in the phases that allow them. In an instance that can suspend, `call` and `read` suspend the module's
+// stack while the host waits. In an instance that cannot, `call` returns at once or throws MustWait, and `read`
+// always throws MustWait.
 //
 // Invariant: the clock of a call reports the call's own time, and advances only where the module has waited
 // for the host. So it measures the work of host and module together, and never the module's alone.
@@ -48,7 +49,7 @@ const RECORDED_EVENT_SIZE = 32;
 
 /**
  * Stack that the host's own part of a call needs; each item takes eight bytes. A handler that cannot suspend runs on
- * the host's stack: if it recurses until almost nothing is left, the engine would overflow in the middle of the host's
+ * the host's stack: if it recurses until almost nothing is left, the stack would overflow in the middle of the host's
  * code. A handler that can suspend has a stack of its own.
  */
 const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
@@ -103,7 +104,7 @@ function bare<T extends object>(properties: T): T {
   return Object.assign(Object.create(null) as T, properties);
 }
 
-/** Runs the destructor of a resource that the module itself drops. The destructor may reach no import. */
+/** Runs the destructor of a resource that the module itself drops, in the phase `closed`. */
 function dropResource({ state, exports }: ImportTarget, rep: number): void {
   const { phase } = state;
   state.phase = PHASE.closed;

@@ -1,4 +1,4 @@
-// InstanceMemory: the memory that the instances of a module hold together. A new instance counts before it is
+// InstanceMemory: the memory that all instances of one guest hold together. A new instance counts before it is
 // created, a grown one as soon as its growth is noticed; each counts until it is released.
 //
 // Invariant: at the limit, holders first release instances that execute no call. If that does not suffice, a new

@@ -1,11 +1,11 @@
-// TrapFrames: the code positions of a module at the moment when the engine stopped it, read from the engine's
-// stack trace. The names in the trace are the engine's own: the rewriter removes the module's names.
+// TrapFrames: the code positions of a module at the moment when V8 stopped it, read from V8's stack trace. The
+// names in the trace are V8's own: the rewriter removes the module's names.
 import type { WasmFrame } from '../../../model/guest-fault.ts';
 
 const FRAMES_MAX = 10;
 const FRAME = /wasm-function\[(\d+)\]:0x([0-9a-f]+)/g;
 
-/** Returns the frames, innermost first; undefined if they are unknown. */
+/** Returns at most FRAMES_MAX frames, innermost first; undefined if they are unknown. */
 export function trapFrames(error: unknown): readonly WasmFrame[] | undefined {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return undefined;
   const frames = error.stack

@@ -2,7 +2,7 @@
 // instance, the fast path; if that falls back, a pooled instance serves it, whose calls suspend the module's stack
 // while they wait.
 // Invariants:
-// E1  An instance serves one request at a time. The engine would let a second one enter while the first is suspended,
+// E1  An instance serves one request at a time. V8 would let a second one enter while the first is suspended,
 //     and the memory of the module is not made for that.
 // E2  After each request the instance is restored to its state after initialisation, so no request sees what another
 //     left.
@@ -25,7 +25,7 @@ import type { WasmLimits } from '../wasm-limits.ts';
 interface Slot {
   readonly instance: ModuleInstance;
   readonly handle: WaitingHandle;
-  /** Fails the request that the instance serves. */
+  /** Fails the request that the instance serves; undefined while it serves none. */
   abandon: ((reason: GuestFault) => void) | undefined;
 }
 
@@ -50,7 +50,7 @@ export class EndpointPool implements GuestEndpoints {
   readonly #waiting: Waiting[] = [];
   #closed = false;
 
-  /** Makes the first instance. Throws GuestFault when the module does not start. */
+  /** Makes the first instance. Throws GuestFault if the module does not start, SVC_OVERLOADED if memory is lacking. */
   constructor(module: AdmittedModule, limits: WasmLimits, memory: InstanceMemory, log: GuestLog) {
     this.#module = module;
     this.#limits = limits;

@@ -199,7 +199,8 @@ function eventsAt(memory: GuestMemory, address: number): StoredEvent[] | Refusal
   try {
     return liftEvents(memory, memory.u32(address), memory.u32(address + 4));
   } catch (error) {
-    // The module's memory is unchanged, so the size of this entity's events need not lose the other entities in it.
+    // A fault would lose the other entities of the instance too. Lifting has not changed the module's memory, so a
+    // refusal suffices.
     if (error instanceof GuestFault && error.faultCause === 'limit')
       return eventsTooLarge('it is more than a module may pass on in one call');
     throw error;

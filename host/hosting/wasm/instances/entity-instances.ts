@@ -2,8 +2,9 @@
 // fault loses every entity of its instance and none of another. The entity that caused it is opened in an
 // instance of its own the next time.
 //
-// Invariants: an instance is kept while one of its entities is open, and new entities take the slots of
-// closed ones: live instances are scarce, and keeping one for its last entity alone would waste it. An
+// Invariants: an instance is kept while one of its entities is open, unless it faults or memory reaches its limit.
+// New entities take the slots of closed ones: live instances are scarce, and keeping one for its last entity alone
+// would waste it. An
 // instance that was created for one entity takes no other. An instance that is being emptied because memory
 // is short takes none any more. Both kinds are released with their last entity.
 import assert from 'node:assert/strict';
@@ -29,7 +30,7 @@ import type { WasmLimits } from '../wasm-limits.ts';
 /** Maximum number of recently faulted entities that are opened alone, and of instances that hold one entity alone. */
 const SUSPECTS_MAX = 100;
 
-/** An instance that entities share. A fault releases it: an idle instance would keep its memory. */
+/** An instance that entities share. A fault releases it at once, so that it does not go on holding its memory. */
 interface Shared {
   /** Undefined after the instance is lost. */
   instance: ModuleInstance | undefined;
@@ -132,7 +133,7 @@ export class EntityInstances implements GuestEntities {
     for (const shared of this.#shared) this.#letGo(shared);
   }
 
-  /** Releases the entity's instance, and marks the entity to be opened alone. */
+  /** Releases the entity's instance and marks the entity to be opened alone, if the call lost the instance. */
   #faulted(shared: Shared, entity: EntityRef): void {
     if (shared.instance?.lost !== true) return;
     this.#letGo(shared);
@@ -221,8 +222,8 @@ export class EntityInstances implements GuestEntities {
   }
 
   /**
-   * Returns whether the instance has fewer than its maximum of entities and uses less than half of its memory:
-   * entities grow, and one that finds no memory loses all the others with it.
+   * Returns whether the instance has fewer than its maximum of entities, and has grown to at most half of its maximum
+   * memory or has not grown: entities grow, and one that finds no memory loses all the others with it.
    */
   #hasRoom(shared: Shared): boolean {
     const { instance, open, isSuspects } = shared;

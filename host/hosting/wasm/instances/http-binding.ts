@@ -1,5 +1,5 @@
-// The module's export `http.handle`: lowers a request, calls the handler on a stack that may suspend, and
-// lifts the response, which the HTTP server checks. Offsets are those of the canonical ABI for
+// The module's export `http.handle`: lowers a request, calls the handler (in a pooled instance on a stack that may
+// suspend), and lifts the response, which the HTTP server checks. Offsets are those of the canonical ABI for
 // wit/runtime.wit.
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../../model/call.ts';
@@ -56,7 +56,7 @@ export function endRequest(
   }
 }
 
-/** Lowers the request and calls the handler, either suspending or plain. */
+/** Lowers the request and calls the handler, either through `waitingHandle` or directly. */
 export function callHandle<Result>(
   memory: GuestMemory,
   handle: (...parameters: Parameters<Handle>) => Result,

@@ -35,7 +35,7 @@ import type { WasmLimits } from '../wasm-limits.ts';
 const ABORT = 'abort';
 /** Size of a page of WebAssembly's linear memory, in bytes. */
 export const PAGE_BYTES = 64 * 1024;
-/** Number of consecutive calls that share the cost of replacing an instance whose memory is mostly unused. */
+/** Maximum number of consecutive calls that use less than half of a grown memory; then the instance is replaced. */
 const ROOMY_CALLS_MAX = 100;
 const SOURCE_AT_START = 'module';
 
@@ -45,7 +45,7 @@ export class ModuleInstance {
   readonly limits: WasmLimits;
   /** Its share of the memory of all instances. */
   readonly share: MemoryShare;
-  /** True after a fault: discard the instance. */
+  /** True after a fault, and after `letGo`: discard the instance. */
   lost = false;
   readonly #state: CallState;
   /** Consecutive calls that needed less than half of a memory that has grown. */
@@ -140,7 +140,7 @@ export class ModuleInstance {
     this.#state.calls = calls;
   }
 
-  /** Closes the phase once the module's code has returned: it reaches no import any more. */
+  /** Closes the phase once the module's code has returned, and starts the lifting budget of its result. */
   returned(): void {
     this.#state.phase = PHASE.closed;
     this.memory.beginLifting();
@@ -207,9 +207,9 @@ export class ModuleInstance {
   }
 
   /**
-   * Restores memory and globals to their state after initialisation. The cost grows with the memory. Returns false if
-   * a new instance is better: the memory has grown beyond `reusedPagesMax`, calls mostly need less than half of the
-   * memory, or the instance is lost.
+   * Restores memory and globals to their state after initialisation. The cost grows with the memory. Returns false, and
+   * releases the instance, if a new one is better: the memory has grown beyond `reusedPagesMax` or the limit of all
+   * instances, more than ROOMY_CALLS_MAX calls used less than half of it, or the instance is lost.
    */
   restore(image: MemoryImage): boolean {
     if (this.lost) return false;
@@ -291,13 +291,13 @@ function startFailure(error: unknown): unknown {
   );
 }
 
-/** Recognises the engine's own message; any other RangeError belongs to the host. */
+/** Recognises V8's own message; any other RangeError belongs to the host. */
 export function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
 }
 
 /**
- * Converts an error that the engine threw for the module into a GuestFault; returns any other error unchanged.
+ * Converts an error that V8 threw for the module into a GuestFault; returns any other error unchanged.
  * `usedUpFuel`: the limit whose fuel is used up, if any.
  */
 function asFault(
@@ -317,7 +317,7 @@ function asFault(
           limit: 'memory',
         })
       : new GuestFault('trap', `The module trapped: ${error.message}.`, cause);
-  // The engine throws this when an import that may suspend is called while no handler runs: in the start, in realloc.
+  // V8 throws this error when an import that may suspend is called while no handler runs: in the start, in realloc.
   if (error instanceof WebAssembly.SuspendError)
     return new GuestFault('trap', 'The module called the host where it may not be called.', cause);
   return error;

@@ -26,7 +26,7 @@ const REQUESTS_NOT_TRIED = 100;
 export class NonSuspendingInstance {
   readonly #newInstance: () => ModuleInstance;
   readonly #image: MemoryImage;
-  /** Undefined before the first request, and while the instance serves. */
+  /** Undefined before the first request, while the instance serves, and after it was discarded. */
   #instance: ModuleInstance | undefined;
   /** Requests that still skip the fast path, indexed by route. */
   readonly #notTried: number[];

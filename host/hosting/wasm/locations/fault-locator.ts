@@ -38,7 +38,10 @@ export interface LocatableModule {
   readonly limits: WasmLimits;
 }
 
-/** Never rejects. `report`: receives the reason if only the module's own abort message yields a location. */
+/**
+ * Rejects only because of a bug of the host. `report`: receives the reason if only the module's own abort message
+ * yields a location.
+ */
 export async function readFaultLocator(
   module: LocatableModule,
   report: (reason: string) => void = () => {},

@@ -1,5 +1,5 @@
 // SourceMap: reads the map that the build writes beside a module, from bytes of its core module to lines of
-// its sources. The map is untrusted text: a malformed one is refused, and only its lines are used.
+// its sources. The map is untrusted text: a malformed one is refused, and it is read for locations only.
 import type { SourceLocation } from '@svc/contract';
 import type { CodePosition } from './code-positions.ts';
 

@@ -1,7 +1,7 @@
 // Makes the bits of a NaN the same on every machine and in every tier of the compiler. The processor chooses
-// which NaN float arithmetic returns; the rewritten code always returns the canonical one, as the
-// deterministic profile of WebAssembly requires. Instructions that only move bits (loads, stores, constants,
-// neg, abs, copysign, pmin) are exact and stay unchanged.
+// which NaN float arithmetic returns; the rewritten code replaces it by the canonical one, as the deterministic
+// profile of WebAssembly requires, unless the next instruction does not see the bits. Instructions that only
+// move bits (loads, stores, constants, neg, abs, copysign, pmin) are exact and stay unchanged.
 import type { ByteWriter } from '../binary/byte-writer.ts';
 import { type Code, OP } from '../binary/instruction-reader.ts';
 

@@ -1,7 +1,7 @@
-// Meters a function's code: the function pays for its straight code at its entry, for a loop's code at each
-// iteration, and for bytes and pages where it moves bytes or grows the memory. Callers pay for a small
-// function. The code reads the size of the memory from the host's page count, and every NaN that it computes
-// is the canonical one.
+// Meters a function's code: the function pays for its code outside of loops at its entry, for a loop's code at each
+// iteration, and for bytes and pages where it moves bytes or grows the memory. Callers pay for a small function
+// (prepaid-functions.ts). The code reads the size of the memory from the host's page count, and every NaN whose bits
+// it can see is the canonical one.
 //
 // Invariant: between two payments no instruction runs twice, except those of functions that are called twice.
 // So each instruction is paid for by the last payment of the innermost loop or function that contains it, or

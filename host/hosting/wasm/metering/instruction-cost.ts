@@ -31,7 +31,7 @@ const ROUND = 32;
 const VECTOR = 24;
 /** Weight of an instruction that may have to create a host object. */
 const REFERENCE = 4000;
-/** Weight of a call of the engine that touches two uncached memory addresses; its bytes are paid for separately. */
+/** Weight of a call of V8's runtime that touches two uncached memory addresses; its bytes are paid for separately. */
 const BULK = 1000;
 
 const WEIGHTS = new Uint16Array(256).fill(PLAIN);

@@ -1,6 +1,6 @@
 // The rewriter turns an untrusted core module into one that enforces the host's limits by itself: it counts
 // fuel at function entries or calls, loop heads and bulk memory operations, its memory has a maximum, and it
-// can save and restore the values of its mutable globals. The host, not the engine, calls its start function.
+// can save and restore the values of its mutable globals. The host, not V8, calls its start function.
 //
 // The module reads the size of its memory from a count of pages that is restored like a global. A memory
 // cannot shrink, but pages that the module no longer counts can be given to it once more. The module can
@@ -29,13 +29,13 @@ import type { WasmLimits } from '../wasm-limits.ts';
 /** Prefix of the exports that the rewriter adds. A module that uses the prefix itself is refused. */
 const RESERVED_PREFIX = 'svc-host:';
 export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
-/** Global: 1 when the last attempt to grow the memory was refused. */
+/** Global: 1 if the last attempt of the current call to grow the memory was refused, else 0. */
 export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
 /** Global with the size of the memory as the module sees it, in pages. */
 export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
 /** (fuel): begins a call with this much fuel. */
 export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
-/** (): saves the current values of the module's own globals and its page count. */
+/** (): saves the current values of the module's own mutable globals and its page count. */
 export const SAVE_GLOBALS_EXPORT = `${RESERVED_PREFIX}keep`;
 /** (): restores the saved values. */
 export const RESTORE_GLOBALS_EXPORT = `${RESERVED_PREFIX}put-back`;
@@ -89,8 +89,8 @@ interface Rewriting {
 
 /**
  * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits, reserved names),
- * SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: a replacement can leave the module's own code without its
- * limits, for comparison.
+ * SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: writes the body of a function; a replacement can record what
+ * is copied (code-positions.ts), or leave the module's own code without its limits, for comparison.
  */
 export function rewriteCoreModule(
   core: CoreModule,
