@@ -35,7 +35,10 @@ export type EntityClient<Definition> =
 
 interface ClientMembers<Client, Event> {
   readonly id: string;
-  /** Returns a client whose commands carry the key: each is executed once, however often it is sent. */
+  /**
+   * Returns a client whose commands carry the key: a command is executed once, however often it is sent. The same key
+   * with another command or input is refused.
+   */
   withIdempotencyKey(key: string): Client;
   /**
    * Returns acknowledged events of the entity's present incarnation after `afterSeq` (0 if absent), oldest first, at

@@ -4,9 +4,8 @@
 //
 // Invariants: an instance is kept while one of its entities is open, unless it faults or memory reaches its limit.
 // New entities take the slots of closed ones: live instances are scarce, and keeping one for its last entity alone
-// would waste it. An
-// instance that was created for one entity takes no other. An instance that is being emptied because memory
-// is short takes none any more. Both kinds are released with their last entity.
+// would waste it. An instance that was created for one entity takes no other. An instance that is being emptied
+// because memory is short takes none any more. Both kinds are released with their last entity.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
