@@ -11,9 +11,9 @@ import type {
 import { didYouMean } from '@svc/contract/suggestion';
 import { UsageError } from './usage-error.ts';
 
-/** Maximum number of choices that a message lists. */
+/** Maximum number of choices that a message lists. If there are more, the message lists none of them. */
 const CHOICES_LISTED_MAX = 5;
-const AFTER_HYPHENS = " A word that begins with a hyphen stands behind '--'.";
+const HYPHEN_HINT = " A word that begins with a hyphen stands behind '--'.";
 
 /** The parsed arguments of a command: its words, which are the positional arguments, and its options. */
 interface Arguments<O extends OptionDescriptions> {
@@ -88,18 +88,19 @@ function parse(
     const known = Object.keys(options).map((option) => `--${option}`);
     throw new UsageError(
       `${name} has no option '${unknown}'.${didYouMean(unknown, [...known, '--help'])} ` +
-        `svc ${name} --help lists them.${isShort(unknown) ? AFTER_HYPHENS : ''}`,
+        `svc ${name} --help lists them.${isShort(unknown) ? HYPHEN_HINT : ''}`,
     );
   }
 }
 
-/** Returns whether a word has one hyphen, in which case it may not have been meant as an option. */
+/** Returns whether a word begins with a single hyphen. Such a word may not have been meant as an option. */
 function isShort(option: string): boolean {
   return !option.startsWith('--');
 }
 
 /**
- * Returns the message of Node's parser for a user: only its first sentence, except for one message that is replaced.
+ * Returns the message of Node's parser for a user: its first sentence and a reference to the help of the command. The
+ * message about an ambiguous value is replaced.
  */
 function problemText(name: string, message: string): string {
   const option = /^Option '([^']*)' argument is ambiguous/.exec(message)?.[1]?.split(', ').at(-1);

@@ -6,7 +6,10 @@ import type { CommandDescription, OptionDescriptions, OptionValues } from './des
 /** Exit codes, documented in docs/reference/cli.md. */
 export const EXIT_CODE = {
   ok: 0,
-  /** The command was refused or failed; the message on stderr gives the reason and a documented code. */
+  /**
+   * The command was refused or failed. The message on stderr gives the reason and a documented code, with two
+   * exceptions: `svc inspect` prints both on stdout for a refused module, and a bug of svc has no code.
+   */
   failed: 1,
   /** The arguments are invalid. */
   usage: 2,

@@ -12,7 +12,7 @@ const SOURCES = 'console/page';
 const CONFIG = 'scripts/console-page.ts';
 const BUILD_SCRIPT = 'scripts/build-console.ts';
 
-/** Builds the page if it is missing or older than its sources. Throws CommandFailure. */
+/** Builds the page if it is stale (`isPageStale`). Throws CommandFailure if the build fails. */
 export function buildStalePage(checkout: string): void {
   if (!isPageStale(checkout)) return;
   process.stderr.write(`${errorStyle('dim', "Building the console's page …")}\n`);
@@ -28,7 +28,10 @@ export function buildStalePage(checkout: string): void {
   );
 }
 
-/** Returns whether the page is missing, or a source was changed, added or removed since it was built. */
+/**
+ * Returns whether the page is missing, or a source was changed, added or removed or the build's configuration was
+ * changed since the page was built.
+ */
 export function isPageStale(checkout: string): boolean {
   const builtMs = changedMs(join(checkout, BUILT));
   if (builtMs === undefined) return true;

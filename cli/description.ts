@@ -3,6 +3,7 @@
 
 /** The possible values of a word or an option. Completion offers them; for `choices`, other values are refused. */
 export type Completion =
+  /** `ending`: the end of the file's name, with its dot: `.wasm`. */
   | { readonly kind: 'file'; readonly ending: string }
   | { readonly kind: 'folder' }
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
@@ -60,7 +61,7 @@ export type OptionValues<O extends OptionDescriptions> = {
         : string | undefined;
 };
 
-/** The option `-o` of every command that prints data. */
+/** The option `-o` of the commands that print data either as text or as JSON. */
 export const OUTPUT_OPTION = {
   type: 'string',
   short: 'o',

@@ -18,7 +18,10 @@ export interface SupposedCall {
   readonly seed: bigint;
 }
 
-/** Functions that return the parts of the output, called in this order. The steps and `whatIf` may be left out. */
+/**
+ * Functions that return the parts of the output, called in this order. The steps and `whatIf` may be left out. `first`
+ * is true for the first step.
+ */
 export interface EntityPrinter {
   head(asked: Asked): string;
   stepsHead(): string;
@@ -29,7 +32,7 @@ export interface EntityPrinter {
   tail(): string;
 }
 
-/** Maximum length of a value in a line of text, in UTF-16 code units. */
+/** Maximum length of a value in a line of text, in UTF-16 code units before the value is escaped. */
 const VALUE_SHOWN_MAX = 200;
 
 export function entityPrinter(format: string): EntityPrinter {
@@ -85,14 +88,14 @@ function changesJson({ changes, moreCount }: StateChanges): string {
   return `"changes":[${items.join(',')}],"moreChanges":${moreCount}`;
 }
 
-/** Returns the JSON text of a value on one line. */
+/** Returns the JSON text of a value on one line, escaped for the terminal. */
 function line(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
 
 /**
- * Returns JSON text of a module on one line. Does not convert it, because parsing could change its numbers. Text that
- * is not JSON becomes a string.
+ * Returns JSON text of a module on one line, escaped for the terminal. The values stay as they are, because parsing
+ * could change their numbers. Text that is not JSON becomes a string.
  */
 function raw(json: string): string {
   try {
@@ -161,7 +164,7 @@ function changesText({ changes, moreCount }: StateChanges, indent: string): stri
   return lines.join('');
 }
 
-/** Shortens a text to VALUE_SHOWN_MAX code units. */
+/** Escapes a text. Only its first VALUE_SHOWN_MAX code units are kept; an ellipsis replaces the others. */
 function cut(text: string): string {
   const short = text.length > VALUE_SHOWN_MAX ? `${text.slice(0, VALUE_SHOWN_MAX)}…` : text;
   return printable(short);
@@ -177,7 +180,10 @@ function typeOf(json: string): string | undefined {
   }
 }
 
-/** Returns JSON with indentation, or as it is if parsing and printing it would change more than the white space. */
+/**
+ * Returns JSON with indentation, escaped for the terminal. Text that `JSON.stringify` would write differently is not
+ * indented: parsing could change its numbers.
+ */
 function indentedJson(json: string): string {
   try {
     const value: unknown = JSON.parse(json);
@@ -188,7 +194,7 @@ function indentedJson(json: string): string {
   return printable(json);
 }
 
-/** Returns the time in ISO 8601; undefined if it is outside of the valid range. */
+/** Returns the time in ISO 8601; undefined if there is no time or it is outside of the valid range. */
 function timeText(timeMs: number | undefined): string | undefined {
   if (timeMs === undefined) return undefined;
   const date = new Date(timeMs);

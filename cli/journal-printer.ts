@@ -21,7 +21,7 @@ export interface JournalPrinter {
   /** Returns the beginning of a list of records of all entities, in commit order. */
   eventsHead(): string;
   events(entries: readonly (ScannedRecord | ScannedDamage)[], first: boolean): string;
-  /** Returns the end of a list. `last`: value of `--after` for the next page; undefined if there is none. */
+  /** Returns the end of a list. `last`: value of `--after` for the next page; undefined if the list is complete. */
   tail(last: string | number | undefined): string;
 }
 
@@ -47,7 +47,10 @@ export async function printEnd(
   else await printData(tail);
 }
 
-/** Prints one document with a line for each item, so that it can be written while the journal is read. */
+/**
+ * Returns the printer of one JSON document. Each item has a line of its own, so that the document can be written while
+ * the journal is read.
+ */
 function jsonPrinter(dir: string): JournalPrinter {
   return {
     components: (components) =>
@@ -193,7 +196,7 @@ function contentText(record: InspectedRecord, entity: string): string {
   return `${head}${outputStyle('bold', printable(manifest))}  ${printable(json)}\n`;
 }
 
-/** Aligns names to the left and numbers to the right. */
+/** Returns a table with a bold head. The first column is aligned to the left, the others to the right. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]!.length)),
@@ -210,7 +213,7 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
     .join('');
 }
 
-/** Returns the time in ISO 8601; undefined if it is outside of the valid range. */
+/** Returns the time in ISO 8601; undefined if there is no time or it is outside of the valid range. */
 function timeText(timeMs: number | undefined): string | undefined {
   if (timeMs === undefined) return undefined;
   const date = new Date(timeMs);

@@ -42,7 +42,7 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
   return command.run(rest);
 }
 
-/** Throws UsageError for an argument that looks like a mistyped sub-command and is not an existing file. */
+/** Throws UsageError for an argument that looks like a mistyped sub-command and is no existing file or folder. */
 function checkSubcommand(name: string, word: string | undefined): void {
   if (word === undefined || !/^\w+$/.test(word)) return;
   const meant = closest(word, subcommandWords(name, COMMAND_NAMES));
@@ -53,7 +53,7 @@ function checkSubcommand(name: string, word: string | undefined): void {
   );
 }
 
-/** Returns whether a failure has a code. A failure without a code is a bug of svc. */
+/** Returns whether a failure has a code: one of svc (`SVC_…`) or of Node. A failure without svc's code is a bug. */
 function hasCode(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }

@@ -1,14 +1,15 @@
-// ProgressLine: the progress of a long command, as one line on a terminal's standard error, which is redrawn. If
-// standard error is not a terminal, nothing is written.
+// ProgressLine: the progress of a long command, as one line that is redrawn on standard error. If standard error is not
+// a terminal, nothing is written.
 
 /** Minimum time between two redraws, in milliseconds. */
 const SHOWN_EVERY_MS = 250;
-/** Time after which the remaining time is displayed, in milliseconds: an earlier estimate would be wrong. */
+/** Time after which the remaining time is displayed, in milliseconds. An earlier estimate would be too inexact. */
 const LEFT_SHOWN_FROM_MS = 1_000;
 
 export class ProgressLine {
   readonly #begunMs = performance.now();
   readonly #isShown = process.stderr.isTTY;
+  /** Time of the last redraw; -Infinity if no line is displayed. */
   #shownMs = -Infinity;
 
   /** Redraws the line. `what`: noun of the items, such as `events`. `total`: undefined if it is unknown. */
@@ -26,7 +27,10 @@ export class ProgressLine {
   }
 }
 
-/** Returns a text such as `12,000 of 50,000 events (24 %), 3 s left`. */
+/**
+ * Returns a text such as `12,000 of 50,000 events (24 %), 3 s left`; without the remaining time in the first second,
+ * and only `12,000 events` if the total is unknown.
+ */
 export function progressText(
   done: number,
   total: number | undefined,

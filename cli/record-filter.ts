@@ -32,7 +32,7 @@ export const FILTER_OPTIONS = {
   until: { type: 'string', value: 'TIME', help: 'only records before this time' },
 } as const satisfies OptionDescriptions;
 
-/** Reads the filter; undefined if none of the options was given. Throws UsageError. */
+/** Returns the filter; undefined if none of the options was given. Throws UsageError for an invalid trace or time. */
 export function readFilter(
   command: string,
   options: OptionValues<typeof FILTER_OPTIONS>,

@@ -70,7 +70,7 @@ export async function sourceToRun(
     if (!(error instanceof SvcError)) throw error;
     const { code, message } = error;
     if (code === 'SVC_USAGE') throw new UsageError(message);
-    // A command may take two files, so the message has to name the one that failed.
+    // A command may take two files, so the message has to name the file that is refused.
     if (message.includes(file)) throw error;
     throw new CommandFailure(code, `${file}: ${message}`, { cause: error });
   }

@@ -1,5 +1,5 @@
-// Terminal: the output streams of the command line. Each stream is coloured only if it is a terminal itself; Node's
-// styleText respects NO_COLOR, FORCE_COLOR and TERM=dumb.
+// Terminal: the output streams of the command line. A stream is coloured if it is a terminal itself, unless NO_COLOR,
+// FORCE_COLOR or TERM=dumb, which Node's styleText respects, say otherwise.
 import { once } from 'node:events';
 import { styleText } from 'node:util';
 
@@ -17,7 +17,7 @@ export function outputStyle(style: Style, text: string): string {
 
 /**
  * Writes data. Resolves with true when more may be written, and with false when the reader has closed the stream
- * (`svc journal … | head`).
+ * (`svc journal … | head`) or writing has failed.
  */
 export async function printData(text: string): Promise<boolean> {
   const { stdout } = process;

@@ -1,9 +1,9 @@
 // WholeFile: writes a file under another name beside its target and then renames it, so that a reader sees the old or
-// the new bytes, never a part, even if the writer crashes.
+// the new bytes, never a part, even if the writer crashes. Devices and pipes are written directly.
 import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Writes a file. Throws the errors of Node's `writeFile`. */
+/** Writes a file. Throws the errors of Node's file functions. */
 export async function writeWholeFile(path: string, bytes: Uint8Array): Promise<void> {
   const known = await existing(path);
   // A device or a pipe cannot be replaced by renaming.

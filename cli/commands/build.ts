@@ -62,7 +62,7 @@ function outputFile(entryFile: string, named: string | undefined): string {
   return output;
 }
 
-/** Describes the default output file, which is in the working folder, even if the source is in another one. */
+/** Returns the name of the default output file for the report. The file is always in the working folder. */
 function defaultOutput(entryFile: string): string {
   const output = outputFile(entryFile, undefined);
   return resolve(dirname(entryFile)) === process.cwd()
@@ -70,7 +70,10 @@ function defaultOutput(entryFile: string): string {
     : `${output} in the working folder (-o names another file)`;
 }
 
-/** Compiles the file. Prints the compiler's messages before the failure, since there may be many. */
+/**
+ * Compiles the file. If that fails, prints the problems, of which there may be many, and then throws CommandFailure,
+ * whose message does not repeat them.
+ */
 async function compile(
   entryFile: string,
   sourceMap: boolean,
@@ -94,7 +97,7 @@ async function compile(
   }
 }
 
-/** Returns the failure. If `--json` was given, also prints the failure as JSON on stdout. */
+/** Returns a failure of the build. If `--json` was given, also prints it as JSON on stdout. */
 function failure(message: string, json: boolean, cause: unknown): CommandFailure {
   const code = 'SVC_BUILD_FAILED';
   if (json) process.stdout.write(jsonLine({ error: { code, problems: [{ message }] } }));

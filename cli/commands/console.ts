@@ -1,4 +1,4 @@
-// svc console: serves the page that shows the services of this machine, until it is stopped.
+// svc console: serves the page that shows the services of this machine, until the command is stopped.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { printable } from '@svc/kit/printable';
@@ -71,7 +71,10 @@ function runningFolderSetting(): string {
   return set ?? join(homedir(), '.svc', 'running');
 }
 
-/** Loads the package of the console. In a checkout, also builds its page if the page is stale. */
+/**
+ * Loads the package of the console. In a checkout, also builds its page if the page is stale. Throws CommandFailure if
+ * the package is not installed or the page cannot be built.
+ */
 async function loadConsole(): Promise<ConsolePackage> {
   const checkout = checkoutFolder();
   try {
@@ -94,7 +97,7 @@ function report(error: unknown): void {
   process.stderr.write(`${printableLines(text)}\n`);
 }
 
-/** Resolves at a signal, or when npm has ended without passing the signal on. */
+/** Resolves at SIGINT or SIGTERM, or when npm has ended without passing a signal on. */
 async function stopRequest(): Promise<void> {
   const { promise, resolve: stop } = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop());

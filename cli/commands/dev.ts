@@ -1,4 +1,4 @@
-// svc dev: compiles and serves a project, again after each change, until it is stopped.
+// svc dev: compiles and serves a project, again after each change, until the command is stopped.
 import { resolve } from 'node:path';
 import { command, EXIT_CODE, type Command } from '../command.ts';
 import { npmEnds } from '../npm-end.ts';
@@ -62,7 +62,10 @@ function environment(): NodeJS.ProcessEnv {
   return env;
 }
 
-/** `asked` resolves at a signal, or when npm has ended without passing the signal on; `again` at a second signal. */
+/**
+ * `asked` resolves at a signal, or when npm has ended without passing the signal on. `again` resolves when a signal
+ * arrives once more, later than PASSED_ON_MS after it arrived first.
+ */
 function stopRequest(): { readonly asked: Promise<void>; readonly again: Promise<void> } {
   const asked = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();

@@ -153,7 +153,10 @@ async function print(
   return EXIT_CODE.ok;
 }
 
-/** Returns the time of a what-if command without `--now`: that of the point, or the present at the end. */
+/**
+ * Returns the time of a what-if command without `--now`: the time of the point; the present for the end of the history
+ * and for the state before the first record. `recordedMs`: time of the record at the point; undefined if there is none.
+ */
 function timeAt(point: HistoryPoint, recordedMs: number | undefined): number {
   if (point.kind === 'time') return point.timeMs;
   return (point.kind === 'seq' ? recordedMs : undefined) ?? Date.now();

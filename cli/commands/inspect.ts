@@ -1,5 +1,5 @@
 // svc inspect: describes a module, and checks whether the host would admit it. It uses the host's own admission with
-// the same settings, so both have the same result; no code of the module runs.
+// the same settings, so it refuses what the host refuses; no code of the module runs.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -16,7 +16,10 @@ import { UsageError } from '../usage-error.ts';
 import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle, printData } from '../terminal.ts';
 
-/** Number of digits of a module's SHA-256 hash that serve as its version, because modules have no version numbers. */
+/**
+ * Number of hexadecimal digits of a module's SHA-256 hash that are its version in the OpenAPI document, because modules
+ * have no version numbers.
+ */
 const VERSION_DIGITS = 12;
 
 export const inspect = command(
@@ -59,7 +62,7 @@ environment as svc run does.`,
   },
 );
 
-/** Inspects a module. Throws UsageError for an unknown setting, as svc run does. */
+/** Inspects a module. Throws UsageError for an unknown setting, and the errors of `inspectModuleFile`. */
 async function inspected(file: string, settings: readonly string[]): Promise<ModuleReport> {
   const { SvcError, inspectModuleFile } = await import('@svc/host/tools');
   try {

@@ -7,7 +7,7 @@ import { type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Number of records per page. It is small, since each event may be a megabyte long. */
+/** Maximum number of records per page. It is small, since each event may be a megabyte long. */
 const PAGE_RECORDS = 256;
 /** Pause between two polls for new records, in milliseconds. */
 const FOLLOW_PAUSE_MS = 200;
@@ -15,7 +15,9 @@ const FOLLOW_PAUSE_MS = 200;
 interface Asked {
   readonly dir: string;
   readonly filter: RecordFilter | undefined;
+  /** A position, or 'last' for the end of the journal; undefined: from the beginning. */
   readonly after: string | undefined;
+  /** Maximum number of records; Infinity: all. */
   readonly limitCount: number;
   readonly follow: boolean;
 }
@@ -43,7 +45,7 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
       damagedCount += entries.filter(({ kind }) => kind === 'damaged').length;
       if (!isLast) continue;
       if (!follow) break;
-      // The folder is not kept open during the pause.
+      // The journal is not kept open during the pause; the next page opens it again.
       scan.close();
       await pause(stop);
     }
@@ -64,7 +66,9 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
   );
 }
 
-/** Returns a signal that ctrl-c and SIGTERM abort, so that the output is completed. */
+/**
+ * Returns a signal. With `follow`, ctrl-c and SIGTERM abort it, so that the output is completed; otherwise nothing does.
+ */
 function stopSignal(follow: boolean): AbortSignal {
   const stop = new AbortController();
   if (follow) for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());

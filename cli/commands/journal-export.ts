@@ -8,8 +8,8 @@ import { ProgressLine } from '../progress-line.ts';
 import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
 import { printData } from '../terminal.ts';
 
-/** Length of text that is written at once, in UTF-16 code units; a line may be longer. */
-const TEXT_UNITS = 64 * 1024;
+/** Length from which collected lines are written, in UTF-16 code units. */
+const WRITTEN_FROM_UNITS = 64 * 1024;
 
 export const journalExport = command(
   {
@@ -53,7 +53,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
           crc = textChecksum(line, crc);
           text += `${shown(line)}\n`;
         }
-        if (text.length < TEXT_UNITS) continue;
+        if (text.length < WRITTEN_FROM_UNITS) continue;
         if (!(await printData(text))) return EXIT_CODE.ok;
         text = '';
       }

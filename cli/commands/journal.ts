@@ -10,13 +10,15 @@ import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { printEvents } from './journal-events.ts';
 
-/** Number of records per page. It is small, since each event may be a megabyte long. */
+/** Maximum number of records per page. It is small, since each event may be a megabyte long. */
 const PAGE_RECORDS = 32;
+/** Maximum number of entities per page. */
 const PAGE_ENTITIES = 500;
-/** Number of ids that are searched for a similar one. */
-const SUGGESTED_FROM = 1_000;
+/** Maximum number of ids that are searched for one that is similar to an unknown id. */
+const SEARCHED_IDS_MAX = 1_000;
 /**
- * Maximum length of an id for which similar ids are searched. Nobody types longer ids, and comparing them takes long.
+ * Maximum length of an unknown id, and of the ids with which it is compared, in UTF-16 code units. Nobody types longer
+ * ids, and comparing them takes long.
  */
 const SUGGESTED_CHARACTERS_MAX = 100;
 
@@ -189,7 +191,7 @@ function checkEntity(
     .entities(
       entity.component,
       '',
-      entity.id.length > SUGGESTED_CHARACTERS_MAX ? 0 : SUGGESTED_FROM,
+      entity.id.length > SUGGESTED_CHARACTERS_MAX ? 0 : SEARCHED_IDS_MAX,
     )
     .map(({ id }) => id)
     .filter((id) => id.length <= SUGGESTED_CHARACTERS_MAX);

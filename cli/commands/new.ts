@@ -17,11 +17,11 @@ import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 
-/** The name of the project is the package's name and the service's name; the grammar of the latter is stricter. */
+/** Matches the name of a service. The project's name is also a package's name, for which npm's rules are looser. */
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Names of packages that every project depends on: npm installs no package into a project of the same name. */
 const TAKEN = new Set(['node', 'vitest']);
-/** Files that the folder may contain, because a new repository has them. */
+/** Files and folders that the project's folder may already contain, because a new repository has them. */
 const NOT_IN_THE_WAY = new Set(['.git']);
 /** Maximum number of existing files that a message names. */
 const NAMED_MAX = 5;

@@ -133,7 +133,7 @@ be repeated`,
         : textOf(report, given.kind),
     );
     for (const word of allow)
-      // An entry that is left would silently accept a later finding of the same name.
+      // An entry that matches nothing would silently accept a later finding of its name.
       if (!findings.some((finding) => isMeant(word, finding)))
         process.stderr.write(`--allow ${printable(word)} is of no use: nothing of it was found.\n`);
     if (unsafe.length === 0) return EXIT_CODE.ok;

@@ -88,6 +88,7 @@ ${own}
 `;
 }
 
+/** Returns the name of the shell function that `firstWord` writes for a command. */
 function firstWordOf(name: string): string {
   return `_svc_first_of_${name}`;
 }
