@@ -1,5 +1,5 @@
 // Compiles the guest modules of fixtures/ and examples/ into the build cache, so that no test has to wait for a build.
-// Two builds run at a time, each in its own thread.
+// Two builds run at a time; a build of AssemblyScript has a thread of its own.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileExample, compileFixture } from '../test/support/compile-fixture.ts';

@@ -2,7 +2,7 @@
 // starts it again, N times; also simulates a crash at every write of a workload on the journal, and a failing disk.
 // Without --shards, the rounds alternate between one shard and two. Prints the seed and the results. At the first
 // violated guarantee it prints the violation and how to repeat it, keeps the data folder, and ends with exit code 1.
-// SIGINT and SIGTERM end it after the running round.
+// SIGINT and SIGTERM end the run after the present round or workload, with exit code 130 if nothing was violated.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,10 @@ import { type Fault, faultDiskProblem } from '../test/support/crash/fault-disk.t
 
 type Workload = Omit<CrashWorkload, 'seed'>;
 
-/** Number of rounds for each enumeration, which takes as long as about ten rounds. */
+/**
+ * Number of rounds for each enumeration, which simulates all workloads once and takes as long as about ten rounds.
+ * There is at least one enumeration.
+ */
 const ROUNDS_PER_ENUMERATION = 25;
 /** Number of rounds after which a line of progress is printed. */
 const ROUNDS_PER_LINE = 10;
@@ -100,7 +103,10 @@ async function runRounds(): Promise<string> {
   );
 }
 
-/** Simulates a crash at each write of the workloads. Returns a summary. Throws if there were violations. */
+/**
+ * Simulates a crash at each write of the workloads, and a failing disk. Returns a summary, which only gives the reason
+ * if writes cannot be recorded on this machine. Throws after the first workload with violations.
+ */
 async function runEnumerations(): Promise<string> {
   const problem = faultDiskProblem();
   if (problem !== undefined) return `no crash at every write, no failing disk: ${problem}`;

@@ -1,6 +1,6 @@
 // `npm run fuzz -- --minutes N [--seed S] [--target NAME]`: runs the fuzzer of test/hostile/fuzz.long.test.ts for N
-// minutes, with a new seed each minute, two targets at a time. An input that violates a property is saved in
-// fixtures/hostile/crashers/, where the test finds it, and the exit code is 1.
+// minutes, two targets at a time, each for a minute with a seed of its own. An input that violates a property is saved
+// in fixtures/hostile/crashers/, where the test finds it, and the exit code is 1.
 import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepCrasher, keptCrashers } from '../test/support/fuzz/crashers.ts';
@@ -8,7 +8,7 @@ import { type Crasher, runCampaign } from '../test/support/fuzz/fuzz-campaign.ts
 import { TARGET_NAMES, type TargetName } from '../test/support/fuzz/fuzz-target.ts';
 
 const TARGETS_AT_ONCE = 2;
-/** Time for which a target is fuzzed with one seed, in milliseconds. */
+/** Maximum time for which a target is fuzzed with one seed, in milliseconds. */
 const SLICE_MS = 60_000;
 
 const { values } = parseArgs({
@@ -29,6 +29,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || targets.length === 0) {
 }
 
 const endsAt = performance.now() + minutes * 60_000;
+/** Paths of the inputs that this run has saved. */
 const files = new Set<string>();
 const onCrasher = (crasher: Crasher) => {
   const file = relative(process.cwd(), keepCrasher(crasher));

@@ -2,7 +2,9 @@
 // the checks of the sandbox and of durability one by one, each in a copy of the sources in build/mutants/, and runs
 // the tests that belong to the check. The rows of test/mutants/*.json name the checks, their tests, and for each check
 // an anchor, which is the code that the run searches for in the sources. Exit code 1 if a disabled check makes no test
-// fail, or cannot be tested, for example because its anchor was not found.
+// fail, or cannot be tested, for example because its anchor was not found. TEXT is a part of the names of the checks.
+// --shard 1/4 takes the first of four parts of the checks, and --sample at most N checks of this part, in an order that
+// the seed gives (by default the number of the day). --jobs is the number of copies that are used at the same time.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,12 +23,19 @@ import { makeCopyTree } from './mutants/copy-tree.ts';
 import { type TestRun, patternOf, runTests } from './mutants/test-run.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Without a check a module may run for ever, so a run that does not end counts as a failed test. */
+/**
+ * Maximum time of the tests of a mutant. Without a check a module may run for ever, so a run that takes longer counts
+ * as a failed test.
+ */
 const RUN_TIMEOUT_MS = 60_000;
+/** Maximum time of one run of tests on the unchanged sources. */
 const BASELINE_TIMEOUT_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** The result for a check. 'its tests fail without it': a test fails on the unchanged sources, or none of them ran. */
+/**
+ * The result for a check. 'its tests fail without it': on the unchanged sources, one of its tests fails, or none of
+ * them passes. 'does not load': a test file of the changed sources does not load. 'not run': the time budget was used up.
+ */
 type Verdict =
   | 'noticed'
   | 'not noticed'

@@ -1,4 +1,5 @@
-// Makes the published packages: a tarball with JavaScript and declarations for each workspace that is not private.
+// Makes the published packages: a tarball with JavaScript for each workspace that is not private. Packages that
+// programs import also contain declarations.
 //
 // Usage: node scripts/with-node.mjs scripts/pack.ts --out DIR [--folders] [PACKAGE ...]
 // - --folders: makes a folder for each package instead of a tarball, without declarations and without the console's
@@ -18,7 +19,10 @@ function run(command: string, args: readonly string[], cwd: string): void {
     throw new Error(`${command} ${args.join(' ')} failed in ${cwd}`, { cause: error });
 }
 
-/** Writes the declarations of the packages that programs import. Returns the folder of the declarations. */
+/**
+ * Writes the declarations of the packages that programs import. Returns the folder of the declarations, which does not
+ * exist if no program imports one of the packages.
+ */
 function declare(work: string, wanted: readonly PublishedPackage[]): string {
   const imported = wanted.filter(({ isCommand }) => !isCommand);
   const compiler = join(root, 'node_modules', '.bin', 'tsc');

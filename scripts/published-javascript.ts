@@ -4,13 +4,16 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { posix } from 'node:path';
 
-/** Matches a reference to another file: in an import, an export, a URL, or a resolved specifier. */
+/** Matches a relative reference to a TypeScript file: in an import, an export, a URL, or a resolved specifier. */
 const REFERENCE =
   /(\bfrom\s*|\bimport\s*\(\s*|^import\s+|\bnew URL\(\s*|\bimport\.meta\.resolve\(\s*)(['"])(\.{1,2}\/[^'"\n]*)\.ts\2/gm;
 /** Matches each literal that is a relative path of a TypeScript file. */
 const LITERAL = /(['"`])(\.{1,2}\/[^'"`\n]*\.ts)\1/g;
 
-/** Converts a source. `compiled`: paths of the package's sources that become JavaScript, relative to its folder. */
+/**
+ * Converts a source. `file`: its path. `compiled`: paths of the package's sources that become JavaScript. All paths are
+ * relative to the package's folder. Throws if a reference cannot be renamed.
+ */
 export function javascriptOf(source: string, file: string, compiled: ReadonlySet<string>): string {
   return renamed(withoutTrailingBlanks(stripTypeScriptTypes(source), source), file, compiled);
 }

@@ -1,5 +1,5 @@
-// PublishedPackage: lays out one package for publishing: JavaScript instead of TypeScript, other files unchanged, and
-// a package.json with the published paths. The same sources give the same files.
+// PublishedPackage: lays out one package for publishing: JavaScript and declarations instead of TypeScript, other files
+// unchanged, and a package.json with the published paths. The same sources give the same files.
 import {
   existsSync,
   mkdirSync,
@@ -20,7 +20,7 @@ export interface PublishedPackage {
   readonly asItIs: readonly string[];
   /** Files and folders from the rest of the repository that the package contains. */
   readonly foreign: readonly string[];
-  /** Sources of the package that its users do not need. */
+  /** Files and folders that are not published, because users of the package do not need them. */
   readonly sources: readonly string[];
   /** True: the package is a command that nobody imports, so it needs no declarations. */
   readonly isCommand: boolean;
@@ -43,9 +43,9 @@ export function publishedPackages(root: string): readonly PublishedPackage[] {
 
 export interface Repository {
   readonly root: string;
-  /** Folder of the .d.ts files from the compiler; undefined: the packages have none. */
+  /** Folder of the .d.ts files from the compiler; undefined: the packages get no declarations. */
   readonly declarations: string | undefined;
-  /** Folder of the console's built page; undefined: the package has none. */
+  /** Folder of the console's built page; undefined: the console's package gets no page. */
   readonly page: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-// SettingsReference: writes docs/reference/settings.md: every setting with its unit and range, read from the
-// interfaces that declare them, so that the page always matches the code.
+// SettingsReference: writes docs/reference/settings.md. The settings of sections, with their defaults and ranges, are
+// read from the code that declares them, so that they always match it. The table of the other settings is written here.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';

@@ -1,6 +1,6 @@
 // `npm start`: builds the example cart and serves it. `npm start -- MODULE.wasm [FLAG ...]` serves another module
-// instead. The program continues as `svc run`, which prints the routes and example requests even if the output is a
-// file or a pipe.
+// instead. The program continues as `svc run`. The log is text unless SVC_LOG is set, so the routes and example
+// requests are printed even if the output is a file or a pipe.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { compileFixture } from '../test/support/compile-fixture.ts';

@@ -1,18 +1,19 @@
 // WitSource: parses a WIT file for its reference page: interfaces, functions and types, each with the comment before
-// it. It supports the part of WIT that wit/runtime.wit uses, and throws at anything else.
+// it. It supports only the part of WIT that wit/runtime.wit uses, and does not check that a file is valid WIT.
 
 export interface WitItem {
   readonly name: string;
   /** Source text of the declaration, on one line. */
   readonly form: string;
   readonly comment: string;
-  /** Members of a record, a variant or an enum. */
+  /** Members of a record, a variant or an enum; empty for any other declaration. */
   readonly members: readonly WitItem[];
 }
 
 export interface WitInterface {
   readonly name: string;
   readonly comment: string;
+  /** Functions, and methods of resources as `RESOURCE.METHOD`. */
   readonly functions: readonly WitItem[];
   readonly types: readonly WitItem[];
 }
@@ -153,7 +154,7 @@ class WitReader {
   }
 }
 
-/** Parses `name: type`, `name(type)` or `type name = …`. */
+/** Parses `name: type`, `name(type)`, `type name = …`, or in a world `import name`. Has no members. */
 function itemOf(text: string, comment: string): WitItem {
   const name = /^(?:type )?([a-z0-9-]+)/.exec(text)?.[1];
   if (name === undefined) throw new Error(`the reference does not know '${text}'`);

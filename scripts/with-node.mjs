@@ -3,7 +3,8 @@
 // Usage: node scripts/with-node.mjs FILE.ts [ARGUMENT ...]
 //
 // The file is plain JavaScript for any Node from version 20 on, because it runs before the installation. It installs
-// if package-lock.json, or a dependency in a package.json, has changed since the last installation.
+// if the Node is missing, or if package-lock.json or a decisive field of a package.json has changed since the last
+// installation.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -38,7 +39,10 @@ const DECISIVE = [
   'allowScripts',
 ];
 
-/** Returns a hash of everything that the installed packages depend on. */
+/**
+ * Returns a hash of package-lock.json and of the decisive fields of the package.json files. Workspaces that a pattern
+ * with `*` selects are left out.
+ */
 function fingerprint() {
   const hash = createHash('sha256');
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -67,7 +71,7 @@ function install() {
   }
 }
 
-/** Reports a missing Node if the installation has succeeded without it. */
+/** Ends the process with a message if the installation has succeeded, but Node is missing or of another version. */
 function checkNode() {
   const answer = existsSync(node)
     ? spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim()

@@ -47,7 +47,10 @@ function read(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Returns the named packages and all workspaces that they depend on, each after its dependencies. */
+/**
+ * Returns the named packages and all workspaces on which they depend at run time (`dependencies`), each after its
+ * dependencies. Ignores names that are not in `all`.
+ */
 export function closureOf(
   all: readonly WorkspaceFolder[],
   names: readonly string[],

@@ -67,7 +67,8 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
 }
 
 /**
- * Returns a signal. With `follow`, ctrl-c and SIGTERM abort it, so that the output is completed; otherwise nothing does.
+ * Returns a signal that ctrl-c and SIGTERM abort, so that the output is completed. Without `follow`, nothing aborts the
+ * signal, and ctrl-c ends the process.
  */
 function stopSignal(follow: boolean): AbortSignal {
   const stop = new AbortController();

@@ -9,6 +9,7 @@ import { writeSourceMap } from '../source-map-file.ts';
 
 /** Names of the entry file; the first that exists is used. */
 const ENTRIES = ['assembly/index.ts', 'index.ts'];
+/** Maximum length of a service's name, in characters. */
 const NAME_MAX = 63;
 
 export interface DevProject {
@@ -20,7 +21,10 @@ export interface DevProject {
   readonly name: string;
 }
 
-/** Finds the project. `named`: a folder, or the file that registers the components. Throws CommandFailure. */
+/**
+ * Finds the project. `named`: a folder, or the file that registers the components. Throws CommandFailure if there is
+ * nothing to build.
+ */
 export function findProject(named: string): DevProject {
   const path = resolve(named);
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -70,8 +74,8 @@ function nameOf(root: string): string {
 }
 
 /**
- * The files of the modules of one session. A file is named by the hash of its module, so that the source map of an
- * earlier module remains for the faults of that module.
+ * The files of the modules of one session. A file is named by the beginning of its module's hash, so that the source
+ * map of an earlier module remains for the faults of that module.
  */
 export class DevModules {
   readonly #project: DevProject;
@@ -98,6 +102,7 @@ export class DevModules {
     return file;
   }
 
+  /** Removes the session's folder, and the folders around it if they are empty. */
   remove(): void {
     rmSync(this.#folder, { recursive: true, force: true });
     try {

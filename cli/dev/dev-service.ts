@@ -49,6 +49,7 @@ export class DevService {
     clearTimeout(timer);
   }
 
+  /** Kills the process with SIGKILL, without waiting for its end. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }

@@ -2,7 +2,7 @@
 // results, until it is stopped.
 //
 // Invariants:
-// - S1 Only one build runs at a time; changes during a build lead to exactly one further build.
+// - S1 Only one build runs at a time; all changes during a build lead to at most one further build.
 // - S2 A change of a file that is not part of the module starts no build, unless the last build has failed.
 import { dirname, join, relative, resolve } from 'node:path';
 import type { DevProblem } from '@svc/contract';
@@ -49,12 +49,13 @@ export class DevSession {
   #isStopping = false;
   /** True until a module is served. */
   #isFirst = true;
-  /** Absolute paths of the module's sources; undefined if the last build has failed. */
+  /** Absolute paths of the module's sources; undefined before the first build, and if the last build has failed. */
   #sources: ReadonlySet<string> | undefined;
   /** Path of a module's file → its build. */
   readonly #sentBuilds = new Map<string, SentBuild>();
+  /** Resolves with the source locations of the served module's faults; undefined until a module is served. */
   #locator: (() => Promise<FaultLocator>) | undefined;
-  /** Resolves when all log entries so far are printed, in order. */
+  /** Resolves when all log entries and refusals so far are printed, in the order of their arrival. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor({ project, args, env }: DevSessionOptions) {
@@ -76,7 +77,10 @@ export class DevSession {
     });
   }
 
-  /** Runs until `stopRequested` resolves, then cleans up. Rejects if the service fails or sources cannot be watched. */
+  /**
+   * Runs until `stopRequested` resolves, then cleans up. Rejects if the service fails, sources cannot be watched, or
+   * the compiler itself fails; sources that do not compile are only reported.
+   */
   async run(stopRequested: Promise<unknown>): Promise<void> {
     void this.#service.ended.then((code) => {
       this.#failed.reject(
@@ -213,7 +217,10 @@ export class DevSession {
     this.#isFirst = false;
   }
 
-  /** Converts a problem; its file becomes relative to the project's folder. */
+  /**
+   * Converts a problem. The path of its file becomes relative to the project's folder, except for a file of a library
+   * (`~lib/…`). A missing value becomes null.
+   */
   #sentProblem({ message, file, line, column, sourceLine, help }: Problem): DevProblem {
     const isOwn = file !== undefined && !file.startsWith('~lib/');
     return {

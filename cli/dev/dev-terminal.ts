@@ -1,6 +1,6 @@
 // DevTerminal: the output of `svc dev`: the address of the service, the result of the last build, and the module's
-// faults with their source locations. The state of the last build is redrawn in the same lines; only faults and logs
-// add lines.
+// faults with their source locations. The state of the last build is redrawn in the same lines; everything else adds
+// lines above these.
 import { join, relative } from 'node:path';
 import { routeTemplate, type ModuleDescriptor, type SourceLocation } from '@svc/contract';
 import type { Problem } from '@svc/guest-sdk/compiler';
@@ -20,7 +20,9 @@ const FILES_SHOWN_MAX = 3;
 const FINDINGS_SHOWN_MAX = 5;
 const PROBLEMS_SHOWN_MAX = 5;
 const LOCATIONS_SHOWN_MAX = 3;
-const LINE_MAX = 120;
+/** Maximum length of a displayed source line, in UTF-16 code units. */
+const SOURCE_LINE_MAX = 120;
+/** Indentation of the lines below a status line: the width of its time and its sign. */
 const INDENT = ' '.repeat(11);
 
 export class DevTerminal {
@@ -29,7 +31,7 @@ export class DevTerminal {
   #isHeaderShown = false;
   #isServing = false;
   #servedFile: string | undefined;
-  /** The last printed fault: its component or route, and its location or reason. */
+  /** The last printed fault. `subject`: its component, handler and entity, or its route. `location` may be a reason. */
   #last = { subject: '', location: '' };
   /** Lines that show the served build, with its warnings. */
   #serving: readonly string[] = [];
@@ -121,7 +123,10 @@ export class DevTerminal {
     ]);
   }
 
-  /** Prints a log entry. `locator`: finds the source locations of a fault. */
+  /**
+   * Prints a log entry. `locator`: finds the source locations of a fault; undefined if they are not needed. Entries of
+   * svc of the levels info and debug are left out.
+   */
   logged(entry: Entry, locator: FaultLocator | undefined): void {
     const { level, message, fields = {}, frames = [] } = entry;
     // Only entries that the module logged itself have this field.
@@ -138,7 +143,7 @@ export class DevTerminal {
         : `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
     const location = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
     const isSame = location === this.#last.location;
-    // A fault of an entity is also logged for the request that it failed.
+    // A fault of an entity is logged a second time for the request that failed because of the fault.
     if (isSame && subject !== this.#last.subject && errorId !== undefined)
       return this.#area.print([dim(`${INDENT}in ${printable(subject)}, error id ${errorId}`)]);
     const isAgain = isSame && subject === this.#last.subject;
@@ -207,7 +212,10 @@ export class DevTerminal {
     ];
   }
 
-  /** Returns a line for each location and its source line, which is not repeated for the next location. */
+  /**
+   * Returns lines for the first LOCATIONS_SHOWN_MAX locations: each location, and its source line unless the location
+   * before has the same one.
+   */
   #locationLines(locations: readonly SourceLocation[]): string[] {
     let last = '';
     return locations.slice(0, LOCATIONS_SHOWN_MAX).flatMap((location) => {
@@ -221,7 +229,7 @@ export class DevTerminal {
         `${INDENT}${errorStyle('bold', where)}${within}`,
         ...(source === undefined
           ? []
-          : [dim(`${INDENT}${line} | ${printable(source.trim().slice(0, LINE_MAX))}`)]),
+          : [dim(`${INDENT}${line} | ${printable(source.trim().slice(0, SOURCE_LINE_MAX))}`)]),
       ];
     });
   }

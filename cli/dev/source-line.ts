@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { SourceLocation } from '@svc/contract';
 
 /**
- * Reads a line. `root`: folder of the project. Returns undefined if the file cannot be read, such as a file of
- * AssemblyScript's library.
+ * Returns a line. `root`: folder of the project. Returns undefined if the file has no such line or cannot be read, such
+ * as a file of a library (`~lib/…`).
  */
 export function readSourceLine(
   root: string,

@@ -11,20 +11,21 @@ const LEFT_OUT = new Set(['node_modules', '.svc', '.git', 'build', 'dist']);
 
 export class SourceWatch {
   readonly #watcher: FSWatcher;
-  readonly #changed: (files: readonly string[]) => void;
+  readonly #onChange: (files: readonly string[]) => void;
+  /** Absolute paths of changed files that are not reported yet. */
   readonly #pending = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * `changed` receives absolute paths; `failed` is called when changes can no longer be observed. Throws
-   * CommandFailure.
+   * `changed` receives absolute paths of `.ts` files; `failed` is called when changes can no longer be observed. Throws
+   * CommandFailure if the folder cannot be watched from the beginning.
    */
   constructor(
     root: string,
     changed: (files: readonly string[]) => void,
     failed: (error: Error) => void,
   ) {
-    this.#changed = changed;
+    this.#onChange = changed;
     try {
       this.#watcher = watch(root, {
         recursive: true,
@@ -50,7 +51,7 @@ export class SourceWatch {
     this.#timer = setTimeout(() => {
       const files = [...this.#pending];
       this.#pending.clear();
-      this.#changed(files);
+      this.#onChange(files);
     }, QUIET_MS);
   }
 }

@@ -27,7 +27,7 @@ export function makeCopyTree(root: string, tree: string): void {
   linkPackages(root, tree);
 }
 
-/** Links the project's own packages to the copy, and all others to the installed ones. */
+/** Fills the copy's node_modules with links: the project's own packages lead to the copy, all others to `root`. */
 function linkPackages(root: string, tree: string): void {
   const [from, to] = [join(root, 'node_modules'), join(tree, 'node_modules')];
   mkdirSync(join(to, '@svc'), { recursive: true });

@@ -13,7 +13,7 @@ export interface TestRun {
   /** Tests as `FILE › NAME`. */
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** Test files that did not load. */
+  /** Test files that did not load; all test files if the run ended without a report. */
   readonly broken: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export async function runTests(
   return { ended, passed: named('passed'), failed: named('failed'), broken };
 }
 
-/** Resolves with false if the run was killed. */
+/** Runs vitest. Resolves with true if the run ended by itself, and with false if it was killed. */
 function runVitest(
   root: string,
   tree: string,
