@@ -1,5 +1,5 @@
 // CommandList: the commands of svc, in the order in which the help lists them. A name of two words is a sub-command.
-// If the first two words are not a sub-command, the second word is an argument of the command with one word.
+// If the first two words are not a sub-command, the second word is an argument of the command that the first one names.
 import type { Command } from './command.ts';
 
 /** Commands by name. A command is loaded when it is needed, so that serving a module loads nothing of the others. */

@@ -14,7 +14,7 @@ function nameIn(manifest: string): unknown {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: unknown }).name;
 }
 
-/** The folder of the package `@svc/cli`. */
+/** The folder of the package `@svc/cli`; the folder of this file if no package.json with that name is found. */
 const packageFolder = folderOfPackage('@svc/cli', import.meta.dirname) ?? import.meta.dirname;
 
 /** Returns the folder of the checkout; undefined if svc is installed as a package. */

@@ -1,5 +1,5 @@
-// ProblemLines: the problems of a build, for standard error: first the source location in the form that editors and
-// terminals recognise, then the source line and a hint how to fix the problem.
+// ProblemLines: the problems of a build, for standard error: first the source location, in the form that editors and
+// terminals recognise, with the message; then, where they are known, the source line and a hint how to fix the problem.
 import { problemText, type Problem, type ProblemPart } from '@svc/guest-sdk/compiler';
 import { errorStyle } from './terminal.ts';
 

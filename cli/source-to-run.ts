@@ -1,5 +1,5 @@
 // SourceToRun: the module or the program that a command was given, ready to fold events. A module is admitted with the
-// settings of the command's --set; a program is loaded in a thread of its own.
+// settings of the command's --set, without those of the environment; a program is loaded in a thread of its own.
 import type { GuestSource, HostingSettings } from '@svc/host/tools';
 import { CommandFailure } from './command.ts';
 import type { OptionDescription } from './description.ts';

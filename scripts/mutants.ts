@@ -33,8 +33,8 @@ const BASELINE_TIMEOUT_MS = 600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The result for a check. 'its tests fail without it': on the unchanged sources, one of its tests fails, or none of
- * them passes. 'does not load': a test file of the changed sources does not load. 'not run': the time budget was used up.
+ * The result for a check. 'its tests fail without it': one of its tests fails on the unchanged sources, or none passes.
+ * 'does not load': a test file does not load with the changed sources. 'not run': the time budget was used up.
  */
 type Verdict =
   | 'noticed'

@@ -68,7 +68,7 @@ function section(
   return parts.join('\n');
 }
 
-/** Returns the phases in which an import may be called. */
+/** Returns the phases in which an import may be called, with their conditions. */
 function callers(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
   const column = imports.findIndex((one) => one === name || one === `${name}.${called}`);
   if (column === -1) throw new Error(`the table of phases has no column for ${name}.${called}`);
@@ -78,7 +78,7 @@ function callers(name: string, { name: called }: WitItem, { imports, rows }: Pha
     .join('; ');
 }
 
-/** Returns the imports that an export may call. */
+/** Returns the imports that an export may call, with their conditions; `nothing` if there are none. */
 function callees(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
   const row = rows.find(({ phase }) =>
     phase.split(', ').some((one) => one === called || one === `${name}.${called}`),

@@ -25,7 +25,7 @@ function nodePackage() {
   }
 }
 
-/** Returns the Node binary that the project depends on; undefined if the package's install script has not run. */
+/** Returns the path of Node's binary in that folder; undefined if the package's install script has not run. */
 function packagedNode(folder) {
   const binary = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   return existsSync(binary) ? binary : undefined;

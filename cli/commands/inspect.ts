@@ -75,8 +75,8 @@ async function inspected(file: string, settings: readonly string[]): Promise<Mod
 }
 
 /**
- * Prints the OpenAPI document that a service of the module would serve at its observability endpoint, but without the
- * address of a service. Throws CommandFailure if the module is refused.
+ * Prints the OpenAPI document that a service of the module would serve at its observability endpoint, but with the
+ * file's name as the title, and without the address of a service. Throws CommandFailure if the module is refused.
  */
 async function printOpenApi(
   file: string,

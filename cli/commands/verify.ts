@@ -119,7 +119,7 @@ something, or met an entity that cannot be folded.`,
 
 /**
  * Returns the number of entities in the journal, for the progress; undefined if no journal is given. Deleted entities
- * are not verified, so the real number may be smaller.
+ * are counted but not verified, so fewer entities may be verified.
  */
 function entitiesOf(inspection: JournalInspection | undefined): number | undefined {
   return inspection?.components().reduce((sum, { entities }) => sum + entities, 0);
