@@ -25,7 +25,7 @@ const TAKEN = new Set(['node', 'vitest']);
 const NOT_IN_THE_WAY = new Set(['.git']);
 /** Maximum number of existing files that a message names. */
 const NAMED_MAX = 5;
-/** Name in the template → name in the project. npm leaves files named `.gitignore` out of a package. */
+/** Name of a file in the template → its name in the project. npm leaves files named `.gitignore` out of a package. */
 const STORED_NAMES: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 export const newProject = command(

@@ -69,8 +69,8 @@ export const run: Command = {
     // host watches its parent process.
     delete env['SVC_PARENT_PID'];
     if (env['npm_lifecycle_event'] !== undefined) env['SVC_PARENT_PID'] = String(process.ppid);
-    // A signal that was sent to process 1 is handled here; otherwise it would be lost when the host replaces this
-    // program (cli/bin/svc.js).
+    // Lets the listeners of cli/bin/svc.js handle a signal that process 1 has received until now. The signal would be
+    // lost once the host has replaced this program.
     if (process.pid === 1) await setImmediate();
     if (process.platform !== 'win32' && process.execve !== undefined)
       process.execve(process.execPath, command, env);

@@ -5,7 +5,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { FromDevHost, ToDevHost } from '@svc/host/tools';
 
-/** Time for the service to stop, in milliseconds, before it is killed. It is longer than the service needs. */
+/**
+ * Time for the service to stop, in milliseconds, before it is killed. It is longer than the service's own limit for a
+ * stop with the default settings, svc.supervisor.stop-grace-ms and svc.supervisor.stop-margin-ms.
+ */
 const STOP_MS = 15_000;
 
 export interface DevServiceOptions {
