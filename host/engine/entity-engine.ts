@@ -2,7 +2,7 @@
 // of a call, refuses the call where one of them cannot exist, and submits it to the entity otherwise. EntityRegistry decides
 // which entities are in memory.
 //
-// Invariant: once the engine closes it takes no new call, and every call that it took before is answered.
+// Invariant: once the engine closes it takes no new call, and every call that it took before is answered or fails.
 import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
@@ -75,9 +75,10 @@ export class EntityEngine {
    * `idempotencyRetentionMs`. A query needs no key.
    *
    * Refuses with NOT_FOUND (no such component, command or query), BAD_REQUEST (an invalid entity id or idempotency key) and
-   * UNPROCESSABLE (a key that came with another command or input before, events that are too large to be stored). Throws, or
-   * rejects with, GuestFault and SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL,
-   * SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE, SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED.
+   * UNPROCESSABLE (a key that came with another command or input before, events that are too large to be stored), and
+   * with the refusals of the handler itself. Throws, or rejects with, GuestFault and SvcError SVC_OVERLOADED,
+   * SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL, SVC_DISK_FULL, SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE,
+   * SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED.
    */
   call(
     target: EntityRef,
@@ -193,8 +194,9 @@ export class EntityEngine {
   }
 
   /**
-   * Shortens `close` for a stop whose time is over: no event is folded any more, and calls that are not decided yet fail with
-   * SVC_STOPPING. Appends under way still settle.
+   * Shortens `close` for a stop whose time is over: no entity is loaded into memory any more, and calls that wait for
+   * the guest fail with SVC_STOPPING. The call that an entity's guest is executing is still answered, and appends under
+   * way still settle.
    */
   cancel(): void {
     this.#entities.cancel();

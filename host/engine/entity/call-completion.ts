@@ -36,7 +36,10 @@ export class CallCompletion {
     else this.refuse(state, call, fault);
   }
 
-  /** If the state was lost since the call began, drops it and discards the call's result. Returns whether it did so. */
+  /**
+   * If the state was lost since the call began, drops it, and discards the call's result: a query is queued again, and
+   * a command fails. Returns whether the state was lost.
+   */
   discardIfLost(state: EntityState, call: EntityCall): boolean {
     const { lostAppend } = state;
     if (lostAppend === undefined) return false;
@@ -52,7 +55,7 @@ export class CallCompletion {
     this.refuse(state, call, fault);
   }
 
-  /** Fails a call whose answer breaks a rule. The state, which the call did not change, stays. */
+  /** Logs the fault and fails the call. The state stays, unless `fault` has dropped it before. */
   refuse({ ref }: EntityState, call: EntityCall, fault: unknown): undefined {
     this.#needs.faultLog(ref, call.name, fault);
     call.fail(fault);

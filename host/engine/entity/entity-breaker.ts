@@ -3,7 +3,7 @@
 // in a row the entity backs off, and is tried once when its back-off is over. Each further fault makes the back-off
 // longer.
 //
-// Invariant: an entity is remembered after it has left memory, and no more than ENTITIES_MAX of them.
+// Invariant: the faults of an entity are remembered after it has left memory, for ENTITIES_MAX entities at most.
 import type { EntityRef } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -47,12 +47,14 @@ export class EntityBreaker {
     return heldBack(entity, faulty, faulty.pauseMs - passedMs);
   }
 
-  /** Whether the last attempt to load the entity into memory failed. */
+  /** Whether the module has faulted at the events of this entity since they were last folded without a fault. */
   hasFaulted(entity: EntityRef): boolean {
     return this.#faulty.has(keyOf(entity));
   }
 
-  /** Counts a fault. Returns the error for the log if the entity backs off from now on. */
+  /**
+   * Counts a fault. Returns the error for the log if the entity backs off from now on; undefined if it does not yet.
+   */
   faulted(entity: EntityRef, fault: Error): SvcError | undefined {
     const key = keyOf(entity);
     const before = this.#faulty.get(key);

@@ -21,9 +21,12 @@ import type { CommandKey } from './command-key.ts';
 export type HandlerKind = 'command' | 'query';
 export type Outcome = Reply | Refusal;
 
-/** A call whose answer is not due yet, because a write has to settle first. */
+/** A call without an answer yet: it is not decided, or a write has to settle before it is answered. */
 export interface PendingCall {
-  /** The speculative result: the answer unless a write fails. Undefined when it is not known. */
+  /**
+   * The speculative result: the answer unless a write fails. Undefined if the call is not decided yet, or another shard
+   * executes it.
+   */
   readonly speculative: Outcome | undefined;
   /** The confirmed answer. Rejects with GuestFault or SvcError. */
   readonly answer: Promise<Outcome>;
@@ -36,8 +39,9 @@ export class EntityCall implements EndedCall {
   readonly metadata: Metadata;
   /** The idempotency key of a command that is carried out once. */
   readonly idempotency: CommandKey | undefined;
-  /** While the call is held: the outcome to be answered, and whether an append of the call itself must settle first. */
+  /** While the call waits for an append to settle: the outcome to be answered. Undefined before. */
   heldOutcome: Outcome | undefined = undefined;
+  /** Whether the append for which the call waits is its own. */
   heldForOwnAppend = false;
   fuel = 0;
   handlerIndex = 0;

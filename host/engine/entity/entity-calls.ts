@@ -14,7 +14,7 @@ import type { UnsettledBytes } from './unsettled-bytes.ts';
 export class EntityCalls {
   readonly #ref: EntityRef;
   readonly #limits: Pick<EngineLimits, 'callsPerEntityMax'>;
-  /** Calls that did not reach the guest yet. */
+  /** Calls that did not reach the guest yet, or have to run again. */
   #queue: EntityCall[] = [];
   /** Calls whose outcome waits for the disk. */
   readonly #held: HeldCalls;

@@ -1,6 +1,6 @@
 // EntityRegistry owns the entities of an engine that are in memory. An entity is loaded when a call needs it, and
-// evicted when it was idle for long, when memory runs short, and when the engine closes. The engine looks entities up
-// in the table of their component.
+// evicted when it was idle for long, when too many are in memory, when memory runs short, and when the engine closes.
+// The engine looks entities up in the table of their component.
 //
 // Invariants
 // M1  An entity is in the table of its component, and is counted as live, from `enter` until it is evicted or has lost
@@ -45,7 +45,7 @@ export interface RegistryNeeds {
 export interface EngineNumbers {
   readonly liveEntities: number;
   readonly activations: Readonly<Record<Activation, number>>;
-  /** The number of entities that were evicted because they were idle for long, or to free memory. */
+  /** The number of entities that were evicted before the engine closed, for whatever reason. */
   readonly passivations: number;
 }
 
@@ -62,6 +62,7 @@ export class EntityRegistry {
   readonly #activations: Record<Activation, number> = { empty: 0, snapshot: 0, folded: 0 };
   #liveCount = 0;
   #passivations = 0;
+  /** Called when all entities in memory are idle; `close` waits for that. */
   #drained: () => void = () => {};
 
   constructor(needs: RegistryNeeds) {
@@ -180,7 +181,7 @@ export class EntityRegistry {
     await this.#snapshots.settled();
   }
 
-  /** Cancels folds, and fails calls that are not decided yet with SVC_STOPPING. Appends under way still settle. */
+  /** Cancels folds, and fails calls that wait for the guest with SVC_STOPPING. Appends under way still settle. */
   cancel(): void {
     this.#foldBudget.cancel();
   }

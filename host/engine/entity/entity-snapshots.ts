@@ -10,6 +10,7 @@ import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
 interface Taken {
   readonly seq: number;
   readonly state: string;
+  /** The number of appends that have to settle before the snapshot may be stored. */
   appendsLeft: number;
 }
 

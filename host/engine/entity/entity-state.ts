@@ -2,7 +2,8 @@
 // It also decides when the calls that depend on an append are answered. It knows nothing of the order in which calls arrive.
 //
 // Invariants
-// S1  The guest's state is what the journal holds plus the appends under way, or there is no guest.
+// S1  The guest's state is what the journal holds plus the appends under way, or there is no guest. After a failed
+//     append (`lostAppend`), the state includes records that are not stored, until it is dropped.
 // S2  An outcome leaves after every append that was made before it has settled, in arrival order.
 // S3  What was decided on a state that did not reach the disk is never answered: commands fail with the append, and queries
 //     are queued again.

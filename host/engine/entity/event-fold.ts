@@ -5,7 +5,7 @@
 // F1  A batch has at least one event, at most as many as its pacing allows, and none after the event with which its JSON text
 //     reaches BATCH_UNITS.
 // F2  `seq` is the last event that was folded. After a stop, nothing of the batch that stopped it counts.
-// F3  The fold stays synchronous as long as the guest and the pages do, and holds one page at a time.
+// F3  The fold stays synchronous as long as the guest, the pages and the pacing do, and holds one page at a time.
 import type { Awaitable } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -19,7 +19,7 @@ const BATCH_UNITS = 128 * 1024;
 export interface FoldPacing {
   /** The largest number of events of the next batch, 1 or more. `seq`: sequence number of the last event that was folded. */
   eventsAtOnce(seq: number): number;
-  /** Resolves when the next batch may begin; undefined: at once. */
+  /** Resolves when the next batch may begin; undefined: at once. A rejection ends the fold, which rejects with it. */
   pause(): Promise<void> | undefined;
   /** Called when the guest is about to fold a batch. */
   begin(): void;
@@ -27,7 +27,7 @@ export interface FoldPacing {
   end(batch: readonly StoredEvent[], isFolded: boolean): boolean;
 }
 
-/** Why a fold stopped before its end. `batch`: the events that would have been next, and that are not folded. */
+/** Why a fold stopped before its end. `batch`: the events of the next batch, which do not count as folded. */
 export type FoldStop =
   /** The batch could not be folded as a whole. */
   | {
@@ -35,7 +35,7 @@ export type FoldStop =
       readonly batch: readonly StoredEvent[];
       readonly problem: FoldProblem;
     }
-  /** The fault of another entity destroyed the instance between two batches. */
+  /** The fault of another entity destroyed the instance while the fold was waiting, before this batch. */
   | { readonly kind: 'lost'; readonly batch: readonly StoredEvent[] }
   /** The pacing ended the fold after a batch. */
   | { readonly kind: 'ended'; readonly batch: readonly [] };
@@ -65,7 +65,8 @@ export class EventFold {
 
   /**
    * Folds the events of an incarnation that follow `seq`, up to the event `lastSeq` or to its end. Returns why the
-   * fold stopped before; undefined if it did not. Throws, or rejects, as `eventsAfter` does.
+   * fold stopped before; undefined if it did not. Throws, or rejects, as `eventsAfter` does, and rejects as the `pause`
+   * of the pacing does.
    */
   through(
     incarnation: Incarnation,
@@ -74,7 +75,9 @@ export class EventFold {
     return this.#fold([], lastSeq, incarnation);
   }
 
-  /** Folds events that follow `seq` directly. Returns why the fold stopped before the last of them. */
+  /**
+   * Folds events that follow `seq` directly. Returns why the fold stopped before the last of them; undefined if not.
+   */
   events(events: readonly StoredEvent[]): Awaitable<FoldStop | undefined> {
     return this.#fold(events, this.#seq + events.length, undefined);
   }
@@ -191,7 +194,10 @@ export class BatchSizes implements FoldPacing {
   readonly #singlyAfter: number;
   #count = 0;
 
-  /** `sizes`: events of each batch, repeated in this order. Events after the record `singlyAfter` are folded one by one. */
+  /**
+   * `sizes`: most events of each batch, repeated in this order. Events after the record `singlyAfter` are folded one by
+   * one.
+   */
   constructor(sizes: readonly number[], singlyAfter = Infinity) {
     this.#sizes = sizes;
     this.#singlyAfter = singlyAfter;

@@ -1,10 +1,11 @@
-// FoldBudget limits how long the folds of one engine may occupy the event loop. All of them share one budget for each
-// turn of the event loop. Once the budget is spent, folds wait in line, and each continues in a turn of its own.
+// FoldBudget limits how long the folds of one engine may occupy the event loop. All folds share one budget, which is
+// renewed only after it was spent: folds then wait in line, and each continues in a turn of the event loop of its own,
+// with the whole budget.
 import type { Clock } from '../needs/clock.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import { stopping } from './stopping.ts';
 
-/** How long folds may take in one turn of the event loop, in milliseconds. */
+/** How long folds may take together until the budget is renewed, in milliseconds. */
 const BUDGET_MS = 10;
 /** The number of events after which the budget is spent too. It bounds folds that the clock measures as 0 ms. */
 const BUDGET_EVENTS = 1_000;
@@ -23,7 +24,7 @@ export class FoldBudget {
     this.#eventLoop = eventLoop;
   }
 
-  /** Whether nothing is left of the budget of this turn, or folds have been cancelled. */
+  /** Whether nothing is left of the budget, or folds have been cancelled. Then a fold has to wait for `renewed`. */
   get isSpent(): boolean {
     return this.#isCancelled || this.#spentMs >= BUDGET_MS || this.#spentEvents >= BUDGET_EVENTS;
   }
@@ -33,7 +34,7 @@ export class FoldBudget {
     return this.#isCancelled;
   }
 
-  /** Cancels all folds: each ends at its next wait. */
+  /** Cancels all folds: each ends before its next batch, with SVC_STOPPING. */
   cancel(): void {
     this.#isCancelled = true;
   }
@@ -52,7 +53,7 @@ export class FoldBudget {
   }
 
   /**
-   * Charges the budget for a fold of `events` events that began at `sinceMs`. Returns how many milliseconds it took.
+   * Charges the budget for a batch of `events` events that began at `sinceMs`. Returns how many milliseconds it took.
    */
   spend(sinceMs: number, events: number): number {
     // The clock may jump.

@@ -16,7 +16,7 @@ export class FullJournal {
   readonly #clock: Clock;
   #failure: SvcError | undefined;
   #sinceMs = 0;
-  /** Bytes of the smallest append that was refused. */
+  /** Bytes of the smallest append that was refused since `#failure` was last undefined. */
   #bytes = 0;
 
   constructor(clock: Clock) {

@@ -10,10 +10,10 @@ import { quoted } from '../quoted.ts';
 import { fitsUtf8, utf8Bytes } from '../text-size.ts';
 import type { LimitName } from '../../model/limit-name.ts';
 
-/** UTF-8 bytes of a refusal's code that the module has defined. */
+/** Most UTF-8 bytes of a refusal's code that the module has defined. */
 const OTHER_CODE_BYTES_MAX = 200;
 
-/** Returns the fault in the answer to a query or in the refusal of a command; undefined when there is none. */
+/** Returns the fault in a reply or a refusal that exceeds a limit; undefined when there is none. */
 export function outcomeFault(
   answer: Reply | Refusal,
   limits: EngineLimits,

@@ -2,8 +2,8 @@
 // a string before the lookup, which costs many times as much as the lookup itself. So the table is a Map of hash codes, which
 // are computed here.
 //
-// Invariant: ids with the same hash code are in a Map of their own. A caller who chooses
-// colliding ids makes a lookup at most as slow as that of a Map.
+// Invariant: several ids with the same hash code are in a Map of their own. A caller who chooses colliding ids makes a
+// lookup at most as slow as that of a Map.
 
 /** The values of ids with the same hash code. */
 type Colliding<Value> = Map<string, Value>;
@@ -14,6 +14,7 @@ interface Entry<Value> {
 }
 
 export class IdTable<Value> {
+  /** Indexed by hash code. */
   readonly #entries = new Map<number, Entry<Value> | Colliding<Value>>();
 
   get(id: string): Value | undefined {

@@ -3,7 +3,8 @@
 // state of any entity.
 //
 // Invariants
-// K1  A command whose key has a reply is not decided, whether the reply is on disk or still waits for the disk.
+// K1  A command whose key has a reply is not decided, whether the reply is on disk or still waits for the disk, until
+//     the retention of the reply is over.
 // K2  While the first reply waits for the disk, so does a repeated command. It fails if the append of the first one
 //     fails.
 import type { Awaitable } from '../../model/call.ts';

@@ -41,7 +41,7 @@ export class LiveEntity implements Idler {
     return this.#state.ref;
   }
 
-  /** Sequence number of its last record. */
+  /** Sequence number of its last record, on disk or not. */
   get seq(): number {
     return this.#state.seq;
   }
@@ -60,7 +60,7 @@ export class LiveEntity implements Idler {
     return !this.#calls.isQueued && this.#state.appendCount === 0 && !this.#isWorking;
   }
 
-  /** Runs the call at once where it can. Throws SvcError. */
+  /** Runs the call at once if the entity is not working; else queues it. Throws SVC_OVERLOADED. */
   submit(call: EntityCall): void {
     this.#calls.enter(call);
     if (!this.#isWorking) this.#work();
@@ -77,7 +77,7 @@ export class LiveEntity implements Idler {
     if (!this.#isWorking) this.#work();
   }
 
-  /** Runs the queued calls as far as that goes without waiting, for a slice of time. */
+  /** Runs the queued calls, and takes a due snapshot, as far as that goes without waiting, for SLICE_MS at most. */
   #work(): void {
     this.#isWorking = true;
     const state = this.#state;

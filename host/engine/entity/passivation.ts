@@ -4,7 +4,7 @@
 //
 // Invariants
 // P1  Only an idle entity is closed.
-// P2  `run` closes entities in slices, and yields to the event loop after each.
+// P2  `run` closes entities in slices, and yields to the event loop between two of them.
 import type { EntityRef } from '../../model/entity.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
@@ -30,12 +30,12 @@ export interface PassivationNeeds {
  * Maximum number of entities that `makeMemory` closes. It is more than one, because memory is freed only when all
  * entities that share it are closed.
  */
-const CLOSED_FOR_ONE = 16;
+const MAKE_MEMORY_MAX = 16;
 /**
  * Maximum number of entities that a slice of `run` closes. SLICE_MS limits the time of a slice as well, but a clock in
  * milliseconds measures it only roughly.
  */
-const SLICE_ENTITIES = 256;
+const SLICE_ENTITIES_MAX = 256;
 const SLICE_MS = 5;
 
 export class Passivation {
@@ -48,7 +48,7 @@ export class Passivation {
     this.#needs = needs;
   }
 
-  /** Closes entities above the limit. Call it when an entity was loaded or has become idle. */
+  /** Closes entities above `liveEntitiesMax`. Call it when an entity was added or has become idle. */
   makeRoom(): void {
     const { limits, count, evict } = this.#needs;
     while (count() > limits.liveEntitiesMax) {
@@ -60,7 +60,7 @@ export class Passivation {
 
   /** Closes entities if the hosting runs short of memory. Call it before an entity is loaded. */
   makeMemory(): void {
-    this.#closeForMemory(CLOSED_FOR_ONE);
+    this.#closeForMemory(MAKE_MEMORY_MAX);
   }
 
   /** Closes the entities that are due. Returns the present run if one is under way. */
@@ -85,15 +85,16 @@ export class Passivation {
     const { clock, evict } = this.#needs;
     const sinceMs = clock.nowMs();
     this.#correctTimes(sinceMs);
-    for (let closed = 0; closed < SLICE_ENTITIES; closed++) {
+    for (let closed = 0; closed < SLICE_ENTITIES_MAX; closed++) {
       const due = this.#due(sinceMs);
-      if (due === undefined) return this.#closeForMemory(SLICE_ENTITIES) > 0;
+      if (due === undefined) return this.#closeForMemory(SLICE_ENTITIES_MAX) > 0;
       evict(due);
       if (clock.nowMs() - sinceMs >= SLICE_MS) return true;
     }
     return true;
   }
 
+  /** Returns the least recently used entity if it was idle for `idleTimeoutMs`; undefined if no entity was. */
   #due(nowMs: number): LiveEntity | undefined {
     const { idleTimeoutMs } = this.#needs.limits;
     const { oldest } = this.idle;

@@ -5,7 +5,8 @@
 // Invariants
 // P1  A call that is not checked costs only a decrement. A command counts once, together with its reply from the state
 //     after its events.
-// P2  The check never disables a component: when its state cannot be encoded, the component is not checked any more.
+// P2  The check never disables a component: when its state cannot be encoded before a call, that call fails, and the
+//     component is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
@@ -24,6 +25,7 @@ export class PurityCheck implements GuestEntities {
   readonly #entities: GuestEntities;
   readonly #descriptor: ModuleDescriptor;
   readonly #interval: number;
+  /** The number of calls until the next check, that call included. */
   #left: number;
   /** Components whose state could not be encoded. */
   readonly #unchecked = new Set<string>();
@@ -154,6 +156,7 @@ function andThen<A, B>(value: Awaitable<A>, next: (value: A) => Awaitable<B>): A
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
+/** Returns the result of `call`, or the result of `recover` if `call` throws or rejects. */
 function recovered<T>(call: () => Awaitable<T>, recover: (fault: unknown) => T): Awaitable<T> {
   try {
     const answer = call();

@@ -4,7 +4,7 @@
 // event.
 //
 // Invariants
-// R1  At most one fold is under way, of a limited number of events, and no eviction waits for it.
+// R1  At most one fold is under way, of a limited number of events. No eviction waits for it before the engine closes.
 // R2  An entity that is opened again while it is folded is not reported, because its journal may have grown.
 // R3  The fold uses the journal alone, so it also finds a snapshot that differs from its events.
 // R4  The check does not report a journal that cannot be read or folded: the next caller of the entity gets that error.
@@ -24,7 +24,7 @@ import { entityName } from './history.ts';
 import { replay, type ReplayNeeds } from './replay.ts';
 import { differencePath } from './state-difference.ts';
 
-/** The number of handlers that a report names. */
+/** Most handlers that a report names. */
 const HANDLERS_MAX = 16;
 /** The cost of opening and reading an entity, expressed in events. It matters only after `stop`. */
 const EVENTS_PER_ENTITY = 100;
@@ -38,10 +38,14 @@ interface Needs extends ReplayNeeds {
 
 export class RefoldCheck implements GuestEntities {
   readonly #needs: Needs;
+  /** The number of opened entities until the next watched one, that entity included. */
   #left: number;
   /** The number of records of the entity that is being evicted; undefined while none is. */
   #evictedRecords: number | undefined = undefined;
-  /** The number of events that may still be folded; Infinity before `stop`. */
+  /**
+   * The number of events that may still be folded, with EVENTS_PER_ENTITY for each entity; without a limit before
+   * `stop`.
+   */
   #eventsLeft = Infinity;
   #current: { readonly ref: EntityRef; isOpenedAgain: boolean } | undefined = undefined;
   #done: Promise<void> | undefined = undefined;
@@ -79,7 +83,9 @@ export class RefoldCheck implements GuestEntities {
     }
   }
 
-  /** The number of records of the entity that is being evicted, which has at most as many events. */
+  /**
+   * The number of records of the entity that is being evicted, which has at most as many events; 0: none is evicted.
+   */
   get evictedRecords(): number {
     return this.#evictedRecords ?? 0;
   }
@@ -165,7 +171,7 @@ class WatchedEntity extends ForwardingEntity {
   readonly #ref: EntityRef;
   readonly #handlers = new Set<string>();
   readonly #isFromSnapshot: boolean;
-  /** The number of events that were folded in memory. */
+  /** The number of events that this entity has folded since it was opened. */
   #events = 0;
 
   constructor(check: RefoldCheck, ref: EntityRef, entity: GuestEntity, isFromSnapshot: boolean) {

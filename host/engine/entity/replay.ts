@@ -1,7 +1,7 @@
 // Replay loads an entity into memory. It folds the current incarnation from the journal into a new guest entity, or
 // begins with a snapshot and folds the events that follow. It reads only what is on disk, so no append of the entity
-// may be under way. When a batch is too large for the guest, its events are folded one by one, which also shows which
-// event cannot be folded.
+// may be under way. When a batch of several events fails, the replay begins again, and folds these events and all later
+// ones one by one: the batch may have been too large for the guest, or one of its events cannot be folded.
 //
 // Invariants
 // R1  Between two batches it yields to the event loop whenever the FoldBudget is spent, and a batch that took
@@ -28,9 +28,9 @@ const BATCH_EVENTS = 128;
 const BATCH_EVENTS_MAX = 1_000;
 /** A batch that takes longer, in milliseconds, makes the next one smaller. */
 const BATCH_MS = 5;
-/** How often a replay begins again after a batch that failed as a whole. */
+/** How often, at most, a replay begins again after a batch that failed as a whole. */
 const BATCH_FAILURES_MAX = 2;
-/** How often a replay begins again after its instance was destroyed. */
+/** How often, at most, a replay begins again after its instance was destroyed. */
 const LOST_MAX = 10;
 
 export interface ReplayNeeds {
@@ -81,8 +81,8 @@ type Fold =
   | { readonly kind: 'lost' };
 
 /**
- * Replays an entity. `alone`: in an instance of its own, because it has faulted before. Throws SvcError SVC_JOURNAL_…,
- * and a GuestFault that another entity has caused.
+ * Replays an entity. `alone`: in an instance of its own, because it has faulted before. Rejects with SvcError
+ * SVC_JOURNAL_…, with SVC_STOPPING once folds are cancelled, and with a GuestFault that other entities may have caused.
  */
 export async function replay(
   needs: ReplayNeeds,
@@ -122,12 +122,14 @@ export async function replay(
 
 interface Attempt {
   alone: boolean;
-  /** Fingerprint of the snapshot with which the attempt may begin. */
+  /** Fingerprint of the snapshot with which the attempt may begin; undefined: it folds all events. */
   fingerprint: string | undefined;
   beganWithSnapshot: boolean;
   /** Sequence number of the event after which events are folded one by one; Infinity: never. */
   singlyAfter: number;
-  /** The rest of `replayTimeoutMs`. */
+  /**
+   * The rest of `replayTimeoutMs`, in milliseconds, for this and all further attempts; negative once it has run out.
+   */
   leftMs: number;
 }
 

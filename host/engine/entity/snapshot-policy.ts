@@ -21,7 +21,10 @@ export interface Growth {
   events: number;
   /** Bytes of the events as `appendBytes` counts them: an estimate of the cost of a fold. */
   bytes: number;
-  /** Bytes of the last snapshot, or of a state that was too large for one. */
+  /**
+   * Bytes of the state at the last attempt to take a snapshot, or of the snapshot from which the entity was loaded; 0:
+   * neither. Infinity: a state that cannot be stored.
+   */
   stateBytes: number;
 }
 
@@ -34,7 +37,7 @@ export interface SnapshotNeeds {
   readonly fingerprint: string | undefined;
 }
 
-/** An entity that leaves memory gets a snapshot after `snapshotIntervalEvents` divided by this number. */
+/** An entity that leaves memory gets a snapshot after `snapshotIntervalEvents` / PART_AT_CLOSE events. */
 const PART_AT_CLOSE = 4;
 /** Milliseconds after which no further snapshot is taken while the engine closes. */
 const CLOSING_MS = 1_000;
@@ -57,7 +60,7 @@ export class SnapshotPolicy {
   /** Entities whose state exceeded a limit, by component and id. */
   readonly #tooLarge = new Set<string>();
   #closingSinceMs: number | undefined = undefined;
-  /** Entities that are closed once their snapshot is taken. */
+  /** One promise for each entity that closes once its snapshot is taken. It resolves after that. */
   readonly #closing = new Set<Promise<void>>();
 
   constructor(needs: SnapshotNeeds) {

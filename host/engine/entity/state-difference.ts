@@ -2,6 +2,7 @@
 // confidential, so the path contains only indexes and the names of declared fields. The key of a map is `[…]`.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 
+/** Most steps of a path in a message, and most references that are followed to the schema of one value. */
 const STEPS_MAX = 20;
 /** The longest state that is compared, in UTF-16 units. A comparison of megabytes would block the event loop for seconds. */
 const LENGTH_MAX = 250_000;
@@ -12,7 +13,7 @@ type Path = readonly string[];
 
 /**
  * Returns the path at which two JSON texts of a type differ; undefined if their values are equal, differ as a whole, or
- * cannot be compared, because a text is not JSON or is too long.
+ * cannot be compared, because a text is not JSON, is too long or is nested too deeply.
  */
 export function differencePath(
   before: string,
@@ -34,8 +35,8 @@ export function differencePath(
 }
 
 /**
- * Returns the path, within the two values, at which they differ: undefined if they are equal, empty if none leads
- * deeper.
+ * Returns the path, within the two values, at which they differ: undefined if they are equal, empty if they differ as a
+ * whole.
  */
 function difference(
   a: unknown,

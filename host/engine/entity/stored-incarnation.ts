@@ -6,9 +6,9 @@ import type { IncarnationStart, Journal } from '../needs/journal.ts';
 import { eventsInOrder } from './history.ts';
 import type { Incarnation } from './incarnation.ts';
 
-/** The number of records of a page. */
+/** Most records of a page. */
 export const PAGE_RECORDS = 1_000;
-/** The number of records of the first page, where the journal has a cheaper read for the following events. */
+/** Most records of the first page, if the journal has a cheaper read (`eventsAfter`) for the events that follow it. */
 const FIRST_RECORDS = 100;
 
 type ReadJournal = Pick<Journal, 'read' | 'incarnation' | 'eventsAfter'>;
@@ -67,7 +67,7 @@ class StoredIncarnation implements Incarnation {
   }
 }
 
-/** Throws SVC_JOURNAL_CORRUPT. */
+/** Returns the events of the records, which follow `afterSeq`. Throws SVC_JOURNAL_CORRUPT. */
 function eventsOf(
   entity: EntityRef,
   records: readonly JournalRecord[],

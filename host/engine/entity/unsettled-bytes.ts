@@ -1,6 +1,6 @@
 // UnsettledBytes counts the memory that waits for the disk in one engine: the events of appends, the replies that are stored
-// with them, and the outcomes of calls that are answered after them. With a disk slower
-// than the commands, this memory would grow without bound, so commands fail above a limit (`diskTooSlow`).
+// with them, and the outcomes of calls that are answered after them. With a disk slower than the commands, this memory
+// would grow without bound, so commands, and queries that would have to wait, fail above a limit (`diskTooSlow`).
 import { SvcError } from '@svc/kit/svc-error';
 import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
@@ -36,31 +36,33 @@ export function outcomeBytes(outcome: Outcome): number {
 }
 
 export class UnsettledBytes {
-  /** Bytes of the appends under way, in the order in which they settle. */
+  /** Bytes of each append, in the order in which they settle. The first `#settledCount` of them have settled. */
   #sizes: number[] = [];
   #settledCount = 0;
-  #total = 0;
-  #held = 0;
+  /** Bytes of all appends under way. */
+  #appendTotal = 0;
+  /** Bytes of all outcomes that wait for appends. */
+  #heldTotal = 0;
 
   get total(): number {
-    return this.#total + this.#held;
+    return this.#appendTotal + this.#heldTotal;
   }
 
   /** Adds bytes of outcomes that wait for appends to settle. A negative number removes them. */
   held(bytes: number): void {
-    this.#held += bytes;
+    this.#heldTotal += bytes;
   }
 
   /** Adds the bytes of an append that was queued. */
   queued(bytes: number): void {
     this.#sizes.push(bytes);
-    this.#total += bytes;
+    this.#appendTotal += bytes;
   }
 
-  /** Called when the oldest append has settled. Returns its bytes. */
+  /** Called when the oldest append under way has settled. Returns its bytes. */
   settled(): number {
     const bytes = this.#sizes[this.#settledCount++] ?? 0;
-    this.#total -= bytes;
+    this.#appendTotal -= bytes;
     if (this.#settledCount === this.#sizes.length) this.#sizes.length = 0;
     else if (this.#settledCount < LET_GO_AT) return bytes;
     else this.#sizes.splice(0, this.#settledCount);
@@ -69,7 +71,7 @@ export class UnsettledBytes {
   }
 }
 
-/** Returns the failure of a command while too many bytes wait for the disk. */
+/** Returns the failure of a call that is not executed because too many bytes wait for the disk. */
 export function diskTooSlow(bytes: number): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',

@@ -2,8 +2,9 @@
 import type { EntityRef } from '../../model/entity.ts';
 
 /**
- * Takes a fault of an entity: a GuestFault, or the SvcError for a history that could not be read.
- * `handler` is the command's or query's wire name; undefined while the history was folded.
+ * Takes a fault of an entity: a GuestFault, or the SvcError for a history that could not be read, for a state that a
+ * handler has changed, or for an entity that backs off from now on. `handler` is the command's or query's wire name;
+ * undefined for a fault outside of calls: while an entity was loaded, compared, closed, or its snapshot taken.
  * It must not throw.
  */
 export type FaultLog = (entity: EntityRef, handler: string | undefined, fault: unknown) => void;

@@ -22,24 +22,31 @@ export interface Recorder extends SpanClock {
 export interface EndedInvocation extends Spent {
   /** Index of the handler (model/handler-table.ts). */
   readonly handlerIndex: number;
+  /** When the invocation began, by `SpanClock.nowMs`. */
   readonly startMs: number;
   /** Trace and span of the invocation; undefined: it belongs to no trace. */
   readonly trace: TraceParent | undefined;
   /** Id of the parent span; undefined: the trace begins here. */
   readonly parentId: bigint | undefined;
-  /** The well-formed `tracestate` that came with the trace. */
+  /** The well-formed `tracestate` that came with the trace; undefined: none came. */
   readonly traceState: string | undefined;
 }
 
 export interface EndedCall extends EndedInvocation {
   readonly entityId: string;
+  /**
+   * The number of records that the command has appended: its events and its actions. 0 for a query and for a failure.
+   */
   readonly eventsPersisted: number;
 }
 
 export interface EndedRequest extends EndedInvocation {
   /** HTTP status of the response; 0: the connection was gone before. */
   readonly status: number;
-  /** Id of the error in the response and in the log. */
+  /**
+   * Id of the request's failure: in a response with the status 500 or 504, and in the line of the log if the failure
+   * has one. Undefined: the request did not fail.
+   */
   readonly errorId: string | undefined;
 }
 
