@@ -11,7 +11,10 @@ export type Caller =
 export const LOCAL: Caller = { kind: 'local' };
 export const INTERNET: Caller = { kind: 'internet' };
 
-/** Returns whether the rule admits the caller. `project`: the service's own; undefined on a developer's machine. */
+/**
+ * Returns whether the rule admits the caller. Every rule admits a `local` caller, even `nobody`. `project`: the
+ * service's own; undefined on a developer's machine.
+ */
 export function isAdmitted(rule: AccessRule, caller: Caller, project: string | undefined): boolean {
   if (caller.kind === 'local') return true;
   switch (rule.allow) {

@@ -1,6 +1,6 @@
 // Answers: every response of the HTTP server except an endpoint's own: the status and body of a refusal or a failure.
-// The caller of a failed request gets a fixed sentence and an error id; the message of the module or the runtime goes
-// to the log, under the same id.
+// The caller of a failed request gets a fixed sentence, and with the status 500 or 504 also an error id. The message of
+// the module or the runtime goes to the log, under the same id, if the failure is logged (`isLogged`).
 import type { Refusal } from '../model/call.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { isTooLong } from '../model/call-failure.ts';
@@ -110,6 +110,7 @@ export function isLogged(failure: unknown): boolean {
   return !(failure instanceof SvcError && NOT_LOGGED.has(failure.code));
 }
 
+/** Returns the answer to a failure. The answer contains `errorId` only if its status is 500 or 504. */
 export function failureAnswer(failure: unknown, errorId: string): Answer {
   if (failure instanceof SvcError) {
     const answer = FAILURES[failure.code];

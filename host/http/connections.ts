@@ -1,10 +1,10 @@
-// Connections owns the open sockets: the running requests of each, the time to answer a socket whose bytes are not
+// Connections owns the open sockets: the running requests of each, the last answer to a socket whose bytes are not
 // HTTP, idle timeouts, and closing. It knows nothing of the content of requests and answers.
 //
 // Periodic sweeps over all sockets check the timeouts: a timer for each socket, reset with every request and
 // answer, would be a noticeable part of the cost of a short request.
 //
-// Pipelined requests wait while the connection buffers more than a little for its caller, and nothing further
+// Pipelined requests wait while the connection buffers more than KEPT_BYTES_MAX for its caller, and nothing further
 // is read from it meanwhile: no response is computed for a caller that reads none.
 //
 // Invariants:
@@ -48,11 +48,13 @@ export interface Connection extends KeptTogether {
   lastAnswer: Answer | undefined;
   /** True: the last answer is written or due, and nothing further is accepted from the socket. */
   isEnding: boolean;
-  /** Sweeps since the last answer was finished. */
+  /** Sweeps without an open request since the last answer was finished. */
   idleSweeps: number;
 }
 
+/** Least number of sweeps in the shortest of the timeouts that sweeps check. */
 const SWEEPS_PER_TIME = 4;
+/** Longest time between two sweeps, in milliseconds. */
 const SWEEP_MS_MAX = 5000;
 /** Maximum bytes that a connection may buffer for its caller while its next request is served. */
 const KEPT_BYTES_MAX = 64 * 1024;
@@ -64,7 +66,10 @@ const WAITING_MAX = 1_000;
 const IGNORED_MAX = 10_000;
 
 export class Connections {
-  /** Value of the header `keep-alive` in an answer after which the connection stays open. */
+  /**
+   * Value of the header `keep-alive` in an answer after which the connection stays open; undefined if the idle timeout
+   * is shorter than a second.
+   */
   readonly keepAlive: string | undefined;
   readonly #connections = new Map<Socket, Connection>();
   readonly #times: ConnectionTimes;
@@ -122,8 +127,9 @@ export class Connections {
   }
 
   /**
-   * Registers a request whose headers have arrived. Returns false if the request comes too late to be answered.
-   * `isFull`: the server has its maximum of requests in flight; then a request behind another one is not accepted
+   * Registers a request whose headers have arrived. Returns false if the request gets no answer of its own: it comes
+   * too late, or it is one too many, and the connection is broken off with the answer of an overloaded service.
+   * `isFull`: the server has its maximum of requests in flight; then a request behind another one is one too many,
    * unless it has to wait.
    */
   begin(connection: Connection, request: OpenRequest, isFull: boolean): boolean {
@@ -140,7 +146,7 @@ export class Connections {
     return true;
   }
 
-  /** Returns whether a new request has to wait for those before it; `serve` is called later then. */
+  /** Returns whether a new request has to wait for those before it. Then queues it, and `serve` is called later. */
   mustWait(connection: Connection, request: OpenRequest): boolean {
     if (!mustQueue(connection)) return false;
     const { waiting, socket } = connection;
@@ -267,7 +273,7 @@ export class Connections {
   }
 }
 
-/** Returns whether the connection's next request has to wait. */
+/** Returns whether a request that arrives now on the connection has to wait for those before it. */
 function mustQueue({ waiting, keptBytes }: Connection): boolean {
   return waiting.length > 0 || keptBytes > KEPT_BYTES_MAX;
 }

@@ -22,9 +22,9 @@ interface Policy {
   /** True: every origin is allowed, and the answer says so with `*` instead of repeating the origin. */
   readonly isOpen: boolean;
   readonly allows: (origin: string) => boolean;
-  /** Headers of an answer that a page may read, except the origin. */
+  /** Headers that are added to an answer, except `access-control-allow-origin` and `vary`. */
   readonly answerHeaders: HeaderList;
-  /** Headers of a preflight, except the origin. */
+  /** Headers of the answer to a preflight, except `access-control-allow-origin` and `vary`. */
   readonly preflightHeaders: HeaderList;
 }
 
@@ -55,8 +55,8 @@ export class Cors {
   }
 
   /**
-   * Returns the headers for the answer to `OPTIONS`: none unless it is a preflight of a route with a policy. The
-   * browser compares the method and the headers that it asks for with those of the answer, so this function ignores
+   * Returns the headers for the answer to `OPTIONS`: none unless the request is a preflight of a route with a policy.
+   * The browser compares the method and the headers that it asks for with those of the answer, so this function ignores
    * them.
    */
   preflightHeaders(headers: IncomingHttpHeaders, segments: readonly string[]): HeaderList {
@@ -98,6 +98,7 @@ export function corsRemark(settings: CorsSettings, routes: RouteTable): string |
   );
 }
 
+/** Returns the header that allows the origin; undefined if the origin is not allowed or the request has none. */
 function allowedOrigin(policy: Policy, origin: string | undefined): Header | undefined {
   if (policy.isOpen) return ['access-control-allow-origin', ANY_ORIGIN];
   if (origin === undefined || !policy.allows(origin)) return undefined;
@@ -151,7 +152,7 @@ function originMatcher(patterns: readonly string[]): (origin: string) => boolean
 /** One label of a host name. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 
-/** Returns the operator's names that the module declares too, in lower case; all of them if it declares none. */
+/** Returns the operator's names that the module declares too, in lower case; all of them if `declared` is undefined. */
 function common(allowed: readonly string[], declared: readonly string[] | undefined): string[] {
   const names = new Set(allowed.map((name) => name.toLowerCase()));
   return [...names].filter((name) => declared === undefined || declared.includes(name));

@@ -15,7 +15,7 @@ import type { HttpSettings } from './http-settings.ts';
 import type { ResponseBatch } from './response-batch.ts';
 import type { Route, RouteTable } from './route-table.ts';
 
-/** Runs the handler of a route. Throws GuestFault or SvcError. */
+/** Runs the handler of a route. Throws, or rejects with, GuestFault or SvcError. */
 export type EndpointHandler = (
   request: EndpointRequest,
   metadata: Metadata,
@@ -46,7 +46,7 @@ export interface ExchangeParts {
 }
 
 export interface Load {
-  /** Requests whose answer or handler is not finished. */
+  /** The number of requests whose answer or handler is not finished, without those that wait on their connection. */
   inFlight: number;
   isStopping: boolean;
 }

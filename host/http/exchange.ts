@@ -2,8 +2,8 @@
 // access, idempotency key, media type, size; then it reads the body and runs the handler.
 //
 // Invariants:
-// - A request is answered exactly once. At its deadline its handler is cancelled, even if the caller has gone before;
-//   a later failure of the handler goes to the log, and its last log lines to the span.
+// - A request is answered once, or never if its connection is gone. At its deadline its handler is cancelled, even if
+//   the caller has gone before; a later failure of the handler goes to the log, and its last log lines to the span.
 // - The handler runs only for an admitted caller and a body that was read completely.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
@@ -67,6 +67,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   #body: KeptBytes | undefined;
   #route: Route | undefined;
   #isBodyUnread: boolean;
+  /** True once the request has an answer, or nobody can receive one. */
   #isAnswered = false;
   #arrivedMs = 0;
   /** Outcome of the handler's run, and the failure for its span. */
@@ -74,6 +75,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   #failure: unknown;
   /** Set if the handler was not done at the deadline. */
   #late: LateHandler | undefined;
+  /** True once the answer is finished, or nobody can receive it. */
   #isOver = false;
   /** True once the request no longer waits for those before it on its connection. */
   #isInFlight = false;

@@ -8,7 +8,7 @@ export class GatheredBytes {
   #buffer: Buffer = NONE;
   #length = 0;
 
-  /** `bytesMax`: upper bound of all bytes. */
+  /** `bytesMax`: the most bytes that are expected. The buffer grows beyond this size only when more bytes arrive. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }

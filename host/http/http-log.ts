@@ -5,7 +5,7 @@ import type { LimitName } from '../model/limit-name.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
 export interface HttpLogFields {
-  /** Error id that the caller received, to find this line by. */
+  /** Id of the failure, to find this line by. The caller has received it if the status was 500 or 504. */
   readonly errorId: string;
   /** Method and template of the route; absent when none was matched. */
   readonly route?: string;

@@ -1,9 +1,12 @@
 // HttpObserver records and counts the requests of an HTTP server.
 import { NO_RECORDER, type Recorder } from '../engine/needs/recorder.ts';
 
-/** Counts every request, including those without a route. */
+/** Counts every request that an Exchange has answered, including those without a route. */
 export interface HttpCounts {
-  /** `route`: index of the route, -1 for none. `status`: status of the answer. */
+  /**
+   * `route`: index of the route, -1 for none. `status`: status of the answer. `durationMs`: milliseconds from the
+   * arrival of the headers to the writing of the answer.
+   */
   answered(route: number, status: number, durationMs: number): void;
 }
 

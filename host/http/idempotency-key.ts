@@ -6,6 +6,7 @@ import { type Answer, errorAnswer } from './answers.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+/** The number of hexadecimal digits of a digest that a request key contains. */
 const DIGEST_DIGITS = 16;
 
 /** Returns the header's value; undefined if it is absent or has no effect; or the answer to an invalid value. */
@@ -25,7 +26,9 @@ export function idempotencyKeyOf(
   );
 }
 
-/** Returns the request key: the header's value and a digest of caller and route. A repetition has the same key. */
+/**
+ * Returns the request key: the header's value and a digest of caller and route. A repeated request has the same key.
+ */
 export function requestKey(key: string, caller: string, route: string): string {
   return `${key}/${hash('sha256', `${caller}\n${route}`, 'hex').slice(0, DIGEST_DIGITS)}`;
 }

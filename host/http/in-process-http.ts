@@ -30,7 +30,7 @@ export interface InProcessHttpOptions {
   readonly project: string | undefined;
   /** Absent: the defaults. Settings of connections have no effect here. */
   readonly settings?: HttpSettings;
-  /** Budgets shared with a server of the same service. */
+  /** Budgets shared with a server of the same service; absent: this server has all that the settings give. */
   readonly budgets?: RequestBudgets;
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
@@ -43,6 +43,7 @@ export interface InProcessRequest {
   /** Path and query, percent-encoded. */
   readonly target: string;
   readonly headers: HeaderList;
+  /** Undefined: the request has no body. */
   readonly body: string | Uint8Array | undefined;
   readonly caller: Caller;
 }
@@ -59,7 +60,7 @@ export class InProcessHttp {
   readonly #connections: Connections;
   readonly #server;
 
-  /** Throws SVC_SETTING_INVALID. */
+  /** Throws SVC_SETTING_INVALID for invalid settings of CORS. The other settings are not checked. */
   constructor(options: InProcessHttpOptions) {
     const { cors = CORS_SETTINGS_DEFAULT, observer = NO_OBSERVER } = options;
     checkCorsSettings(cors);

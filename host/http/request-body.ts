@@ -35,7 +35,7 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Returns whether the body's declared length is within the limit. */
+/** Returns whether the body's declared length is within the limit; false if no length is declared. */
 export function isWithin(headers: IncomingHttpHeaders, bytesMax: number): boolean {
   const length = headers['content-length'];
   return length !== undefined && Number(length) <= bytesMax;
@@ -65,7 +65,7 @@ export function mediaTypeProblem(
   ]);
 }
 
-/** Returns the body that a route receives for a request without one. */
+/** Returns the body that a route receives for a request without one, or the refusal of such a request. */
 export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyRead {
   switch (isBodyOptional ? undefined : kind) {
     case undefined:
@@ -83,8 +83,8 @@ export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyR
 }
 
 /**
- * Reads a body that was not read yet. If the route takes no body, the body is discarded, within the limit. `kept`:
- * accounts for the memory that the body takes.
+ * Reads a body that was not read yet. If the route takes no body, up to `bytesMax` bytes of it are discarded. `kept`:
+ * accounts for the memory that the body takes. Never rejects.
  */
 export function readBody(
   request: IncomingMessage,

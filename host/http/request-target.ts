@@ -10,7 +10,7 @@ export type RequestTarget =
       readonly kind: 'path';
       /** Segments: `/carts/7` is `['carts', '7']`, `/` is `['']`. At most SEGMENTS_MAX + 1 are kept. */
       readonly segments: readonly string[];
-      /** Query string without the question mark. */
+      /** Query string without the question mark; empty if there is none. */
       readonly query: string;
     }
   /** `OPTIONS *`: the server as a whole. */
@@ -62,7 +62,10 @@ export function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** Returns the path of `http://host/path`, as proxies send it. Routing ignores the authority. */
+/**
+ * Returns path and query of an address such as `http://host/path?query`, as proxies send it; undefined if `target` is
+ * no such address or has no host. Routing ignores the host.
+ */
 function withoutAuthority(target: string): string | undefined {
   const scheme = /^https?:\/\//i.exec(target);
   if (scheme === null) return undefined;

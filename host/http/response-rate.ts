@@ -10,7 +10,7 @@ import type { ConnectionTimes } from './http-settings.ts';
 import { PIECE_BYTES } from './response-writer.ts';
 
 const S_MS = 1_000;
-/** Most bytes that the operating system buffers for a connection: Linux's own limit. */
+/** Most bytes that the operating system buffers for a connection: the default maximum of Linux. */
 const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Largest factor by which the minimum rate grows while the budget is exhausted. */

@@ -11,7 +11,7 @@ import { type Answer, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
 
-/** Headers that the server sets itself: left out of an endpoint's response. */
+/** Headers that only the server sets, for framing and for the date: left out of an endpoint's response. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
 
 /** Statuses whose responses have no content and no `content-length`. */
@@ -24,7 +24,7 @@ const RESET_CONTENT = 205;
  */
 const DETAILS_BYTES_MAX = 64 * 1024;
 
-/** Bytes of a larger body that are written at a time. */
+/** A larger body is written in pieces of this many bytes. */
 export const PIECE_BYTES = 64 * 1024;
 
 const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
@@ -33,7 +33,7 @@ const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   bytes: 'application/octet-stream',
 };
 
-/** Converts a response. Throws GuestFault if HTTP cannot carry it. */
+/** Converts a response. Throws GuestFault if HTTP cannot carry it, or if it exceeds a limit. */
 export function responseAnswer(response: EndpointResponse, settings: HttpSettings): Answer {
   const { status } = response;
   if (!Number.isInteger(status) || status < 200 || status > 599)
@@ -121,7 +121,7 @@ export interface WriteOptions {
   readonly closes: boolean;
   /** How long to discard what the caller is still sending before closing, in milliseconds; 0 closes at once. */
   readonly lingerMs: number;
-  /** Value of the header `keep-alive` for a connection that stays open. */
+  /** Value of the header `keep-alive` for a connection that stays open; undefined: the header is left out. */
   readonly keepAlive: string | undefined;
 }
 
@@ -174,7 +174,9 @@ function endInPieces(response: ServerResponse, body: Uint8Array): void {
   goOn();
 }
 
-/** Writes a last answer to a connection whose bytes were not HTTP, and closes it. */
+/**
+ * Writes the last answer of a connection that is broken off, and closes the connection after `lingerMs` at the latest.
+ */
 export function writeLastAnswer(socket: Socket, answer: Answer, lingerMs: number): void {
   const fields = flatHeaders(answer);
   let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`;

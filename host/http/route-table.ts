@@ -31,8 +31,9 @@ export interface Route {
   readonly access: AccessRule;
   /** The module's declaration of CORS; undefined if it has none, or not every caller is admitted. */
   readonly cors: CorsDescriptor | undefined;
+  /** Undefined: the route takes no body. */
   readonly bodyKind: BodyKind | undefined;
-  /** True: the handler receives a request without a body as it is. */
+  /** True: the handler also receives requests without a body, with a body of the kind `none`. */
   readonly isBodyOptional: boolean;
   /** Indexes of the path's segments that are parameters, in the order of the template. */
   readonly parameterPositions: readonly number[];
@@ -52,6 +53,7 @@ interface Node {
   readonly routes: Map<string, Route>;
 }
 
+/** Order of the methods in the header `Allow`. */
 const METHODS_IN_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const NONE: RouteSearch = { kind: 'none' };
 

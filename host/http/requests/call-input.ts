@@ -1,8 +1,8 @@
 // CallInput: counts the inputs of calls in the memory that requests share (svc.http.unsent-bytes-max). A waiting call
 // holds its input, and so does a call that still waits for its entity after its handler was cancelled.
 //
-// Invariant: an input is counted until its call is done, and leaves room for a response of the maximum size: a call
-// can be refused before anything is executed, a response only afterwards.
+// Invariant: an input of more than 16 KiB is counted until its call is done, and leaves room for a response of the
+// maximum size: a call can be refused before anything is executed, a response only afterwards.
 import type { Awaitable } from '../../model/call.ts';
 import { type KeptBytes, SMALL_BYTES } from '../../model/kept-bytes.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -30,7 +30,10 @@ export function countInput<T>(
   }
 }
 
-/** Sets the number of counted bytes. Throws SvcError SVC_OVERLOADED, and changes nothing, if there is no room. */
+/**
+ * Sets the number of counted bytes if `bytes` is more than 16 KiB. Throws SvcError SVC_OVERLOADED, and changes nothing,
+ * if there is no room.
+ */
 export function keepInput(kept: KeptBytes | undefined, bytes: number): void {
   if (kept === undefined || bytes <= SMALL_BYTES || kept.leavesRoom(bytes)) return;
   throw new SvcError(
@@ -40,7 +43,10 @@ export function keepInput(kept: KeptBytes | undefined, bytes: number): void {
   );
 }
 
-/** Counts the input of a call that continues after the end of its request, until `answer` settles. */
+/**
+ * Counts the input of a call that continues after the end of its request, until `answer` settles, even if there is no
+ * room for the input. Inputs of up to 16 KiB are not counted.
+ */
 export function countUnfinished(kept: KeptBytes, bytes: number, answer: Promise<unknown>): void {
   if (bytes <= SMALL_BYTES) return;
   const input = kept.beside();

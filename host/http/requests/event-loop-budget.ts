@@ -53,6 +53,7 @@ export class EventLoopBudget implements EventLoop {
     return this.#clock.nowMs() - this.#startMs > BUDGET_MS;
   }
 
+  /** Resolves in a later turn, after the earlier callers have continued. */
   yield(): Promise<void> {
     if (this.#startMs === undefined) this.#begin();
     return new Promise((resolve) => {

@@ -14,7 +14,8 @@
 //     deterministic. Only calls after the last recorded one reach an entity.
 // R3  Until the last recorded call the handler's clock is the time of its request, in the first run and in a replay. It
 //     advances only where new calls follow.
-// R4  A call made when the event-loop budget is used up yields first, even when its result is there.
+// R4  A call made when the event-loop budget is used up yields first, even when its result is there. The first call of
+//     the handler does not: the budget was checked just before the handler began.
 // R5  After the request was cancelled, the call that waits fails, and so does every later call.
 import assert from 'node:assert';
 import type { EntityEngine } from '../../engine/entity-engine.ts';
@@ -70,6 +71,7 @@ export class RequestCalls implements HostCalls {
   readonly #kept: KeptBytes | undefined;
   /** Calls recorded where the handler could not suspend; the next one to replay is at `#replayedCalls`. */
   readonly #recorded: RecordedCall[] = [];
+  /** UTF-16 units of the recorded calls and results. */
   #keptUnits = 0;
   #replayedCalls = 0;
   /** The result of the last call, if it is speculative (R1). */
@@ -81,7 +83,7 @@ export class RequestCalls implements HostCalls {
   #remote: Promise<void> | undefined;
   #hasAwaitedRemote = false;
   #firstRemoteTarget: EntityRef | undefined;
-  /** The number of recorded calls that are still to be replayed where the handler cannot suspend. */
+  /** The number of recorded calls that are still to be replayed where the handler cannot suspend; 0: none. */
   #leftToReplay = 0;
   #failures: CallFailures | undefined;
   /** False before the first call, which needs no check of the budget: it was checked just before the handler began. */
@@ -252,7 +254,10 @@ export class RequestCalls implements HostCalls {
     return speculative;
   }
 
-  /** The idempotency key of the next call: the one that the handler has set, or else one derived from the request's. */
+  /**
+   * Returns the idempotency key of the next call: made of the key that the handler has set, or else derived from the
+   * request's key; undefined if there is neither.
+   */
   #keyOf(target: Call[0], name: string, handlerKey: string | undefined): string | undefined {
     const key = this.#keys?.next(target, name);
     return handlerKey === undefined ? key : ownKey(handlerKey);
