@@ -95,7 +95,10 @@ export class InProcessHttp {
     });
   }
 
-  /** Rejects when the request cannot be written as HTTP, or was cut by `close`. */
+  /**
+   * Sends a request, and resolves with its whole answer. Rejects when the request cannot be written as HTTP, or was cut
+   * by `close`.
+   */
   async request({
     method,
     target,

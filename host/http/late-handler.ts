@@ -8,9 +8,9 @@ import { SvcError } from '@svc/kit/svc-error';
 const HANDLER_END_MS = 200;
 
 export class LateHandler {
-  /** Error of the handler's calls from now on. */
+  /** Error with which the handler's calls fail from the deadline on. */
   readonly reason: GuestFault;
-  /** Failure in the request's log line. */
+  /** Failure that the caller's answer and the log line report. */
   readonly failure: SvcError;
   readonly #timer: NodeJS.Timeout;
 

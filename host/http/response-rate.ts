@@ -46,7 +46,7 @@ export class ResponseRate {
   readonly #socket: Progress;
   readonly #bytesPerMs: number;
   readonly #graceBytes: number;
-  /** Bytes handed to the operating system, as of the latest sweep. */
+  /** Bytes that have left the process for the operating system, as of the latest sweep. */
   #leftBytes = 0;
   #creditBytes: number;
 

@@ -83,8 +83,10 @@ export interface GuestEndpoints {
  * HostCalls are everything that a handler can reach while it runs: calls of entities, their events and the clock.
  *
  * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
- * returns undefined, the hosting aborts the handler, calls `beginReplay`, and runs the handler again from its beginning
- * where it can wait and where its calls go to `call`. The replay gets the same results, and no call is made twice.
+ * returns undefined, the hosting aborts the handler. If `remoteAnswer` then returns a promise, the hosting waits for
+ * it, and runs the handler again from its beginning without letting it wait. Otherwise the hosting calls `beginReplay`,
+ * and runs the handler again from its beginning where it can wait and where its calls go to `call`. A replay gets the
+ * same results, and no call is made twice.
  */
 export interface HostCalls {
   /** Milliseconds since 1970-01-01T00:00:00Z. Ask only after the handler has waited: until then it has the context's time. */
@@ -128,7 +130,7 @@ export interface HostCalls {
    * the handler.
    */
   readonly cancelReason?: GuestFault | undefined;
-  /** Reads acknowledged events of the current incarnation of an entity, after `afterSeq`, at most `limit`. */
+  /** Reads events on disk of an entity's current incarnation, as `EntityEngine.readEvents` does. */
   readEvents(
     entity: EntityRef,
     afterSeq: number,

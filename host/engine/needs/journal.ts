@@ -88,8 +88,8 @@ export interface Journal {
    */
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void;
   /**
-   * Reads the reply of the entity to an idempotency key, if it is stored and on disk. Returns a plain value if nothing
-   * has to be waited for. Throws, or rejects, as `read` does.
+   * Reads the reply of the entity to an idempotency key; undefined: no reply is on disk. Returns a plain value if
+   * nothing has to be waited for. Throws, or rejects, as `read` does.
    */
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
   /** Waits until everything that was queued has settled, then closes the journal. */

@@ -20,8 +20,9 @@ export class InProcessFetch {
   }
 
   /**
-   * Sends a request; of an address, only path and query count. Rejects with SVC_STOPPING, and with the errors of
-   * fetch.
+   * Sends a request. Of an address, only path and query decide the route; the host becomes the header Host if there is
+   * none. Rejects with SVC_STOPPING, with the errors of `Request` for an invalid request, and as
+   * `InProcessHttp.request` does.
    */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     if (this.#isStopping) throw stopping();
@@ -34,7 +35,10 @@ export class InProcessFetch {
     }
   }
 
-  /** Accepts no further request, and cuts the running ones after `graceMs` milliseconds. */
+  /**
+   * Accepts no further request, and cuts the requests that are still running after `graceMs` milliseconds. Resolves
+   * when all requests are done or cut.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const over = Promise.withResolvers<void>();

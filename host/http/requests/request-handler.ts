@@ -67,7 +67,8 @@ export function requestHandler({
   };
   /**
    * Resolves with `answer` once the speculative result that it depends on is confirmed, or else with the answer of a
-   * replay. `answer` is undefined when there was no room to hold it back.
+   * replay. `answer` is undefined when there was no memory in which to hold the answer back: then the function rejects
+   * with SVC_RESPONSE_DROPPED if the result is confirmed.
    */
   const afterConfirmation = async (
     answer: Outcome | undefined,
