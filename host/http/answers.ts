@@ -29,7 +29,7 @@ const STATUS_OF_REFUSAL: Readonly<Record<Refusal['code'], number>> = {
 };
 
 const RETRY_AFTER: readonly [string, string] = ['retry-after', '1'];
-const S_MS = 1_000;
+const MS_PER_SECOND = 1_000;
 
 const OVERLOADED = errorAnswer(
   503,
@@ -123,7 +123,7 @@ export function failureAnswer(failure: unknown, errorId: string): Answer {
 /** Returns the answer with the seconds of its header `retry-after` replaced, if a time is known. */
 function retriedAfter(answer: Answer, ms: number | undefined): Answer {
   if (ms === undefined) return answer;
-  const seconds = String(Math.max(1, Math.ceil(ms / S_MS)));
+  const seconds = String(Math.max(1, Math.ceil(ms / MS_PER_SECOND)));
   const headers = answer.headers.map((header): readonly [string, string] =>
     header === RETRY_AFTER ? [RETRY_AFTER[0], seconds] : header,
   );

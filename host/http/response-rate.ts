@@ -9,7 +9,7 @@ import type { ByteBudget } from '../model/byte-budget.ts';
 import type { ConnectionTimes } from './http-settings.ts';
 import { PIECE_BYTES } from './response-writer.ts';
 
-const S_MS = 1_000;
+const MS_PER_SECOND = 1_000;
 /** Most bytes that the operating system buffers for a connection: the default maximum of Linux. */
 const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -55,7 +55,7 @@ export class ResponseRate {
     socket: Progress,
   ) {
     this.#socket = socket;
-    this.#bytesPerMs = bytesPerSecondMin / S_MS;
+    this.#bytesPerMs = bytesPerSecondMin / MS_PER_SECOND;
     // The counters change only when a whole piece has left.
     this.#graceBytes = this.#bytesPerMs * rateGraceMs + PIECE_BYTES;
     this.#creditBytes = this.#graceBytes;

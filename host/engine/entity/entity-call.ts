@@ -41,7 +41,7 @@ export class EntityCall implements EndedCall {
   readonly idempotency: CommandKey | undefined;
   /** While the call waits for an append to settle: the outcome to be answered. Undefined before. */
   heldOutcome: Outcome | undefined = undefined;
-  /** Whether the append for which the call waits is its own. */
+  /** Whether an append of the call itself has to settle before the call is answered. */
   heldForOwnAppend = false;
   fuel = 0;
   handlerIndex = 0;

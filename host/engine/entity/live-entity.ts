@@ -26,7 +26,7 @@ export class LiveEntity implements Idler {
   readonly #needs: EntityDependencies<LiveEntity>;
   readonly #calls: EntityCalls;
   readonly #state: EntityState;
-  /** True while a replay, a snapshot or a call of the guest is under way. */
+  /** True while a replay, a snapshot or a call of the guest is under way, or the entity yields to the event loop. */
   #isWorking = false;
 
   constructor(ref: EntityRef, eventManifest: string, needs: EntityDependencies<LiveEntity>) {

@@ -2,9 +2,10 @@
 // are to fold. Snapshots never take more bytes than the events since the last snapshot.
 //
 // Invariants
-// P1  A component whose states cannot be written, or lead to faults when they are read, has no snapshots any more. One fault
-//     is enough where no other entity can have caused it, FAULTS_MAX in a row otherwise. Where a state has exceeded a
-//     limit, which is due to its size, that entity alone has no snapshots any more.
+// P1  A component whose states cannot be written, or lead to faults when they are read, has no snapshots any more. One
+//     fault at writing is enough where no other entity can have caused it; FAULTS_MAX in a row otherwise, and at
+//     reading. Where the guest has exceeded a limit while it wrote a state, which is due to the size of the state, that
+//     entity alone has no snapshots any more.
 // P2  A state is stored only if the journal returns the same text.
 import type { EntityRef } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -41,7 +42,7 @@ export interface SnapshotNeeds {
 const PART_AT_CLOSE = 4;
 /** Milliseconds after which no further snapshot is taken while the engine closes. */
 const CLOSING_MS = 1_000;
-/** The number of entities that are remembered because their state exceeded a limit. Above it, the oldest is forgotten. */
+/** Most entities in `#tooLarge`. Above this number, the entity that has been there longest is forgotten. */
 const TOO_LARGE_MAX = 10_000;
 /** The number of faults in a row after which a component has no snapshots any more. */
 const FAULTS_MAX = 3;
@@ -57,7 +58,7 @@ export class SnapshotPolicy {
   readonly #unwritten = new Map<string, number>();
   /** The number of states in a row that could not be read, by component. */
   readonly #unread = new Map<string, number>();
-  /** Entities whose state exceeded a limit, by component and id. */
+  /** Entities at which the guest exceeded a limit while it wrote their state, by component and id. */
   readonly #tooLarge = new Set<string>();
   #closingSinceMs: number | undefined = undefined;
   /** One promise for each entity that closes once its snapshot is taken. It resolves after that. */
@@ -71,7 +72,10 @@ export class SnapshotPolicy {
     this.#atCloseEvents = isOn ? Math.ceil(interval / PART_AT_CLOSE) : Infinity;
   }
 
-  /** Whether the state of the entity exceeded a limit when a snapshot was last taken. */
+  /**
+   * Whether the guest exceeded a limit when it wrote the state of the entity for a snapshot. A state that was written,
+   * but is larger than `snapshotBytesMax`, does not count.
+   */
   isTooLarge(entity: EntityRef): boolean {
     return this.#tooLarge.size > 0 && this.#tooLarge.has(keyOf(entity));
   }
