@@ -10,7 +10,7 @@ import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
 
 export type JournalConnection = SqliteConnection;
 
-/** Attaches the thread that calls this function. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+/** Returns the journal for the thread that calls this. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
 export function attachJournal(connection: JournalConnection): Journal {
   switch (connection.kind) {
     case 'sqlite':

@@ -1,6 +1,6 @@
 // JournalSeries: the journal's metrics, in memory that the writer thread shares with the thread that opened the
-// journal: how long appends take, how many are stored together, and how large the journal is. Reading the metrics
-// does not involve the writer.
+// journal: how long groups of appends take, how many appends a group has, how many records were stored, and how large
+// the journal is. Reading the metrics does not involve the writer.
 import {
   COUNT_BOUNDS,
   type HistogramCounts,
@@ -52,6 +52,7 @@ export class JournalSeries {
     this.#numbers.set('bytes', bytes);
   }
 
+  /** Returns the current metrics. */
   read(): {
     readonly appendSeconds: HistogramCounts;
     readonly groupSize: HistogramCounts;

@@ -12,6 +12,7 @@ import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
 interface QueuedAppend {
+  /** The entity, in the form of `keyOf`. */
   readonly key: string;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
@@ -21,11 +22,13 @@ interface QueuedAppend {
 }
 
 export class MemoryJournal implements Journal {
+  /** Indexed by entity (`keyOf`), as are the snapshots. */
   readonly #records = new Map<string, JournalRecord[]>();
   /** Indexed by entity and idempotency key, in the order of storing. */
   readonly #replies = new Map<string, StoredReply>();
   readonly #snapshots = new Map<string, Snapshot>();
   #queue: QueuedAppend[] = [];
+  /** Settles once the queue is stored; undefined when the queue is empty. */
   #stored: Promise<void> | undefined = undefined;
   #closed = false;
 
@@ -135,6 +138,7 @@ export class MemoryJournal implements Journal {
     this.#replies.set(name, reply);
   }
 
+  /** Returns the failure of an append that cannot be stored; undefined if it can. */
   #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
     if (dependsOnFailed) return unavailable('one before it was not stored');
     const last = this.#records.get(key)?.length ?? 0;

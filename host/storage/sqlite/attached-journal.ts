@@ -43,6 +43,7 @@ class AttachedJournal implements Journal {
   #batch: AppendBatch = [];
   /** Callbacks of the appends that have not settled, oldest first. */
   #unsettled: Settled[] = [];
+  /** Number of this thread's appends that have settled. */
   #settledCount = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
   /** Set together with the promise `#greeted`, for methods that answer at once when they can. */
@@ -157,6 +158,7 @@ class AttachedJournal implements Journal {
     if (this.#state === 'closing' && this.#unsettled.length === 0) this.#drained.resolve();
   }
 
+  /** Lets reads begin, or fail if the port is closed. */
   #greet(): void {
     this.#isGreeted = true;
     this.#greeted.resolve();

@@ -1,7 +1,10 @@
-// byteChecksum computes the CRC-32 of a range of bytes, as zlib does. It is written in JavaScript because calling zlib
-// needs a view for each range, and costs several times as much as the bytes of a small record.
+// byteChecksum computes the CRC-32 of a range of bytes, as zlib does. It is written in JavaScript because zlib
+// needs a view of each range: a view and a call take several times as long as this loop over a small record.
 
-/** Slicing by eight: table k holds what a byte contributes when k bytes follow it in its group of eight. */
+/**
+ * Number of bytes in a group, and of tables (the method is called slicing by eight). Table k holds what a byte
+ * contributes when k bytes follow it in its group.
+ */
 const STEPS = 8;
 const REVERSED_POLYNOMIAL = 0xedb88320;
 

@@ -13,7 +13,8 @@ import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
 /**
- * Maximum size of an event's JSON text in bytes. As rows, larger events cost little more, and the value stays small.
+ * Maximum size of an event's JSON text in bytes. Larger events cost little more as rows, and the limit keeps the value
+ * small.
  */
 const JSON_BYTES_MAX = 1_024;
 
@@ -27,15 +28,15 @@ const MARKED_LINE_FEED = `CAST(x'0aff' AS TEXT)`;
 
 /**
  * A record in the form that `recordChecksum` covers, without the entity, and with marks before the manifest, the JSON
- * text and the checksum, which the checksum does not cover. `concat` takes a null as an empty text.
+ * text and the checksum. The checksum does not cover the marks. `concat` takes a null as an empty text.
  */
 const RECORD = `concat(
   journal.pos, ' ', journal.seq, ' ${KIND_EVENT} ', time_ms, ' ', seed >> 32, ' ', seed & 4294967295, ' ',
   trace, char(10), key, ${MARKED_LINE_FEED}, manifest, ${MARKED_LINE_FEED}, json, CAST(x'ff' AS TEXT), crc)`;
 
 /**
- * Concatenates at most ?3 records of the entity ?1 after the record ?2 into one value, with a comma between two. Replay
- * runs this statement for every page, so each operation in it counts.
+ * Concatenates at most ?3 records of the entity with the number ?1 after the record ?2 into one value, with a comma
+ * between two. Replay runs this statement for every page, so each operation in it counts.
  */
 export const EVENT_RUN = `
   SELECT CAST(group_concat(${RECORD}) AS BLOB)
@@ -110,7 +111,10 @@ class EventRun {
     return { manifest: this.#manifestAt(manifestFrom, manifestUntil), json };
   }
 
-  /** Decodes the manifest into a string of its own, because a slice would hold all characters of the run in memory. */
+  /**
+   * Returns the manifest in these bytes: the string of the previous event if the bytes are the same, otherwise a string
+   * decoded anew, because a slice would hold all characters of the run in memory.
+   */
   #manifestAt(from: number, until: number): string {
     const bytes = this.#bytes;
     const length = until - from;

@@ -5,9 +5,10 @@
 // - G1 The number (`seq`) of a stored record is that of its entity's last record plus one. An append that would break
 //   this rule fails, and the other appends of the transaction are stored.
 // - G2 `pos` grows by one with every stored record.
-// - G3 A failed transaction changes nothing, neither on disk nor in the fields of this object.
+// - G3 A failed transaction changes nothing on disk. It restores the positions of this object and clears its cache of
+//   tails.
 // - G4 A command's records and its stored reply are stored in one transaction.
-// - G5 Every stored record has its index entry (record-index.ts) before the last record of any entity is looked up,
+// - G5 Every stored record has its index entry (record-index.ts) before the last record of its entity is looked up,
 //   and before the transaction ends.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '@svc/kit/printable';
@@ -26,6 +27,7 @@ const TAILS_MAX = 200_000;
 
 interface Tail {
   readonly entityNo: number;
+  /** Number of the entity's last record; 0 if it has none. */
   seq: number;
   /**
    * Event type (manifest) of the entity's last event, which the table of event types already has; undefined if it is
@@ -34,7 +36,7 @@ interface Tail {
   manifest: string | null | undefined;
 }
 
-/** Decides whether an append may be stored, although it was accepted earlier. */
+/** Decides whether a queued append may still be stored, after earlier appends of its user have failed. */
 export interface AppendGate {
   /** Returns the failure of an append that must not be stored; undefined if it may be stored. */
   refusalOf(append: Append): SvcError | undefined;
@@ -134,7 +136,7 @@ export class GroupCommit {
     }
   }
 
-  /** Removes some expired replies in a transaction that stores records but no reply. */
+  /** Removes some expired replies if the last append that the transaction stores has records but no reply. */
   #forgetMore(queued: readonly QueuedAppend[], outcomes: readonly (SvcError | undefined)[]): void {
     const last = queued.findLast((_, index) => outcomes[index] === undefined)?.append;
     const timeMs = last?.fields[TIME_FIELD];
@@ -150,8 +152,8 @@ export class GroupCommit {
   }
 
   /**
-   * Stores an append in the open transaction. Returns the failure of an append that breaks G1, of which nothing is
-   * stored.
+   * Stores an append in the open transaction. Returns the failure of an append that breaks G1, of which no record and
+   * no reply is stored; undefined if the append is stored.
    */
   #insert({ component, id, firstSeq, trace, key, answer, fields }: Append): SvcError | undefined {
     const tail = this.#tail(component, id);

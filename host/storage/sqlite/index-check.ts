@@ -1,14 +1,14 @@
-// IndexCheck makes sure, when a journal is opened for writing, that the index has an entry for each record. SQLite
-// notices most damage of a page, but not damage that leaves the page well formed with fewer rows: an entity would then
-// lose its last records, and new records would be stored under their numbers.
+// IndexCheck makes sure, when a journal is opened for writing, that the index has at least as many entries as
+// there are records. SQLite notices most damage of a page, but not damage that leaves the page well formed with fewer
+// rows: an entity would then lose its last records, and new records would be stored under their numbers.
 import type { DatabaseSync } from 'node:sqlite';
 import { LEVEL_TABLES } from './record-index.ts';
 import { indexDamaged, isDamage } from './sqlite-failure.ts';
 
 /**
  * Counts the entries of the index, a million in some milliseconds. Damage that SQLite finds in level 1 or 2 concerns
- * the entities whose entries are there, and fails their calls only; damage of level 0 is refused, because every read
- * and every commit uses it. Throws SVC_JOURNAL_CORRUPT, and errors of SQLite.
+ * the entities whose entries are there, and fails their calls only: it ends this check. Damage of level 0 is refused,
+ * because every read and every commit uses it. Throws SVC_JOURNAL_CORRUPT, and errors of SQLite.
  */
 export function checkIndexEntries(database: DatabaseSync, path: string): void {
   const lastPos = numberOf(database, 'SELECT coalesce(max(pos), 0) FROM journal');

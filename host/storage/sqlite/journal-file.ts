@@ -50,7 +50,7 @@ function logPath(path: string): string {
 /**
  * Checks the header of the file without changing anything, and without SQLite. Returns false when there is no file.
  * Closing the file releases all locks that this process has on it, so no other part of the process may have it open.
- * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, and SVC_DATA_UNUSABLE when this user may not open the file for `use`.
+ * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, and SVC_DATA_UNUSABLE when this user cannot open or read the file.
  */
 export function inspectJournalFile(path: string, use: 'read' | 'write' = 'write'): boolean {
   // The log is looked up first: if another host makes one just now, its journal is there already.
@@ -140,8 +140,8 @@ export function syncJournalFile(path: string): void {
 }
 
 /**
- * Opens the only connection that writes. Its write-ahead log grows until LogCheckpoint copies it. Throws SvcError, and
- * errors of SQLite.
+ * Opens the only connection that writes, and migrates a journal of an earlier format. The write-ahead log grows until
+ * LogCheckpoint copies it. Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, and errors of SQLite.
  */
 export function openForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path, {

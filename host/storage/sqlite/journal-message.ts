@@ -29,8 +29,8 @@ export type SentSnapshot = EntityRef & Snapshot;
 
 /**
  * The number of appends that settled, in the order in which they were sent, and those that failed. The first settlement
- * of a user has the number 0, and means that everything sent through earlier ports is stored. `index` says which of the
- * settled appends failed, from 0.
+ * of a user has the number 0, and means that everything sent through earlier ports is stored or has failed.
+ * `index` says which of the settled appends failed, from 0.
  */
 export type Settlement = readonly [count: number, failures: readonly AppendFailure[]];
 export type AppendFailure = readonly [index: number, code: SvcErrorCode, message: string];
@@ -43,10 +43,11 @@ export interface Append {
   readonly id: string;
   /** `seq` of the first record; 0 where there are no records. */
   readonly firstSeq: number;
-  /** Trace id of the command that made the records. */
+  /** Trace id of the command that made the records; null if there is none, or no record. */
   readonly trace: string | null;
+  /** Idempotency key of the command; null if it has none. */
   readonly key: string | null;
-  /** The reply to store; undefined if the command has no idempotency key. */
+  /** The reply to store; undefined if there is none, as without an idempotency key. */
   readonly answer: AppendedReply | undefined;
   /**
    * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the
@@ -74,6 +75,7 @@ export const TIME_FIELD = 1;
 /** The index of a record's JSON text among its fields. */
 export const JSON_FIELD = 5;
 
+/** Adds an append to the batch: HEAD_FIELDS elements, and then FIELDS_PER_RECORD elements for each record. */
 export function encodeAppend(
   batch: AppendBatch,
   seenCount: number,

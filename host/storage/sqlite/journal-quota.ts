@@ -1,11 +1,14 @@
 // JournalQuota bounds the size of a journal. The writer asks it in the transaction, before it stores an append.
 // JournalQuota measures the journal only when the appends since the last measurement may have used up what was left, so
-// that most appends cost one addition.
+// that most appends need no measurement.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';
 
-/** Bytes that a record and its index entries take in addition to its JSON text, including pages that are split. */
+/**
+ * Upper bound of the bytes that a row and its index entries take in addition to their texts, including pages that are
+ * split.
+ */
 const RECORD_BYTES = 512;
 /** Upper bound of the unused bytes that a record leaves in a page; also bounded by the record's own size. */
 const UNUSED_BYTES_MAX = 4_096;
@@ -35,7 +38,7 @@ export class JournalQuota {
    * `indexRecords`: writes the index entries of the transaction so far. It is called before the journal is measured.
    */
   refusalOf(append: Append, indexRecords: () => void): SvcError | undefined {
-    const bytesAtMost = sizeOf(append, unitsAtMost);
+    const bytesAtMost = sizeOf(append, utf8BytesAtMost);
     if (bytesAtMost > this.#leftBytes) {
       indexRecords();
       this.#leftBytes = this.#bytesMax - this.measuredBytes();
@@ -63,6 +66,7 @@ export class JournalQuota {
   }
 }
 
+/** Returns an upper bound of the bytes that the append adds. `bytesOf` returns the size of a text in bytes. */
 function sizeOf(
   { component, id, key, trace, answer, fields }: Append,
   bytesOf: (text: string) => number,
@@ -81,11 +85,12 @@ function sizeOf(
   return bytes;
 }
 
+/** Returns the bytes of a text together with the unused bytes that its row may leave in a page. */
 function storedBytes(bytes: number): number {
   return bytes + Math.min(bytes, UNUSED_BYTES_MAX);
 }
 
-function unitsAtMost(text: string): number {
+function utf8BytesAtMost(text: string): number {
   return text.length * BYTES_PER_UNIT_MAX;
 }
 

@@ -186,7 +186,7 @@ export class JournalReader {
   }
 
   #failure(entity: EntityRef, error: unknown): SvcError {
-    // SQLite has not thrown the error: a column holds a value that this version of the format never writes.
+    // A RangeError that is not of SQLite: a column holds a value that this version of the format never writes.
     if (sqliteCode(error) === undefined && error instanceof RangeError)
       return damagedRecord(entity, 'a number in it is out of range', error);
     return journalFailure(error, 'read', this.#path);

@@ -6,19 +6,19 @@ import { KIND_DELETED } from './record-kind.ts';
 /** Version of the current format; every change of the format increments it. */
 export const FORMAT_VERSION = 4;
 
-/**
- * The tables, and the columns that their names do not explain. In TypeScript, the numbers `eno`, `ano` and `mno` are
- * called entityNo, replyNo and moduleNo.
- *
- * `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts
- * computes `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no
- * trace. Only records of a command with an idempotency key have a `key`.
- *
- * `place_new`, `place_recent` and `place_old` are the levels 0, 1 and 2 of the index by entity (record-index.ts).
- * `answer` has the stored replies to idempotency keys, in the order of storing.
- * `manifest` has the event types of each component.
- * `module` has the modules that have written the journal, each with the position of its first record.
- */
+// The tables, and the columns that their names do not explain. In TypeScript, the numbers `eno`, `ano` and `mno` are
+// called entityNo, replyNo and moduleNo.
+//
+// `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts
+// computes `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no
+// trace. Only records of a command with an idempotency key have a `key`.
+//
+// `place_new`, `place_recent` and `place_old` are the levels 0, 1 and 2 of the index by entity (record-index.ts).
+// `answer` has the stored replies to idempotency keys, in the order of storing.
+// `manifest` has the event types of each component.
+// `module` has the modules that have written the journal, each with the position of its first record.
+
+/** The tables that format 3 added. */
 const ADDED_IN_3 = `
   CREATE TABLE answer (
     ano INTEGER PRIMARY KEY,

@@ -35,7 +35,7 @@ import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
 
-/** Maximum number of appends in one transaction; the last batch may exceed it. */
+/** Maximum number of appends in one transaction; the last batch is not split, so it may exceed this number. */
 const APPENDS_PER_TRANSACTION = 4_096;
 /** Minimum time between two measurements of the journal's size, in milliseconds. */
 const MEASURE_MS = 1_000;
@@ -63,7 +63,7 @@ class User implements AppendGate {
     this.#snapshots = snapshots;
   }
 
-  /** Returns the appends of the next batch that has arrived; undefined when none has. */
+  /** Returns the appends of the next batch that has arrived; undefined when none has. Collects snapshots before it. */
   next(): readonly Append[] | undefined {
     for (;;) {
       const received = receiveMessageOnPort(this.#port);
@@ -149,6 +149,7 @@ class Writer {
   readonly #snapshots: SnapshotWriter;
   readonly #quota: JournalQuota;
   readonly #series: JournalSeries;
+  /** When the journal's size was last measured, in milliseconds of `performance.now`. */
   #measuredMs = -Infinity;
   /** Snapshots that wait until the appends that arrived with them are stored and reported. */
   readonly #arrivedSnapshots: SentSnapshot[] = [];
@@ -225,7 +226,7 @@ class Writer {
     noteModule(this.#database, module);
   }
 
-  /** Stores what has arrived, and closes the files. */
+  /** Stores what has arrived, and closes the ports of the users and the files. */
   close(): void {
     this.#storeArrived();
     this.#keepSnapshots();

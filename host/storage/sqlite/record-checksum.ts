@@ -19,7 +19,7 @@ export function entityChecksum(component: string, id: string): number {
   return crc32(`${component}\n${id}\n`);
 }
 
-/** Returns COVERS_ORIGIN plus the CRC-32 of the record's fields, without `row[6]`, the checksum itself. */
+/** Returns COVERS_ORIGIN plus the CRC-32 of the entity and the record's fields, without the checksum `row[6]`. */
 export function recordChecksum(component: string, id: string, row: RecordRow): number {
   const [pos, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
   const head =

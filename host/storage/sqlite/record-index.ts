@@ -5,7 +5,7 @@
 //
 // Invariants
 // P1  Each record has exactly one entry, in one of the levels; it is stored or moved in one transaction.
-// P2  The entries of an entity in a lower level come after its entries in every higher level.
+// P2  The entries of an entity in a lower level have greater record numbers than its entries in every higher level.
 import { FORMAT_VERSION, recordColumns } from './journal-schema.ts';
 
 /** The tables of the levels 0, 1 and 2: the newest entries first. */
@@ -17,7 +17,7 @@ const SINCE_FORMAT = 4;
 /**
  * Returns SQL for the records of one entity, in the order of their numbers. `which`: the condition on their entries.
  * `entityNo`, `which` and `limit` are SQL with numbered parameters, because the statement contains them more than once.
- * Where an entry leads to no record, everything but the number is null.
+ * Where an entry leads to no record, everything but its position and number is null.
  */
 export function recordsOf(entityNo: string, which: string, limit: string): string {
   // Only entries are merged: merging whole records would copy them once more, and open the journal for each level.
@@ -38,7 +38,7 @@ export function positionsOf(entityNo: string, which: string, limit: string): str
   return `${positions.join(' UNION ALL ')} LIMIT ${limit}`;
 }
 
-/** As `recordsOf`, for a journal of any format. Entries that lead to no record are left out. */
+/** Returns SQL as `recordsOf` does, for a journal of any format. Entries that lead to no record are left out. */
 export function storedRecordsOf(
   format: number,
   entityNo: string,
@@ -106,7 +106,7 @@ export function entriesAfter(format: number, limit: number): string {
   );
 }
 
-/** Returns SQL that says whether the index has an entry for the row `t` of the table. */
+/** Returns SQL for whether the index has an entry for the row `t` of the table `journal`. */
 export function isIndexed(format: number): string {
   return format < SINCE_FORMAT
     ? isIn('journal i INDEXED BY sqlite_autoindex_journal_1')
@@ -117,6 +117,7 @@ function isIn(index: string): string {
   return `EXISTS (SELECT 1 FROM ${index} WHERE i.eno = t.eno AND i.seq = t.seq AND i.pos = t.pos)`;
 }
 
+/** Returns SQL for the rows that `select` finds in each level and those of `others`, followed by `end`. */
 function union(
   select: (table: string, index: number) => string,
   end = '',

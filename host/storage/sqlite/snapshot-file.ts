@@ -19,6 +19,7 @@ const FORMAT_VERSION = 1;
  * wait for each other.
  */
 const LOCK_WAIT_MS = 1_000;
+/** Size in bytes to which the write-ahead log is truncated after a slow reader has made it grow. */
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
 
 const SCHEMA = `
@@ -36,7 +37,10 @@ export function snapshotPath(dir: string): string {
   return join(dir, 'snapshots.sqlite');
 }
 
-/** Opens the only connection that writes, and makes the file where there is none. Throws errors of SQLite. */
+/**
+ * Opens the only connection that writes, and makes the file where there is none. Throws errors of SQLite and of the
+ * file system, and an Error if the file is not a snapshot file.
+ */
 export function openSnapshotsForWriting(path: string): DatabaseSync {
   // Only this user may read the file; SQLite gives its other files the mode of this one.
   if (!checkKind(path)) closeSync(openSync(path, 'wx', 0o600));

@@ -52,7 +52,10 @@ export function isOfMachineOrFile(error: unknown): boolean {
   );
 }
 
-/** Creates the error for a failed operation on a journal. `doing` is read after "The journal PATH could not be". */
+/**
+ * Returns the error for a failed operation on a journal; an SvcError as it is. `doing` is read after "The journal PATH
+ * could not be".
+ */
 export function journalFailure(error: unknown, doing: string, path: string): SvcError {
   if (error instanceof SvcError) return error;
   if (isDamage(error)) return indexDamaged(path, reasonOf(error), error);

@@ -97,7 +97,10 @@ export class SqliteJournal implements JournalContents {
     return this.#folder.dir;
   }
 
-  /** Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. */
+  /**
+   * Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. Its port is
+   * closed if the writer's thread has ended.
+   */
   connect(): SqliteConnection {
     const { port1, port2 } = new MessageChannel();
     const connection: SqliteConnection = { kind: 'sqlite', dir: this.dir, ports: [port1] };

@@ -5,9 +5,12 @@ import type { AppendedReply } from './journal-message.ts';
 import { countIn } from './journal-schema.ts';
 import { answerChecksum } from './record-checksum.ts';
 
-/** Number of expired replies that are removed at once: more than one for each stored reply, so that none pile up. */
+/**
+ * Maximum number of expired replies that are removed at once: more than one for each stored reply, so that none
+ * pile up.
+ */
 const FORGOTTEN_AT_ONCE = 4;
-/** Number of expired replies that are removed at once when the journal is full. */
+/** Maximum number of expired replies that are removed at once when the journal is full. */
 export const FORGOTTEN_WHEN_FULL = 256;
 
 type AnswerTimes = Pick<AppendedReply, 'timeMs' | 'forgetBeforeMs'>;
@@ -46,8 +49,8 @@ export class StoredReplies {
   }
 
   /**
-   * Removes expired replies in a transaction that stores no reply, and whose last record has this time, in milliseconds
-   * since 1970. Throws errors of SQLite.
+   * Removes expired replies in a transaction whose last stored append has this time, in milliseconds since 1970, and no
+   * reply. Does nothing before the first reply since the journal was opened. Throws errors of SQLite.
    */
   forgetMore(timeMs: number): void {
     if (this.#retentionMs === undefined) return;

@@ -16,13 +16,15 @@ export interface ScannedHistory {
   /** The records from the first one on, with an entry for what is missing between them. */
   readonly records: readonly InspectedRecord[];
   readonly lastSeq: number;
-  /** The number of records that are stored. */
+  /** The number of entries of `records` that are stored, damaged ones included. */
   readonly storedCount: number;
-  /** False if there are records after `lastSeq`, or may be. */
+  /** False if the page has ended, or may have ended, before the last record of the history. */
   readonly isWhole: boolean;
 }
 
+/** Maximum number of records in a page. */
 const PAGE_RECORDS = 1_024;
+/** Maximum number of entities in a page. */
 const PAGE_ENTITIES = 512;
 /** UTF-16 units of JSON text after which a page ends: each event may be a megabyte long. */
 const PAGE_UNITS = 2 * 1024 * 1024;

@@ -8,8 +8,8 @@ import type { JournalFinding, VerificationProgress } from './verification-step.t
 
 /**
  * Copies the journal in the folder `from` into the new folder `to`, and checks every checksum. The caller may do other
- * work between two steps. Throws SVC_JOURNAL_NOT_EMPTY, what `journalEntries` throws, and SVC_JOURNAL_CORRUPT where
- * something is not as it was written; then there is no copy.
+ * work between two steps. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL, what `journalEntries` throws, and
+ * SVC_JOURNAL_CORRUPT where something is not as it was written; then there is no copy.
  */
 export function* backUpJournal(
   from: string,

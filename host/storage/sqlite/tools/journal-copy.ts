@@ -20,8 +20,9 @@ import { fileFailure } from '../sqlite-failure.ts';
 
 /** Maximum number of entities whose tails are cached, and of event types that are known to be stored. */
 const TAILS_MAX = 200_000;
-/** Records whose index entries are added together, sorted by entity, so that they touch fewer pages. */
+/** Number of records whose index entries are added together, sorted by entity, so that they touch fewer pages. */
 const INDEXED_AT_ONCE = 65_536;
+/** Page cache in KiB. */
 const CACHE_KIB = 64 * 1024;
 const UNFINISHED = 'journal.sqlite.unfinished';
 /** Names that an empty folder may hold: leftovers of an interrupted copy, and a folder that file systems create. */
@@ -49,6 +50,7 @@ export class JournalCopy {
   readonly #tails = new Map<string, Tail>();
   readonly #manifests = new Set<string>();
   #lastPos = 0;
+  /** Position of the last record that has an index entry. */
   #indexedPos = 0;
   #entities = 0;
   #answers = 0;
@@ -189,7 +191,7 @@ export class JournalCopy {
     }
   }
 
-  /** Removes the unfinished journal, so that the folder is as it was. Never throws. */
+  /** Removes the unfinished journal, and the folder if it was created; parents that were created stay. Never throws. */
   abandon(): void {
     try {
       if (this.#database.isOpen) this.#database.close();
@@ -244,7 +246,10 @@ export class JournalCopy {
   }
 }
 
-/** Creates the folder if missing; returns whether it was. Throws SVC_JOURNAL_NOT_EMPTY if it holds other files. */
+/**
+ * Creates the folder if it is missing, and returns whether it was. Throws SVC_JOURNAL_NOT_EMPTY if it holds other
+ * files, SVC_DISK_FULL and SVC_DATA_UNUSABLE.
+ */
 function makeFolder(dir: string): boolean {
   try {
     const isNew = !existsSync(dir);
@@ -264,7 +269,10 @@ function makeFolder(dir: string): boolean {
   }
 }
 
-/** Renames the file, but never overwrites a journal that a host has created there meanwhile. */
+/**
+ * Renames the file without overwriting a journal that a host has created there meanwhile. Without hard links, a journal
+ * that is created between the check and the renaming is overwritten.
+ */
 function takeName(from: string, to: string): void {
   try {
     linkSync(from, to);

@@ -7,7 +7,7 @@ import { SvcError } from '@svc/kit/svc-error';
 
 /** Maximum number of UTF-16 units in a line; far more than an event may have. */
 const LINE_UNITS_MAX = 64 * 1024 * 1024;
-/** `progressed` is called after this many lines. */
+/** `progressed` is called each time this many more lines were read. */
 const LINES_PER_STEP = 2_000;
 
 /**
@@ -52,7 +52,7 @@ function orderProblem({ kind }: TextLine, line: number, hasEnded: boolean): stri
   return kind === 'head' ? 'belongs at the beginning' : undefined;
 }
 
-/** Adds a line to the copy; returns the reason when it cannot. `crc` is the checksum of the lines before it. */
+/** Adds a line to the copy; returns the reason if that fails, else undefined. `crc` covers the lines before it. */
 function take(copy: JournalCopy, parsed: TextLine, crc: number): string | undefined {
   switch (parsed.kind) {
     case 'head':

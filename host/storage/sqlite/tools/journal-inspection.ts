@@ -40,8 +40,8 @@ export interface InspectedPage {
 }
 
 /**
- * The number of an entity's deletions. Sequence numbers have no gaps, so the last one counts the records, however long
- * the history. The literal `kind = 1` makes SQLite use the index `deletion`.
+ * The number of an entity's deletions. Sequence numbers have no gaps, so the last one is the number of records,
+ * however long the history. The literal `kind = 1` makes SQLite use the index `deletion`.
  */
 const DELETIONS = `(SELECT count(*) FROM journal WHERE eno = e.eno AND kind = ${KIND_DELETED})`;
 const eventsOf = (format: number) => `ifnull(${lastOf('seq', 'e.eno', format)}, 0) - ${DELETIONS}`;

@@ -14,7 +14,7 @@ export interface RecordFilter {
   readonly component?: string | undefined;
   readonly id?: string | undefined;
   readonly manifest?: string | undefined;
-  /** The event's case, in `type`. */
+  /** The event's case: the member `type` of its JSON. */
   readonly type?: string | undefined;
   readonly trace?: string | undefined;
   /** Prefix of the idempotency key. */
@@ -51,12 +51,13 @@ export interface ScannedPage {
   readonly entries: readonly (ScannedRecord | ScannedDamage)[];
   /** The `afterPos` of the next page. */
   readonly lastPos: number;
-  /** Whether the page ended at the last record when it was read. */
+  /** Whether no record up to `untilPos` follows the page. */
   readonly isLast: boolean;
 }
 
 /** UTF-16 units of JSON text after which a page ends; each event may be a megabyte long. */
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
+/** Least and greatest number of positions that a page covers. */
 const POSITIONS_MIN = 256;
 const POSITIONS_MAX = 65_536;
 /** Duration of a page that the scan aims at, in milliseconds: it adapts the number of positions of the next page. */
@@ -73,6 +74,7 @@ export class JournalScan {
   readonly #connection: ReadingConnection;
   readonly #filter: RecordFilter;
   readonly #isFiltered: boolean;
+  /** Number of positions that the next page covers. */
   #positions = POSITIONS_MIN;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
@@ -88,8 +90,8 @@ export class JournalScan {
   }
 
   /**
-   * Returns entries with `pos > afterPos`, at most `limit`; a page before the last one may be empty. A hole is reported
-   * only without a filter. Throws SVC_JOURNAL_CORRUPT when nothing can be read at all,
+   * Returns entries with `afterPos < pos ≤ untilPos`, at most `limit`, and without a filter one more for each hole
+   * between them; a page before the last one may be empty. Throws SVC_JOURNAL_CORRUPT when nothing can be read at all,
    * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
    */
   page(afterPos: number, limit: number, untilPos = this.lastPos()): ScannedPage {

@@ -52,8 +52,9 @@ const MODULES = () =>
   'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
 
 /**
- * Yields all entries of a journal; with a filter, records only. Damage is a finding among the entries. Throws
- * SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
+ * Yields all entries of a journal; with a filter, no stored replies and no modules. Damage is a finding among the
+ * entries. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and
+ * SVC_JOURNAL_UNAVAILABLE.
  */
 export function* journalEntries(
   dir: string,

@@ -1,5 +1,5 @@
 // JournalText is a journal as text: a line of JSON for each record, stored reply and module, between a head line and an
-// end line with their numbers. JSON inside a line (an event, say) is unchanged, byte for byte.
+// end line that has the number of each. JSON inside a line (an event, say) is unchanged, byte for byte.
 import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
 import type { RecordKind } from '../../../model/entity.ts';
@@ -36,7 +36,7 @@ export type TextLine =
   | { readonly kind: 'module'; readonly row: ModuleRow }
   | { readonly kind: 'end'; readonly end: TextEnd };
 
-/** The last line. */
+/** Returns the last line. */
 export function textEnd({ records, answers, modules, crc }: TextEnd): string {
   return JSON.stringify({ kind: 'end', records, answers, modules, crc });
 }

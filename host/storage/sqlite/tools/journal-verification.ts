@@ -1,8 +1,8 @@
 // JournalVerification checks a whole journal: every record against its checksum, commit order and the order of each
 // entity for holes, and each index against its table, in both directions. It reports all findings, as it finds them.
 //
-// It reads in short steps, also while a host runs, and checks what was stored when it began. SQLite's own check of the
-// file's structure is one long read, during which the write-ahead log of a running host would grow.
+// It reads in short steps, also while a host runs, and checks the records that were stored when it began.
+// SQLite's own check of the file's structure is one long read, during which the write-ahead log of a running host would grow.
 import { SvcError } from '@svc/kit/svc-error';
 import { answersChecked, manifestsChecked, modulesChecked } from './answer-verification.ts';
 import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-verification.ts';

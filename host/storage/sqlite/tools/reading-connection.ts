@@ -11,7 +11,10 @@ import { journalDamaged, journalFailure } from '../sqlite-failure.ts';
 /** A row of SQLite. Whole numbers are bigints, because a damaged one may be larger than a JavaScript number holds. */
 export type StoredRow = readonly unknown[];
 
-/** Counts the journal's tables, and refuses views of their names, which could compute without end. */
+/**
+ * Selects 1 if the tables `entity` and `journal` are there and no view has the name of a table: a view could compute
+ * without end.
+ */
 const TABLES = `SELECT sum(type = 'table' AND name IN ('entity', 'journal')) = 2 AND sum(type <> 'table') = 0
   FROM pragma_table_list WHERE schema = 'main' AND name IN (
     'entity', 'journal', 'place_new', 'place_recent', 'place_old', 'answer', 'manifest', 'module')`;
