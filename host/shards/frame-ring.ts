@@ -74,7 +74,7 @@ export class FrameRingWriter {
 
   /**
    * Begins a frame of `words` words, of which each text takes one, and of texts with `units` UTF-16 units in all.
-   * Returns false if there is no room for the frame.
+   * Returns false if there is no room for the frame, or if it would be longer than FRAME_BYTES_MAX.
    */
   begin(words: number, units: number): boolean {
     const headBytes = (FRAME_WORDS + words) * 4;

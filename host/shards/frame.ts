@@ -10,6 +10,7 @@ import { type FaultCause, GuestFault, type WasmFrame } from '../model/guest-faul
 import type { LimitName } from '../model/limit-name.ts';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
+/** Frames one after the other, each with its kind and the number of its call. */
 export type Frames = (string | number | Uint8Array | null)[];
 /** A call is answered by a reply, a request by a response, and either may be refused. */
 export type FrameOutcome = Reply | Refusal | EndpointResponse;
@@ -23,7 +24,7 @@ export type ForwardedCall = readonly [
   idempotencyKey: string | undefined,
 ];
 
-/** Cost of a request, which is sent together with its outcome. */
+/** Cost of a request, which is sent before its outcome or its failure. */
 export interface RequestCost {
   /** Units of fuel. */
   readonly fuel: number;
@@ -38,7 +39,7 @@ export interface FrameReader {
   cost(number: number, cost: RequestCost): void;
   /** The request was cancelled: nobody waits for its answer any more. */
   cancel(number: number, reason: GuestFault): void;
-  /** The large answer of the call or request has arrived. */
+  /** The answer of the call or request, which has more than SMALL_BYTES (kept-bytes.ts), has arrived. */
   taken(number: number): void;
   outcome(number: number, outcome: FrameOutcome): void;
   /**

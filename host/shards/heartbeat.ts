@@ -3,8 +3,11 @@
 // slowly, or the machine slept), no thread is mistaken for hung.
 
 export interface HeartbeatOptions {
+  /** Length of an interval in milliseconds. */
   readonly heartbeatMs: number;
+  /** How long the thread may leave a question unanswered, in milliseconds of whole intervals. */
   readonly hangAfterMs: number;
+  /** Sends the question; called at the end of the interval in which the previous question was answered. */
   readonly ask: () => void;
   /** Called once, when the thread has not answered for `hangAfterMs`. */
   readonly onHang: () => void;

@@ -1,6 +1,6 @@
 // HeldPort listens on the service's port while no shard does, and answers 503 with a Retry-After header. It is the
-// only code of the main thread that serves callers, so it does as little as possible: it reads no address, header or
-// body, and cuts connections that send no complete request in time.
+// only code of the main thread that answers the service's callers, so it does as little as possible: it reads no
+// address, header or body, and cuts connections that send no complete request in time.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Address } from './shard-messages.ts';
 

@@ -1,6 +1,6 @@
 // NumberSamples copies numbers of a shard's engine, guest and HTTP server into memory that it shares with the main
-// thread. It does so once a second, so that no request pays for it; what a thread counted in its last second is lost
-// when it ends.
+// thread. Its owner calls `take` once a second, so that no request pays for it; what a thread counted in its last
+// second is lost when it ends.
 import type { EngineNumbers } from '../engine/entity/entity-registry.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
@@ -38,6 +38,7 @@ export class NumberSamples {
     this.#sampled = of;
   }
 
+  /** Copies the current numbers. */
   take(): void {
     const numbers = this.#numbers;
     const { engine, guest, server, budgets } = this.#sampled;

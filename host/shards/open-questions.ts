@@ -1,5 +1,5 @@
 // OpenQuestions holds the questions that a shard was asked and has not answered yet. Each settles once: with the
-// shard's answer, at its time limit, or when the shard ends.
+// shard's answer, with the reason why there is none, at its time limit, or when the shard ends.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ShardAnswer } from './shard-questions.ts';
 
@@ -14,8 +14,8 @@ export class OpenQuestions {
   #asked = 0;
 
   /**
-   * Asks a question. `send`: receives the question's number. Rejects with SVC_SHARD_UNAVAILABLE and
-   * SVC_ANSWER_TIMED_OUT.
+   * Asks a question. `send`: receives the question's number. Rejects with SVC_SHARD_UNAVAILABLE,
+   * SVC_ANSWER_TIMED_OUT, and the reason that `failed` is given.
    */
   ask(send: (number: number) => void, timeoutMs: number): Promise<ShardAnswer> {
     const number = ++this.#asked;

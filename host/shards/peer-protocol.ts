@@ -5,7 +5,7 @@
 // P1  Every call or request that was accepted settles once: with its outcome, its failure, or the end of the link.
 // P2  SVC_SHARD_UNAVAILABLE means that nothing was done: the frame was never sent. SVC_CALL_UNCERTAIN means that this
 //     is unknown: the frame may have arrived, and the link ended before the answer.
-// P3  A cancelled call or request still settles, so none is kept longer than the other side works on it.
+// P3  A cancelled request still settles, and is kept as long as the other side works on it. Calls are not cancelled.
 // P4  A large answer counts against this side's memory budget until the other side has acknowledged it.
 import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
@@ -42,6 +42,7 @@ type RequestOutcome = EndpointResponse | Refusal;
 interface InFlight {
   readonly resolve: (outcome: FrameOutcome) => void;
   readonly reject: (failure: unknown) => void;
+  /** UTF-16 units of the input of a call; 0 for a request. */
   readonly units: number;
   /** Receives the cost of a request; undefined for a call. */
   readonly learnCost: ((cost: RequestCost) => void) | undefined;
@@ -93,13 +94,15 @@ export class PeerProtocol {
     transport.start(this.#receiver());
   }
 
+  /** Number of calls and requests that wait for the other shard. */
   get callsInFlight(): number {
     return this.#inFlight.size;
   }
 
   /**
    * Calls an entity of the other shard. Throws SVC_SHARD_UNAVAILABLE and SVC_OVERLOADED. Rejects as the other shard's
-   * engine does, and with SVC_CALL_UNCERTAIN.
+   * engine does, with SVC_RESPONSE_DROPPED when its memory budget has no room for the answer, and with
+   * SVC_SHARD_UNAVAILABLE or SVC_CALL_UNCERTAIN when the link ends (P2).
    */
   call(call: ForwardedCall): Promise<CallOutcome> {
     if (this.#hasEnded) throw shardUnavailable();
@@ -122,7 +125,7 @@ export class PeerProtocol {
 
   /**
    * Sends a request to the other shard. Returns undefined when it cannot be sent; then nothing was done. Rejects as a
-   * handler does, and with SVC_CALL_UNCERTAIN.
+   * handler does, and otherwise as `call` does.
    * `wasMisrouted`: called when the first entity that the handler called does not belong to the other shard.
    */
   request(

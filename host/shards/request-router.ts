@@ -10,8 +10,8 @@ import type { EntityRef } from '../model/entity.ts';
 import type { ShardRouter } from './shard-router.ts';
 
 /**
- * Number of requests of a route that stay in this shard, and from which nothing is learned, after a request that was
- * sent to the wrong shard.
+ * Number of requests of a route whose first call goes to another shard, and from which nothing is learned, after a
+ * request that was sent to the wrong shard. All requests of the route stay in this shard meanwhile.
  */
 const REQUESTS_NOT_SENT = 100;
 
@@ -34,7 +34,7 @@ export class RequestRouter {
   readonly #parts: Parts;
   /** Indexed by route. */
   readonly #guesses = new Map<number, Guess>();
-  /** Indexed by route: how many more requests stay in this shard. */
+  /** Indexed by route: from how many more such requests (REQUESTS_NOT_SENT) nothing is learned. */
   readonly #notSent = new Map<number, number>();
 
   constructor(parts: Parts) {
@@ -59,7 +59,10 @@ export class RequestRouter {
     return this.#parts.handleHere(request, metadata, waiter);
   }
 
-  /** Learns from a request whose handler ran here and whose first call went to an entity of another shard. */
+  /**
+   * Learns from a request whose handler ran here and whose first call went to an entity of another shard. If another
+   * shard sent the request here, it is marked as sent to the wrong shard instead.
+   */
   firstCallIsRemote(
     { route, parameters }: EndpointRequest,
     { component, id }: EntityRef,

@@ -1,7 +1,8 @@
 // RingFrames encodes the common frames between shards for their shared memory (frame-ring.ts): calls and their
 // replies, requests and their responses. All shards run one module, so a handler is encoded as its index. A write
-// method returns false for a frame that is too long, has characters of more than one byte, or does not fit into the
-// free memory; such a frame is encoded by frame.ts.
+// method returns false for a frame that is too long, has characters of more than one byte or a body of bytes, names an
+// unknown handler, or does not fit into the free memory. Such a frame is encoded by frame.ts; such a request is not
+// sent.
 import type { HandlerTable } from '../model/handler-table.ts';
 import type { Metadata } from '../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
@@ -9,7 +10,7 @@ import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
 import type { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 
 const KIND = { call: 0, reply: 1, request: 2, response: 3 } as const;
-/** A body of the kind bytes goes through the message port. */
+/** Kinds of bodies that a frame here can have, indexed by their number; a body of bytes is not among them. */
 const BODY_KINDS = ['none', 'json', 'text'] as const;
 /** Values of the word before an idempotency key; the text of an absent key is empty. */
 const ABSENT = 0;

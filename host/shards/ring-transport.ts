@@ -1,5 +1,6 @@
 // RingTransport is the PeerTransport between two threads of a process: common frames go through shared memory
-// (ring-frames.ts), all others through a message port, those of one turn of the event loop in one message.
+// (ring-frames.ts), all others through a message port, those of one turn of the event loop in one message. A request
+// that does not fit into shared memory is not sent.
 //
 // Sleep and wake: while there is something to send or to receive, the memory is polled in every turn of the event
 // loop. After a few idle turns this end sleeps; the other end then wakes it with a message.
@@ -30,7 +31,7 @@ import { RingFrames } from './ring-frames.ts';
 
 /** Turns of the event loop, some microseconds each, without a frame in either direction before this end sleeps. */
 const IDLE_TURNS_MAX = 4;
-/** The position of every frame in shared memory, which is sent at once, before all queued frames. */
+/** Position of every frame in shared memory, less than that of any queued frame: such a frame is sent at once. */
 const SENT_AT_ONCE = -1;
 
 export class RingTransport implements PeerTransport {

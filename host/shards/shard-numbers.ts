@@ -28,8 +28,8 @@ export class ShardNumbers {
   readonly sampled: SharedSeries<ShardSeries>;
 
   /**
-   * `capacity`: number of spans that the shard keeps, at least one. `shared`: the memory of another thread's numbers;
-   * absent: new memory.
+   * `capacity`: maximum number of spans that the shard keeps, at least one. `shared`: the memory of another thread's
+   * numbers; absent: new memory.
    */
   constructor(
     descriptor: ModuleDescriptor,

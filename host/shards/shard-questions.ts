@@ -20,6 +20,7 @@ export type ShardAnswer =
   | {
       readonly kind: 'spans';
       readonly spans: readonly RecordedSpan[];
+      /** Number of spans that the thread has recorded, also those that are no longer in the window. */
       readonly recorded: number;
       /** Id of the shard's thread. A restarted shard has another one, and numbers its spans from 1 again. */
       readonly threadId: number;
@@ -29,7 +30,7 @@ export type ShardAnswer =
   | { readonly kind: 'fault'; readonly fault: RecordedFault; readonly isLate: boolean }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
-/** The successful answer to a question of this kind. */
+/** The answers to a question of this kind, without `failed`. */
 export type AnswerTo<Question extends ShardQuestion> = Question extends { kind: 'spans' }
   ? Extract<ShardAnswer, { kind: 'spans' }>
   : Extract<ShardAnswer, { kind: 'outcome' | 'fault' }>;

@@ -10,6 +10,6 @@ export interface ShardSections extends HostingSettings {
   readonly 'http.cors': CorsSettings;
   readonly engine: EngineLimits;
   readonly log: LogLimits;
-  /** `ringCapacity`: spans that the shard keeps. */
+  /** `ringCapacity`: maximum number of spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };
 }

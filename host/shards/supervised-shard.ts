@@ -52,12 +52,12 @@ export interface ShardDependencies {
   readonly acquire: (thread: ShardThread) => Promise<ShardResources>;
   /** Called when the thread listens. The address is undefined if the service has no HTTP server. */
   readonly listens: (thread: ShardThread, address: Address | undefined) => void;
-  /** Called when the thread has ended, and another one is started after a pause. */
+  /** Called when the thread has ended or could not start; another one is started after `pauseMs`. */
   readonly hasEnded: (pauseMs: number) => void;
 }
 
 export class SupervisedShard {
-  /** Limits that its threads have hit. */
+  /** Counts of the limits that the threads of the shard have hit. */
   readonly counters = new LimitCounters();
   readonly ends = new ShardEnds();
   /** Counts of its threads; undefined before the module is admitted. */
@@ -66,7 +66,7 @@ export class SupervisedShard {
   isServing = false;
   readonly #supervised: Supervised;
   readonly #dependencies: ShardDependencies;
-  /** Number of spans that it keeps. */
+  /** Maximum number of spans that the shard keeps. */
   readonly #capacity: number;
   #pauses: RestartPauses;
   /** Source that its next thread runs. */
@@ -100,7 +100,8 @@ export class SupervisedShard {
 
   /**
    * Replaces the current thread by the standby one, whose module has started, once the requests in flight there have
-   * finished or their time is over. Rejects if the standby thread cannot serve; its start is then retried.
+   * finished or their time is over. Rejects if the standby thread cannot serve; a thread for
+   * the same module is then started after a pause.
    */
   async takeOver(
     standby: ShardThread,

@@ -1,7 +1,7 @@
 // Supervisor runs the shards of a service: it starts them, connects each with the journal and with all others, and
 // stops them together. A shard that ends is started again (supervised-shard.ts), and while none listens callers get
-// 503 with a Retry-After header. The main thread runs nothing else of a service, so it keeps answering whatever a
-// guest does. Invariants:
+// 503 with a Retry-After header. Beside this and introspection the main thread runs nothing of a service, so it keeps
+// answering whatever a guest does. Invariants:
 // I1  The journal is opened only after the module is admitted: a refused module touches nothing on disk.
 // I2  Two live shards have one link between them, or two for a moment when both were restarted at the same time.
 // I3  After `stop` no thread is started, none is left, and the journal is not requested.
@@ -44,7 +44,7 @@ interface Present {
 }
 
 export class Supervisor {
-  /** Limits that all shards of this service have hit. */
+  /** Counts of the limits that the shards have hit, summed over all shards. */
   readonly counters = {
     read: (): LimitCounts => summedCounts(this.#shards.map(({ counters }) => counters)),
   };
@@ -54,6 +54,7 @@ export class Supervisor {
   readonly #shards: readonly SupervisedShard[];
   readonly #heldPort = new HeldPort();
   readonly #budgets: SharedRequestBudgets;
+  /** Indexed by shard; a shard without a thread is missing. */
   readonly #present = new Map<number, Present>();
   #address: Address;
   /** The check that nobody listens on the port, made when the first of several shards is about to listen. */

@@ -61,6 +61,7 @@ export class InvocationTotals {
     this.#seconds[kind]!.add(durationMs / MS_PER_S);
   }
 
+  /** Returns the totals, a row for each of INVOCATION_KINDS. */
   read(): KindTotals[] {
     return INVOCATION_KINDS.map((kind, index) => {
       const at = index * ROW;

@@ -17,6 +17,7 @@ import { TraceStates } from './trace-states.ts';
  * URL, which the slice would keep in memory.
  */
 const PLAIN_UNITS = 200;
+/** Maximum number of UTF-16 units of a stored id; a longer id is truncated to it. */
 const ENTITY_ID_UNITS_MAX = 512;
 /** Bit of a trace's flags: the caller has sampled the trace. */
 const SAMPLED = 0x01;

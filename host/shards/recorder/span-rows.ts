@@ -30,7 +30,8 @@ const ORIGIN_MS = 2;
 
 /**
  * A head combines handler index, outcome and trace flags in one number, so that a concurrent reader sees those of one
- * span. Flags are as model/trace-context.ts passes them on, less than UNTRACED.
+ * span. Flags are as kit/trace-context.ts passes them on, less than UNTRACED, which stands
+ * for a span without a trace. FLAGS is the number of values that they may have.
  */
 const FLAGS = 8;
 const UNTRACED = FLAGS - 1;
@@ -163,7 +164,7 @@ export class SpanRows {
     );
   }
 
-  /** Counts the newest spans by handler. `newest`: number of spans; all in the window by default. */
+  /** Counts the newest spans by handler. `newest`: number of spans, at most `kept`, the default. */
   counted(newest = this.kept): WindowRow[] {
     const counts = Array.from({ length: this.#handlers }, () => SPAN_OUTCOMES.map(() => 0));
     const ns = new Float64Array(this.#handlers);

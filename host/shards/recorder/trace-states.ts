@@ -4,7 +4,7 @@
 // Invariant: the states have at most BYTES_MAX characters together, whatever the ring's capacity is. Beyond it the
 // oldest are dropped, and their spans are exported without a `tracestate`.
 
-/** Maximum number of bytes. A character is one byte: a kept state is printable ASCII (model/trace-state.ts). */
+/** Maximum number of bytes. A character is one byte: a kept state is printable ASCII (kit/trace-state.ts). */
 const BYTES_MAX = 4 * 1024 * 1024;
 
 export class TraceStates {

@@ -44,8 +44,8 @@ const ENTITY_NAMES =
   WHERE (i.component, i.id) > (?, ?) ORDER BY i.component, i.id LIMIT ${ROWS_AT_ONCE}`;
 
 /**
- * Yields the rows of a statement page by page. The statement selects the first ROWS_AT_ONCE (2,000) rows after a key,
- * as fewer rows end the reading. `instead` is the statement for pages that `sql` cannot read because of damage.
+ * Yields the rows of a statement page by page. The statement has to select the first ROWS_AT_ONCE (2,000) rows after a
+ * key: a page with fewer rows is the last one. `instead` is the statement for pages that `sql` cannot read because of damage.
  */
 export function* pagesOf(
   connection: ReadingConnection,

@@ -2,7 +2,8 @@
 // entity for holes, and each index against its table, in both directions. It reports all findings, as it finds them.
 //
 // It reads in short steps, also while a host runs, and checks the records that were stored when it began.
-// SQLite's own check of the file's structure is one long read, during which the write-ahead log of a running host would grow.
+// SQLite's own check of the file's structure is one long read, during which the write-ahead log of a running host would
+// grow.
 import { SvcError } from '@svc/kit/svc-error';
 import { answersChecked, manifestsChecked, modulesChecked } from './answer-verification.ts';
 import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-verification.ts';
