@@ -100,8 +100,8 @@ export class SupervisedShard {
 
   /**
    * Replaces the current thread by the standby one, whose module has started, once the requests in flight there have
-   * finished or their time is over. Rejects if the standby thread cannot serve; a thread for
-   * the same module is then started after a pause.
+   * finished or their time is over. Rejects if the standby thread cannot serve; a
+   * thread for the same module is then started after a pause.
    */
   async takeOver(
     standby: ShardThread,

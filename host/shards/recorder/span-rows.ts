@@ -30,8 +30,8 @@ const ORIGIN_MS = 2;
 
 /**
  * A head combines handler index, outcome and trace flags in one number, so that a concurrent reader sees those of one
- * span. Flags are as kit/trace-context.ts passes them on, less than UNTRACED, which stands
- * for a span without a trace. FLAGS is the number of values that they may have.
+ * span. Flags are as kit/trace-context.ts passes them on, less than UNTRACED, which stands for a span without a trace.
+ * FLAGS is the number of values that they may have.
  */
 const FLAGS = 8;
 const UNTRACED = FLAGS - 1;
@@ -45,6 +45,7 @@ export type RowInvocation = Omit<EndedInvocation, 'traceState'>;
 export interface KeptRow extends RowInvocation {
   readonly outcome: SpanOutcome;
   readonly durationMs: number;
+  /** As `add` was given it. */
   readonly detail: number;
 }
 

@@ -5,10 +5,10 @@
  * Number of bytes in a group, and of tables (the method is called slicing by eight). Table k holds what a byte
  * contributes when k bytes follow it in its group.
  */
-const STEPS = 8;
+const GROUP_BYTES = 8;
 const REVERSED_POLYNOMIAL = 0xedb88320;
 
-const TABLE = new Int32Array(STEPS * 256);
+const TABLE = new Int32Array(GROUP_BYTES * 256);
 for (let byte = 0; byte < 256; byte++) {
   let rest = byte;
   for (let bit = 0; bit < 8; bit++)
@@ -34,7 +34,7 @@ export function byteChecksum(
 ): number {
   let crc = ~before;
   let at = from;
-  for (const last = until - STEPS; at <= last; at += STEPS) {
+  for (const last = until - GROUP_BYTES; at <= last; at += GROUP_BYTES) {
     const low = crc ^ view.getInt32(at, true);
     const high = view.getInt32(at + 4, true);
     crc =

@@ -11,6 +11,7 @@ import type { VerificationStep } from './verification-step.ts';
  * Maximum number of rows of a query: many, because each query costs, but no more than are read in some milliseconds.
  */
 const ROWS_AT_ONCE = 2_000;
+/** Key value that is less than every number in the tables. */
 const FIRST = -Number.MAX_SAFE_INTEGER;
 
 /** `i` is read from the index alone; `t` is the table's row at the position that the index names. */
@@ -45,7 +46,8 @@ const ENTITY_NAMES =
 
 /**
  * Yields the rows of a statement page by page. The statement has to select the first ROWS_AT_ONCE (2,000) rows after a
- * key: a page with fewer rows is the last one. `instead` is the statement for pages that `sql` cannot read because of damage.
+ * key: a page with fewer rows is the last one. `instead` is the statement for pages that `sql` cannot read because of
+ * damage.
  */
 export function* pagesOf(
   connection: ReadingConnection,

@@ -51,7 +51,7 @@ export interface ScannedPage {
   readonly entries: readonly (ScannedRecord | ScannedDamage)[];
   /** The `afterPos` of the next page. */
   readonly lastPos: number;
-  /** Whether no record up to `untilPos` follows the page. */
+  /** True: no record up to `untilPos` follows the page. False: there may be one. */
   readonly isLast: boolean;
 }
 
