@@ -11,7 +11,7 @@ import type { VerificationStep } from './verification-step.ts';
  * Maximum number of rows of a query: many, because each query costs, but no more than are read in some milliseconds.
  */
 const ROWS_AT_ONCE = 2_000;
-/** Key value that is less than every number in the tables. */
+/** Key value that is less than every number that a journal stores. */
 const FIRST = -Number.MAX_SAFE_INTEGER;
 
 /** `i` is read from the index alone; `t` is the table's row at the position that the index names. */
