@@ -46,7 +46,7 @@ export class DevLoop {
   #isSwapping = false;
   /** File of the module that was refused last. */
   #refusedFile: string | undefined;
-  /** The build whose start is retried until it serves. */
+  /** The latest build whose start had to be retried; it is kept after it serves. */
   #tried: BuiltModule | undefined;
   /** Aborts the check of stored events against the module that is served. */
   #check: AbortController | undefined;
@@ -94,7 +94,7 @@ export class DevLoop {
     void this.#swapPending();
   }
 
-  /** Notes that the service has recovered: a retried module serves now. */
+  /** Called when the shard serves again. Reports the retried module as served; does nothing if none is retried. */
   recovered(): void {
     const served = this.#served;
     const again = served?.swap.recovered();
@@ -244,7 +244,7 @@ function copy({ message, file, line, column, source, help }: DevProblem): DevPro
   return { message, file, line, column, source, help };
 }
 
-/** Returns a finding of the check as one sentence, with an example. */
+/** Returns a finding of the check as one sentence, with its first example if it has one. */
 function sentence({ component, message, entities, examples }: Finding): string {
   const [first] = examples;
   if (first === undefined) return `${component}: ${message}`;

@@ -17,7 +17,7 @@ export type ToDevHost =
       readonly source: string | null;
     }
   /**
-   * Asks for the module to be served. `builtMs`: duration of the build in milliseconds. `builtAtMs`: time of the build
+   * Asks for the module to be served. `builtMs`: duration of the build in milliseconds. `builtAtMs`: end of the build
    * in milliseconds since 1970, with fractions.
    */
   | {
@@ -35,7 +35,7 @@ export type FromDevHost =
       /** `http://127.0.0.1:9000`; undefined if the service has no HTTP server. */
       readonly url: string | undefined;
       readonly dataFolder: string;
-      /** Time since the build, in milliseconds. */
+      /** Time from the end of the build until the module was served, in milliseconds. */
       readonly afterMs: number;
       /** False if a newer build has been reported since. */
       readonly isNewest: boolean;
@@ -52,6 +52,7 @@ export type FromDevHost =
       readonly frames: readonly WasmFrame[] | undefined;
       /** Settings that the module ran under. */
       readonly settings: HostingSettings;
+      /** Whether the previous module has stopped, so that the start of this one is retried until it serves. */
       readonly isRetried: boolean;
     }
   /** Findings of the check of stored events against the module that is served, a sentence each. */

@@ -16,7 +16,7 @@ export interface SwappedService {
   readonly journal: SharedJournal;
   /** Starts the reader for the next module. */
   readonly newReader: () => SourceReader;
-  /** Called with each module that replaces another one. */
+  /** Called with each module that replaces another one, even if its start has failed and is being retried. */
   readonly replaced: (by: GuestSource) => void;
 }
 
@@ -84,8 +84,9 @@ export class ModuleSwap {
   }
 
   /**
-   * Serves the module of the file. Calls must not overlap. Rejects with an SvcError if it cannot be served; if it was
-   * refused or failed to start, the current one keeps serving (`servedFile`).
+   * Serves the module of the file. Calls must not overlap. Rejects with an SvcError if the module cannot be served; if
+   * it was refused or failed to start, the current one keeps serving (`servedFile`). Rejects with an AbortError if
+   * `close` is called while the module is read.
    */
   async replace(file: string): Promise<GuestSource> {
     const { supervisor } = this.#service;
@@ -128,7 +129,10 @@ export class ModuleSwap {
     return tried;
   }
 
-  /** Ends the preparation for a next module, because the service is about to stop. */
+  /**
+   * Ends the preparation for a next module, and aborts reading a module that `replace` is to serve. Called when the
+   * service is about to stop.
+   */
   async close(): Promise<void> {
     this.#stops.abort();
     this.#standby?.reader.end();

@@ -18,6 +18,7 @@ interface ServedRoute extends RouteDescriptor {
 }
 
 const ROUTES_SHOWN_MAX = 100;
+/** Maximum length of an example in UTF-16 code units; longer examples are left out. */
 const LINE_LENGTH_MAX = 1000;
 
 export function announcement({ name, url, dataFolder, pid, descriptor }: Announced): string {
@@ -84,7 +85,10 @@ function sampleText(schema: TypeSchema, name: string, descriptor: ModuleDescript
 }
 
 const SAMPLE_DEPTH_MAX = 8;
-/** Bound for one sample: a recursive type may contain itself several times, which multiplies at each level. */
+/**
+ * Maximum number of values in one sample: a recursive type may contain itself several times, which multiplies the
+ * values at each level.
+ */
 const SAMPLE_VALUES_MAX = 50;
 
 const SAMPLE_TEXTS = {
@@ -102,7 +106,10 @@ class Sampler {
     this.#descriptor = descriptor;
   }
 
-  /** Returns a value of the type. A sample string is the name of the field that holds it. */
+  /**
+   * Returns a value of the type; null beyond the maximum depth or number of values. A string without a format and an
+   * enum is `name`, the name of the field that holds it.
+   */
   sample(schema: TypeSchema, name: string, depth = 0): unknown {
     if (depth > SAMPLE_DEPTH_MAX || ++this.#values > SAMPLE_VALUES_MAX) return null;
     const inner = (type: TypeSchema, field: string) => this.sample(type, field, depth + 1);

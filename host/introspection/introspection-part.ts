@@ -11,7 +11,10 @@ export interface ServedAddress {
   readonly descriptor: ModuleDescriptor;
 }
 
-/** The methods are called in this order; a part implements those that it needs. */
+/**
+ * A part implements the methods that it needs. While the service runs, `replaced` and `locationsOf` are called any
+ * number of times; at its end the last three are called in this order.
+ */
 export interface IntrospectionPart {
   /** Called in `svc dev` when the module `by` has replaced the one that was served. */
   replaced?(by: SourceDescription): void;

@@ -1,8 +1,9 @@
 // Introspection joins the parts by which operators and developers look at a running service: a management server for
 // operators (management-part.ts), an observability endpoint and a registration for the console on a developer's
-// machine (local-part.ts), and the export of spans (span-export.ts). It runs on the main thread, which runs no code
-// of a module, so it answers whatever a guest does. Invariant: only a management server that cannot listen fails the
-// service; any other failure here is logged.
+// machine (local-part.ts), and the export of spans (span-export.ts). It runs on the main thread. A service that runs a
+// module executes no code of the module there, so introspection answers whatever the guest does; an embedded service
+// shares this thread with its guest. Invariant: only a management server that cannot listen fails the service; any
+// other failure here is logged.
 import type { SourceLocation } from '@svc/contract';
 import { httpUrl } from '@svc/kit/listen';
 import type { SourceDescription } from '../hosting/guest-source.ts';

@@ -1,5 +1,5 @@
 // LocalService answers the requests of the observability endpoint: it asks the shards for spans and queries, and the
-// history reader for stored entities and the source locations of faults. The main thread runs no code of a module.
+// history reader for stored entities and the source locations of faults. It runs no code of a module itself.
 import type {
   DevState,
   Fault,
@@ -45,7 +45,10 @@ import type { ServiceShards } from './service-shards.ts';
 /** Time limit for a shard to send its spans. It is short, because clients ask again soon. */
 const SPANS_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MAX_MS = 5_000;
-/** Bound for the spans of the window, whatever the setting: all of them are searched at every request. */
+/**
+ * Maximum number of spans in the window, even if svc.observability.ring-capacity is larger: a request for traces
+ * searches all of them.
+ */
 const WINDOW_SPANS_MAX = 100_000;
 /** Input of a query without one, as the SDKs send it. */
 const NO_INPUT = 'null';
@@ -74,7 +77,7 @@ export class LocalService implements ObservedService {
   readonly #window: SpanWindow;
   #module: ShownModule;
   #nameOf: (span: RecordedSpan) => string;
-  /** Traces of the latest view. */
+  /** Traces of the view for which they were made last. */
   #traces:
     | { readonly view: SpanView; readonly newestFirst: readonly TraceWithCursor[] }
     | undefined;

@@ -15,10 +15,12 @@ export type LocationFinder = (span: FaultySpan) => Promise<readonly SourceLocati
 export class LocatedLog {
   readonly #write: Log;
   readonly #find: LocationFinder;
+  /** Number of lines that wait or are being written. */
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
   /**
-   * The fault that was written last. A fault of an entity also fails the request that called it, and is located once.
+   * Fault of the line that was written last, as JSON text; undefined if that line has none. A fault of an entity also
+   * fails the request that called it, and is located once if both lines follow each other.
    */
   #lastFault: string | undefined;
 
@@ -59,7 +61,10 @@ export class LocatedLog {
   }
 }
 
-/** Returns the fault of a log line: an entity's, or a request's, which is identified by its route. */
+/**
+ * Returns a span that has the fault of a log line: a span of the entity, or of the request, which its route identifies.
+ * The start `Infinity` stands for the module that is served now.
+ */
 function spanOf({ frames, fields = {}, message }: FaultEntry): FaultySpan {
   const { component, handler, route } = fields;
   const nothing = { code: '', reason: '', limit: undefined, errorId: undefined };

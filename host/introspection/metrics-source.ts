@@ -1,5 +1,5 @@
 // MetricsSource computes the metrics of this process's service from the memory that its threads share and from the
-// statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest does.
+// statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest in another thread does.
 import type { LimitCounts } from '../model/limit-counters.ts';
 import {
   counter,
@@ -29,10 +29,14 @@ const WINDOW_SERIES = new Set(['svc_invocations_total', 'svc_invocation_duration
 const MICROS_PER_S = 1_000_000;
 const MS_PER_S = 1_000;
 
-/** Counts of the spans that were to be exported. */
+/** Counts of the spans that the export has settled. */
 export interface ExportCounts {
   readonly exported: number;
-  /** Spans that the receiver did not accept in time, or that had left their window before. */
+  /**
+   * Spans that the receiver refused or did not accept in time, that had left their window before, or that were left
+   * when the export failed or the service stopped. Of spans that were not taken from their window it is unknown whether
+   * they are sampled, so all of them are counted.
+   */
   readonly dropped: number;
 }
 
@@ -51,8 +55,8 @@ export class MetricsSource {
   }
 
   /**
-   * Returns the totals, indexed by the names of the series. A series with labels is listed with them if its value is
-   * not 0.
+   * Returns the totals, indexed by the names of the series. A series with labels is listed with its labels if its value
+   * is not 0. The buckets of histograms and the series that cover the window only are left out.
    */
   totals(): Record<string, number> {
     const totals: Record<string, number> = {};

@@ -1,9 +1,11 @@
 // SpanExport takes the recorded spans from the shards and exports them by OTLP over HTTP, in a thread of its own
 // (observability/otlp-worker.ts), so that neither a shard nor the main thread waits for a receiver. Invariants:
 // I1  At most `svc.observability.export-queue-max` spans are being exported; more are left in the shards' windows.
-// I2  A sampled span is taken once, and counted as exported or dropped. Only spans that are lost when a shard ends are
-//     not counted. Spans that are not sampled are not exported.
-// I3  A receiver that is unreachable, slow or refuses spans has no other effect than a log line and metrics.
+// I2  A sampled span is taken once at most, and counted as exported or dropped. Only spans that are lost when a shard
+//     ends are not counted. Spans that are not sampled are not exported; those that leave a window untaken are counted
+//     as dropped like sampled ones, because only their number is known.
+// I3  A receiver that is unreachable, slow or refuses spans has no other effect than a log line, metrics, and a stop
+//     that takes up to LAST_EXPORT_MS longer.
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
@@ -27,7 +29,7 @@ const SPANS_AT_ONCE = 512;
 const ASK_TIMEOUT_MS = 5_000;
 /** How long a stop waits for the receiver, in milliseconds. */
 const LAST_EXPORT_MS = 2_000;
-/** Heap of the thread without the spans that wait in it. */
+/** Heap of the thread in MiB, without the spans that wait in the thread. */
 const HEAP_MIB = 128;
 /** Maximum size of a span with its messages, in KiB. */
 const SPAN_KIB_MAX = 8;
@@ -37,7 +39,9 @@ export type OtlpReceiver = NonNullable<ServiceView['settings']['otlp']>;
 
 /** Position up to which a shard's spans were taken. */
 interface Cursor {
+  /** Id of the thread that numbers the spans; 0 before the first answer. */
   threadId: number;
+  /** Number of the last span that was taken; 0 if there is none. */
   after: number;
   /** Number of spans that the shard had recorded at its last answer. */
   recorded: number;
@@ -124,7 +128,7 @@ export class SpanExport implements IntrospectionPart {
     if (left > 0) this.#drop(left, 'The service stopped before there was room for them.');
   }
 
-  /** Waits a short time for exports in progress. Never rejects. */
+  /** Waits for exports in progress, at most LAST_EXPORT_MS, and ends the thread. Never rejects. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const { exportTimeoutMs } = this.#view.settings.sections.observability;
@@ -165,7 +169,7 @@ export class SpanExport implements IntrospectionPart {
     }
   }
 
-  /** Takes spans of one shard. Returns whether there may be more, and room for them. */
+  /** Takes spans of one shard. Returns whether to ask again, because the shard may have more. */
   async #takeSome(shard: number, cursor: Cursor): Promise<boolean> {
     const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#asked - this.#inFlight);
     if (limit === 0 || this.#hasEnded) return false;

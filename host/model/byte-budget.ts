@@ -5,8 +5,8 @@
 // - A thread that starts holds nothing: it clears its slot, whatever an earlier thread left there.
 // - A slot differs from what its thread holds by less than `PUBLISHED_BYTES`, and by less than 1/`PUBLISHED_PART` of
 //   the budget.
-// - If a caller checks `hasRoom` before it adds, the budget is exceeded by no more than other threads add at the same
-//   moment.
+// - If every caller checks `hasRoom` before it adds, the budget is exceeded by no more than what other threads add at
+//   the same moment or have not published yet.
 
 /** Each slot has a cache line of its own, because threads that write to the same line slow each other down. */
 const SLOT_NUMBERS = 8;

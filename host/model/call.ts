@@ -14,7 +14,10 @@ export interface Spent {
   fuel: number;
 }
 
-/** The data of a call besides its input. The runtime records it, so that a repetition has the same result. */
+/**
+ * The data of a call besides its input. A replay of the call is given the same time, seed and metadata, so that it has
+ * the same result.
+ */
 export interface CallContext {
   /** Milliseconds since 1970-01-01T00:00:00Z, an integer. */
   readonly nowMs: number;
@@ -50,14 +53,14 @@ export interface DeleteEntity {
   readonly kind: 'delete-entity';
 }
 
-/** The actions of most commands. Effects share this list and DELETE_ENTITY, so that no command creates a list. */
+/** The empty list, for commands without actions. Effects share both lists, so that no command creates one. */
 export const NO_ACTIONS: readonly EntityAction[] = [];
 export const DELETE_ENTITY: readonly EntityAction[] = [{ kind: 'delete-entity' }];
 
 /** The result of a command, which is stored completely or not at all: first its events, then its actions, in order. */
 export interface Effect {
   readonly kind: 'effect';
-  /** The guest folds them as one batch, so they are a separate list. */
+  /** Separate from the actions, because the guest folds all events as one batch. */
   readonly events: readonly StoredEvent[];
   readonly actions: readonly EntityAction[];
   /**

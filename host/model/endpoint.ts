@@ -14,7 +14,7 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 export interface EndpointRequest {
   /** Index of the route in the descriptor, counted over all endpoints in order. */
   readonly route: number;
-  /** Values in the order of the template, percent-decoded. */
+  /** Values of the parameters in the path, in the order of the route's template, percent-decoded. */
   readonly parameters: readonly string[];
   /** Query string without the question mark. */
   readonly query: string;

@@ -6,7 +6,7 @@ export interface EntityRef {
   readonly id: string;
 }
 
-/** An event in its stored form. `json` is an object with a `type` field that holds the case name. */
+/** An event in its stored form. `json` is the JSON text of an object whose field `type` holds the case name. */
 export interface StoredEvent {
   readonly manifest: string;
   readonly json: string;
@@ -16,8 +16,9 @@ export interface StoredEvent {
 export interface Origin {
   /** Number of the record among those of its entity, from 1. */
   readonly seq: number;
+  /** Time of the command, in milliseconds since 1970. */
   readonly timeMs: number;
-  /** Undefined in journals of format 1. */
+  /** Seed of the command's random numbers; undefined in journals of format 1. */
   readonly seed?: bigint | undefined;
   /** The trace id, 32 hexadecimal digits; undefined in journals of formats 1 and 2. */
   readonly trace?: string | undefined;

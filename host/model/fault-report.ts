@@ -18,7 +18,10 @@ export class FaultReport {
     this.#counters = counters;
   }
 
-  /** Counts a failure, and returns the fields of its log entry. */
+  /**
+   * Returns the fields of the failure's log entry. Counts the failure unless it was counted before, or is neither a
+   * GuestFault nor an SvcError.
+   */
   fields(failure: unknown): Fields {
     if (failure instanceof GuestFault) {
       const { faultCause, limit, message } = failure;
@@ -52,7 +55,10 @@ export class FaultReport {
       : undefined;
   }
 
-  /** Counts a failure that another shard logs. Returns whether its guest message is already in the log. */
+  /**
+   * Counts a failure that another shard logs. Returns whether its guest message is already in the log; true for a
+   * failure that is not a GuestFault.
+   */
   passedOn(failure: unknown): boolean {
     const isLogged = !(failure instanceof GuestFault) || this.#logged.has(failure);
     this.fields(failure);

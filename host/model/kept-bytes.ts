@@ -3,7 +3,7 @@
 // handler received while it waits for the disk, and the inputs of its handler's calls until they are done. For bodies
 // it is the part of the request's body that has arrived, until its handler is done.
 //
-// Invariant: counted bytes are released once, by `free`.
+// Invariant: `free` releases the bytes that are counted at that moment, and no later call counts or releases any.
 import type { ByteBudget } from './byte-budget.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -31,7 +31,10 @@ export class KeptBytes {
     return this.#budget.isUsedUp;
   }
 
-  /** Sets the number of bytes. Returns false, and changes nothing, if the service has no room. */
+  /**
+   * Sets the number of bytes. Returns false, and changes nothing, if the number grows above SMALL_BYTES and the service
+   * has no room.
+   */
   fits(bytes: number): boolean {
     const isGrowing = bytes > this.#bytes;
     if (isGrowing && bytes > SMALL_BYTES && !this.#budget.hasRoom(bytes - this.#bytes))
@@ -41,8 +44,8 @@ export class KeptBytes {
   }
 
   /**
-   * Sets the number of bytes. Returns false, and changes nothing, if the service would have no room for another item
-   * of the largest size after it.
+   * Sets the number of bytes. Returns false, and changes nothing, if the number grows and the service would have no
+   * room for another item of the largest size after it.
    */
   leavesRoom(bytes: number): boolean {
     const before = this.#bytes;

@@ -1,6 +1,7 @@
-// LimitCounters: counts faults by rule and limit, and other failures by code. The numbers are in memory that the main
-// thread shares with its shards: a shard counts, the main thread reads, and the counts survive the end of the shard.
-// Each shard has its own numbers, so a number is written by one thread at a time.
+// LimitCounters: counts faults by rule and limit, other failures by code, and the events of OTHER_COUNTS. Each shard
+// has its own numbers, in memory that it shares with the main thread. The shard counts, except for its ends and hangs,
+// which the main thread counts; so a number is written by one thread at a time. The main thread reads all numbers, and
+// the counts survive the end of the shard.
 import type { FaultCause } from './guest-fault.ts';
 import { LIMIT_NAMES, type LimitName } from './limit-name.ts';
 import { SVC_ERROR_CODES, type SvcErrorCode } from '@svc/kit/svc-error';
@@ -14,6 +15,7 @@ const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {
   value: true,
   limit: true,
 };
+/** Lines over the log's limits, unexpected ends of the shard, and those ends that followed a hang. */
 const OTHER_COUNTS = ['log-lines-not-written', 'shard-ends', 'shard-hangs'] as const;
 
 /** Name of a counter: `fault:trap`, `limit:command-fuel`, `failure:SVC_JOURNAL_FULL`, `shard-ends`. */
@@ -24,6 +26,7 @@ export type Counted =
   | (typeof OTHER_COUNTS)[number];
 export type LimitCounts = Readonly<Record<Counted, number>>;
 
+/** Names of all counters, in the order of their numbers in memory. */
 export const COUNTED: readonly Counted[] = [
   ...Object.keys(FAULT_CAUSES).map((cause) => `fault:${cause as FaultCause}` as const),
   ...LIMIT_NAMES.map((name) => `limit:${name}` as const),

@@ -1,6 +1,6 @@
-// NameTable maps names to values, for few names that are looked up frequently. It compares a name with the one
-// that was found last, and skips the lookup in an empty Map: a Map has to intern each new string from a request or a
-// module, which costs many times as much.
+// NameTable maps names to values, for few names that are looked up frequently. It compares a name with the name that
+// was found last, and skips the lookup in an empty Map: a Map has to intern each new string from a request or a module,
+// which costs many times as much as the comparison.
 
 export class NameTable<Value> {
   readonly #values: Map<string, Value>;

@@ -3,13 +3,13 @@
 // thread.
 
 /**
- * Bounds for durations, from 10 microseconds to 100 seconds, in seconds. Each decade has ten bounds.
+ * Bounds for durations, from 10 microseconds to 80 seconds, in seconds. Each decade has ten bounds.
  * Neighbouring bounds differ by 20 to 33 %, which limits the error of a quantile.
  */
 export const SECONDS_BOUNDS: readonly number[] = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10].flatMap(
   (decade) => [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8].map((step) => rounded(decade * step)),
 );
-/** Bounds for numbers of items: powers of two. */
+/** Bounds for numbers of items: the powers of two from 1 to 4,096. */
 export const COUNT_BOUNDS: readonly number[] = Array.from({ length: 13 }, (_, power) => 2 ** power);
 
 export interface HistogramCounts {
@@ -68,7 +68,7 @@ export function summedHistograms(
   return { bounds, counts, sum: all.reduce((sum, each) => sum + each.sum, 0) };
 }
 
-/** Returns the values that were added between two readings of a histogram. */
+/** Returns the counts and the sum of the values that were added between two readings of a histogram. */
 export function histogramSince(now: HistogramCounts, before: HistogramCounts): HistogramCounts {
   const counts = now.counts.map((count, at) => count - before.counts[at]!);
   return { bounds: now.bounds, counts, sum: now.sum - before.sum };
@@ -79,8 +79,8 @@ export function histogramCount({ counts }: HistogramCounts): number {
 }
 
 /**
- * Returns the quantile `part`, from 0 to 1, assuming that values are spread evenly between two bounds. Undefined:
- * there are no values.
+ * Returns the quantile `part`, from 0 to 1, assuming that values are spread evenly between two bounds. Returns the
+ * largest bound if the quantile is above all bounds, and undefined if there are no values.
  */
 export function quantile(histogram: HistogramCounts, part: number): number | undefined {
   const { bounds, counts } = histogram;

@@ -17,7 +17,10 @@ export function outcomeOfAnswer({ kind }: Reply | Refusal): SpanOutcome {
   return kind === 'refusal' ? SPAN_REFUSED : SPAN_OK;
 }
 
-/** Returns the outcome of a thrown failure. A handler that used up its fuel counts as timed out. */
+/**
+ * Returns the outcome of a thrown failure. A handler that used up its fuel or its time counts as timed out, and so
+ * does the failure SVC_ANSWER_TIMED_OUT.
+ */
 export function outcomeOfFailure(failure: unknown): SpanOutcome {
   if (failure instanceof GuestFault)
     return failure.faultCause === 'fuel' || failure.faultCause === 'time'

@@ -1,5 +1,6 @@
-// EmbeddedIntrospection reads the introspection settings from the options of an embedded service: its management server,
-// its endpoint on a developer's machine, and the receiver of its spans. Messages name the options of the program.
+// EmbeddedIntrospection reads the introspection settings from the options of an embedded service: its management
+// server, its endpoint on a developer's machine, and the receiver of its spans. Messages name the options of the
+// program.
 import { isFieldName, isFieldValue } from '@svc/kit/header-grammar';
 import { SvcError } from '@svc/kit/svc-error';
 import type { IntrospectionSettings } from '../introspection/service-view.ts';

@@ -37,7 +37,10 @@ interface CommonOptions extends Components {
    * `false`, or a service without endpoints: the service does not listen.
    */
   readonly http?: { readonly host?: string; readonly port?: number } | false;
-  /** Like the flag of `svc run`: all callers count as the internet, and handlers are checked in samples only. */
+  /**
+   * Like the flag of `svc run`: all callers count as the internet, and only samples of the commands and queries are
+   * checked not to change the state that they are given.
+   */
   readonly deployed?: boolean;
   readonly settings?: ServiceSettings;
   /**
@@ -97,7 +100,7 @@ export interface Service extends AsyncDisposable {
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Throws SVC_SETTING_INVALID for an invalid name or port. */
+/** Throws SVC_SETTING_INVALID for an invalid name or port, and for `management: true`. */
 export function checkOptions({ name, http, management }: ServiceOptions): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw invalid(

@@ -1,8 +1,8 @@
-// EmbeddedService is a service in a program's own process: entities and endpoints that are defined in TypeScript, served
-// (served-guest.ts) with the journal and the introspection that `svc run` has. Everything but the journal's writer runs in
-// the thread of the program. It starts in phases, in this order: log, introspection, guest, journal, engine, addresses.
-// The phases stop in reverse order (@svc/kit/phases). Invariant: if the journal or an address cannot be opened, the
-// service releases everything that it has opened.
+// EmbeddedService is a service in a program's own process: entities and endpoints that are defined in TypeScript,
+// served (served-guest.ts) with the journal and the introspection that `svc run` has. Everything but the journal's
+// writer and the export of spans runs in the thread of the program. The service starts in phases, in this order: log,
+// introspection, guest, journal, engine, addresses. The phases stop in reverse order (@svc/kit/phases). Invariant: if
+// the journal or an address cannot be opened, the service releases everything that it has opened.
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
@@ -55,9 +55,9 @@ const HTTP_WORDS: ListenWords = {
 
 /**
  * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and the errors of opening the
- * journal and the addresses: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_…, SVC_MANIFEST_UNREADABLE,
- * SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. Rejects with SVC_PROGRAM_INVALID where a tool loads the program for its
- * components.
+ * journal and the addresses: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_DISK_FULL, SVC_JOURNAL_…,
+ * SVC_MANIFEST_UNREADABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. Rejects with SVC_PROGRAM_INVALID where a tool
+ * loads the program for its components.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   refuseWhileLoading();

@@ -1,5 +1,6 @@
-// JournalOpening opens the journal in a data folder for the components that are about to be served, those of a module or
-// of a program. Invariant: if the journal has events that no component reads, it is closed again and stays unchanged.
+// JournalOpening opens the journal in a data folder for the components that are about to be served, those of a module
+// or of a program. Invariant: if the journal has events that no component reads and that are not ignored, it is closed
+// again and stays unchanged.
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
@@ -24,7 +25,10 @@ export interface JournalOpening {
 /** Identity and descriptor of the components, which the journal records. */
 export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
 
-/** Opens the journal and records its user. Rejects with SVC_DATA_…, SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE. */
+/**
+ * Opens the journal and records its user. Rejects with SVC_DATA_…, SVC_DISK_FULL, SVC_JOURNAL_… and
+ * SVC_MANIFEST_UNREADABLE.
+ */
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
   { dataFolder, limits, series, ignoreComponents, words }: JournalOpening,

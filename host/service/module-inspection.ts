@@ -17,7 +17,10 @@ export async function inspectModuleFile(
   return reportOfFile(file, settingsFor(file, settings, env).wasm);
 }
 
-/** Resolves with a module that may run, and its settings. Rejects as inspectModuleFile does, and with SVC_MODULE_…. */
+/**
+ * Resolves with a module that may run, and the settings to run it under. Rejects as inspectModuleFile does, and with
+ * the SVC_MODULE_… code of a refused module.
+ */
 export async function admitFileToRun(
   file: string,
   settings: readonly string[],

@@ -1,10 +1,11 @@
 // PacedEntities folds events for introspection in the thread that also serves: it yields to the event loop between
-// batches, and stops when the question has taken too long or the service stops. Invariant: at most SLICE_MS of
-// folding, plus one event, run between two yields.
+// batches, and stops when the question has taken too long or the service stops. Invariant: within a call of `apply`,
+// at most SLICE_MS of folding, plus one event, run between two yields.
 import { type Answer, type Args, ForwardingEntity } from '../engine/entity/forwarding-entity.ts';
 import type { GuestEntities, GuestEntity } from '../engine/needs/guest.ts';
 import { systemEventLoop } from '../system.ts';
 
+/** Time for which events are folded before a yield, in milliseconds. */
 const SLICE_MS = 10;
 
 /** `check` is called after each yield; it throws to end the folding. */

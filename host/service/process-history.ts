@@ -1,7 +1,7 @@
 // ProcessHistory answers questions about the journal of an embedded service in the program's own process, where the
-// program's components fold the events. Invariants: questions are answered one at a time, and at most QUESTIONS_MAX
-// wait; requests are served meanwhile (paced-entities.ts); an answer takes at most TIMEOUT_MS, and no question is
-// answered once the service stops.
+// program's components fold the events. Invariants: questions about entities are answered one at a time, and at most
+// QUESTIONS_MAX of them wait or are being answered; requests are served meanwhile (paced-entities.ts); an answer whose
+// folding exceeds TIMEOUT_MS is ended, and no question is answered once the service stops.
 import type { Guest } from '../engine/needs/guest.ts';
 import { type EntityQuestion, HistoryAnswers } from '../history/reader/history-answers.ts';
 import type {
@@ -18,7 +18,9 @@ const TIMEOUT_MS = 10_000;
 
 export class ProcessHistory implements HistoryReader {
   readonly #answers: HistoryAnswers | undefined;
+  /** Settles when the latest question has been answered; never rejects. */
   #latest: Promise<unknown> = Promise.resolve();
+  /** Number of questions that wait or are being answered. */
   #waiting = 0;
   #isClosed = false;
   readonly #timeoutMs: number;

@@ -21,7 +21,10 @@ const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** Runs the service. Resolves with the exit code once the service has stopped or could not be served. */
+/**
+ * Runs the service. Resolves with the exit code once the service has stopped or could not be served. Rejects only with
+ * an error that is not an SvcError.
+ */
 export async function runService(
   inputs: HostInputs,
   stopRequested: Promise<string>,
@@ -29,7 +32,7 @@ export async function runService(
   let deployedLog: Log | undefined;
   try {
     const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
-    // The log of a deployed instance is read as lines of JSON, so the reason for its end is written as such a line.
+    // Programs read the log of a deployed instance, so the reason for its end is written as an entry of the log.
     const log = createLog(settings.name, settings.logFormat);
     if (settings.deployed) deployedLog = log;
     checkSections(settings.sections);
@@ -62,8 +65,8 @@ export interface DevCallbacks {
 }
 
 /**
- * Like runService, for a module that is replaced while it is served: the loop delivers the modules. While no
- * module can be served, this function waits for the next one.
+ * Like runService, for a module that is replaced while it is served: the loop delivers the modules. If the first module
+ * is refused, this function waits for the next one; any other failure is sent and ends the function.
  */
 export async function runDevService(
   { args, env, ...rest }: HostInputs,

@@ -1,6 +1,6 @@
 // RunningService runs one module as a service in this process. It starts in phases, in this order: introspection,
-// journal, log of exceeded limits, shards, announcement, and the loop of `svc dev` if that command runs the service;
-// they stop in reverse order (@svc/kit/phases). Invariants:
+// journal (which the first shard opens), log of exceeded limits, shards, announcement, and the loop of `svc dev` if
+// that command runs the service. The phases stop in reverse order (@svc/kit/phases). Invariants:
 // - Whatever was started is stopped, even if the start failed or was interrupted.
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.
@@ -48,6 +48,7 @@ export class RunningService {
   readonly #supervisor: Supervisor;
   readonly #history: HistoryThread;
   readonly #introspection: Introspection;
+  /** Resolves with the reason of a requested stop; rejects if the journal's writer ends unexpectedly. */
   readonly #ended = Promise.withResolvers<string>();
   readonly #phases: Phases;
   /** The module that is served, which `svc dev` replaces; undefined until the first one is admitted. */
@@ -258,7 +259,7 @@ export class RunningService {
     dev.begin({ url, source: await this.#source, settings, swap }, built);
   }
 
-  /** Notes that another module is served: from now on it folds stored entities, and introspection describes it. */
+  /** Notes that the module `by` is served: from now on `by` folds stored entities, and introspection describes it. */
   #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();
@@ -270,7 +271,10 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Announces the service: as text for a person, as a line of a JSON log, or as the URL alone on stdout for a script. */
+/**
+ * Announces the service: as text for a person or as a log entry on stderr, and with its URL alone on stdout for a
+ * script. A service without HTTP has only a log entry.
+ */
 function announce(
   { name, dataFolder, deployed, logFormat }: Settings<SettingsSections>,
   log: Log,

@@ -1,8 +1,8 @@
 // ServedGuest is a guest with everything that serves it: the engine over its entities, the handlers of its requests,
 // the HTTP server in front of them, the recorder and the counts. A shard has one for its module, and an embedded
 // service one for its program, so that both have the same limits, log, spans and metrics. It runs in one thread and
-// opens nothing: it receives guest, journal and shared memory. Invariant: `stop` is called before `close`, and the
-// owner of guest and journal closes them after `close`.
+// opens only the address of its HTTP server: it receives guest, journal and shared memory. Invariant: once the server
+// may listen, `stop` is called before `close`, and the owner of guest and journal closes them after `close`.
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
@@ -41,7 +41,8 @@ export interface ServedGuestOptions {
   readonly guest: Guest & SampledGuest;
   readonly journal: Journal;
   /**
-   * Whether this is a deployed instance: all callers count as the internet, and handlers are checked in samples only.
+   * Whether this is a deployed instance: all callers count as the internet, and only samples of the commands and
+   * queries are checked not to change the state that they are given.
    */
   readonly deployed: boolean;
   readonly sections: {
@@ -128,8 +129,8 @@ export class ServedGuest {
   }
 
   /**
-   * Listens, and resolves with the address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE, which name the flags of
-   * `svc run` unless `words` name others.
+   * Listens, and resolves with the address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE, which name the
+   * flags of `svc run` unless `words` name others.
    */
   listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress> {
     return this.#server.listen(address, words);

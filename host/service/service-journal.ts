@@ -30,12 +30,16 @@ export class ServiceJournal {
     this.opened = this.#opened.promise;
   }
 
-  /** Opens the journal at the first call. Rejects with SVC_DATA_…, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE. */
+  /**
+   * Connects to the journal, which the first call opens. Rejects with the errors of opening it: SVC_DATA_…,
+   * SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE, or with the reason why the module was refused.
+   */
   async connect(): Promise<JournalConnection> {
     const journal = await (this.#opening ??= this.#open());
     return journal.connect();
   }
 
+  /** Closes the journal if it was opened. */
   async close(): Promise<void> {
     // If opening fails, there is nothing to close.
     const journal = await this.#opening?.catch(() => undefined);

@@ -1,6 +1,7 @@
 // Shard is the entry point of a shard's thread: it starts the guest of the module, attaches to the journal and serves
-// the guest (served-guest.ts). The supervisor starts it with ShardSettings; the two exchange the messages of
-// shard-messages.ts: run → admitted, serve → listening, stop → finished, close → stopped.
+// the guest (served-guest.ts). The supervisor starts the thread with ShardSettings. The two exchange the messages of
+// shard-messages.ts. Over the life of a shard these are, in this order: run → admitted, serve → listening,
+// stop → finished, close → stopped. A shard that cannot start sends `failed` instead.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
@@ -24,9 +25,10 @@ const log = new ServiceLog({
   send: (entry) => send({ kind: 'log', entry }),
 });
 
-/** Other shards that were announced before the router existed. */
+/** Other shards that were announced before the router existed, and are connected when it does. */
 const earlyPeers: Peer[] = [];
 let connectPeer = (peer: Peer): void => void earlyPeers.push(peer);
+/** Does nothing before the router exists. */
 let peerAway = (_index: number, _pauseMs: number): void => {};
 /** Undefined until the shard serves; the supervisor sends no questions before. */
 let served: ServedGuest | undefined;

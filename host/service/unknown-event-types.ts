@@ -1,10 +1,12 @@
 // UnknownEventTypes finds the event types in a journal that no component of the module reads. A service does not
-// start on such a journal, because calls of entities with such events could not be served.
+// start on such a journal, because calls of entities with such events could not be served; exceptions are `svc dev` and
+// event types of ignored components.
 import type { ModuleDescriptor } from '@svc/contract';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalContents, StoredEventType } from '../storage/journal-contents.ts';
 
+/** Maximum number of event types that the error message names. */
 const NAMED_MAX = 10;
 
 /** Parts of the error message that differ between `svc run` and embedded services. */
@@ -22,8 +24,8 @@ const MODULE_WORDS: UnknownTypesWords = {
 };
 
 /**
- * Refuses a journal that holds event types unknown to the module. `ignored` names the components that were dropped on
- * purpose. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
+ * Refuses a journal that holds event types unknown to the module. `ignored`: components that were dropped on purpose,
+ * whose event types are not refused. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
 export function checkEventTypes(
   journal: Pick<JournalContents, 'dir' | 'eventTypes'>,

@@ -18,7 +18,10 @@ export interface ManagedNode {
 export interface ManagementOptions {
   /** Called with an error that prevented an answer. */
   readonly onBug: (error: unknown) => void;
-  /** Limit for receiving a whole request, for sending an answer, and between two requests, in milliseconds. */
+  /**
+   * Limit for receiving a whole request, and between two requests, in milliseconds. A connection without traffic is
+   * closed after twice this time.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -67,8 +70,8 @@ export class ManagementServer {
   }
 
   /**
-   * Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE, which name the `settings` of the
-   * address.
+   * Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE, which name the `settings` of
+   * the address.
    */
   async listen(
     { host, port }: ManagementAddress,

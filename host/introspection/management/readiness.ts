@@ -1,5 +1,5 @@
 // Readiness: whether an instance should receive requests. Each part of the runtime has a check, which is evaluated
-// whenever it is asked, so no result is out of date. The instance is ready when all checks pass.
+// for every report, so no result is out of date. The instance is ready when all checks pass.
 
 export interface ReadinessCheck {
   /** Name of the part in the report, in one word. */

@@ -1,5 +1,6 @@
-// LiveSamples holds the number of invocations in each of the last seconds. A sample is the difference
-// between the totals that the shards share and those at the previous sample.
+// LiveSamples holds, for each of the last SECONDS_KEPT seconds, the number of requests that route handlers ended, by
+// outcome, and quantiles of their durations. A sample is the difference between the totals that the shards share and
+// the totals at the previous sample.
 import type { LiveSecond } from '@svc/contract';
 import { histogramSince, quantile } from '../../model/shared-histogram.ts';
 import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';

@@ -10,7 +10,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A family: all samples of one name. No two have the same labels. */
+/** A family: all samples of one name. No two of them have the same suffix and the same labels. */
 export interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';

@@ -5,12 +5,14 @@ import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
 import { type ObservedAnswer, type ObservedService, problem, shown } from './observed-service.ts';
 
 const PREFIX = '/observability/';
+/** Maximum of the parameter `limit`: for traces, faults, entities, and steps of a history. */
 const TRACES_MAX = 1_000;
 const FAULTS_MAX = 200;
 const ENTITIES_MAX = 1_000;
 const STEPS_MAX = 200;
 /** Maximum duration in a filter: a day, in milliseconds. */
 const MS_MAX = 24 * 60 * 60 * 1_000;
+/** Maximum length of the text in a filter, in UTF-16 code units. */
 const TEXT_UNITS_MAX = 200;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 /** Form of `next` in a list of traces. */

@@ -18,10 +18,13 @@ const REQUESTS_MAX = 64;
 const HEADER_BYTES_MAX = 64 * 1024;
 /** Limit for receiving a whole request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** A connection without traffic is closed after this time, in milliseconds; it is longer than any answer takes. */
+/** A connection without traffic is closed after this time, in milliseconds, which is longer than any answer takes. */
 const SILENCE_MS = 30_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
-/** Maximum bytes of all answers that callers have not received yet. Answers of up to 16 KiB are always sent. */
+/**
+ * Maximum bytes of all answers that callers have not received yet. Answers of up to SMALL_BYTES may exceed the maximum,
+ * and are refused only once it is exceeded.
+ */
 const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 const SMALL_BYTES = 16 * 1024;
 const HEADERS = {
@@ -96,7 +99,9 @@ export async function openObservability(
   return { address: `http://${LOOPBACK}:${port}`, close: async () => closed(server) };
 }
 
-/** Returns the bytes that must be free for an answer: 0 for a small one, which is always sent. */
+/**
+ * Returns the bytes that must be free for an answer: 0 for a small one, which is sent unless the maximum is exceeded.
+ */
 function roomFor({ body }: ObservedAnswer): number {
   return body.length <= SMALL_BYTES ? 0 : Buffer.byteLength(body);
 }

@@ -23,7 +23,10 @@ export interface TraceFilter {
   /** Outcomes of the first span; undefined: any. */
   readonly outcomes: ReadonlySet<Outcome> | undefined;
   readonly minDurationMs: number;
-  /** Text in the trace's name or id, or in a span's name, entity id or reason; undefined: any. */
+  /**
+   * Text in the trace's name or id, or in a span's name, entity id, reason or guest message, in any case of its
+   * letters; undefined or only spaces: any.
+   */
   readonly text: string | undefined;
   /** Cursor: `next` or `previous` of another page. */
   readonly after: string | undefined;

@@ -1,5 +1,6 @@
-// OtlpSpan converts a recorded span into a ReadableSpan of OpenTelemetry's SDK, as far as its exporter reads it. Attributes
-// have the names of the semantic conventions if there are such, and otherwise begin with `svc.`.
+// OtlpSpan converts a recorded span into a ReadableSpan of OpenTelemetry's SDK, with the members that the SDK's
+// exporter reads. Attributes have the names of the semantic conventions if there are such, and otherwise begin with
+// `svc.`.
 import {
   createTraceState,
   type HrTime,

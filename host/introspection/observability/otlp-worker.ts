@@ -1,6 +1,6 @@
 // OtlpWorker is the code of the thread that exports spans. Only this thread loads OpenTelemetry's exporter. It sends
-// spans in the order in which it receives them, one export at a time, and drops those that the receiver does not
-// accept in time.
+// spans in the order in which it receives them. An export begins when the one before has ended or its time is over; the
+// spans that the receiver does not accept in time are dropped.
 import { parentPort, workerData } from 'node:worker_threads';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { FromOtlpWorker, OtlpSettings, ToOtlpWorker } from './otlp-messages.ts';

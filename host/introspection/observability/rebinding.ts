@@ -1,5 +1,5 @@
 // Rebinding: the check that keeps web pages away from an endpoint on loopback. A browser on this machine can reach
-// it: a page can send requests to it, and through a name that resolves to 127.0.0.1 (DNS rebinding) could also read
+// the endpoint: a page can send requests, and through a name that resolves to 127.0.0.1 (DNS rebinding) could also read
 // the answers. The browser itself sends the name in Host and the page's site in Sec-Fetch-Site, which a page cannot
 // change.
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,7 +1,8 @@
 // RegistrationFile is the file by which a console on this machine finds a service: `PID.json` in the folder of
-// running services, and `PID-INSTANCE.json` for each further service of one process. Only its user may read it. It is
-// written atomically, and removed when the process ends. The file of a killed process stays (stale-registrations.ts),
-// so a reader has to ask at the address in the file whether the service still runs.
+// running services, and `PID-INSTANCE.json` for each further service of one process. Only the user who runs the service
+// may read the file. The file is written atomically, and removed when the service stops or the process ends. The file
+// of a killed process stays (stale-registrations.ts), so a reader has to ask at the address in the file whether the
+// service still runs.
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

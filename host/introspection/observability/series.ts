@@ -17,9 +17,15 @@ import type { ShardSeries } from '../../shards/recorder/shard-series.ts';
 import { newestCounts } from './newest-spans.ts';
 import type { SpanRows } from '../../shards/recorder/span-rows.ts';
 
-/** With more handlers, rows of zeros are left out: a module may declare so many that they would be most of the text. */
-const HANDLERS_WITH_ZEROS = 2_500;
-/** Leading digits of the bounds that are exported as buckets; all other bounds only serve to compute quantiles. */
+/**
+ * Maximum number of handlers whose outcomes are all listed. With more handlers, an outcome other than `Ok` is left out
+ * if its count is 0: a module may declare so many handlers that zeros would be most of the text.
+ */
+const HANDLERS_WITH_ZEROS_MAX = 2_500;
+/**
+ * Leading digits of the bounds of durations that are exported as buckets; all other bounds of durations only serve to
+ * compute quantiles.
+ */
 const BUCKET_STEPS = new Set(['1', '2', '5']);
 
 /** Counts of the journal's writer. */
@@ -41,7 +47,7 @@ export function windowFamilies(
 ): Family[] {
   const invocations: Sample[] = [];
   const seconds: Sample[] = [];
-  const isLong = handlers.length > HANDLERS_WITH_ZEROS;
+  const isLong = handlers.length > HANDLERS_WITH_ZEROS_MAX;
   for (const { component, handler, counts, seconds: spent } of windowRows(
     handlers,
     windows,
@@ -90,8 +96,8 @@ interface Row {
 }
 
 /**
- * Counts by component and handler. An endpoint and an entity may have the same name, and handlers of the same name;
- * these share a row.
+ * Returns the counts by component and handler. An endpoint and an entity may have the same name, and handlers of the
+ * same name; these share a row.
  */
 function windowRows(
   handlers: readonly HandlerEntry[],
@@ -181,6 +187,7 @@ export function httpFamilies(
   ];
 }
 
+/** `sum`: returns the sum of a series over all shards. */
 export function shardFamilies(sum: (name: ShardSeries) => number): Family[] {
   return [
     gauge(
@@ -262,7 +269,7 @@ export function gauge(name: string, help: string, value: number): Family {
   return { name, type: 'gauge', help, samples: [{ value }] };
 }
 
-/** Makes one counter of several that differ in one label. */
+/** Makes one family of several counts that differ in the value of one label. */
 export function labelledCounter(
   name: string,
   help: string,

@@ -2,7 +2,7 @@
 // since the last time. Invariants:
 // - One pull runs at a time. Requests meanwhile share the next pull, which begins afterwards, so that its view has
 //   every span that had ended when they were made.
-// - It keeps no more spans than the window has: those of all shards that ended last (newest-spans.ts).
+// - SpanWindow keeps at most `capacity` spans: the spans of all shards that ended last (newest-spans.ts).
 // - If a shard does not answer, its new spans are missing and the view names it; its earlier spans stay.
 import { SvcError } from '@svc/kit/svc-error';
 import { newestCounts } from './newest-spans.ts';
@@ -25,7 +25,7 @@ export interface SpanSource {
   pull(shard: number, after: number, limit: number): Promise<PulledSpans>;
 }
 
-/** A view is immutable; new spans make another one. */
+/** A view is immutable; new spans, and shards that begin or cease to be silent, make another view. */
 export interface SpanView {
   /** Grouped by shard, and oldest first for each shard. */
   readonly spans: readonly RecordedSpan[];
@@ -63,6 +63,7 @@ export class SpanWindow {
     }));
   }
 
+  /** Pulls the new spans, and resolves with the view that includes them; with the same view if nothing has changed. */
   async latest(): Promise<SpanView> {
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#begin();

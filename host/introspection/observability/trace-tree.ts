@@ -13,6 +13,7 @@ import type {
 import type { RecordedFault, RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
 export const SPANS_SHOWN_MAX = 1_000;
+/** Maximum number of ancestors of a span; a span with more becomes a root. */
 const DEPTH_MAX = 64;
 const MICROS_PER_MS = 1_000;
 
@@ -182,7 +183,7 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Rounds to microseconds, the resolution of the clocks. */
+/** Rounds milliseconds to microseconds, the resolution of the clocks; a negative value becomes 0. */
 export function rounded(ms: number): number {
   return Math.max(0, Math.round(ms * MICROS_PER_MS) / MICROS_PER_MS);
 }
