@@ -63,6 +63,7 @@ export class LocatedFaults {
     clearTimeout(timer);
   }
 
+  /** Whether the fault has data by which it may be located, and is not located yet. */
   #isOpen(fault: RecordedFault): boolean {
     const { frames, guestMessage } = fault;
     return (frames !== undefined || guestMessage !== undefined) && !this.#locations.has(fault);

@@ -41,7 +41,7 @@ export interface ExportCounts {
 }
 
 export class MetricsSource {
-  /** Set by the span exporter. */
+  /** Returns the counts of the span export, which sets this function; zeros if spans are not exported. */
   exportCounts: () => ExportCounts = () => ({ exported: 0, dropped: 0 });
   readonly #parts: MetricsParts;
 

@@ -17,7 +17,7 @@ export interface ServiceShards {
    * index of a shard.
    */
   readonly numbers: readonly ShardNumbers[];
-  /** The latest unexpected ends of the shards. */
+  /** The latest unexpected ends of the shards, including failed starts. */
   readonly ends: readonly ShardEnding[];
   /** Counts of faults, of limits that were met, and of failures, summed over all shards. */
   readonly counters: { read(): LimitCounts };

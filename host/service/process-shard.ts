@@ -12,6 +12,7 @@ import type { AnswerTo, ShardQuestion } from '../shards/shard-questions.ts';
 export class ProcessShard implements ServiceShards {
   readonly count = 1;
   readonly ownership = new HashOwnership(this.count);
+  /** Always empty: if this shard ends, the whole process has ended. */
   readonly ends = [];
   readonly counters = new LimitCounters();
   readonly numbers: readonly [ShardNumbers];

@@ -143,8 +143,8 @@ export class ServedGuest {
   }
 
   /**
-   * Closes the engine. Called when no request can arrive any more. Until the grace is over, entities may still fold
-   * events: for calls that wait for them, and to check the states of entities that leave memory.
+   * Closes the engine. Called when no request can arrive any more. Until the grace of `stop` is over, entities may
+   * still fold events: for calls that wait for their entity, and to check the states of entities that leave memory.
    */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);

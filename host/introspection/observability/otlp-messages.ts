@@ -14,6 +14,7 @@ export interface OtlpSettings {
 /** The service whose spans are exported. */
 export interface OtlpSource {
   readonly service: string;
+  /** Drawn at each start; other than the id under which a local service registers. */
   readonly instanceId: string;
   readonly runtimeVersion: string;
   /** Routes after which the spans of endpoints are named. */
