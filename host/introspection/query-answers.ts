@@ -1,6 +1,6 @@
 // QueryAnswers converts the outcome of a query, or of a question about stored entities, into an answer of the
-// observability endpoint. The statuses are those of a route. Unlike the answer of a route, this answer includes the
-// messages of the runtime and the module, because the client is the developer.
+// observability endpoint. The statuses are those of a route, except for NOT_FOUND_CODES. Unlike the answer of a route,
+// this answer includes the messages of the runtime and the module, because the client is the developer.
 import type { SpanFault } from '@svc/contract';
 import { failureAnswer, refusalAnswer } from '../http/answers.ts';
 import type { Refusal, Reply } from '../model/call.ts';
@@ -25,7 +25,7 @@ export function outcomeAnswer(outcome: Reply | Refusal): Answered {
   return { status, body: String(body) };
 }
 
-/** Makes the answer for a fault of the module. */
+/** Makes the answer for a fault of the module. `isLate`: the fault is an exhausted limit of fuel or time. */
 export function faultAnswer(fault: SpanFault, isLate: boolean): Answered {
   const { reason, guestMessage } = fault;
   const status = isLate ? 504 : 500;
