@@ -7,7 +7,10 @@ export type Placement =
   | { readonly kind: 'pinned'; readonly server: string; readonly load: string }
   | { readonly kind: 'unpinned'; readonly reason: string };
 
-/** Returns one processor for the server, and all other processors of this process for the load. */
+/**
+ * Returns one processor for the server, and all other processors of this process for the load; `unpinned` if there is
+ * no taskset, or only one processor.
+ */
 export function oneCoreForServer(): Placement {
   const allowed = processorsOf(process.pid);
   if (allowed === undefined) return { kind: 'unpinned', reason: 'there is no taskset' };

@@ -26,7 +26,7 @@ export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
   try {
     const url = await dev.listening();
     const figures: { served: number; compiled: number }[] = [];
-    // The compiler is warm from the second build on.
+    // Round -1 warms the compiler, and is not measured.
     for (let round = -1; round < starts; round++) {
       const route = `/round-${round + 1}`;
       writeFileSync(
@@ -61,7 +61,10 @@ export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
   }
 }
 
-/** Resolves with the first answer of the new module; during the replacement the port is closed. */
+/**
+ * Resolves when the new module has answered for the first time. Requests are repeated, because the port is closed while
+ * the module is replaced.
+ */
 async function answers(url: string): Promise<void> {
   for (;;) {
     const response = await fetch(url, { headers: { connection: 'close' } }).catch(() => undefined);

@@ -16,7 +16,7 @@ const COMPONENT = 'shopping-cart';
 const ITEMS = Array.from({ length: 10 }, (_, index) =>
   JSON.stringify({ sku: `sku-${index}`, quantity: index + 1 }),
 );
-/** Number of carts that one turn fills. */
+/** Number of carts that one side fills in one turn. */
 const CARTS = 60;
 const NO_LOG = (): void => undefined;
 
@@ -66,7 +66,10 @@ interface Rates {
   readonly free: number;
 }
 
-/** Measures in short turns of `seconds` each, so that other work on the machine affects both sides alike. */
+/**
+ * Measures both sides in short turns, until each side has run for `seconds` in all. The turns are short so that other
+ * work on the machine affects both sides alike.
+ */
 async function inTurns(limited: Guest, free: Guest, seconds: number): Promise<Rates> {
   const sides = [limited, free].map(({ entities }) => ({ entities, commands: 0, ms: 0 }));
   while (sides.some(({ ms }) => ms < seconds * 1000))

@@ -42,7 +42,10 @@ export interface Load {
 
 export interface Loader {
   readonly name: string;
-  /** Returns the number of answers per second. Throws if an answer was not 2xx or a connection broke. */
+  /**
+   * Returns the number of answers per second. Throws if a connection broke or an answer was not 2xx; wrk accepts 3xx as
+   * well.
+   */
   run(load: Load): Promise<number>;
 }
 

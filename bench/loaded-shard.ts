@@ -1,6 +1,7 @@
 // LoadedShard: a shard that creates its own load: concurrent requests, each for a random entity of the service. The
-// shard calls its request handler directly, or sends the requests to its own HTTP server. There is no load generator,
-// so only the shards and the journal use the machine's time.
+// shard calls its request handler directly, or sends the requests to its own HTTP server. No load generator is needed,
+// so only the shards and the journal use the machine's time. (In measurements (n) and (n2) a load generator sends the
+// requests, and the shard only switches its recorder.)
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import { FaultReport } from '../host/model/fault-report.ts';
@@ -26,6 +27,7 @@ import { systemRandom, systemClock, systemDigest } from '../host/system.ts';
 import { requestText, sendPipelined } from './pipelined-client.ts';
 import { type Slice, SwitchedRecorder } from './switched-recorder.ts';
 
+/** Start data of the shard's thread: `index` of `count` shards, and the links to the other shards. */
 export interface LoadedShard {
   readonly module: AdmittedModule;
   readonly index: number;
@@ -40,6 +42,7 @@ export interface ShardLoad {
   readonly route: 0 | 1;
   /** True: over HTTP; false: without sockets. */
   readonly isOverHttp: boolean;
+  /** Number of concurrent requests of this shard. */
   readonly inFlight: number;
   readonly seconds: number;
 }

@@ -9,7 +9,7 @@ import { median, type Measurement, type Pace } from './report.ts';
 
 /** All fuel is given to the instance at its start. */
 const LIMITS = { ...WASM_LIMITS_DEFAULT, startFuel: FUEL_MAX };
-/** Number of commands that the fuel of one instance is enough for. */
+/** Number of commands that one instance executes; its fuel is enough for them. */
 const COMMANDS_PER_INSTANCE = 10_000;
 
 export async function measureMetering({

@@ -1,6 +1,6 @@
 // PeerServers: the peers that svc is compared with, each a server with the counter: Restate's server with its SDK,
 // and workerd with Durable Objects. Both are installed from npm into a folder that git ignores, without their install
-// scripts, and store their data on disk as they do by default.
+// scripts, and store their data on disk, with their default durability.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -106,7 +106,7 @@ const counter :Workerd.Worker = (
 `;
 }
 
-/** Returns the path of a package's program for this operating system. */
+/** Returns the path of a package's program for this operating system and processor. */
 function binaryOf(name: string, program: string): string {
   const system = `${process.platform}-${name.startsWith('@cloudflare') && process.arch === 'x64' ? '64' : process.arch}`;
   return join(INSTALLED, 'node_modules', `${name}-${system}`, 'bin', program);

@@ -30,7 +30,7 @@ export async function measureRecorder(
 ): Promise<Measurement[]> {
   const module = await benchModule();
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  // A trial run is shorter than a normal turn.
+  // The load of a trial run is too short for several turns of the normal length.
   const sliceMs = Math.min(SLICE_MS, (pace.seconds * 1000) / 10);
   const placement = oneCoreForServer();
   const measurements: Measurement[] = [];
@@ -103,7 +103,7 @@ async function slicesOf(
   }
 }
 
-/** Requests per second of both sides. */
+/** Requests per second with the recorder, and without it (`other`). */
 interface Figures {
   readonly recorded: number;
   readonly other: number;

@@ -14,7 +14,7 @@ import { benchModule } from './service.ts';
 const ENTITIES = 10;
 /** Number of events of each entity; more than `purityRefoldEventsMax`, so that eviction folds no entity again. */
 const EVENTS = 20_000;
-/** Batch of events for the guest alone, as large as one of a replay. */
+/** Batch of events for the guest alone, as large as the largest batch of a replay. */
 const BATCH = Array.from({ length: 1_000 }, () => EVENT);
 
 export async function measureReplay({

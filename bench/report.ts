@@ -5,16 +5,17 @@ export interface Pace {
   readonly seconds: number;
   /** Number of rounds of each side, in turns; the figures are medians. */
   readonly rounds: number;
-  /** Warm-up of each side before its first round, in seconds. */
+  /** Usual warm-up of a side before its first round, in seconds; 0: none. Some measurements deviate from this time. */
   readonly warmUpSeconds: number;
-  /** Number of measured cold starts of each side. */
+  /** Number of measured cold starts of each side, and of measured changes of `svc dev`. */
   readonly starts: number;
 }
 
 export interface Measurement {
+  /** Name by which `--only` selects the measurement: a letter, perhaps with a digit. */
   readonly letter: string;
   readonly what: string;
-  /** Median of svc's rounds. */
+  /** Median of svc's rounds; the only value if there are no rounds. */
   readonly svc: number;
   /** Name of the reference; without a reference, a remark on the figure. */
   readonly beside: string;
@@ -22,10 +23,11 @@ export interface Measurement {
   readonly other: number | undefined;
   readonly unit: 'per second' | 'ms' | 'MiB';
   /**
-   * Ratio of svc to the reference: for rates, the median of the ratios of neighbouring rounds; for times, the ratio of
-   * the medians. Undefined if there is no reference.
+   * Ratio of svc to the reference: in (e) and (o), the ratio of the medians; otherwise, the median of the ratios of
+   * neighbouring rounds. Undefined if there is no reference.
    */
   readonly ratio: number | undefined;
+  /** Processors on which the servers and the load ran, in words. */
   readonly cores: string;
 }
 

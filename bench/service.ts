@@ -1,5 +1,5 @@
-// Service: starts the two servers of a comparison, each in a process of its own: a module served by `svc run`, and
-// fastify with the same routes, whose handlers answer a constant.
+// Service: starts the servers of measurements, each in a process of its own: a module served by `svc run`; fastify with
+// the same routes, whose handlers answer a constant; and the server whose recorder is switched off in turns.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,8 @@ import { onProcessors } from './cores.ts';
 import type { Slice } from './switched-recorder.ts';
 
 const root = join(import.meta.dirname, '..');
-const HIGHEST_START_MS = 30_000;
+/** A server that does not listen after this time, in milliseconds, is ended. */
+const START_MS_MAX = 30_000;
 
 export interface Service {
   readonly url: string;
@@ -65,7 +66,10 @@ export async function startRecorded(
   });
 }
 
-/** Starts a server, which prints its address on a line of its own once it listens. */
+/**
+ * Starts a server, which prints its address on a line of its own once it listens. `report`: called with every other
+ * line that the server prints.
+ */
 async function start(
   file: string,
   args: readonly string[],
@@ -77,7 +81,7 @@ async function start(
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
-  const timer = setTimeout(() => child.kill('SIGKILL'), HIGHEST_START_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX);
   const listening = Promise.withResolvers<string>();
   createInterface({ input: child.stdout }).on('line', (line) => {
     if (/^http:\/\/\S+$/.test(line)) listening.resolve(line);

@@ -1,5 +1,5 @@
 // Measurements (i), (j), (i2), (j2): two shards compared with one, loaded from within the shards: queries, and durable
-// commands, of random entities, so that with two shards every second call is forwarded. In (i2) and (j2) the requests
+// commands, of random entities, so that with two shards half of the calls are forwarded. In (i2) and (j2) the requests
 // use HTTP, as in a real service.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ export class LoadedService {
         peers[index]!.push({ index: other, ...here });
         peers[other]!.push({ index, ...there });
       }
-    const shards = peers.map((those, index) => {
+    const shards = peers.map((ownPeers, index) => {
       const connection = journal.connect();
       const workerData: LoadedShard = {
         module,
@@ -97,9 +97,9 @@ export class LoadedService {
         count,
         entities: ENTITIES,
         journal: connection,
-        peers: those,
+        peers: ownPeers,
       };
-      const transferList = [...connection.ports, ...those.map((peer) => peer.port)];
+      const transferList = [...connection.ports, ...ownPeers.map((peer) => peer.port)];
       return new Worker(new URL('./loaded-shard.ts', import.meta.url), {
         workerData,
         transferList,
@@ -142,7 +142,7 @@ export class LoadedService {
   }
 }
 
-/** Resolves with the next message of that kind. */
+/** Sends a message to the shard. Resolves with its next message of that kind; rejects if the shard fails. */
 async function answerOf<Kind extends ShardNews['kind']>(
   shard: Worker,
   wanted: ShardLoad | RecordingTurns,

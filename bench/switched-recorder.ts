@@ -10,7 +10,7 @@ export interface Slice {
 }
 
 /** Number of answers between two checks of the time. */
-const ANSWERS = 64;
+const ANSWERS_PER_CHECK = 64;
 
 export class SwitchedRecorder extends SpanRing {
   #isOn = true;
@@ -32,6 +32,7 @@ export class SwitchedRecorder extends SpanRing {
     this.#begin(true);
   }
 
+  /** Returns 0 while the recorder is off, because reading the time is a part of the cost of recording. */
   override nowMs(): number {
     return this.#isOn ? super.nowMs() : 0;
   }
@@ -46,7 +47,7 @@ export class SwitchedRecorder extends SpanRing {
 
   /** Counts an answered request. */
   answered(): void {
-    if (++this.#answered % ANSWERS !== 0) return;
+    if (++this.#answered % ANSWERS_PER_CHECK !== 0) return;
     const passedMs = performance.now() - this.#startMs;
     if (passedMs < this.#sliceMs) return;
     const perSecond = (this.#answered * 1000) / passedMs;

@@ -1,6 +1,6 @@
 // The schema of a module descriptor, the description that a module carries. It is published as JSON Schema
-// (generated/module-descriptor.schema.json), and descriptors are checked against that file: programs take the
-// types from here, and leave the schema library to `npm run generate`.
+// (generated/module-descriptor.schema.json), and descriptors are checked against that file: programs import only
+// types from here, so that only `npm run generate` loads the schema library.
 import { Type, type Static } from 'typebox';
 import {
   ANSWERS_MAX,
@@ -13,7 +13,7 @@ import {
 import { typeSchemaShapes } from './type-schema.ts';
 
 const closed = { additionalProperties: false } as const;
-/** Component ids and wire names: they are stored and appear in addresses. */
+/** Names of components, commands and queries: they are stored or appear in addresses. */
 const WireName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._-]{0,99}$' });
 const ManifestName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._<>, -]{0,199}$' });
 const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });

@@ -17,9 +17,9 @@ import type { TypeSchema } from './type-schema.ts';
 export const DESCRIPTOR_SECTION = 'svc:descriptor';
 /** The largest descriptor that is read, in bytes. */
 export const DESCRIPTOR_BYTES_MAX = 1024 * 1024;
-/** How deep objects and lists may nest, so that no descriptor can exhaust a reader's stack. */
+/** Maximum number of levels of nested values, so that no descriptor can exhaust a reader's stack. */
 const DESCRIPTOR_DEPTH_MAX = 64;
-/** Most routes of all endpoints together: a request is matched against all of them. */
+/** Maximum number of routes of all endpoints together. */
 const ROUTES_MAX = 1000;
 const REFERENCE_PREFIX = '#/types/';
 /** Version of the WIT package `svc:runtime` that this build speaks. */
@@ -29,7 +29,10 @@ export type DescriptorResult =
   | { readonly ok: true; readonly descriptor: ModuleDescriptor }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Parses the text of the custom section. Reports at most ten problems, each with its path in the JSON. */
+/**
+ * Parses the text of the custom section. Reports the first violation of the schema, with its path in the JSON, or at
+ * most ten problems that a schema cannot find.
+ */
 export function parseModuleDescriptor(text: string): DescriptorResult {
   let value: unknown;
   try {
@@ -51,7 +54,10 @@ export function parseModuleDescriptor(text: string): DescriptorResult {
 /** Created at the first use: most programs that import this file never check a descriptor. */
 let check: SchemaCheck | undefined;
 
-/** Returns problems that a schema cannot find: duplicate names, references and templates that do not match. */
+/**
+ * Returns at most ten problems that a schema cannot find, such as duplicate names, and references, templates and
+ * defaults that do not fit.
+ */
 function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const components = new Set<string>();
@@ -150,8 +156,8 @@ function corsProblems(path: string, cors: CorsDescriptor | undefined): string[] 
 }
 
 /**
- * Checks every text of the descriptor: a half of a surrogate pair has no encoding, and `__proto__` is a special name
- * in JavaScript.
+ * Returns the first problem of the texts and member names of a value; undefined if there is none: half of a surrogate
+ * pair has no encoding, and `__proto__` is a special member name in JavaScript.
  */
 function textProblem(value: unknown): string | undefined {
   if (typeof value === 'string')
@@ -190,7 +196,10 @@ function referenceOf(type: TypeSchema | undefined): string | undefined {
   return type.$ref.slice(REFERENCE_PREFIX.length);
 }
 
-/** Computes the depth without recursion, since the depth may be excessive. */
+/**
+ * Returns the number of levels of nested values, or DESCRIPTOR_DEPTH_MAX + 1 if there are more. There is no recursion,
+ * because the depth may be excessive.
+ */
 function depthOf(value: unknown): number {
   let depth = 0;
   let level: unknown[] = [value];
@@ -203,7 +212,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks that each name is read as one field only, and that no field is required twice. */
+/** Checks that each name is read as one field only, that no field is required twice, and that aliases have a field. */
 function fieldProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const visit = (node: unknown): void => {

@@ -1,6 +1,6 @@
 // The schemas of the responses of the loopback observability endpoint of a service on a developer's machine.
-// They are published as JSON Schema (generated/observability.schema.json); programs take the types from here,
-// and leave the schema library to `npm run generate`. Times are ISO 8601 in UTC with milliseconds, durations
+// They are published as JSON Schema (generated/observability.schema.json); programs import only types from here,
+// so that only `npm run generate` loads the schema library. Times are ISO 8601 in UTC with milliseconds, durations
 // milliseconds with fractions. A missing value is null. Fields are only ever added.
 import { Type, type Static, type TSchema } from 'typebox';
 
@@ -184,13 +184,13 @@ const shapes = {
     {
       /** Traces, newest first. */
       traces: Type.Array(Type.Ref('TraceSummary')),
-      /** Spans that are kept at most, and spans since the process started. */
+      /** Maximum number of spans that are kept, and number of spans since the process started. */
       window: Type.Object({ capacity: Count, recorded: Count }, closed),
       /** Traces in the window that fit the filter, on all pages together. */
       total: Count,
       /** Number of these traces that are newer than this page. */
       newer: Count,
-      /** The value of `after` for the page before this one; null if that is the first page or none. */
+      /** The value of `after` for the page before this one; null if that is the first page, or there is none. */
       previous: OrNull(Text),
       /** The value of `after` for the next page; null: there is none. */
       next: OrNull(Text),
@@ -243,7 +243,7 @@ const shapes = {
       refused: Count,
       failed: Count,
       timedOut: Count,
-      /** Percentiles of their durations; null if there were none. */
+      /** Percentiles of the durations of these invocations; null if there were none. */
       p50Ms: OrNull(Amount),
       p95Ms: OrNull(Amount),
       p99Ms: OrNull(Amount),
@@ -298,7 +298,7 @@ const shapes = {
       kind: Type.Union([Word('event'), Word('deleted'), Word('damaged')]),
       time: OrNull(Time),
       manifest: OrNull(Text),
-      /** Case of a sum type. */
+      /** Text of the event's member `type`, which names the case of a sum type; null if there is none. */
       type: OrNull(Text),
       /** The stored event, as JSON text. */
       event: OrNull(Text),
@@ -307,11 +307,11 @@ const shapes = {
       key: OrNull(Text),
       changes: Type.Array(Type.Ref('StateChange')),
       moreChanges: Count,
-      /** State after the event, as JSON text; null if it is unknown. */
+      /** State after the record, as JSON text; null if it is unknown or was left out. */
       state: OrNull(Text),
       /** True: the state is too large and was left out. */
       stateCut: Type.Boolean(),
-      /** Reason why the state is unknown from here on. */
+      /** Reason why the state is unknown until the incarnation ends; null if it is known. */
       problem: OrNull(Text),
     },
     closed,
@@ -355,7 +355,7 @@ const shapes = {
       problems: Type.Array(Type.Ref('DevProblem')),
       /** Result of checking stored events against the module; null: it is not known yet. */
       upgrade: OrNull(Type.Array(Text)),
-      /** Duration of the last build, and of the time from its end to the first answer. */
+      /** Duration of the last build, and time from its end to the first answer; null while they are unknown. */
       builtMs: OrNull(Amount),
       servedAfterMs: OrNull(Amount),
     },

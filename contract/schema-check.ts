@@ -78,7 +78,10 @@ function compile(
   }
 }
 
-/** Reports the problem of the best matching alternative: the one that fails deepest in the value. */
+/**
+ * Reports the problem of the best matching alternative, which is the one that fails deepest in the value. If all
+ * alternatives fail at the value itself, reports that none fits.
+ */
 function anyOf(alternatives: readonly Check[]): Check {
   return (value, path) => {
     let deepest: string | undefined;

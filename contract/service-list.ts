@@ -5,12 +5,14 @@ export interface ListedService {
   readonly instanceId: string;
   readonly name: string;
   readonly pid: number;
+  /** Time as ISO 8601. */
   readonly startedAt: string;
   readonly state: 'running' | 'gone';
-  /** Address of its HTTP server; null while it does not listen. */
+  /** Address of the service's HTTP server; null while the service does not listen. */
   readonly address: string | null;
-  /** Address of its observability endpoint. */
+  /** Address of the service's observability endpoint. */
   readonly observabilityAddress: string;
+  /** Reason why the service does not answer; null while it answers. */
   readonly problem: string | null;
 }
 
@@ -20,5 +22,6 @@ export interface ServiceList {
   readonly services: readonly ListedService[];
   /** Number of registration files whose service does not answer. */
   readonly unanswered: number;
+  /** Problem with the folder or its registration files; null if there is none. */
   readonly problem: string | null;
 }

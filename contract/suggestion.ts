@@ -18,7 +18,10 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** Returns the candidate nearest to the word; undefined if none is near enough. */
+/**
+ * Returns the candidate nearest to the word, in any case of letters; undefined if none is near enough: within one edit
+ * for every three letters of the word, but at least one edit.
+ */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

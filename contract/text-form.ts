@@ -9,14 +9,16 @@ const DECIMAL = /^(?!-0(\.0+)?$)-?(0|[1-9]\d*)(\.\d+)?$/;
 const DECIMAL_DIGITS_MAX = 100;
 const DURATION =
   /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,3}))?S)?)?$/;
-/** Maximum length of a duration's text; only zero padding makes one longer. */
+/** Maximum length of a duration's text, in UTF-16 units: a longer text has needless zeros, or is too long a time. */
 const DURATION_UNITS_MAX = 100;
+/** Longest duration, in milliseconds: 100 million days. */
 const DURATION_MS_MAX = 8_640_000_000_000_000n;
 /** Earliest time, in milliseconds: the beginning of year 0, the first of four digits. */
 const FIRST_MS = -62_167_219_200_000;
+/** Latest time, in milliseconds: the end of year 9999. */
 const LAST_MS = 253_402_300_799_999;
 
-/** Normalises a date to UTC with milliseconds; returns undefined if the text is not a date. */
+/** Normalises a date with time to UTC with milliseconds; returns undefined if the text is not a date with time. */
 export function dateTimeOf(text: string): string | undefined {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return undefined;
@@ -36,13 +38,19 @@ export function isBase64(text: string): boolean {
   return BASE64.test(text);
 }
 
-/** Returns whether the text is a decimal. An exponent, a plus sign, leading zeros and `-0` are not allowed. */
+/**
+ * Returns whether the text is a decimal of at most 100 digits. An exponent, a plus sign, leading zeros and a negative
+ * zero are not allowed.
+ */
 export function isDecimal(text: string): boolean {
   if (text.length > DECIMAL_DIGITS_MAX + 2 || !DECIMAL.test(text)) return false;
   return text.replaceAll(/[-.]/g, '').length <= DECIMAL_DIGITS_MAX;
 }
 
-/** Normalises a duration to days, hours, minutes and seconds; returns undefined if the text is not a duration. */
+/**
+ * Normalises a duration to days, hours, minutes and seconds; returns undefined if the text is not a duration, or is a
+ * negative zero or longer than 100 million days.
+ */
 export function durationOf(text: string): string | undefined {
   const parts = text.length > DURATION_UNITS_MAX ? null : DURATION.exec(text);
   if (parts === null) return undefined;
