@@ -50,12 +50,12 @@ export function isCorsField(name: string): boolean {
   return name.startsWith(CORS_PREFIX);
 }
 
-/** Returns whether a field (name in lower case) is meant for this hop only, and is not passed on. */
+/** Returns whether a field (name in lower case) belongs to the connection or the platform, and is not passed on. */
 export function isForThisHop(name: string): boolean {
   return CONNECTION_FIELDS.has(name) || name.startsWith(PLATFORM_PREFIX);
 }
 
-/** Returns the further fields that a `Connection` header lists, in lower case. */
+/** Returns the names of further fields for this hop, which a `Connection` header lists, in lower case. */
 export function connectionOptions(value: string): readonly string[] {
   return value.split(',').map((option) => option.trim().toLowerCase());
 }

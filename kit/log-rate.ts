@@ -54,7 +54,10 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
     this.#give(entry, bytes);
   }
 
-  /** Logs how many lines were not written, if any. Call it from time to time, and at the end. */
+  /**
+   * Logs how many lines were not written, if there are any and there is capacity for a line. Call it from time to time,
+   * and at the end.
+   */
   report(nowMs: number): void {
     this.#fill(nowMs);
     if (this.#notWritten === 0 || this.#lines < 1) return;
@@ -88,7 +91,10 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
   }
 }
 
-/** Returns the bytes that a line counts for. A control character counts as one byte, and is written as six. */
+/**
+ * Returns the bytes that a line counts for, which may be fewer than are written: a control character counts as one
+ * byte, and is written as six.
+ */
 export function entryBytes({ message, fields }: LogEntry): number {
   let bytes = FRAME_BYTES + Buffer.byteLength(message);
   for (const name in fields) bytes += name.length + Buffer.byteLength(String(fields[name]));

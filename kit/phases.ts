@@ -27,8 +27,9 @@ export class Phases {
   }
 
   /**
-   * Starts the phases in order, and resolves when all have started or the stop was asked for. Rejects with what a
-   * start fails with; the caller has to call `stop` then as well. The second call waits for the first.
+   * Starts the phases in order. Resolves when all have started or, after the stop was asked for, when the current start
+   * has settled. Rejects with the failure of a start; the caller has to call `stop` then as well. A further call
+   * returns the promise of the first.
    */
   start(): Promise<void> {
     if (this.#starting === undefined) {
@@ -42,7 +43,8 @@ export class Phases {
 
   /**
    * Stops the phases in reverse order. The stop of the last phase begins before this function returns, unless a start
-   * is under way. Rejects with the first failure once every phase is stopped. The second call waits for the first.
+   * is under way. Rejects with the first failure once every phase is stopped. A further call waits for the
+   * first.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();

@@ -3,7 +3,7 @@
 // environment, which overrides the default.
 //
 // Invariants: every number and every list has a range, an empty value is refused, and a message names the
-// setting in both its forms.
+// setting by its dotted name and its variable.
 import { dottedName, variableName } from './setting-name.ts';
 import { SvcError } from './svc-error.ts';
 
@@ -66,7 +66,7 @@ export class SettingsReader {
   /** Returns the given value; undefined if none was given. Throws SVC_SETTING_INVALID when it is empty. */
   text(dotted: string): string | undefined {
     const value = this.#given.get(dotted) ?? this.#env[variableName(dotted)];
-    // An empty value comes from an unset variable. It would mean the working folder, or a host with every address.
+    // An empty value comes from an unset variable. It would mean the working folder, or all addresses as the host.
     if (value === '') throw invalidSetting(dotted, value, 'a value that is not empty');
     return value;
   }
@@ -136,7 +136,10 @@ export function sectionNames(sections: AllDefaults): string[] {
   );
 }
 
-/** Reads the values of `--set NAME=VALUE`. Throws SVC_USAGE. */
+/**
+ * Returns the values of `--set NAME=VALUE` by dotted names; the last one of a name counts. Throws SVC_USAGE for an
+ * assignment without `=`.
+ */
 export function readAssignments(assignments: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const assignment of assignments) {

@@ -12,7 +12,10 @@ const PASSED_ON_MS = 1_000;
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Resolves with the reason to stop. The same signal again, later than a forwarded one, ends the process at once. */
+/**
+ * Resolves with the reason to stop. The same signal again, later than PASSED_ON_MS, ends the process at once.
+ * `parentPid`: id of the process whose end is a reason to stop; undefined: none.
+ */
 export async function stopRequest(
   parentPid: string | undefined,
   signals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],

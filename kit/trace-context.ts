@@ -42,7 +42,7 @@ export interface RandomBits {
   next64(): bigint;
 }
 
-/** The header that was read or created last: a request and its calls carry the same one. */
+/** The header that was read or created last, which is likely the next one that is read; see `traceParentText`. */
 let last: { readonly value: string; readonly parent: TraceParent | undefined } = {
   value: '',
   parent: undefined,
@@ -128,7 +128,10 @@ export function traceIdOf(metadata: TraceMetadata): string | undefined {
   return value.slice(TRACE_ID_AT, TRACE_ID_AT + 2 * WORD_DIGITS);
 }
 
-/** Returns the metadata of a call that continues `metadata` as the span `own`; undefined: the call has no trace. */
+/**
+ * Returns the metadata of a call: `metadata` with the span `own` as its `traceparent`, if it has one. If `own` is
+ * undefined, the call has neither `traceparent` nor `tracestate`.
+ */
 export function childMetadata(
   metadata: TraceMetadata,
   own: TraceParent | undefined,

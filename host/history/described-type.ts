@@ -15,7 +15,10 @@ export interface Described {
 }
 
 const REFERENCE_PREFIX = '#/types/';
-/** Maximum number of references that are followed; never reached, because admission refuses circular references. */
+/**
+ * Maximum number of references and nullable types that are followed; a longer chain counts as the type null. No chain
+ * is endless, because admission refuses circular references.
+ */
 const STEPS_MAX = 1_000;
 
 /** Returns the form of a type: follows references, and takes the type out of a nullable one. */
@@ -56,7 +59,7 @@ export function casesOf({ oneOf }: UnionType, types: Types): ReadonlyMap<string,
   return cases;
 }
 
-/** Returns the type of a field; undefined if the record has no such field. A tag is of type string. */
+/** Returns the type of a field; undefined if the record has no such field. The type of a tag is an enum of its text. */
 export function fieldOf({ properties }: RecordType, name: string): TypeSchema | undefined {
   if (!Object.hasOwn(properties, name)) return undefined;
   const property = properties[name]!;
@@ -68,7 +71,7 @@ const fieldsByName = new WeakMap<RecordType, ReadonlyMap<string, string>>();
 
 /**
  * Returns the field that is read from this member name in JSON: the field of the same name, or the field that has the
- * name as an alias.
+ * name as an alias. Returns undefined if there is none.
  */
 export function readAs(record: RecordType, name: string): string | undefined {
   let fields = fieldsByName.get(record);

@@ -10,8 +10,8 @@ import type { Finding } from './upgrade-finding.ts';
 type Handler = EntityDescriptor['commands'][number];
 
 /**
- * Compares two descriptors. `stored`: components whose events the journal holds; for these, folding the events
- * finds more.
+ * Compares two descriptors. `stored`: components whose events the journal holds. If the new module has no such
+ * component, nothing is reported here, because folding the events reports it.
  */
 export function descriptorDifferences(
   before: ModuleDescriptor,
@@ -37,7 +37,8 @@ export function descriptorDifferences(
 
 /**
  * Returns the component of the new module that a missing component was perhaps renamed to: one with the same
- * manifest, or with a similar name.
+ * manifest, or with a similar name. Returns undefined if none is likely. `before`: the previous module, whose
+ * components are no candidates; undefined: all components of the new module are candidates.
  */
 export function renamedComponent(
   component: string,

@@ -2,8 +2,9 @@
 // module. Both modules fold a page of the journal before the next page is read. Findings are added to UpgradeFindings.
 //
 // Invariants
-// C1  The events of one entity do not affect the findings of another.
-// C2  At most a page of records is in memory, however long a history is.
+// C1  The events of one entity do not affect the findings of another, except that events which fault are located only
+//     for the first LOCATING_ATTEMPTS_MAX attempts of a thread.
+// C2  Only a few pages of records are in memory, however long a history is.
 // C3  An incarnation with a damaged record is not folded beyond that record.
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../engine/needs/guest.ts';
@@ -24,9 +25,9 @@ const PAGE_RECORDS_MIN = 16;
 const PAGE_RECORDS_MAX = 1_024;
 /** Number of UTF-16 units of JSON text in a page above which the next page has fewer records. */
 const PAGE_UNITS = 1024 * 1024;
-/** Maximum number of faults per thread for which the event is located. */
-const LOCATED_MAX = 200;
-/** Maximum length of the description of a problem, in UTF-16 units. */
+/** Maximum number of attempts per thread to locate the event at which a module faults. A fault may take two. */
+const LOCATING_ATTEMPTS_MAX = 200;
+/** Maximum length of a fault's text in the description of a problem, in UTF-16 units. */
 const PROBLEM_MAX = 500;
 
 export interface ComparisonNeeds {
@@ -51,7 +52,7 @@ interface ComparedFolds {
 export class EntityComparison {
   readonly #needs: ComparisonNeeds;
   #pageRecords = 64;
-  #locatedCount = 0;
+  #locatingAttempts = 0;
   #entity: EntityRef = { component: '', id: '' };
   /** Findings of the current entity, as name and subject: an entity counts once per finding. */
   readonly #reported = new Set<string>();
@@ -114,7 +115,7 @@ export class EntityComparison {
       return new LocatingFold({
         entities: guest.entities,
         incarnation: { entity: this.#entity, afterSeq, lastSeq: Infinity, eventsAfter },
-        mayLocate: () => ++this.#locatedCount <= LOCATED_MAX,
+        mayLocate: () => ++this.#locatingAttempts <= LOCATING_ATTEMPTS_MAX,
       });
     };
     const { now, before } = this.#needs;
@@ -129,7 +130,10 @@ export class EntityComparison {
     await folds.before?.events(events);
   }
 
-  /** Compares the states at the end of an incarnation. `lastSeq`: sequence number of its last event. */
+  /**
+   * Compares the states at the end of an incarnation. `lastSeq`: sequence number of its last event, or of the record
+   * before the incarnation if it has no event.
+   */
   async #ended(folds: ComparedFolds, lastSeq: number): Promise<void> {
     if (folds.isDamaged || folds.now === undefined) return;
     const now = await folds.now.state();
@@ -208,8 +212,8 @@ export class EntityComparison {
   }
 
   /**
-   * Reports a finding. `hint`: computes the end of the example's problem, which has to parse the event; it is called
-   * only if the example will be listed.
+   * Reports a finding. `hint`: computes text to append to the example's problem. The computation parses the event, so
+   * `hint` is called only if the example will be listed.
    */
   #report(
     name: Finding['name'],

@@ -63,7 +63,7 @@ export type WhatIfResult =
 
 export interface WhatIfOutcome {
   readonly outcome: WhatIfResult;
-  /** Lines that the module logged. */
+  /** Lines that the module logged during the command. */
   readonly log: readonly GuestLogLine[];
 }
 
@@ -75,9 +75,9 @@ export interface HistorySource {
 }
 
 /**
- * The history of one entity. Every method throws SVC_NOT_IN_JOURNAL, the SVC_JOURNAL_… errors of the inspection,
- * SVC_EVENT_UNREADABLE for an event that the module cannot decode, and SVC_FOLD_FAULTED for an event at which it
- * faults.
+ * The history of one entity. `stateAt`, `steps` and `whatIf` throw SVC_NOT_IN_JOURNAL, the SVC_JOURNAL_… errors of
+ * the inspection, SVC_EVENT_UNREADABLE for an event that the module cannot decode, and SVC_FOLD_FAULTED if the module
+ * faults at an event or a state.
  */
 export class EntityHistory {
   readonly #inspection: JournalInspection;
@@ -109,6 +109,7 @@ export class EntityHistory {
     this.#guest = start((line) => this.#log.push(line));
   }
 
+  /** Returns the state at the point. */
   async stateAt(point: HistoryPoint): Promise<PastState> {
     const at = new IncarnationAt(this.#inspection, this.#entity, point);
     const { seq, timeMs, isDeleted } = at;
@@ -131,7 +132,7 @@ export class EntityHistory {
       const fold = new EventFold(guest, at.afterSeq, new BatchSizes([1]));
       let state = await this.#stateOf(guest, at.afterSeq);
       for (const record of at.records()) {
-        // A deletion ends the state; the next record is applied to an empty state.
+        // A deletion is the last record of its incarnation, and is not folded.
         if (record.kind === 'deleted') {
           yield { record, changes: [], moreCount: 0 };
           continue;

@@ -1,6 +1,7 @@
 // EventFile reads events of entities from lines of JSON, as `svc journal export` writes them. It uses the members
-// `component`, `id`, `kind`, `seq`, `manifest` and `event` of a line. The lines of an entity have to be in
-// the order of its records. All current incarnations are held in memory, because a file cannot be searched for an
+// `component`, `id`, `kind`, `seq`, `manifest`, `event` and `text` of a line, and skips lines with the member
+// `svc-journal`. The lines of an entity have to be in the order of its records.
+// All current incarnations are held in memory, because a file cannot be searched for an
 // entity as a journal can.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -22,7 +23,7 @@ interface Line {
 
 interface FileIncarnation {
   readonly entity: EntityRef;
-  /** Sequence number of the previous line. */
+  /** Sequence number of the entity's previous line. */
   seq: number;
   /** Sequence number of the first of the events. */
   firstSeq: number;
@@ -34,8 +35,8 @@ const OTHER_KINDS: ReadonlySet<unknown> = new Set(['answer', 'module', 'end']);
 const EVENT_MEMBER = /,\s*"event"\s*:/;
 
 /**
- * Reads the current incarnation of each entity. A line without a manifest has the module's manifest. Rejects with
- * SVC_EVENTS_INVALID.
+ * Reads the current incarnation of each entity that has events. A line without a manifest has the manifest that the
+ * module declares. Rejects with SVC_EVENTS_INVALID.
  */
 export async function incarnationsOfFile(
   path: string,
@@ -85,7 +86,10 @@ function seqOf({ seq }: Line): number | undefined {
   return typeof seq === 'number' && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined;
 }
 
-/** Returns the stored text of the event: byte for byte if `event` is the last member, as in an export. */
+/**
+ * Returns the stored text of the event, byte for byte if `event` is the last member, as in an export; undefined if the
+ * line has no event.
+ */
 function eventOf(line: string, { event, text }: Line): string | undefined {
   // Text that is no JSON is exported as a string in `text`.
   if (event === undefined && typeof text === 'string') return text;

@@ -1,5 +1,5 @@
-// FoldFailure makes the SvcError for a history that a guest cannot fold: for an event that it cannot decode or
-// faults at, or a state that has no JSON form.
+// FoldFailure makes the SvcError for a history that a guest cannot fold: for an event that the guest cannot decode or
+// faults at, or a state that the guest cannot open or encode.
 import { eventFault } from '../engine/entity/event-fault.ts';
 import type { FoldProblem } from '../engine/entity/event-fold.ts';
 import { entityName } from '../engine/entity/history.ts';
@@ -15,7 +15,7 @@ export function eventFailure(entity: EntityRef, seq: number, problem: FoldProble
   return foldFailure(eventFault(entity, seq, problem));
 }
 
-/** Makes the error of a state that has no JSON form. `seq`: sequence number of the last folded record. */
+/** Makes the error of a state that cannot be opened or encoded. `seq`: sequence number of the last folded record. */
 export function stateFailure(entity: EntityRef, seq: number, fault: GuestFault): SvcError {
   const what = `the state of ${entityName(entity)} after record ${seq} cannot be written as JSON`;
   return faulted(`${what}: ${fault.message}`, fault);

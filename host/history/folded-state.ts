@@ -13,7 +13,10 @@ export type Folded =
   | { readonly kind: 'state'; readonly state: string }
   | {
       readonly kind: 'problem';
-      /** Sequence number of the first event of the failed batch; undefined if the state cannot be encoded. */
+      /**
+       * Sequence number of the first event of the failed batch; undefined if the entity cannot be opened or its state
+       * cannot be encoded.
+       */
       readonly seq: number | undefined;
       readonly problem: FoldProblem;
     };

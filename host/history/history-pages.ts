@@ -1,7 +1,8 @@
 // HistoryPages reads the records of an entity page by page, as steps (history-walk.ts). Invariants:
-// - A page is bounded in records, text and time, and has at least one step if there is a record.
-// - A request for the page after one of the last two pages, or again for the end of such a page, folds no earlier
-//   events again: a client that shows the end of a long history asks for this end every other second.
+// - A page ends after a number of records, an amount of text, or a time. It has at least one step if there is a record.
+//   Folding the records before the page has no limit of time.
+// - A request for the page after one of the two pages that were returned last, or again for the end of such a page,
+//   folds no earlier events again: a client that shows the end of a long history asks for this end every other second.
 import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { entityName } from '../engine/entity/history.ts';
 import type { GuestEntities } from '../engine/needs/guest.ts';
@@ -18,8 +19,8 @@ const PAGE_MS = 3_000;
 /** Limits of the cached steps of a reader: their number, and their text in UTF-16 units. */
 const KEPT_STEPS = 200;
 const KEPT_UNITS = 2 * PAGE_UNITS;
-/** Number of readers: one for a client that pages through the history, one for a client that watches its end. */
-const READERS = 2;
+/** Maximum number of readers: one for a client that pages through the history, one that watches its end. */
+const READERS_MAX = 2;
 
 export class HistoryPages {
   readonly #inspection: JournalInspection;
@@ -40,7 +41,7 @@ export class HistoryPages {
   }
 
   /**
-   * Returns at most `limit` records, from sequence number `from` on. Rejects with SVC_NOT_IN_JOURNAL and the errors
+   * Returns at most `limit` steps, from sequence number `from` on. Rejects with SVC_NOT_IN_JOURNAL and the errors
    * of the inspection.
    */
   async page(from: number, limit: number): Promise<HistoryPage> {
@@ -94,7 +95,10 @@ export class HistoryPages {
     return { steps, next: null };
   }
 
-  /** Returns a reader that has the record cached, or else the reader nearest before the record, or a new one. */
+  /**
+   * Returns a reader that has the record cached, or else the reader nearest before the record, or a new one. Closes the
+   * least recently used reader if there are too many.
+   */
   #readerFor(from: number): Reader {
     const before = this.#readers.filter(({ walk }) => walk.seq < from);
     const reader =
@@ -102,8 +106,8 @@ export class HistoryPages {
       before.toSorted((a, b) => b.walk.seq - a.walk.seq)[0] ??
       new Reader(new HistoryWalk(this.#inspection, this.#entities, this.#entity));
     const others = this.#readers.filter((other) => other !== reader);
-    for (const { walk } of others.slice(READERS - 1)) walk.close();
-    this.#readers = [reader, ...others.slice(0, READERS - 1)];
+    for (const { walk } of others.slice(READERS_MAX - 1)) walk.close();
+    this.#readers = [reader, ...others.slice(0, READERS_MAX - 1)];
     return reader;
   }
 
@@ -137,7 +141,7 @@ class Reader {
     this.walk = walk;
   }
 
-  /** Returns whether the record is cached or is the next one of the walk. */
+  /** Returns whether the record is cached or directly follows the cached ones; false if none is cached. */
   has(seq: number): boolean {
     const [first] = this.kept;
     return first !== undefined && first.seq <= seq && seq <= this.walk.seq + 1;

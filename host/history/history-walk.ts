@@ -15,17 +15,17 @@ import { stateChanges } from './state-changes.ts';
 
 /** Maximum length of a state in a step, in UTF-16 units; a longer state is omitted. */
 const STATE_UNITS_MAX = 256 * 1024;
-/** Maximum length of the two states of a comparison together, in UTF-16 units; longer ones are not compared. */
+/** Maximum length of the two states of a comparison together, in UTF-16 units; longer states count as one change. */
 const COMPARED_UNITS_MAX = 1024 * 1024;
 /** Limit for the listed changes of a step, in UTF-16 units; further changes are only counted. */
 const CHANGES_UNITS_MAX = 256 * 1024;
-/** Number of events that are folded in one batch. */
+/** Number of events that are read or collected before they are folded. */
 const FOLDED_EVENTS = 512;
 const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const TRACE_ID = /^[0-9a-f]{32}$/;
 
 export class HistoryWalk {
-  /** Sequence number of the last record. */
+  /** Sequence number of the last visited record; 0 before the first. */
   seq = 0;
   readonly #inspection: JournalInspection;
   readonly #entities: GuestEntities | undefined;
@@ -163,7 +163,7 @@ function typeOf(json: string): string | null {
   }
 }
 
-/** Formats a time as ISO 8601 in UTC. Returns null for a time that is outside of the range of such dates. */
+/** Formats a time as ISO 8601 in UTC. Returns null for a time before 1970 or after 9999. */
 export function timeText(ms: number): string | null {
   return ms >= 0 && ms <= LAST_TIME_MS ? new Date(ms).toISOString() : null;
 }

@@ -37,7 +37,8 @@ export class IncarnationAt implements Incarnation {
 
   /**
    * Finds the incarnation in which the point lies. Throws SVC_NOT_IN_JOURNAL if the entity or the record does not
-   * exist, SVC_JOURNAL_CORRUPT if a record of the incarnation is damaged, and the errors of the inspection.
+   * exist, SVC_JOURNAL_CORRUPT if a record of the incarnation up to the point is damaged, and the errors of the
+   * inspection.
    */
   constructor(inspection: JournalInspection, entity: EntityRef, point: HistoryPoint) {
     this.#inspection = inspection;
@@ -99,7 +100,7 @@ export class IncarnationAt implements Incarnation {
   }
 }
 
-/** Yields the records of all incarnations of an entity, and an entry for each record that is damaged. */
+/** Yields the records after `afterSeq`, across incarnations, and an entry for each record that is damaged. */
 export function* recordsAfter(
   inspection: JournalInspection,
   entity: EntityRef,

@@ -1,5 +1,6 @@
-// JournalIncarnations iterates over the current incarnation of every entity in a journal. Records that a service
-// appends meanwhile are left out. An incarnation that cannot be read is replaced by the reason.
+// JournalIncarnations iterates over the current incarnation of every entity in a journal; a deleted entity has none. An
+// incarnation ends at the record that was the last one when the iteration reached the entity: records that a service
+// appends later are left out. An incarnation that cannot be read is replaced by the reason.
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';

@@ -9,8 +9,8 @@ const COMPARED_LENGTH_MAX = 100;
 /**
  * Returns the name that a removed declaration (`gone`) probably has now; undefined if none is likely, or if there are
  * too many names to compare. `added`: new names. `isAlike`: whether the declaration of a new name is like the removed
- * one. Among the alike names, the most similar one is returned, or the only one even if it is not similar. Otherwise
- * the most similar one of all new names is returned, if it is similar enough.
+ * one. The result is the most similar of the alike names if it is similar enough; otherwise the only alike name,
+ * however different it is; otherwise the most similar of all new names if it is similar enough.
  */
 export function likelyRename(
   gone: string,

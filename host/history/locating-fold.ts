@@ -27,7 +27,7 @@ export type FoldFault = {
   readonly problem: string;
 };
 
-/** Number of events in a batch. */
+/** Sizes of successive batches, in events. */
 const BATCH_EVENTS = [512];
 
 export interface FoldNeeds {
@@ -42,7 +42,7 @@ interface Failure {
   readonly problem: FoldProblem;
   /** True if the entity could not be opened. */
   readonly isOpening: boolean;
-  /** The batch of events that failed. */
+  /** The batch of events that failed; empty if the entity could not be opened. */
   readonly batch: readonly StoredEvent[];
 }
 
@@ -116,6 +116,10 @@ export class LocatingFold {
     return true;
   }
 
+  /**
+   * Folds with the current instance, or opens one first. Returns the failure; undefined if everything was folded.
+   * `alone`: as for `GuestEntities.open`. `singlyAfter`: events after this record are folded one by one.
+   */
   async #folded(
     run: (fold: EventFold) => Awaitable<FoldStop | undefined>,
     alone = false,

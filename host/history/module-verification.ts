@@ -18,14 +18,16 @@ export interface VerifiedEntity {
   readonly entity: EntityRef;
   readonly eventCount: number;
   readonly findings: readonly PurityFinding[];
-  /** The reason why the entity could not be checked: damage, or an event that the module cannot fold. */
+  /** The reason why the entity could not be checked: damage, or an event or a state at which the module fails. */
   readonly failure: SvcError | undefined;
 }
 
 export interface VerificationQuestion {
   readonly source: GuestSource;
   readonly settings: HostingSettings;
+  /** Journal whose entities are checked; absent: none. */
   readonly inspection?: JournalInspection;
+  /** Path of a file of events; absent: none. */
   readonly eventsFile?: string;
 }
 

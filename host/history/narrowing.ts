@@ -175,7 +175,10 @@ function caseProblem(before: Form): string {
     : `case '${tag}' is refused`;
 }
 
-/** Compares types that contain no other types. Returns the problem; undefined if there is none. */
+/**
+ * Compares types that contain no other types, or two types of different kinds, such as a list and a text. Returns the
+ * problem; undefined if there is none.
+ */
 function plainProblem(before: NoUnion, now: NoUnion): string | undefined {
   if (before.type === 'string' && now.type === 'string') return textProblem(before, now);
   if (before.type === 'boolean' && now.type === 'boolean') return undefined;

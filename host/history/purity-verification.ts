@@ -4,8 +4,8 @@
 // difference with the first event at which the states differ.
 //
 // Invariants
-// V1  Each fold has an instance of its own, so that no fold affects the next one.
-// V2  A fold that ran out of fuel or memory is not a finding, because these depend on the size of the batches.
+// V1  Each fold has an instance of its own, so that no fold affects the next one. (Those of a program share a thread.)
+// V2  A fold that reached a limit (EXHAUSTED) is no finding, because this may depend on the size of the batches.
 import type { CallContext } from '../model/call.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -69,6 +69,7 @@ interface Variant {
 const HANDLER_FUEL = 20_000_000;
 /** Maximum number of events that are folded of each other incarnation in the same instance. */
 const OTHER_EVENTS_MAX = 100;
+/** Number of evenly spaced snapshots of a long incarnation; three more are at its edges. */
 const SPLITS = 8;
 /** Result of `#use` if the folds of other entities, and no handler, have made the instance unusable. */
 const COMPANY = 'company';
@@ -245,7 +246,7 @@ export class PurityVerification {
     });
   }
 
-  /** Folds event by event. Before each, an entity with another id folds an event, and a twin folds the same event. */
+  /** Folds event by event. Before each event, another entity folds one, and a twin with the same id the same one. */
   #beside(
     incarnation: Incarnation,
     others: readonly Incarnation[],
@@ -255,7 +256,7 @@ export class PurityVerification {
     return this.#withGuest((guest) => {
       const other = others.find(({ entity }) => entity.component === ref.component) ?? incarnation;
       const strangerEvents = Math.min(lastSeq - afterSeq, OTHER_EVENTS_MAX);
-      const strangers = [...eventsOf(other, firstOf(other, strangerEvents))];
+      const strangers = [...eventsOf(other, seqAfter(other, strangerEvents))];
       return folding(() => {
         const open = (id: string) => atOnce(guest.entities.open({ ...ref, id }, undefined));
         const stranger = open(`${other.entity.id} (another)`);
@@ -313,7 +314,7 @@ export class PurityVerification {
         for (const [index, entity] of entities.entries()) {
           const folded = own[index % own.length];
           if (folded !== undefined) {
-            const lastSeq = firstOf(folded, OTHER_EVENTS_MAX);
+            const lastSeq = seqAfter(folded, OTHER_EVENTS_MAX);
             foldInto(entity, folded, { afterSeq: folded.afterSeq, lastSeq });
           }
           if (entity.lost) return COMPANY;
@@ -359,7 +360,7 @@ function splitsOf(afterSeq: number, lastSeq: number): readonly number[] {
 }
 
 /** Returns the sequence number of the last of the first `count` events. */
-function firstOf({ afterSeq, lastSeq }: Incarnation, count: number): number {
+function seqAfter({ afterSeq, lastSeq }: Incarnation, count: number): number {
   return Math.min(afterSeq + count, lastSeq);
 }
 
@@ -367,7 +368,7 @@ function isState(folded: Folded, state: string): boolean {
   return folded.kind === 'state' && folded.state === state;
 }
 
-/** Returns undefined for a fault that the size of the batches or other entities may have caused. */
+/** Returns the result; undefined for a fault that the size of the batches or other entities may have caused. */
 function judged(folded: Folded | undefined): Folded | undefined {
   if (folded?.kind !== 'problem' || typeof folded.problem === 'string') return folded;
   return EXHAUSTED.has(folded.problem.faultCause) ? undefined : folded;

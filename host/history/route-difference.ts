@@ -170,6 +170,7 @@ function admitsAll(before: AccessRule, now: AccessRule): boolean {
   if (before.allow === 'local' || before.allow === 'nobody' || now.allow === 'internet')
     return true;
   if (before.allow === 'internet' || now.allow !== 'services') return false;
+  // A rule without a list admits the services of the project; a name with a dot is a service of another project.
   if (now.services === undefined)
     return before.services?.every((name) => !name.includes('.')) ?? true;
   return before.services?.every((name) => now.services!.includes(name)) ?? false;

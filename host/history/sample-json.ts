@@ -2,6 +2,7 @@
 // available.
 import type { EntityDescriptor, ModuleDescriptor, TypeSchema } from '@svc/contract';
 
+/** Maximum depth of a sample; deeper values are null. */
 const DEPTH_MAX = 6;
 const SAMPLE_TEXTS = {
   'date-time': '2030-01-01T00:00:00.000Z',

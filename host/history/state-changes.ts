@@ -12,10 +12,11 @@ export interface StateChange {
 
 export interface StateChanges {
   readonly changes: readonly StateChange[];
-  /** Number of further changes. */
+  /** Number of changes that are not listed. */
   readonly moreCount: number;
 }
 
+/** Maximum number of listed changes. */
 const CHANGES_MAX = 100;
 /** Deeper values are compared as JSON text, because recursion into a deeply nested state could exhaust the stack. */
 const DEPTH_MAX = 200;

@@ -1,7 +1,8 @@
 // StateComparison compares two states that two modules have folded from the same events, as far as both modules
-// declare the same fields. A field that only one of them declares, or that has another type, is reported once as a
-// difference of the types (`typeDifferences`) and not for each entity. The order of fields and of a map's keys is no
-// difference, because objects in JSON have no order.
+// declare the same fields. A field that the new module does not declare, or declares with another type, is reported
+// once as a difference of the types (`typeDifferences`) and not for each entity. A field that only the new module
+// declares is no difference, and neither is the order of fields and of a map's keys, because objects in JSON have no
+// order.
 import type { TypeSchema } from '@svc/contract';
 import {
   casesOf,

@@ -5,7 +5,8 @@
 // Invariants
 // U1  Memory does not grow with the journal: it holds a share of entities for each thread, a page of records for each
 //     entity, and a bounded number of findings.
-// U2  The answer does not depend on the number of threads.
+// U2  The answer does not depend on the number of threads, unless there are more subjects or faults than the limits of
+//     UpgradeFindings and EntityComparison admit.
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
@@ -22,7 +23,7 @@ import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-mes
 /** Maximum number of entities in a share, which is the work that a thread is given at once. */
 const SHARE_ENTITIES = 256;
 /** A share ends with the entity with which it has at least this number of events. */
-const SHARE_RECORDS = 20_000;
+const SHARE_EVENTS = 20_000;
 
 export interface UpgradeQuestion {
   /** Data folder. */
@@ -109,7 +110,7 @@ function descriptorIn(dir: string): ModuleDescriptor | undefined {
   return parsed?.ok === true ? parsed.descriptor : undefined;
 }
 
-/** Yields shares of all entities of these components, in the order of their ids. */
+/** Yields shares of the entities of these components: component by component, in the order of the entities' ids. */
 function* sharesOf(
   inspection: JournalInspection,
   components: readonly string[],
@@ -122,7 +123,7 @@ function* sharesOf(
       for (const { id, events: count } of page) {
         events += count;
         last = id;
-        if (events < SHARE_RECORDS) continue;
+        if (events < SHARE_EVENTS) continue;
         yield { component, afterId, lastId: id };
         events = 0;
         afterId = id;

@@ -1,6 +1,7 @@
 // UpgradeFindings collects the findings of an upgrade check. Findings with the same name, component and subject are
 // one finding, with the number of entities and a few examples. The collection has a bounded size whatever a journal
-// holds, and the examples do not depend on the order in which findings are added.
+// holds. Up to SUBJECTS_MAX subjects, it does not depend on the order in which findings are added; beyond this limit,
+// the subjects that were added first are listed.
 
 /**
  * The names of findings, which are part of the command line (`--allow`) and never change. They are in the order in
@@ -67,7 +68,7 @@ export class UpgradeFindings {
   /** Name and component → number of subjects. */
   readonly #subjects = new Map<string, number>();
 
-  /** Adds an example of a finding; the entity must not have been added for it before. */
+  /** Adds an entity that has a finding. The same entity must not be added twice for the same finding. */
   add(finding: Omit<Finding, 'entities' | 'examples'>, example: FindingExample): void {
     this.merge({ ...finding, entities: 1, examples: [example] });
   }
@@ -86,6 +87,7 @@ export class UpgradeFindings {
     return last === undefined || exampleOrder(example, last) < 0;
   }
 
+  /** Adds a finding; if the same finding is known, adds its entities and examples to the known one. */
   merge(finding: Finding): void {
     const family = `${finding.name} ${finding.component}`;
     const key = `${family} ${finding.subject}`;

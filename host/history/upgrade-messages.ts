@@ -23,7 +23,7 @@ export interface UpgradeShare {
 export type FromUpgradeWorker =
   /** The worker can begin. */
   | { readonly kind: 'ready' }
-  /** Number of records since the last report. */
+  /** `records`, also when a share is done: number of records since the last report. */
   | { readonly kind: 'progress'; readonly records: number }
   | {
       readonly kind: 'done';

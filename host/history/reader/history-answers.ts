@@ -23,7 +23,7 @@ export interface HistoryAnswersOptions {
   /** Data folder; a service may be running on it. */
   readonly dir: string;
   readonly descriptor: ModuleDescriptor;
-  /** Starts the guest that folds; called once, when the first history is asked for. */
+  /** Starts the guest that folds; called when the first history is asked for, and again only if the start failed. */
   readonly startGuest: () => Awaitable<Pick<Guest, 'entities'>>;
 }
 
@@ -38,7 +38,7 @@ export class HistoryAnswers {
     this.#options = options;
   }
 
-  /** Rejects with SVC_NOT_IN_JOURNAL, and with the errors of an unreadable journal. */
+  /** Rejects with SVC_NOT_IN_JOURNAL, and with the errors of an unreadable journal or of the start of the guest. */
   async answer(question: EntityQuestion): Promise<HistoryAnswer> {
     try {
       return question.kind === 'entities'

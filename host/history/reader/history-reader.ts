@@ -56,6 +56,6 @@ export type AnswerToQuestion<Question extends HistoryQuestion> = Extract<
 export interface HistoryReader {
   /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING, and the error of the question itself. */
   ask<Question extends HistoryQuestion>(question: Question): Promise<AnswerToQuestion<Question>>;
-  /** Cancels the question in progress; every further question is rejected with SVC_STOPPING. May be called again. */
+  /** Rejects the unanswered questions, and every further question, with SVC_STOPPING. May be called again. */
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type {
 
 /** Maximum number of questions that wait. */
 const WAITING_MAX = 32;
-/** How long a question may wait for others, as a multiple of the time limit of one answer. */
+/** Maximum time that a question may wait for others, as a multiple of the time limit of one answer. */
 const WAIT_FACTOR = 1.5;
 
 interface Asked {
@@ -30,6 +30,7 @@ export interface HistoryThreadOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Time limit for one answer, in milliseconds. */
   readonly timeoutMs?: number;
+  /** Maximum size of the thread's old generation, in MiB. */
   readonly memoryMib?: number;
   /** A thread without a question is ended after this time, in milliseconds. */
   readonly idleMs?: number;
@@ -113,8 +114,8 @@ export class HistoryThread implements HistoryReader {
   }
 
   /**
-   * Returns the next question to answer. A question that has waited too long is rejected with SVC_OVERLOADED, so that
-   * its caller does not wait even longer.
+   * Returns the next question to answer; undefined if none waits. A question that has waited too long is rejected with
+   * SVC_OVERLOADED, so that its caller does not wait even longer.
    */
   #next(): Asked | undefined {
     const leastMs = performance.now() - WAIT_FACTOR * this.#options.timeoutMs;
