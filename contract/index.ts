@@ -1,4 +1,4 @@
-// The entry point of the published package.
+// The entry point of the package @svc/contract.
 export { REFUSAL_CODES, type RefusalCode } from './error-code.ts';
 export {
   DESCRIPTOR_BYTES_MAX,

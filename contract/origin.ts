@@ -1,13 +1,13 @@
 // Origins as CORS compares them: the form that a browser sends in the header `Origin`, and one wildcard form.
 
-/** A scheme, a host that may begin with `*.`, and a port. */
+/** A scheme, a host that may begin with `*.`, and perhaps a port. */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?$/;
 const ORIGIN_LENGTH_MAX = 300;
 const EXAMPLES = 'https://shop.example.com, http://localhost:5173 or https://*.example.com';
 
 /**
  * Returns why the text is neither an origin (`https://shop.example.com`) nor one whose first label is a wildcard
- * (`https://*.example.com`), with what to write instead. Returns undefined for a valid one.
+ * (`https://*.example.com`), with what to write instead. Returns undefined for a valid text.
  */
 export function originProblem(text: string): string | undefined {
   const found = text.length > ORIGIN_LENGTH_MAX ? null : ORIGIN.exec(text);

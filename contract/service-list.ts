@@ -20,7 +20,7 @@ export interface ServiceList {
   /** Folder in which services register. */
   readonly folder: string;
   readonly services: readonly ListedService[];
-  /** Number of registration files whose service does not answer. */
+  /** Number of registered services that are not listed, because they have not answered or have ended long ago. */
   readonly unanswered: number;
   /** Problem with the folder or its registration files; null if there is none. */
   readonly problem: string | null;

@@ -1,5 +1,6 @@
-// FoldedState folds events with a sandboxed guest, synchronously, and returns the state or the reason why there is
-// none. A sandboxed guest answers the calls to its entities synchronously.
+// FoldedState folds events with a guest, synchronously, and returns the state or the reason why there is none.
+// The guest has to answer the calls to its entities synchronously, as the guests of modules and, for tools, of programs
+// do.
 import assert from 'node:assert';
 import { BatchSizes, EventFold, type FoldProblem, problemOf } from '../engine/entity/event-fold.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';

@@ -34,7 +34,7 @@ export interface FoldNeeds {
   readonly entities: GuestEntities;
   /** The events, which are read again to locate the one that failed. */
   readonly incarnation: Incarnation;
-  /** Returns whether to locate the event at which the module's code faulted. Each attempt takes another instance. */
+  /** Returns whether to locate the event at which the module's code faulted. Called before each of two attempts. */
   mayLocate(): boolean;
 }
 

@@ -68,7 +68,7 @@ async function* verified(
     const what = `component ${quoted(foreign)}, of which there are entities`;
     throw notInSource(kind, what, foreign, [...known]);
   }
-  /** The previous incarnation of each component, which is folded beside the next one. */
+  /** The last checked incarnation of each component, which is folded beside the component's next one. */
   const before = new Map<string, Incarnation>();
   for (const subject of subjects) {
     const { entity } = subject;

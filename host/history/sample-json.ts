@@ -1,4 +1,4 @@
-// SampleJson generates one small value of a type that a module describes, as JSON text, where no real data is
+// SampleJson generates small values of the types that a module describes, as JSON texts, where no real data is
 // available.
 import type { EntityDescriptor, ModuleDescriptor, TypeSchema } from '@svc/contract';
 
@@ -10,6 +10,7 @@ const SAMPLE_TEXTS = {
   duration: 'PT1H30M',
 } as const;
 
+/** Returns a sample of the type as JSON text; `null` if there is no type. */
 export function sampleJson(descriptor: ModuleDescriptor, schema: TypeSchema | undefined): string {
   return JSON.stringify(schema === undefined ? null : sample(descriptor, schema, 0));
 }

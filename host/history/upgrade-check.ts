@@ -45,7 +45,7 @@ export interface UpgradeQuestion {
 
 export interface UpgradeProgress {
   readonly records: number;
-  /** An estimate: deleted records are not counted beforehand, and a service may append more meanwhile. */
+  /** An estimate: records of deletions are not counted beforehand, and a service may append more meanwhile. */
   readonly recordsTotal: number;
 }
 

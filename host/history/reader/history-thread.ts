@@ -134,7 +134,7 @@ export class HistoryThread implements HistoryReader {
       env,
       resourceLimits: { maxOldGenerationSizeMb: memoryMib },
     });
-    // Ignores events of a thread that was ended already.
+    // Events of a thread that was ended already are ignored.
     const ifPresent = (act: () => void) => {
       if (this.#worker === worker) act();
     };

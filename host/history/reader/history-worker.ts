@@ -19,7 +19,7 @@ const SOURCES_MAX = 4;
 const { dir, source, settings } = workerData as HistoryWork;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const send = (message: FromHistoryWorker) => parentPort!.postMessage(message);
-/** Indexed by fingerprint, oldest first. */
+/** Indexed by the fingerprint of the source; the source that was added first is first. */
 const faultLocators = new Map<string, Promise<FaultLocator>>();
 const answers = new HistoryAnswers({
   dir,
