@@ -1,12 +1,28 @@
-// A sample of the mutants, another one each day: their anchors are found, and tests notice each of them.
+// The anchors of all mutants are found, and tests notice a sample of the mutants, another one each day.
 // `npm run mutants -- --sample 20 --seed N` repeats it with the seed that it prints.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { mutantLists } from '../support/mutants/mutant.ts';
+import { AnchorLost, SourceTree } from '../support/mutants/mutated-source.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SAMPLE = '20';
 const TIME_MS = 1_500_000;
+
+test('every mutant finds its anchor and its tests', () => {
+  const sources = new SourceTree(ROOT);
+  const lost = [...mutantLists().values()].flat().flatMap((mutant) => {
+    try {
+      sources.mutate(mutant);
+      return [];
+    } catch (error) {
+      if (error instanceof AnchorLost) return [`${mutant.check}: ${error.message}`];
+      throw error;
+    }
+  });
+  expect(lost).toEqual([]);
+});
 
 test(
   'a sample of the mutants is noticed',

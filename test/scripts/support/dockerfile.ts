@@ -208,7 +208,7 @@ class ImageBuild {
   }
 }
 
-/** Of the rules that match a path or a folder above it, the last one applies. */
+/** Returns whether a path is ignored: of the rules in `file` that match it, or a folder above it, the last one applies. */
 function ignoredBy(file: string): (path: string) => boolean {
   const rules = existsSync(file)
     ? readFileSync(file, 'utf8')

@@ -8,6 +8,8 @@ import { RegistrationFile } from '../../../../host/introspection/observability/r
 import { filesIn } from '../../../support/observed-process.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
+const NOT_ON_WINDOWS = 'Windows has no links of this kind';
+
 const registration = (instanceId = 'a1') => ({
   name: 'cart',
   instanceId,
@@ -61,35 +63,31 @@ test('the second service of a process has a file of its own', () => {
   expect(filesIn(folder)).toEqual([]);
 });
 
-test.skipIf(process.platform === 'win32')(
-  'what another has put in its place is not read unless it is a file',
-  () => {
-    const folder = temporaryFolder();
-    const path = join(folder, '4711.json');
-    const file = new RegistrationFile(folder, registration());
-    // The link may as well lead to a file that never ends.
-    renameSync(path, join(folder, 'moved'));
-    symlinkSync('moved', path);
-    file.remove();
-    expect(read(folder)).toEqual(registration());
-  },
-);
+test('what another has put in its place is not read unless it is a file', (context) => {
+  context.skip(process.platform === 'win32', NOT_ON_WINDOWS);
+  const folder = temporaryFolder();
+  const path = join(folder, '4711.json');
+  const file = new RegistrationFile(folder, registration());
+  // The link may as well lead to a file that never ends.
+  renameSync(path, join(folder, 'moved'));
+  symlinkSync('moved', path);
+  file.remove();
+  expect(read(folder)).toEqual(registration());
+});
 
-test.skipIf(process.platform === 'win32')(
-  'a link in its place, or in that of what is written first, leads nothing astray',
-  () => {
-    const folder = temporaryFolder();
-    const elsewhere = join(temporaryFolder(), 'precious');
-    writeFileSync(elsewhere, 'precious');
-    symlinkSync(elsewhere, join(folder, '4711.json'));
-    const file = new RegistrationFile(folder, registration());
-    expect(read(folder)).toEqual(registration());
-    file.remove();
-    symlinkSync(elsewhere, join(folder, '.4711-a1.tmp'));
-    expect(() => new RegistrationFile(folder, registration())).toThrow(/EEXIST/);
-    expect(readFileSync(elsewhere, 'utf8')).toBe('precious');
-  },
-);
+test('a link in its place, or in that of what is written first, leads nothing astray', (context) => {
+  context.skip(process.platform === 'win32', NOT_ON_WINDOWS);
+  const folder = temporaryFolder();
+  const elsewhere = join(temporaryFolder(), 'precious');
+  writeFileSync(elsewhere, 'precious');
+  symlinkSync(elsewhere, join(folder, '4711.json'));
+  const file = new RegistrationFile(folder, registration());
+  expect(read(folder)).toEqual(registration());
+  file.remove();
+  symlinkSync(elsewhere, join(folder, '.4711-a1.tmp'));
+  expect(() => new RegistrationFile(folder, registration())).toThrow(/EEXIST/);
+  expect(readFileSync(elsewhere, 'utf8')).toBe('precious');
+});
 
 test('what cannot be written throws, and leaves nothing', () => {
   const folder = temporaryFolder();
