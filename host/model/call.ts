@@ -2,6 +2,7 @@
 // fault or a failure is thrown (GuestFault, SvcError).
 import type { RefusalCode } from '@svc/contract';
 import type { StoredEvent } from './entity.ts';
+import type { TimerChange } from './timer.ts';
 
 /** A value now, or later. Checking `instanceof Promise` keeps the fast path free of waiting. */
 export type Awaitable<T> = T | Promise<T>;
@@ -57,7 +58,10 @@ export interface DeleteEntity {
 export const NO_ACTIONS: readonly EntityAction[] = [];
 export const DELETE_ENTITY: readonly EntityAction[] = [{ kind: 'delete-entity' }];
 
-/** The result of a command, which is stored completely or not at all: first its events, then its actions, in order. */
+/**
+ * The result of a command, which is stored completely or not at all: first its events, then its actions, then the changes of
+ * its timers, each in order.
+ */
 export interface Effect {
   readonly kind: 'effect';
   /** Separate from the actions, because the guest folds all events as one batch. */
@@ -68,6 +72,8 @@ export interface Effect {
    * it.
    */
   readonly reply: string | undefined;
+  /** Changes of the timers of the entity, made in order after its events and actions; undefined: none. */
+  readonly timers?: readonly TimerChange[] | undefined;
 }
 
 export function deletesEntity({ actions }: Effect): boolean {

@@ -44,7 +44,7 @@ export function keep(
   answer: ReplyToStore,
 ): Promise<SvcError | undefined> {
   return new Promise((resolve) => {
-    journal.append(entity, records, resolve, answer);
+    journal.append(entity, records, resolve, { reply: answer });
   });
 }
 

@@ -1,7 +1,7 @@
 // HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
 // order and with the consequences that `needs/journal.ts` promises.
 import type {
-  ReplyToStore,
+  StoredBeside,
   Journal,
   StoredReply,
   IncarnationStart,
@@ -15,7 +15,7 @@ interface HeldAppend {
   readonly entity: EntityRef;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
-  readonly answer: ReplyToStore | undefined;
+  readonly beside: StoredBeside | undefined;
   doomed: boolean;
 }
 
@@ -48,10 +48,10 @@ export class HeldJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: ReplyToStore,
+    beside?: StoredBeside,
   ): void {
     this.appendCount++;
-    this.#queue.push({ entity, records, settled, answer, doomed: false });
+    this.#queue.push({ entity, records, settled, beside, doomed: false });
     if (!this.held) void this.letThrough();
   }
 
@@ -66,7 +66,7 @@ export class HeldJournal implements Journal {
             append.settled(failure);
             resolve();
           };
-          this.#inner.append(append.entity, append.records, settled, append.answer);
+          this.#inner.append(append.entity, append.records, settled, append.beside);
         });
     });
   }

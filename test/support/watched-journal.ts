@@ -1,7 +1,7 @@
 // WatchedJournal: a journal in memory that knows what is stored without being asked, and whether a state that is to be
 // kept is what its records make. FailingJournal: one that can be held and failed, and counts what it has failed.
 import type {
-  ReplyToStore,
+  StoredBeside,
   Journal,
   StoredReply,
   IncarnationStart,
@@ -28,13 +28,13 @@ export class WatchedJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: ReplyToStore,
+    beside?: StoredBeside,
   ): void {
     const stored = (failure?: SvcError): void => {
       if (failure === undefined) this.stored.get(entity.id)!.push(...records);
       settled(failure);
     };
-    this.#inner.append(entity, records, stored, answer);
+    this.#inner.append(entity, records, stored, beside);
   }
 
   answer(entity: EntityRef, key: string): StoredReply | undefined {
@@ -84,13 +84,13 @@ export class FailingJournal extends HeldJournal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: ReplyToStore,
+    beside?: StoredBeside,
   ): void {
     const counted = (failure?: SvcError): void => {
       if (failure !== undefined) this.#failures.set(entity.id, this.failuresOf(entity.id) + 1);
       settled(failure);
     };
-    super.append(entity, records, counted, answer);
+    super.append(entity, records, counted, beside);
   }
 }
 

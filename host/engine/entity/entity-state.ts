@@ -124,7 +124,7 @@ export class EntityState {
     this.calls.hold(call, outcome);
     unsettled.queued(bytes + answerBytes(call, outcome));
     const reply = replyToStore(call, outcome, nowMs, limits.idempotencyRetentionMs);
-    journal.append(this.ref, records, this.#appendSettled, reply);
+    journal.append(this.ref, records, this.#appendSettled, reply && { reply });
   }
 
   /**

@@ -4,6 +4,7 @@
 import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
+import type { TimerWrites } from './timers.ts';
 
 /** UTF-16 units of JSON text after which a read ends, so that large records are read in small pages. */
 export const READ_UNITS_MAX = 1024 * 1024;
@@ -22,6 +23,19 @@ export interface StoredReply {
 export interface ReplyToStore extends StoredReply {
   /** Replies of all entities with an earlier `timeMs` may be deleted. */
   readonly forgetBeforeMs: number;
+}
+
+/** The data that an append stores besides the records of its entity. */
+export interface StoredBeside {
+  /** The reply to a command with an idempotency key. */
+  readonly reply?: ReplyToStore | undefined;
+  /** The changes of timers. */
+  readonly timers?: TimerWrites | undefined;
+  /**
+   * Whether the append was decided without the entity's state, so that it has no records: it is stored although an
+   * earlier append of the entity has failed, and no other append fails because it does.
+   */
+  readonly isDetached?: boolean | undefined;
 }
 
 /** The state of an entity after one of its records, which is on disk. */
@@ -47,8 +61,8 @@ export interface IncarnationStart {
 
 export interface Journal {
   /**
-   * Queues the records of one command, and its reply where that is to be stored: all of it is stored, or nothing. With a reply
-   * the list of records may be empty. `settled` is called exactly once, later: without an argument when everything is on
+   * Queues the records of one command, and what is stored beside them: all of it is stored, or nothing. The list of records may
+   * be empty if there is something beside it. `settled` is called exactly once, later: without an argument when everything is on
    * disk, with the failure when nothing is. Appends settle in the order in which they were queued. After a failed append of
    * an entity, its later appends that were queued before `settled` was called fail as well.
    */
@@ -56,7 +70,7 @@ export interface Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: ReplyToStore,
+    beside?: StoredBeside,
   ): void;
   /**
    * Reads records of one entity that are on disk, with `seq > afterSeq`, oldest first, at most `limit`, and none after the

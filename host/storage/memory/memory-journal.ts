@@ -3,6 +3,7 @@ import assert from 'node:assert';
 import {
   type ReplyToStore,
   type Journal,
+  type StoredBeside,
   type StoredReply,
   type IncarnationStart,
   READ_UNITS_MAX,
@@ -36,8 +37,9 @@ export class MemoryJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    reply?: ReplyToStore,
+    beside?: StoredBeside,
   ): void {
+    const reply = beside?.reply;
     assert(records.length > 0 || reply !== undefined);
     this.#queue.push({ key: keyOf(entity), records, settled, reply, dependsOnFailed: false });
     this.#stored ??= Promise.resolve().then(() => this.#store());

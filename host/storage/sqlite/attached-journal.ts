@@ -4,8 +4,8 @@
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type {
-  ReplyToStore,
   Journal,
+  StoredBeside,
   StoredReply,
   IncarnationStart,
   Snapshot,
@@ -70,8 +70,9 @@ class AttachedJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: Settled,
-    answer?: ReplyToStore,
+    beside?: StoredBeside,
   ): void {
+    const answer = beside?.reply;
     assert(records.length > 0 || answer !== undefined);
     if (this.#state !== 'open') {
       queueMicrotask(() => settled(closed()));

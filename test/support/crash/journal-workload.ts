@@ -51,7 +51,7 @@ async function send(journal: Journal, command: JournalCommand): Promise<void> {
   lastSeq.set(id, firstSeq + records.length);
   mark(`sent ${JSON.stringify(command)}`);
   const failure = await new Promise<SvcError | undefined>((resolve) => {
-    journal.append(entityOf(command), records, resolve, answerOf(command));
+    journal.append(entityOf(command), records, resolve, { reply: answerOf(command) });
   });
   mark(
     failure === undefined
