@@ -1,4 +1,4 @@
-// ServiceOptions: the options of every command that serves a module.
+// ServiceOptions: the options that all commands that serve a module have in common.
 import type { OptionDescriptions } from './description.ts';
 
 /** The options. Each command has its own defaults for the folder of the journal and the name of the service. */

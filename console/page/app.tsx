@@ -1,5 +1,5 @@
-// App: the frame of the page: the header, the services and sections at the side, the current screen, and the bars
-// that report problems.
+// App: the frame of the page. It has the header, the bars with notices, the services and sections at the side, and the
+// current screen.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { keysAreShown } from './keys.ts';

@@ -1,4 +1,4 @@
-// Component: turns a core module into a component: adds the contract's types, the adapters of the canonical ABI, and
+// Component turns a core module into a component. It adds the contract's types, the adapters of the canonical ABI, and
 // the descriptor as a custom section, so that reading the descriptor runs no code.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// WatchedEntities: a guest's entities as an engine uses them. Entities in memory are noted, so that their states can be
-// compared with their events at the end of a test.
+// WatchedEntities forwards to a guest's entities, for the engine of a test. It notes which entities are in memory, so
+// that their states can be compared with their events at the end of the test.
 import type { EntityRef, Guest, GuestEntities, GuestEntity } from '@svc/host/tools';
 import { atOnce } from './synchronous.ts';
 

@@ -2,7 +2,7 @@
 // handler into the export that runs it; a location then names a generated function, and gets the name of the handler.
 import type { InvocationKind, SourceLocation } from '@svc/contract';
 
-/** The handler that ran when the fault occurred. */
+/** The handler that failed with the fault. The fault may have occurred in a handler that it called. */
 export interface RunHandler {
   readonly kind: InvocationKind;
   readonly component: string;
@@ -11,10 +11,10 @@ export interface RunHandler {
 }
 
 /** The code that an export runs: a handler, `apply`, or other code of the component. */
-type Runs = 'handler' | 'apply' | 'component';
+type ExportedCode = 'handler' | 'apply' | 'component';
 
 /** Exports by which the SDK runs an entity's code, with the code that each runs. */
-const ENTITY_EXPORTS: ReadonlyMap<string, Runs> = new Map([
+const ENTITY_EXPORTS: ReadonlyMap<string, ExportedCode> = new Map([
   ['entity_command', 'handler'],
   ['entity_query', 'handler'],
   ['entity_apply', 'apply'],
@@ -38,7 +38,7 @@ export function namedLocations(
   });
 }
 
-function nameOf(runs: Runs, { component, handler }: RunHandler): string {
+function nameOf(runs: ExportedCode, { component, handler }: RunHandler): string {
   const name = { handler, apply: 'apply', component: undefined }[runs];
   return name === undefined ? component : `${component}.${name}`;
 }

@@ -1,5 +1,5 @@
-// ModuleInspection inspects the file of a module under the settings that the host would run it with. The module is
-// judged as at the start of a service, in a thread with limits of time and memory.
+// ModuleInspection inspects or admits the file of a module for commands, under the settings that the host would run it
+// with. The module is judged as at the start of a service, in a thread with limits of time and memory.
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { ModuleReport } from '../hosting/wasm/admission/admission.ts';

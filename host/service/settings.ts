@@ -1,5 +1,5 @@
-// Settings: the flags and settings of `svc run` (@svc/kit/settings-reader defines how they are given). This is the
-// only reader of the environment and of the host's flags. docs/reference/settings.md lists all of them.
+// Settings: the flags and settings of `svc run` (@svc/kit/settings-reader defines how they are given). No other file of
+// the host reads flags, or settings from the environment. docs/reference/settings.md lists all of them.
 import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 // ShardNumbers: the counts of a shard in memory that it shares with the main thread, which makes metrics of them
-// without asking the shard. They are created once the module is admitted, because their size depends on it, and they
-// outlive the thread.
+// without asking the shard. The counts are created once the module is admitted, because their size depends on the
+// module, and they outlive the shard's thread.
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
 import { HandlerTable } from '../model/handler-table.ts';
 import { SharedSeries } from '../model/shared-series.ts';
@@ -56,8 +56,8 @@ export class ShardNumbers {
   }
 
   /**
-   * Returns the numbers for another module that replaces this one. Counts whose memory does not depend on the module
-   * continue.
+   * Returns the numbers for a module that replaces the present one. Counts whose memory does not depend on the module
+   * continue, and so does the number of recorded spans; the spans themselves and the counts by route begin anew.
    */
   next(descriptor: ModuleDescriptor): ShardNumbers {
     const { totals, sampled, http } = this.shared;

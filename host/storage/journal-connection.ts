@@ -2,8 +2,8 @@
 // one for each start of a shard; the supervisor sends it to the shard's thread without looking into it. Another
 // implementation of the journal adds its connection here: a member of the union and a case of attachJournal.
 //
-// Invariant: every connection can be posted to another thread together with its `ports`. A thread that has a connection
-// and cannot pass it on closes its ports.
+// Invariant: every connection can be posted to another thread together with its `ports`. A connection for a thread that
+// has ended meanwhile is discarded, and its ports are closed; any other port closes with the journal at the latest.
 import type { Journal } from '../engine/needs/journal.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';
 import type { SqliteConnection } from './sqlite/sqlite-connection.ts';

@@ -3,8 +3,8 @@
 // The engine looks entities up in the table of their component.
 //
 // Invariants
-// M1  An entity is in the table of its component, and is counted as live, from `enter` until it is evicted or has lost
-//     its state (`gone`).
+// M1  An entity is in the table of its component, and is counted as live, from `enter` until it is evicted, or until
+//     it has neither a state nor anything under way (`gone`).
 // M2  `enter` refuses an entity that is backed off after faults.
 // M3  Only an idle entity is evicted, so every call finishes first.
 import type { EntityRef } from '../../model/entity.ts';
@@ -181,7 +181,7 @@ export class EntityRegistry {
     await this.#snapshots.settled();
   }
 
-  /** Cancels folds, and fails calls that wait for the guest with SVC_STOPPING. Appends under way still settle. */
+  /** Cancels folds. Calls that wait for the guest fail with SVC_STOPPING. Appends under way still settle. */
   cancel(): void {
     this.#foldBudget.cancel();
   }

@@ -1,12 +1,13 @@
-// EntityState owns the state of one live entity: the guest that holds it, and the appends that store what was decided on it.
-// It also decides when the calls that depend on an append are answered. It knows nothing of the order in which calls arrive.
+// EntityState owns the state of one live entity: the guest that holds it, and the appends that store what was decided
+// on it. It also decides when the calls that depend on an append are answered. It knows nothing of the order in which
+// calls arrive.
 //
 // Invariants
 // S1  The guest's state is what the journal holds plus the appends under way, or there is no guest. After a failed
 //     append (`lostAppend`), the state includes records that are not stored, until it is dropped.
 // S2  An outcome leaves after every append that was made before it has settled, in arrival order.
-// S3  What was decided on a state that did not reach the disk is never answered: commands fail with the append, and queries
-//     are queued again.
+// S3  What was decided on a state that did not reach the disk is never answered: commands fail with the append, and
+//     queries are queued again.
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -105,8 +106,8 @@ export class EntityState {
   }
 
   /**
-   * Queues the append of a command's records and of its reply, and holds its outcome until the append has settled. The guest's
-   * state already includes the records. `bytes`: memory that the records take, roughly.
+   * Queues the append of a command's records and of its reply, and holds its outcome until the append has settled. The
+   * guest's state already includes the records. `bytes`: memory that the records take, roughly.
    */
   append(
     call: EntityCall,
@@ -128,8 +129,9 @@ export class EntityState {
   }
 
   /**
-   * Called when the oldest append has settled. Answers the calls that waited for it, or fails them; after a failure the
-   * state is lost. The appends behind the failed one fail as well, and find no call left.
+   * Called when the oldest append has settled. If it is on disk, answers the calls that waited for it. If it has
+   * failed, the state is lost: fails all commands that wait for an append, and holds the queries until `drop` queues
+   * them again. The appends behind the failed one fail as well, and find no call left.
    */
   settle(failure: SvcError | undefined): void {
     const { unsettled, fullJournal } = this.#needs;

@@ -1,6 +1,6 @@
-// Recorder is what the engine and the HTTP server need to report invocations that have ended, for traces and metrics. It is on
-// the path of every request, so it reads everything from objects that exist anyway, and nothing is allocated for it. It must
-// not throw.
+// Recorder is what the engine and the HTTP server need to report invocations that have ended, for traces and metrics.
+// It is on the path of every request, so it reads everything from objects that exist anyway, and nothing is allocated
+// for it. It must not throw.
 import type { Spent } from '../../model/call.ts';
 import type { SpanOutcome } from '../../model/span-outcome.ts';
 import type { TraceParent } from '@svc/kit/trace-context';
@@ -12,10 +12,15 @@ export interface SpanClock {
 
 export interface Recorder extends SpanClock {
   /**
-   * Called when a command or a query was answered, or has failed. `failure`: the refusal, or the error that was thrown.
+   * Called when a command or a query was answered, or has failed. `failure`: the refusal, or the error that was thrown;
+   * undefined for any other answer.
    */
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void;
-  /** Called when a request to a route was answered, or its connection is gone. */
+  /**
+   * Called once for a request whose handler was called: when the outcome of the handler is known, and the request is
+   * answered or its connection is gone. Requests that are answered without their handler are not recorded. `failure`:
+   * as for `called`.
+   */
   served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void;
 }
 
@@ -24,9 +29,9 @@ export interface EndedInvocation extends Spent {
   readonly handlerIndex: number;
   /** When the invocation began, by `SpanClock.nowMs`. */
   readonly startMs: number;
-  /** Trace and span of the invocation; undefined: it belongs to no trace. */
+  /** Trace and span; undefined for a call whose caller sent no trace, or that failed before its handler ran. */
   readonly trace: TraceParent | undefined;
-  /** Id of the parent span; undefined: the trace begins here. */
+  /** Id of the parent span; undefined: the trace begins here, or there is none. */
   readonly parentId: bigint | undefined;
   /** The well-formed `tracestate` that came with the trace; undefined: none came. */
   readonly traceState: string | undefined;

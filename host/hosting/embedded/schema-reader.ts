@@ -1,6 +1,7 @@
-// SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. This hosting
-// checks values against typebox's schemas, so each of their rules is either supported or refused by name.
-// Other libraries check values themselves, and their schemas only need a description.
+// SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. This hosting checks
+// values against typebox's schemas, so each rule beside a single `type` is either supported or refused by name. Rules
+// beside `$ref`, `const`, `enum`, `anyOf` or `oneOf` are ignored. Other libraries check values themselves, and their
+// schemas only need a description.
 import {
   type Field,
   type RecordShape,
@@ -28,7 +29,7 @@ const NOTES = [
 ];
 /** Keywords that name, annotate or define schemas. */
 const IDENTITY = ['$id', '$schema', '$comment', '$defs'];
-/** Type → its supported keywords that restrict values. */
+/** Type → its supported keywords besides those of NOTES and IDENTITY. */
 const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   string: ['format', 'contentEncoding', 'minLength', 'maxLength', 'pattern'],
   boolean: [],
@@ -298,7 +299,7 @@ function unmapped(location: string, what: string): Error {
   return invalidDefinition(location, `${what} has no form in a descriptor`, REMEDY);
 }
 
-/** Returns the name of the schema's kind in a message: typebox's name, or else JSON Schema's. */
+/** Returns the name of the schema's kind for a message. */
 function kindOf(node: Node): string {
   if (typeof node['~kind'] === 'string') return node['~kind'];
   if (Array.isArray(node['allOf'])) return 'Intersect';

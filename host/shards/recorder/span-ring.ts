@@ -1,6 +1,6 @@
 // SpanRing records the latest spans of a shard. Recording is on the path of every request, so numbers are stored in
-// rows, and a span object is created only on request. Invariant: the memory of the ring does not grow
-// with what callers or modules send.
+// rows, and a span object is created only when spans are read. Invariant: the memory of the ring is limited, whatever
+// callers or modules send.
 import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../../engine/needs/recorder.ts';
 import type { HandlerTable } from '../../model/handler-table.ts';
@@ -13,8 +13,9 @@ import type { KeptRow, SpanRows } from './span-rows.ts';
 import { TraceStates } from './trace-states.ts';
 
 /**
- * Ids up to this number of UTF-16 units are stored as they are. A longer id is copied, because it may be a slice of a
- * URL, which the slice would keep in memory.
+ * Ids up to this number of UTF-16 units are stored as they are. Such an id may be a slice that keeps its URL in memory,
+ * whose length the HTTP server limits. A longer id is copied, so that the stored text does not keep a text of any
+ * length in memory, such as the id that it was cut from.
  */
 const PLAIN_UNITS = 200;
 /** Maximum number of UTF-16 units of a stored id; a longer id is truncated to it. */
@@ -26,7 +27,7 @@ const MONOTONIC: SpanClock = { nowMs: () => performance.now() };
 
 type SpanTrace = Pick<RecordedSpan, 'traceId' | 'spanId' | 'parentId' | 'isSampled'>;
 
-/** Memory that a ring records into; it outlives the ring. */
+/** Handlers of the module, and the memory that a ring records into, which outlives the ring. */
 export interface RingNumbers {
   readonly handlerTable: HandlerTable;
   readonly window: SpanRows;
@@ -41,7 +42,7 @@ export class SpanRing implements Recorder {
   readonly #kinds: Uint8Array;
   readonly #shard: number;
   readonly #clock: SpanClock;
-  /** 24 random hexadecimal digits: the beginning of the trace ids of spans whose callers sent no trace. */
+  /** 24 random hexadecimal digits: generated trace ids begin with them, and generated span ids with the first 8. */
   readonly #base = randomBytes(12).toString('hex');
   /** Indexed by row: ids of entities, for calls. */
   readonly #entityIds: (string | undefined)[];
@@ -68,7 +69,7 @@ export class SpanRing implements Recorder {
     window.begin();
   }
 
-  /** Number of spans that were ever added, which is the number of the last one. */
+  /** Number of spans that were added to this ring, which is the number of the last one. */
   get count(): number {
     return this.#rows.added;
   }
@@ -98,7 +99,7 @@ export class SpanRing implements Recorder {
     return spans;
   }
 
-  /** Adds a row. `detail`: the number of events of a call, or the status of a request. */
+  /** Adds a row, and returns its index. `detail`: the number of records of a call, or the status of a request. */
   #add(
     ended: EndedCall | EndedRequest,
     endMs: number,
@@ -140,7 +141,10 @@ export class SpanRing implements Recorder {
     };
   }
 
-  /** Returns the span's trace. A span whose caller sent no trace has a generated one of its own. */
+  /**
+   * Returns the span's trace. A span that was recorded without a trace gets a generated one of its own: that of a call
+   * whose caller sent none, or that failed before its handler ran.
+   */
   #traceOf(number: number, { trace, parentId }: KeptRow): SpanTrace {
     if (trace === undefined) {
       const digits = numberDigits(number);
@@ -156,7 +160,7 @@ export class SpanRing implements Recorder {
   }
 }
 
-/** Returns the id in the form in which it is stored: a long id is truncated and copied. */
+/** Returns the id in the form in which it is stored: above PLAIN_UNITS a copy of at most ENTITY_ID_UNITS_MAX units. */
 function keptId(id: string): string {
   if (id.length <= PLAIN_UNITS) return id;
   return Buffer.from(id.slice(0, ENTITY_ID_UNITS_MAX), 'utf16le').toString('utf16le');

@@ -1,5 +1,6 @@
-// Messages between the users of a journal, which are the threads attached to it, and its writer thread. Appends are
-// flat lists of plain values, because copying such lists between threads costs much less than lists of objects.
+// Messages to and from the writer thread of a journal: those of the thread that opened the journal, and those of its
+// users, which are the threads attached to it. Appends are flat lists of plain values, because copying such lists
+// between threads costs much less than copying lists of objects.
 import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -19,7 +20,7 @@ export type WriterReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
-/** Sent by a user to the writer: appends, and now and then a snapshot. */
+/** Sent by a user to the writer: batches of appends, and single snapshots. */
 export type FromUser = AppendBatch | SentSnapshot;
 
 /** All appends of a tick, one after the other, each in the form of `encodeAppend`. */

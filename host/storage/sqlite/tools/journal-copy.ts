@@ -1,9 +1,10 @@
-// JournalCopy makes a journal from the records of another one, in their order. The records keep their checksums. The
-// file has a temporary name until it is complete on disk, so that a journal in the folder is always complete.
+// JournalCopy makes a journal from the records of another one, in their order, and its stored replies and modules. The
+// records keep their checksums. The file has a temporary name until it is complete on disk, so that a journal in the
+// folder is always complete.
 //
 // Invariants
 // C1  A record is copied only if it matches its checksum, its position follows that of the record before it, and its
-//     number follows that of its entity's record before it.
+//     sequence number follows that of its entity's record before it.
 // C2  A folder that holds other files is not changed.
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -200,7 +201,7 @@ export class JournalCopy {
       if (this.#madeFolder && readdirSync(this.#dir).length === 0)
         rmSync(this.#dir, { recursive: true });
     } catch {
-      // The next copy removes the leftovers.
+      // The next copy into this folder replaces the unfinished journal.
     }
   }
 
@@ -279,8 +280,8 @@ function takeName(from: string, to: string): void {
     rmSync(from);
   } catch (error) {
     if (existsSync(to)) throw notEmpty(dirname(to), 'journal.sqlite');
-    // Some file systems have no hard links.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
+    // Some file systems have no hard links.
     renameSync(from, to);
   }
 }
