@@ -1,5 +1,5 @@
-// Description: a command and its arguments as data: its words, which are the positional arguments, its options, the
-// possible values of both, texts for the help, and examples.
+// Description: a command and its arguments as data. It holds the words, which are the positional arguments, the
+// options, the possible values of both, texts for the help, and examples.
 
 /** The possible values of a word or an option. Completion offers them; for `choices`, other values are refused. */
 export type Completion =

@@ -1,16 +1,16 @@
-// TestFailure: the failure of a test: a message with the location and the values, a difference that editors can
-// display, and a stack that begins at the test's own line.
+// TestFailure: the errors with which the test kit fails a test. Their stack begins at the test's own line. Where values
+// are compared, the error is vitest's own, with a difference that editors can display.
 import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 import { expect } from 'vitest';
 import { parsed } from './json-value.ts';
 
-/** The function of the kit that a test called. The stack of a failure begins above it, at the test's own line. */
+/** The function of the test kit that a test called. The stack of a failure begins at its call, the test's own line. */
 // oxlint-disable-next-line typescript/no-unsafe-function-type -- as Error.captureStackTrace takes it
 export type StackStart = Function;
 
 const SHOWN_MAX = 300;
 
-/** A wrong use of the kit, or a failure that the test did not expect. */
+/** A wrong use of the test kit, a failure that the test did not expect, or an expectation without values to compare. */
 export class TestFailure extends Error {
   constructor(message: string, stackStart: StackStart) {
     super(message);
@@ -53,7 +53,7 @@ export function shown(text: string, lengthMax = SHOWN_MAX): string {
     );
 }
 
-/** Returns the `type` of each event, for messages. */
+/** Returns the types of the first ten events, for messages. An event without a type is shown as its JSON. */
 export function typesOf(events: readonly { readonly json: string }[]): string {
   if (events.length === 0) return 'no events';
   const types = events.map(({ json }) => {

@@ -24,7 +24,7 @@ export function shardOf(component: string, id: string, count: number): number {
   // A value that is no UTF-16 unit separates the texts, so that `a`, `bc` and `ab`, `c` are hashed differently.
   let hash = Math.imul(hashed(component, 0x811c9dc5) ^ 0x10000, 0x01000193);
   hash = hashed(id, hash);
-  // The low bits of FNV-1a depend on the low bits of the text only.
+  // The high bits select the shard, and FNV-1a alone gives most ids that differ only in their last digit the same ones.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   hash ^= hash >>> 16;

@@ -6,7 +6,8 @@
 // P2  SVC_SHARD_UNAVAILABLE means that nothing was done: the frame was never sent. SVC_CALL_UNCERTAIN means that this
 //     is unknown: the frame may have arrived, and the link ended before the answer.
 // P3  A cancelled request still settles, and is kept as long as the other side works on it. Calls are not cancelled.
-// P4  A large answer counts against this side's memory budget until the other side has acknowledged it.
+// P4  A large answer counts against the service's memory budget until the other side has acknowledged it. The side that
+//     sends it counts it.
 import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import {
@@ -58,14 +59,17 @@ export interface PeerProtocolOptions {
     metadata: Metadata,
     served: ServedRequest,
   ) => Awaitable<RequestOutcome>;
-  /** Called with each failure before it is sent. Returns whether this shard's log has the module's message. */
+  /**
+   * Called with each failure of a call or request that this shard served. Returns whether this shard's log has the
+   * module's message.
+   */
   readonly failed: (failure: unknown) => boolean;
   /**
    * Called with each failure, and each reason of a cancellation, that was received: the other shard has counted it.
    * `isLogged`: whether the other shard's log has the module's message.
    */
   readonly learned: (failure: Error, isLogged: boolean) => void;
-  /** Budget for the bytes that the service holds for callers until they have received their responses. */
+  /** Budget, shared by all shards, for the bytes held for callers until they have received their responses. */
   readonly unsent: ByteBudget;
   /** Called when the link has ended and every call in flight has failed. */
   readonly ended: () => void;
@@ -101,7 +105,7 @@ export class PeerProtocol {
 
   /**
    * Calls an entity of the other shard. Throws SVC_SHARD_UNAVAILABLE and SVC_OVERLOADED. Rejects as the other shard's
-   * engine does, with SVC_RESPONSE_DROPPED when its memory budget has no room for the answer, and with
+   * engine does, with SVC_RESPONSE_DROPPED when the service's memory budget has no room for the answer, and with
    * SVC_SHARD_UNAVAILABLE or SVC_CALL_UNCERTAIN when the link ends (P2).
    */
   call(call: ForwardedCall): Promise<CallOutcome> {

@@ -44,7 +44,10 @@ export class ShardThread {
    * served, or if the thread ends before.
    */
   readonly listening: Promise<Address | undefined>;
-  /** Resolves once the thread serves no requests any more, because it was stopped or has ended. */
+  /**
+   * Resolves once the thread serves no clients any more, because it was stopped or has ended. A stopped thread still
+   * serves calls and requests of other shards.
+   */
   readonly finished: Promise<void>;
   /** Resolves when the thread has ended. */
   readonly ended: Promise<ShardEnd>;
@@ -60,7 +63,7 @@ export class ShardThread {
   #reason = 'the thread ended without saying why';
   #isHang = false;
   #isListening = false;
-  /** Whether requests had been cut when the thread finished. */
+  /** Whether connections with requests in flight had been cut when the thread finished. */
   #hasCut = false;
   #hasEnded = false;
   #startTimer: NodeJS.Timeout | undefined;
@@ -106,7 +109,7 @@ export class ShardThread {
     this.admitted.catch(() => {});
     this.listening.catch(() => {});
     source.then(
-      (admitted) => this.#run(admitted),
+      (loaded) => this.#run(loaded),
       (error: unknown) => {
         this.#admitted.reject(error);
         this.#listening.reject(error);
@@ -154,9 +157,9 @@ export class ShardThread {
   }
 
   /**
-   * Stops the thread. Resolves with whether everything in flight could finish; before the thread listens, nothing is
-   * in flight. `graceMs`: time for the requests in flight. `boundMs`: time after which the thread is terminated anyway.
-   * `othersFinished`: resolves once no other shard sends it calls or requests.
+   * Stops the thread. Resolves with whether everything in flight could finish: true for a thread that does not listen
+   * yet, or that has ended before. `graceMs`: time for the requests in flight. `boundMs`: time after which the thread is
+   * terminated anyway. `othersFinished`: resolves once no other shard sends it calls or requests.
    */
   async stop(
     graceMs: number,

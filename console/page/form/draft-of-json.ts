@@ -1,6 +1,7 @@
 // DraftOfJson: converts JSON that the user has written to a draft, so that the form can display it. Values of a
 // kind that the type does not have, missing fields and unknown fields are reported; a text with such problems cannot be
-// displayed as a form. Ranges and formats are checked by draft-problems.ts. The functions are pure.
+// displayed as a form. A number may be null, because the form sends null for an empty number. Ranges and formats are
+// checked by draft-problems.ts. The functions are pure.
 import type { TypeSchema } from '@svc/contract';
 import { jsonGist, pathWithin, type JsonValue } from '../view/json-value.ts';
 import type { DraftProblem } from './draft-problems.ts';

@@ -1,6 +1,7 @@
-// Idempotency: the rules for idempotency keys, and the reply to a command whose key came before. The first reply to a key is
-// the only one. It is stored together with the command's records, and so is a refusal, since a caller that gets another
-// reply the second time might carry on differently.
+// Idempotency: the rules for idempotency keys, and the reply to a command whose key came before. Until its retention is
+// over, the first reply to a key is the only one; afterwards the key counts as new. The reply is stored together with
+// the command's records. A refusal is stored too, since a caller that gets another reply the second time might carry on
+// differently.
 import { refusal } from '../../model/call.ts';
 import type { ReplyToStore, StoredReply } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';

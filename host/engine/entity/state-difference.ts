@@ -2,9 +2,12 @@
 // confidential, so the path contains only indexes and the names of declared fields. The key of a map is `[…]`.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 
-/** Most steps of a path in a message, and most references that are followed to the schema of one value. */
+/** Maximum number of steps of a path in a message, and of steps from a schema to the object or list type behind it. */
 const STEPS_MAX = 20;
-/** The longest state that is compared, in UTF-16 units. A comparison of megabytes would block the event loop for seconds. */
+/**
+ * Maximum length of a state that is compared, in UTF-16 units. A comparison of megabytes would block the event loop for
+ * seconds.
+ */
 const LENGTH_MAX = 250_000;
 const HIDDEN = '[…]';
 

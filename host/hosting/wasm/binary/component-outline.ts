@@ -35,7 +35,7 @@ export interface CustomSection {
   readonly bytes: Uint8Array;
 }
 
-/** An export of an instance of a core module. */
+/** An export of a core instance. `instance`: index of the core instance. */
 export interface CoreAlias {
   readonly kind: 'alias';
   readonly instance: number;
@@ -51,6 +51,7 @@ export interface CanonicalOptions {
 }
 
 export type CoreInstance =
+  /** An instance of a core module. `given`: the arguments of the instantiation. */
   | { readonly kind: 'instance'; readonly module: number; readonly given: readonly NamedItem[] }
   /** Items under names, without a core module (inline exports). */
   | { readonly kind: 'bundle'; readonly items: readonly NamedItem[] };
@@ -66,6 +67,7 @@ export type ComponentFunction =
 
 export type ComponentInstance =
   | { readonly kind: 'imported'; readonly name: string }
+  /** An instance of a nested component. `given`: the arguments of the instantiation. */
   | { readonly kind: 'instance'; readonly component: number; readonly given: readonly NamedItem[] }
   /** The item that an export of an instance adds to the index space of instances. */
   | { readonly kind: 'exported' };

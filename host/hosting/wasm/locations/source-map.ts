@@ -44,13 +44,13 @@ export class SourceMap {
   }
 
   /**
-   * Returns no location if the map has none. Returns two locations for code of the standard library that the compiler
-   * inlined: that of the library's code, and that of the author's code before it.
+   * Returns no location if the map has none. Returns two locations for code of the standard library, or of a package,
+   * that the compiler inlined: that of the inlined code, and that of the author's code before it.
    */
   locationsOf(code: CodePosition, functionIndex: number): SourceLocation[] {
     const at = this.#segmentOf(code);
     const segments = [at];
-    if (this.#isStandard(at))
+    if (this.#isForeignLibrary(at))
       segments.push(this.#last(at, code.start, (own) => !this.#isLibrary(own)));
     return segments
       .filter((segment) => segment >= 0)
@@ -101,7 +101,8 @@ export class SourceMap {
     return this.#sources[this.#files[at] ?? -1]?.startsWith(LIBRARY) === true;
   }
 
-  #isStandard(at: number): boolean {
+  /** Returns whether the code is of the standard library or of a package, not of the SDK. */
+  #isForeignLibrary(at: number): boolean {
     return this.#isLibrary(at) && !this.#sources[this.#files[at]!]!.startsWith(SDK);
   }
 
@@ -161,7 +162,10 @@ function nextNumber(text: string, cursor: { at: number }): number {
   throw new SourceMapError('its mappings hold a number that is too long');
 }
 
-/** Turns `cart/ShoppingCart#apply` into ShoppingCart.apply; returns null for code outside of functions. */
+/**
+ * Turns `cart/ShoppingCart#apply` into `ShoppingCart.apply`. Returns null for code outside of functions, and for a
+ * function without a name.
+ */
 function readableFunction(name: string): string | null {
   if (/^~?start\b/.test(name)) return null;
   const plain = name.replaceAll(/[^<>,|]*\//g, '').replaceAll('#', '.');

@@ -7,9 +7,7 @@ import { isIndexed, entriesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
 import type { VerificationStep } from './verification-step.ts';
 
-/**
- * Maximum number of rows of a query: many, because each query costs, but no more than are read in some milliseconds.
- */
+/** Maximum number of rows of a query: many, because each query costs, but few enough to be read in milliseconds. */
 const ROWS_AT_ONCE = 2_000;
 /** Key value that is less than every number that a journal stores. */
 const FIRST = -Number.MAX_SAFE_INTEGER;
@@ -86,7 +84,7 @@ const firstOne = (row: StoredRow) => row.slice(0, 1) as readonly SQLInputValue[]
 
 /**
  * Checks the numbers of each entity's records, and the index of records, up to position `lastPos`. `records` is the
- * number of records in the table.
+ * number of records that the table has up to there.
  */
 export function* recordIndexChecked(
   connection: ReadingConnection,
@@ -137,7 +135,7 @@ export function* recordIndexChecked(
   if (found < records) yield* missingInIndex(connection, lastPos, BY_POSITION);
 }
 
-/** Checks the index of deletions up to position `lastPos`. `deletions` is the number of deletions in the table. */
+/** Checks the index of deletions up to position `lastPos`. `deletions`: their number in the table up to there. */
 export function* deletionsChecked(
   connection: ReadingConnection,
   lastPos: number,
