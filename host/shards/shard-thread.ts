@@ -158,8 +158,8 @@ export class ShardThread {
 
   /**
    * Stops the thread. Resolves with whether everything in flight could finish: true for a thread that does not listen
-   * yet, or that has ended before. `graceMs`: time for the requests in flight. `boundMs`: time after which the thread is
-   * terminated anyway. `othersFinished`: resolves once no other shard sends it calls or requests.
+   * yet, or that has ended before. `graceMs`: time for the requests in flight. `boundMs`: time after which the thread
+   * is terminated anyway. `othersFinished`: resolves once no other shard sends it calls or requests.
    */
   async stop(
     graceMs: number,
