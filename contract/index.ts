@@ -1,4 +1,12 @@
 // The entry point of the package @svc/contract.
+export {
+  bareType,
+  columnKindOf,
+  type BareType,
+  type ColumnKind,
+  type ColumnType,
+} from './column-type.ts';
+export { decimalOrder } from './decimal-order.ts';
 export { REFUSAL_CODES, type RefusalCode } from './error-code.ts';
 export {
   DESCRIPTOR_BYTES_MAX,
@@ -58,6 +66,7 @@ export {
   templateShape,
   type TemplateSegment,
 } from './route-template.ts';
-export { dateTimeOf, durationOf, isBase64, isDecimal } from './text-form.ts';
+export { dateTimeOf, durationMsOf, durationOf, isBase64, isDecimal } from './text-form.ts';
 export type { ListedService, ServiceList } from './service-list.ts';
 export type { TypeSchema } from './type-schema.ts';
+export type { ColumnBound, ColumnRange, ViewQueryPlan } from './view-query-plan.ts';

@@ -52,13 +52,20 @@ export function isDecimal(text: string): boolean {
  * negative zero or longer than 100 million days.
  */
 export function durationOf(text: string): string | undefined {
+  const ms = durationMsOf(text);
+  if (ms === undefined) return undefined;
+  return ms < 0 ? `-${durationText(BigInt(-ms))}` : durationText(BigInt(ms));
+}
+
+/** Returns the milliseconds of a duration; undefined for a text that `durationOf` refuses. */
+export function durationMsOf(text: string): number | undefined {
   const parts = text.length > DURATION_UNITS_MAX ? null : DURATION.exec(text);
   if (parts === null) return undefined;
   const [, sign, days, hours, minutes, seconds, fraction = ''] = parts;
   const [d, h, m, s] = [days, hours, minutes, seconds].map((count) => BigInt(count ?? 0));
   const ms = (((d! * 24n + h!) * 60n + m!) * 60n + s!) * 1000n + BigInt(fraction.padEnd(3, '0'));
   if (ms > DURATION_MS_MAX || (sign === '-' && ms === 0n)) return undefined;
-  return sign! + durationText(ms);
+  return sign === '-' ? -Number(ms) : Number(ms);
 }
 
 function part(count: bigint, unit: string): string {
