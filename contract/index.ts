@@ -6,6 +6,7 @@ export {
   type ColumnKind,
   type ColumnType,
 } from './column-type.ts';
+export { cronProblem } from './cron-expression.ts';
 export { decimalOrder } from './decimal-order.ts';
 export { REFUSAL_CODES, type RefusalCode } from './error-code.ts';
 export {
@@ -66,7 +67,16 @@ export {
   templateShape,
   type TemplateSegment,
 } from './route-template.ts';
-export { dateTimeOf, durationMsOf, durationOf, isBase64, isDecimal } from './text-form.ts';
+export {
+  dateTimeOf,
+  durationMsOf,
+  durationOf,
+  isBase64,
+  isDecimal,
+  TIME_MS_MAX,
+} from './text-form.ts';
 export type { ListedService, ServiceList } from './service-list.ts';
+export { timeZoneProblem } from './time-zone.ts';
+export { EVERY_MS_MIN } from './timer-limits.ts';
 export type { TypeSchema } from './type-schema.ts';
 export type { ColumnBound, ColumnRange, ViewQueryPlan } from './view-query-plan.ts';

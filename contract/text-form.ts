@@ -15,8 +15,8 @@ const DURATION_UNITS_MAX = 100;
 const DURATION_MS_MAX = 8_640_000_000_000_000n;
 /** Earliest time, in milliseconds: the beginning of year 0, the first of four digits. */
 const FIRST_MS = -62_167_219_200_000;
-/** Latest time, in milliseconds: the end of year 9999. */
-const LAST_MS = 253_402_300_799_999;
+/** Latest time of a date or a timer, in milliseconds since 1970: the end of year 9999 in UTC. */
+export const TIME_MS_MAX = 253_402_300_799_999;
 
 /** Normalises a date with time to UTC with milliseconds; returns undefined if the text is not a date with time. */
 export function dateTimeOf(text: string): string | undefined {
@@ -25,7 +25,7 @@ export function dateTimeOf(text: string): string | undefined {
   const [, year, month, day] = parts.map(Number) as [number, number, number, number];
   if (month < 1 || month > 12 || day < 1 || day > daysOfMonth(year, month)) return undefined;
   const ms = Date.parse(text);
-  return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms).toISOString() : undefined;
+  return ms >= FIRST_MS && ms <= TIME_MS_MAX ? new Date(ms).toISOString() : undefined;
 }
 
 function daysOfMonth(year: number, month: number): number {
