@@ -1,6 +1,5 @@
 // RouteMatch: finds the declared routes that have the path of a request, of all methods. It differs from the runtime in
-// two points: a segment of the request with an invalid percent-encoding is compared as it is, and literal segments of a
-// route are not decoded, so a route with a percent-encoded literal is not found. The functions are pure.
+// one point: a segment of the request with an invalid percent-encoding is compared as it is. The functions are pure.
 import type { ServiceRoute } from '@svc/contract';
 
 /** Returns the routes. `path`: path of the request, with or without a query string. */
@@ -20,7 +19,7 @@ function isMatch(template: readonly string[], segments: readonly string[]): bool
     template.length === segments.length &&
     template.every((part, at) => {
       const segment = segments[at]!;
-      return part.startsWith('{') ? !['', '.', '..'].includes(segment) : part === segment;
+      return part.startsWith('{') ? !['', '.', '..'].includes(segment) : decoded(part) === segment;
     })
   );
 }

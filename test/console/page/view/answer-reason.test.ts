@@ -28,6 +28,7 @@ const call = (more: Partial<Span>) =>
 const ROUTES = [
   { method: 'GET', path: '/books/{id}' },
   { method: 'POST', path: '/books' },
+  { method: 'POST', path: '/caf%C3%A9s' },
 ] as unknown as readonly ServiceRoute[];
 const trace = (root: Span) => ({ roots: [root] }) as unknown as TraceDetail;
 const code = (name: string): SpanFault => ({ ...TRAP, code: name });
@@ -85,6 +86,7 @@ describe('without a trace', () => {
     [404, '/books/%2E%2E', 'No route of the service has this path.'],
     [405, '/books/1', 'A route has this path, but not for PATCH.'],
     [405, '/b%6Foks', 'A route has this path, but not for PATCH.'],
+    [405, '/caf%c3%a9s', 'A route has this path, but not for PATCH.'],
   ])('a %d of %s is explained by the routes: no handler ran', (status, path, why) => {
     expect(without(status, path)).toBe(`No handler ran. ${why}`);
   });
