@@ -1,7 +1,6 @@
 // SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. This hosting checks
-// values against typebox's schemas, so each rule beside a single `type` is either supported or refused by name. Rules
-// beside `$ref`, `const`, `enum`, `anyOf` or `oneOf` are ignored. Other libraries check values themselves, and their
-// schemas only need a description.
+// values against typebox's schemas, so each rule of a schema is either supported or refused by name; annotations are
+// allowed everywhere. Other libraries check values themselves, and their schemas only need a description.
 import {
   type Field,
   type RecordShape,
@@ -9,37 +8,20 @@ import {
   type TextForm,
   invalidDefinition,
 } from './shape.ts';
-
-type Node = Readonly<Record<string, unknown>>;
+import {
+  decidingKeyword,
+  isNode,
+  type Node,
+  SUPPORTED,
+  SUPPORTED_BESIDE,
+  unknownKeyword,
+} from './schema-keywords.ts';
 
 const SAFE = Number.MAX_SAFE_INTEGER;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
 const REMEDY = 'docs/reference/embedding.md lists the types.';
-/** Keywords that do not restrict values. */
-const NOTES = [
-  'title',
-  'description',
-  'default',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-];
-/** Keywords that name, annotate or define schemas. */
-const IDENTITY = ['$id', '$schema', '$comment', '$defs'];
-/** Type → its supported keywords besides those of NOTES and IDENTITY. */
-const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
-  string: ['format', 'contentEncoding', 'minLength', 'maxLength', 'pattern'],
-  boolean: [],
-  null: [],
-  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-  bigint: ['minimum', 'maximum', 'format'],
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'format'],
-  array: ['items', 'minItems', 'maxItems'],
-  object: ['properties', 'required', 'patternProperties', 'additionalProperties'],
-};
 
 /**
  * Returns the shape of a schema. `location`: names the schema in a problem. `checksItself`: whether the schema's
@@ -85,13 +67,19 @@ class SchemaReader {
   }
 
   #plain(node: Node, location: string, scopes: readonly Node[]): Shape {
-    if (typeof node['$ref'] === 'string') return this.#reference(node['$ref'], location, scopes);
-    if (node['const'] !== undefined) return texts([node['const']], location);
-    if (Array.isArray(node['enum'])) return texts(node['enum'], location);
-    const branches = node['anyOf'] ?? node['oneOf'];
-    if (Array.isArray(branches)) return this.#union(branches, location, scopes);
+    const deciding = decidingKeyword(node);
+    if (deciding !== undefined) {
+      this.#checkKeywords(node, [deciding, ...SUPPORTED_BESIDE[deciding]], location);
+      const rule = node[deciding];
+      if (deciding === '$ref') return this.#reference(rule as string, location, scopes);
+      if (deciding === 'const') return this.#texts(node, [rule], location);
+      if (deciding === 'enum') return this.#texts(node, rule as readonly unknown[], location);
+      return this.#union(rule as readonly unknown[], location, scopes);
+    }
     if (Array.isArray(node['type'])) {
-      const types = node['type'].map((type) => ({ ...node, type: type as string }));
+      const types = node['type'].map((type) =>
+        type === 'null' ? { type } : { ...node, type: type as string },
+      );
       return this.#union(types, location, scopes);
     }
     const type = node['type'];
@@ -99,7 +87,7 @@ class SchemaReader {
     if (supported === undefined) throw unmapped(location, kindOf(node));
     if (Array.isArray(node['items']) || node['prefixItems'] !== undefined)
       throw unmapped(location, 'Tuple');
-    this.#checkKeywords(node, supported, location);
+    this.#checkKeywords(node, ['type', ...supported], location);
     switch (type) {
       case 'string':
         return this.#text(node, location);
@@ -123,9 +111,8 @@ class SchemaReader {
   /** Refuses unknown keywords, which would not be checked. */
   #checkKeywords(node: Node, supported: readonly string[], location: string): void {
     if (this.#checksItself) return;
-    const known = new Set(['type', 'aliases', ...supported, ...NOTES, ...IDENTITY]);
-    for (const name of Object.keys(node))
-      if (!known.has(name)) throw unmapped(location, `the rule '${name}'`);
+    const unknown = unknownKeyword(node, supported);
+    if (unknown !== undefined) throw unmapped(location, `the rule '${unknown}'`);
   }
 
   #reference(text: string, location: string, scopes: readonly Node[]): Shape {
@@ -145,7 +132,7 @@ class SchemaReader {
   }
 
   #union(branches: readonly unknown[], location: string, scopes: readonly Node[]): Shape {
-    const others = branches.filter((branch) => !(isNode(branch) && branch['type'] === 'null'));
+    const others = branches.filter((branch) => !this.#isNull(branch, location, scopes));
     if (others.length < branches.length && others.length > 0) {
       const inner =
         others.length === 1
@@ -154,10 +141,27 @@ class SchemaReader {
       return { kind: 'nullable', inner };
     }
     if (others.length === 1) return this.shape(others[0], location, scopes);
-    const literals = others.map((branch) => (isNode(branch) ? literalsOf(branch) : undefined));
-    if (literals.length > 0 && literals.every((values) => values !== undefined))
-      return texts(literals.flat(), location);
+    if (others.length > 0 && others.every(isLiteral)) {
+      const shapes = others.map((branch) => this.shape(branch, location, scopes));
+      return { kind: 'text', values: new Set(shapes.flatMap((one) => valuesOf(one, location))) };
+    }
     return { kind: 'union', cases: this.#cases(others, location, scopes) };
+  }
+
+  #isNull(branch: unknown, location: string, scopes: readonly Node[]): boolean {
+    if (!isNode(branch) || branch['type'] !== 'null') return false;
+    if (this.shape(branch, location, scopes).kind === 'null') return true;
+    throw unmapped(location, 'a Codec of Null in a Union');
+  }
+
+  /** Reads a schema that lists the texts it accepts. */
+  #texts(node: Node, values: readonly unknown[], location: string): Shape {
+    for (const value of values)
+      if (typeof value !== 'string')
+        throw unmapped(location, `the Literal ${JSON.stringify(value)}`);
+    if (!this.#checksItself && !['string', undefined].includes(node['type'] as string | undefined))
+      throw unmapped(location, `a text of the type ${JSON.stringify(node['type'])}`);
+    return { kind: 'text', values: new Set(values as string[]) };
   }
 
   #cases(
@@ -192,6 +196,8 @@ class SchemaReader {
       throw unmapped(location, `the format '${format}'`);
     if (contentEncoding !== undefined && contentEncoding !== 'base64')
       throw unmapped(location, `the contentEncoding '${contentEncoding}'`);
+    if (format !== undefined && contentEncoding !== undefined)
+      throw unmapped(location, 'a format beside a contentEncoding');
     return {
       kind: 'text',
       form: formOf(format, contentEncoding),
@@ -212,6 +218,10 @@ class SchemaReader {
 
   #object(node: Node, location: string, scopes: readonly Node[]): Shape {
     const { properties, patternProperties, additionalProperties } = node;
+    const required = new Set((node['required'] as readonly string[] | undefined) ?? []);
+    for (const name of this.#checksItself ? [] : required)
+      if (!isNode(properties) || !Object.hasOwn(properties, name))
+        throw unmapped(location, `the rule 'required' for '${name}', which is no field,`);
     if (isNode(patternProperties)) {
       const [[pattern, values] = ['', undefined], ...more] = Object.entries(patternProperties);
       if (more.length > 0 || !['^.*$', '^(.*)$'].includes(pattern) || isNode(properties))
@@ -223,7 +233,6 @@ class SchemaReader {
         throw unmapped(location, 'an Object with additionalProperties of a type');
       return { kind: 'map', values: this.shape(additionalProperties, `${location}{}`, scopes) };
     }
-    const required = new Set((node['required'] as readonly string[] | undefined) ?? []);
     const fields = Object.entries(isNode(properties) ? properties : {}).map(([name, schema]) =>
       this.#field(name, schema, required.has(name), `${location}.${name}`, scopes),
     );
@@ -291,10 +300,6 @@ interface TextRules {
 
 type Converter = (value: unknown) => unknown;
 
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function unmapped(location: string, what: string): Error {
   return invalidDefinition(location, `${what} has no form in a descriptor`, REMEDY);
 }
@@ -306,15 +311,13 @@ function kindOf(node: Node): string {
   return typeof node['type'] === 'string' ? node['type'] : 'a schema without a type';
 }
 
-function texts(values: readonly unknown[], location: string): Shape {
-  for (const value of values)
-    if (typeof value !== 'string') throw unmapped(location, `the Literal ${JSON.stringify(value)}`);
-  return { kind: 'text', values: new Set(values as string[]) };
+function isLiteral(branch: unknown): boolean {
+  return isNode(branch) && (branch['const'] !== undefined || Array.isArray(branch['enum']));
 }
 
-function literalsOf(node: Node): readonly unknown[] | undefined {
-  if (node['const'] !== undefined) return [node['const']];
-  return Array.isArray(node['enum']) ? (node['enum'] as unknown[]) : undefined;
+function valuesOf(shape: Shape, location: string): readonly string[] {
+  if (shape.kind === 'text' && shape.values !== undefined) return [...shape.values];
+  throw unmapped(location, 'a Codec of a Literal in a Union');
 }
 
 /** Returns the only text that a field `type` may hold; undefined if it may hold anything else. */

@@ -12,6 +12,13 @@ const described = (schema: Schema) => {
   return { schema: types.of(codec(schema).shape, 'T'), types: types.types };
 };
 const DateTime = Type.String({ format: 'date-time' });
+const NOTED = {
+  $id: 'T',
+  title: 'T',
+  description: 'What it is.',
+  examples: ['y'],
+  deprecated: true,
+};
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
 describe('a type of typebox', () => {
@@ -292,6 +299,36 @@ describe('a type of typebox', () => {
     ['undefined', Type.Undefined()],
     ["the rule 'uniqueItems'", Type.Array(Type.String(), { uniqueItems: true })],
     ["the rule 'multipleOf'", Type.Integer({ multipleOf: 2 })],
+    ["the rule 'minLength'", Type.Union([Type.String(), Type.Null()], { minLength: 3 })],
+    ["the rule 'uniqueItems'", Type.Union([Type.Null({ uniqueItems: true }), Type.String()])],
+    ["the rule 'oneOf'", { anyOf: [{ type: 'string' }], oneOf: [{ type: 'null' }] }],
+    ["the rule 'pattern'", Type.Enum(['a', 'b'], { pattern: 'a' })],
+    ["the rule 'minLength'", Type.Literal('a', { minLength: 3 })],
+    ["the rule 'minLength'", Type.Union([Type.Literal('a', { minLength: 3 }), Type.Literal('b')])],
+    ["the rule 'maxItems'", Type.Cyclic({ A: Type.Array(Type.Ref('A')) }, 'A', { maxItems: 1 })],
+    ["the rule 'required' for 'b'", { type: 'object', properties: {}, required: ['b'] }],
+    ['a text of the type "integer"', { type: 'integer', const: 'a' }],
+    ['a format beside', Type.String({ format: 'decimal', contentEncoding: 'base64' })],
+    [
+      'a Codec of a Literal in a Union',
+      Type.Union([
+        Type.Codec(Type.Literal('a'))
+          .Decode(() => 1)
+          .Encode(() => 'a' as const),
+        Type.Literal('b'),
+      ]),
+    ],
+    [
+      'Refine',
+      Type.Union([
+        Type.String(),
+        Type.Refine(
+          Type.Null(),
+          () => false,
+          () => 'no',
+        ),
+      ]),
+    ],
     ["the format 'email'", Type.String({ format: 'email' })],
     ['the Literal 1', Type.Literal(1)],
     ['a Union of anything but texts', Type.Union([Type.String(), Type.Integer()])],
@@ -305,6 +342,27 @@ describe('a type of typebox', () => {
       }),
     );
     expect(() => codecOf(inside, 'it')).toThrow(new RegExp(name, 'i'));
+  });
+
+  test.each([
+    ['a Union with Null', Type.Union([Type.String(), Type.Null()], NOTED), 'x'],
+    ['a Literal', Type.Literal('x', NOTED), 'x'],
+    ['an Enum', Type.Enum(['x', 'y'], NOTED), 'x'],
+    ['a list of types', { type: ['string', 'null'], minLength: 1, ...NOTED }, 'x'],
+    ['a Cyclic', Type.Cyclic({ A: Type.Array(Type.Ref('A', NOTED)) }, 'A', NOTED), [[]]],
+    [
+      'a Union of objects',
+      Type.Union(
+        [Type.Object({ type: Type.Literal('a') }), Type.Object({ type: Type.Literal('b') })],
+        {
+          ...NOTED,
+          discriminator: { propertyName: 'type' },
+        },
+      ),
+      { type: 'a' },
+    ],
+  ])('takes the annotations of %s', (_what, schema, value) => {
+    expect(decoded(schema, value)).toEqual(value);
   });
 
   test('refuses a default that does not fit', () => {
