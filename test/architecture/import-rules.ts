@@ -101,6 +101,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/engine/needs',
     'host/model',
     'host/storage/journal-contents.ts',
+    'host/storage/journal-end.ts',
     'host/storage/journal-series.ts',
   ],
   'host/storage/memory': ['host/engine/needs', 'host/model'],

@@ -34,7 +34,7 @@ export const SERVE = `${ADMIT}${LISTEN} await stop; closeJournal(); tell({ kind:
 
 /** A connection through this port. Acting shards do nothing with it but close it. */
 export function connectionOf(port: MessagePort): JournalConnection {
-  return { kind: 'sqlite', dir: '/nowhere', ports: [port] };
+  return { kind: 'sqlite', dir: '/nowhere', end: new SharedArrayBuffer(8), ports: [port] };
 }
 
 interface Options {

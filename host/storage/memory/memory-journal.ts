@@ -1,5 +1,6 @@
 // MemoryJournal is a journal that is lost when the process ends, for tests and for trying the service out.
 import assert from 'node:assert';
+import type { Feed } from '../../engine/needs/feed.ts';
 import {
   type ReplyToStore,
   type Journal,
@@ -11,8 +12,10 @@ import {
 } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import { MemoryFeed, StoredOrder } from './memory-feed.ts';
 
 interface QueuedAppend {
+  readonly entity: EntityRef;
   /** The entity, in the form of `keyOf`. */
   readonly key: string;
   readonly records: readonly JournalRecord[];
@@ -28,6 +31,7 @@ export class MemoryJournal implements Journal {
   /** Indexed by entity and idempotency key, in the order of storing. */
   readonly #replies = new Map<string, StoredReply>();
   readonly #snapshots = new Map<string, Snapshot>();
+  readonly #order = new StoredOrder();
   #queue: QueuedAppend[] = [];
   /** Settles once the queue is stored; undefined when the queue is empty. */
   #stored: Promise<void> | undefined = undefined;
@@ -41,7 +45,8 @@ export class MemoryJournal implements Journal {
   ): void {
     const reply = beside?.reply;
     assert(records.length > 0 || reply !== undefined);
-    this.#queue.push({ key: keyOf(entity), records, settled, reply, dependsOnFailed: false });
+    const key = keyOf(entity);
+    this.#queue.push({ entity, key, records, settled, reply, dependsOnFailed: false });
     this.#stored ??= Promise.resolve().then(() => this.#store());
   }
 
@@ -88,6 +93,11 @@ export class MemoryJournal implements Journal {
     return this.#replies.get(replyKey(keyOf(entity), key));
   }
 
+  /** Returns a feed of the records of these components. */
+  feed(components: ReadonlySet<string>): Feed {
+    return new MemoryFeed(this.#order, components);
+  }
+
   async close(): Promise<void> {
     await this.#stored;
     this.#closed = true;
@@ -121,6 +131,7 @@ export class MemoryJournal implements Journal {
         const stored = this.#records.get(append.key);
         if (stored === undefined) this.#records.set(append.key, [...append.records]);
         else stored.push(...append.records);
+        this.#order.add(append.entity, append.records);
         if (append.reply !== undefined) this.#storeReply(append.key, append.reply);
       } else
         for (const later of [...queue.slice(index + 1), ...this.#queue])

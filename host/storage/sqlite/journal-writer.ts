@@ -25,6 +25,7 @@ import type {
 } from './journal-message.ts';
 import { decodeAppends } from './journal-message.ts';
 import { JournalQuota } from './journal-quota.ts';
+import { JournalEnd } from '../journal-end.ts';
 import { JournalSeries, type SharedJournalSeries } from '../journal-series.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import type { WritingModule } from '../journal-contents.ts';
@@ -139,6 +140,7 @@ interface WriterData {
   readonly limits: JournalLimits;
   readonly levelSizes: LevelSizes;
   readonly series: SharedJournalSeries;
+  readonly end: SharedArrayBuffer;
 }
 
 class Writer {
@@ -149,13 +151,14 @@ class Writer {
   readonly #snapshots: SnapshotWriter;
   readonly #quota: JournalQuota;
   readonly #series: JournalSeries;
+  readonly #end: JournalEnd;
   /** When the journal's size was last measured, in milliseconds of `performance.now`. */
   #measuredMs = -Infinity;
   /** Snapshots that wait until the appends that arrived with them are stored and reported. */
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
-  constructor({ path, limits: { bytesMax }, levelSizes, series }: WriterData) {
+  constructor({ path, limits: { bytesMax }, levelSizes, series, end }: WriterData) {
     this.#database = openForWriting(path);
     checkIndexEntries(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
@@ -164,6 +167,8 @@ class Writer {
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
     this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
     this.#series = new JournalSeries(series);
+    this.#end = new JournalEnd(end);
+    this.#end.advance(this.#commit.lastPos);
     this.#measure(performance.now());
   }
 
@@ -195,6 +200,8 @@ class Writer {
     const lastPos = this.#commit.lastPos;
     const outcomes = this.#commit.store(queued);
     const storedMs = performance.now();
+    // Before the reports, so that whoever knows that a record is stored finds it before the end.
+    this.#end.advance(this.#commit.lastPos);
     const records = this.#commit.lastPos - lastPos;
     // Counted before it is reported, so that the metrics contain every append that a user knows to be stored.
     this.#series.stored(queued.length, records, storedMs - sinceMs);

@@ -5,6 +5,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
+import { JournalEnd } from '../journal-end.ts';
 import { JournalSeries } from '../journal-series.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
@@ -46,6 +47,7 @@ interface JournalParts {
 export class SqliteJournal implements JournalContents {
   readonly #folder: DataFolder;
   readonly #writer: Worker;
+  readonly #end: JournalEnd;
   readonly #ended: Promise<void>;
   /** Resolves when the writer's thread ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
@@ -56,11 +58,18 @@ export class SqliteJournal implements JournalContents {
     folder: DataFolder,
     { limits, levelSizes, series }: JournalParts,
   ): Promise<SqliteJournal> {
+    const end = new JournalEnd();
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
       name: 'journal writer',
-      workerData: { path: journalPath(folder.dir), limits, levelSizes, series: series.shared },
+      workerData: {
+        path: journalPath(folder.dir),
+        limits,
+        levelSizes,
+        series: series.shared,
+        end: end.shared,
+      },
     });
-    const journal = new SqliteJournal(folder, writer);
+    const journal = new SqliteJournal(folder, writer, end);
     const report = await Promise.race([
       journal.failure,
       new Promise<WriterReport>((resolve) => {
@@ -73,9 +82,10 @@ export class SqliteJournal implements JournalContents {
     throw new SvcError(report.code, report.message);
   }
 
-  private constructor(folder: DataFolder, writer: Worker) {
+  private constructor(folder: DataFolder, writer: Worker, end: JournalEnd) {
     this.#folder = folder;
     this.#writer = writer;
+    this.#end = end;
     let cause: unknown;
     writer.on('error', (error) => {
       cause = error;
@@ -93,6 +103,11 @@ export class SqliteJournal implements JournalContents {
     });
   }
 
+  /** Shared memory of the position of the last record that is on disk, for followers of the journal. */
+  get end(): SharedArrayBuffer {
+    return this.#end.shared;
+  }
+
   get dir(): string {
     return this.#folder.dir;
   }
@@ -103,7 +118,12 @@ export class SqliteJournal implements JournalContents {
    */
   connect(): SqliteConnection {
     const { port1, port2 } = new MessageChannel();
-    const connection: SqliteConnection = { kind: 'sqlite', dir: this.dir, ports: [port1] };
+    const connection: SqliteConnection = {
+      kind: 'sqlite',
+      dir: this.dir,
+      end: this.#end.shared,
+      ports: [port1],
+    };
     if (this.#hasEnded) {
       port2.close();
       return connection;

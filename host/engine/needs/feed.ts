@@ -1,0 +1,53 @@
+// Feed is what followers of a journal need of it: views and consumers, which read the records of all entities after they
+// are on disk.
+//
+// Invariants
+// F1  The records of an entity come in their order. The order between entities is not promised: it may differ in another
+//     journal with the same records, or when the same records are read again.
+// F2  A record that was not on disk when a page was read comes in a later page: no position is ever past a record that
+//     may still be stored.
+// F3  A position is a text that only the feed interprets. It stays valid for as long as the journal exists.
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+
+/** A position between records of a feed: those before it were read, those after it were not. */
+export type Position = string;
+
+/** A record of an entity, in the order of a feed. */
+export interface FeedRecord {
+  readonly entity: EntityRef;
+  readonly record: JournalRecord;
+}
+
+export interface FeedPage {
+  /** Records of the feed's components. The list may be empty although more records follow. */
+  readonly records: readonly FeedRecord[];
+  /** The position after the page. If it is the position that was asked for, nothing more is on disk. */
+  readonly position: Position;
+}
+
+export interface Feed {
+  /** The position before the first record. */
+  readonly start: Position;
+  /** Returns the position after the last record that is on disk. */
+  end(): Position;
+  /**
+   * Reads records after a position, of at most `limit` that it looks at, and none after the
+   * record with which their JSON text reaches READ_UNITS_MAX. A page ends before a damaged record; the page that
+   * would begin with one throws SVC_JOURNAL_CORRUPT. Throws SVC_JOURNAL_UNAVAILABLE.
+   */
+  read(after: Position, limit: number): FeedPage;
+  /**
+   * Returns a text that identifies the last record before the position, so that a reader can tell whether its position
+   * belongs to this journal; undefined if there is no such record. Throws as `read` does.
+   */
+  mark(position: Position): string | undefined;
+  /** Whether everything before `wanted` is also before `position`. */
+  hasReached(position: Position, wanted: Position): boolean;
+  /** Returns the number of records from one position to a later one. */
+  count(from: Position, to: Position): number;
+  /** Returns the position that a text stands for; undefined if it stands for none. The text may come from anybody. */
+  parse(text: string): Position | undefined;
+  /** Resolves once a record is on disk after the position, or the feed is closed. */
+  advancedPast(position: Position): Promise<void>;
+  close(): void;
+}

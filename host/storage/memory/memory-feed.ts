@@ -1,0 +1,92 @@
+// MemoryFeed reads the records of a journal in memory, in the order in which they were stored. A position is a number of
+// records.
+import {
+  type Feed,
+  type FeedPage,
+  type FeedRecord,
+  type Position,
+} from '../../engine/needs/feed.ts';
+import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+
+/** The records of all entities in the order in which they were stored, and the feeds that wait for the next one. */
+export class StoredOrder {
+  readonly records: FeedRecord[] = [];
+  #next = Promise.withResolvers<void>();
+
+  /** Resolves when records are added, or a feed is closed. */
+  get changed(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  add(entity: EntityRef, records: readonly JournalRecord[]): void {
+    if (records.length === 0) return;
+    for (const record of records) this.records.push({ entity, record });
+    this.wake();
+  }
+
+  wake(): void {
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+}
+
+export class MemoryFeed implements Feed {
+  readonly start = '0';
+  readonly #order: StoredOrder;
+  readonly #components: ReadonlySet<string>;
+  #isClosed = false;
+
+  constructor(order: StoredOrder, components: ReadonlySet<string>) {
+    this.#order = order;
+    this.#components = components;
+  }
+
+  end(): Position {
+    return String(this.#order.records.length);
+  }
+
+  read(after: Position, limit: number): FeedPage {
+    const records: FeedRecord[] = [];
+    let count = Number(after);
+    let units = 0;
+    for (const stored of this.#order.records.slice(count, count + limit)) {
+      count++;
+      if (!this.#components.has(stored.entity.component)) continue;
+      records.push(stored);
+      if (stored.record.kind === 'event') units += stored.record.event.json.length;
+      if (units >= READ_UNITS_MAX) break;
+    }
+    return { records, position: String(count) };
+  }
+
+  mark(position: Position): string | undefined {
+    const last = this.#order.records[Number(position) - 1];
+    return last && `${last.entity.component}\n${last.entity.id}\n${last.record.seq}`;
+  }
+
+  hasReached(position: Position, wanted: Position): boolean {
+    return Number(position) >= Number(wanted);
+  }
+
+  count(from: Position, to: Position): number {
+    return Math.max(0, Number(to) - Number(from));
+  }
+
+  parse(text: string): Position | undefined {
+    const number = Number(text);
+    return Number.isSafeInteger(number) && number >= 0 && String(number) === text
+      ? text
+      : undefined;
+  }
+
+  async advancedPast(position: Position): Promise<void> {
+    while (!this.#isClosed && this.#order.records.length <= Number(position))
+      await this.#order.changed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#order.wake();
+  }
+}

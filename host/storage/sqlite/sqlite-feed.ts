@@ -1,0 +1,146 @@
+// SqliteFeed reads the journal's records in commit order, through a connection of its own. A position is the number `pos` of
+// a record; the feed finds out from shared memory that more records are on disk.
+//
+// Invariant: the positions of records have no gaps. Where one is missing, or a record is damaged, the feed does not go on.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SvcError } from '@svc/kit/svc-error';
+import type { Feed, FeedPage, FeedRecord, Position } from '../../engine/needs/feed.ts';
+import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
+import { JournalEnd } from '../journal-end.ts';
+import { journalPath, openForReading } from './journal-file.ts';
+import { recordOf } from './journal-reader.ts';
+import { countIn, type RecordRow, recordColumns } from './journal-schema.ts';
+import { journalFailure, sqliteCode } from './sqlite-failure.ts';
+
+/** Decimal digits of a position: no leading zero, and within the integers that a number holds exactly. */
+const POSITION = /^(?:0|[1-9]\d{0,14})$/;
+const PAGE = `SELECT component, id, ${recordColumns()} FROM journal LEFT JOIN entity USING (eno)
+  WHERE pos > ? ORDER BY pos LIMIT ${countIn('?')}`;
+
+export interface SqliteFeedOptions {
+  /** The data folder, absolute. */
+  readonly dir: string;
+  /** Shared memory of the JournalEnd of the journal's writer. */
+  readonly end: SharedArrayBuffer;
+  /** Components whose records are read. */
+  readonly components: ReadonlySet<string>;
+}
+
+type FeedRow = readonly [component: string | null, id: string | null, ...record: RecordRow];
+
+/** Opens the feed of a journal that this process has open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+export function openSqliteFeed(options: SqliteFeedOptions): Feed {
+  return new SqliteFeed(options);
+}
+
+class SqliteFeed implements Feed {
+  readonly start = '0';
+  readonly #path: string;
+  readonly #components: ReadonlySet<string>;
+  readonly #end: JournalEnd;
+  readonly #database: DatabaseSync;
+  readonly #page: StatementSync;
+  readonly #mark: StatementSync;
+  #isClosed = false;
+
+  constructor({ dir, end, components }: SqliteFeedOptions) {
+    this.#path = journalPath(dir);
+    this.#components = components;
+    this.#end = new JournalEnd(end);
+    try {
+      this.#database = openForReading(this.#path);
+      this.#page = this.#database.prepare(PAGE);
+      this.#page.setReturnArrays(true);
+      this.#mark = this.#database.prepare('SELECT crc FROM journal WHERE pos = ?');
+    } catch (error) {
+      throw journalFailure(error, 'opened', this.#path);
+    }
+  }
+
+  end(): Position {
+    return String(this.#end.pos);
+  }
+
+  read(after: Position, limit: number): FeedPage {
+    const records: FeedRecord[] = [];
+    let pos = Number(after);
+    let units = 0;
+    try {
+      for (const row of this.#page.iterate(pos, limit)) {
+        const record = this.#recordAt(pos + 1, row as unknown as FeedRow);
+        pos++;
+        if (record === undefined) continue;
+        records.push(record);
+        if (record.record.kind === 'event') units += record.record.event.json.length;
+        if (units >= READ_UNITS_MAX) break;
+      }
+    } catch (error) {
+      // The page ends before the record that cannot be read.
+      if (pos === Number(after)) throw this.#failure(error, pos + 1);
+    }
+    return { records, position: String(pos) };
+  }
+
+  /** Returns the record in a row; undefined if the feed is not about its component. Throws SVC_JOURNAL_CORRUPT. */
+  #recordAt(pos: number, [component, id, ...row]: FeedRow): FeedRecord | undefined {
+    if (row[0] !== pos) throw damaged(this.#path, pos, 'it is missing');
+    if (component === null || id === null)
+      throw damaged(this.#path, pos, 'it belongs to no entity');
+    if (!this.#components.has(component)) return undefined;
+    const entity = { component, id };
+    return { entity, record: recordOf(entity, row) };
+  }
+
+  #failure(error: unknown, pos: number): unknown {
+    if (error instanceof SvcError) return error;
+    // A RangeError that is not of SQLite: a column holds a number that this version of the format never writes.
+    if (sqliteCode(error) === undefined && error instanceof RangeError)
+      return damaged(this.#path, pos, 'a number in it is out of range');
+    return journalFailure(error, 'read', this.#path);
+  }
+
+  mark(position: Position): string | undefined {
+    try {
+      const crc = this.#mark.get(Number(position))?.['crc'];
+      return crc === undefined ? undefined : String(crc);
+    } catch (error) {
+      throw this.#failure(error, Number(position));
+    }
+  }
+
+  hasReached(position: Position, wanted: Position): boolean {
+    return Number(position) >= Number(wanted);
+  }
+
+  count(from: Position, to: Position): number {
+    return Math.max(0, Number(to) - Number(from));
+  }
+
+  parse(text: string): Position | undefined {
+    return POSITION.test(text) ? text : undefined;
+  }
+
+  async advancedPast(position: Position): Promise<void> {
+    const pos = Number(position);
+    for (;;) {
+      const endPos = this.#end.pos;
+      if (this.#isClosed || endPos > pos) return;
+      await this.#end.changed(endPos);
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#end.wake();
+    this.#database.close();
+  }
+}
+
+function damaged(path: string, pos: number, problem: string): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The record at position ${pos} of the journal ${path} cannot be read: ${problem}. ` +
+      'Restore the data folder from a backup; entities without damaged records are not affected.',
+  );
+}
