@@ -16,13 +16,19 @@ This page describes the package \`${wit.name}\`. \`npm run generate\` writes it 
 
 ${wit.comment}
 
-${sections.join('\n')}`;
+${sections.join('\n')}
+## Worlds
+
+| World | Imports and exports | What it is for |
+|---|---|---|
+${wit.worlds.map(({ name, comment, members }) => `| ${code(name)} | ${members.map(({ form }) => code(form)).join(', ')} | ${prose(comment)} |`).join('\n')}
+`;
 }
 
 /** The table of phases: which imports a module may call in each phase. */
 interface Phases {
-  /** Names of imports: `clock`, `routing.call`, … */
-  readonly imports: readonly string[];
+  /** Names of imports, for each column of the table: `clock.now-ms`, `journal.read`, … */
+  readonly imports: readonly (readonly string[])[];
   readonly rows: readonly { readonly phase: string; readonly cells: readonly string[] }[];
 }
 
@@ -38,7 +44,7 @@ function phasesOf(comment: string): Phases {
         .map((cell) => cell.trim()),
     );
   return {
-    imports: head!.slice(1),
+    imports: head!.slice(1).map((cell) => cell.split(', ')),
     rows: rows.map(([phase, ...cells]) => ({ phase: phase!, cells })),
   };
 }
@@ -70,7 +76,7 @@ function section(
 
 /** Returns the phases in which an import may be called, with their conditions. */
 function callers(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
-  const column = imports.findIndex((one) => one === name || one === `${name}.${called}`);
+  const column = imports.findIndex((names) => names.includes(`${name}.${called}`));
   if (column === -1) throw new Error(`the table of phases has no column for ${name}.${called}`);
   const open = rows.filter(({ cells }) => cells[column] !== 'no');
   return open
@@ -84,10 +90,10 @@ function callees(name: string, { name: called }: WitItem, { imports, rows }: Pha
     phase.split(', ').some((one) => one === called || one === `${name}.${called}`),
   );
   if (row === undefined) throw new Error(`the table of phases has no row for ${name}.${called}`);
-  const open = imports.flatMap((one, column) => {
+  const open = imports.flatMap((names, column) => {
     const cell = row.cells[column]!;
     if (cell === 'no') return [];
-    return cell === 'yes' ? [one] : [`${one}: ${cell}`];
+    return cell === 'yes' ? names : names.map((one) => `${one}: ${cell}`);
   });
   return open.length === 0 ? 'nothing' : open.join('; ');
 }

@@ -20,11 +20,19 @@ export interface WitInterface {
 
 export type Direction = 'import' | 'export';
 
+export interface WitWorld {
+  readonly name: string;
+  readonly comment: string;
+  /** Its imports, exports, and the worlds that it includes. */
+  readonly members: readonly WitItem[];
+}
+
 export interface WitPackage {
   readonly name: string;
   readonly comment: string;
   readonly interfaces: readonly WitInterface[];
-  /** Name of an interface → whether the world imports or exports it. */
+  readonly worlds: readonly WitWorld[];
+  /** Name of an interface → whether a world imports or exports it. */
   readonly directions: ReadonlyMap<string, Direction>;
 }
 
@@ -87,19 +95,16 @@ class WitReader {
     const name = /^package (\S+)$/.exec(this.#code().text)?.[1];
     if (name === undefined) throw new Error('a WIT file begins with its package');
     const interfaces: WitInterface[] = [];
-    const directions = new Map<string, Direction>();
+    const worlds: WitWorld[] = [];
     while (this.#at < this.#tokens.length) {
       const about = this.#comment();
       const [kind, called] = this.#code().text.split(' ');
       if (kind === 'interface') interfaces.push(this.#interface(called!, about));
       else if (kind === 'world')
-        for (const { form } of this.#members()) {
-          const [direction, what] = form.split(' ') as [Direction, string];
-          directions.set(what, direction);
-        }
+        worlds.push({ name: called!, comment: about, members: this.#members() });
       else throw new Error(`the reference does not know '${kind} ${called}'`);
     }
-    return { name, comment, interfaces, directions };
+    return { name, comment, interfaces, worlds, directions: directionsIn(worlds) };
   }
 
   #interface(name: string, comment: string): WitInterface {
@@ -154,7 +159,17 @@ class WitReader {
   }
 }
 
-/** Parses `name: type`, `name(type)`, `type name = …`, or in a world `import name`. Has no members. */
+function directionsIn(worlds: readonly WitWorld[]): ReadonlyMap<string, Direction> {
+  const directions = new Map<string, Direction>();
+  for (const { members } of worlds)
+    for (const { form } of members) {
+      const [direction, name] = form.split(' ') as [Direction | 'include', string];
+      if (direction !== 'include') directions.set(name, direction);
+    }
+  return directions;
+}
+
+/** Parses `name: type`, `name(type)`, `type name = …`, or in a world `import name` and `include name`. Has no members. */
 function itemOf(text: string, comment: string): WitItem {
   const name = /^(?:type )?([a-z0-9-]+)/.exec(text)?.[1];
   if (name === undefined) throw new Error(`the reference does not know '${text}'`);

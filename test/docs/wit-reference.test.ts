@@ -46,5 +46,7 @@ test('members stand with their types, and directions are those of the world', ()
     ['entity', 'export'],
     ['http', 'export'],
     ['diagnostics', 'export'],
+    ['view', 'export'],
+    ['consumer', 'export'],
   ]);
 });

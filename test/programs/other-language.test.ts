@@ -17,7 +17,7 @@ const running: SvcProcess[] = [];
 
 beforeAll(async () => {
   cpSync(join(root, 'fixtures/wat-shopping-cart'), folder, { recursive: true });
-  cpSync(join(root, 'wit/runtime.wit'), join(folder, 'runtime.wit'));
+  cpSync(join(root, 'wit/0.1.0/runtime.wit'), join(folder, 'runtime.wit'));
   const [, commands] = /^```sh\n([\s\S]*?)^```$/m.exec(page)!;
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const script = commands!.replace('npx jco', 'jco').replaceAll(/^npx svc .*\n/gm, '');

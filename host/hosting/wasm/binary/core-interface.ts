@@ -1,4 +1,4 @@
-// CoreInterface: the world `service` of wit/runtime.wit as the core module sees it: the closed list
+// CoreInterface: the world `service` of wit/0.1.0/runtime.wit as the core module sees it: the closed list
 // of its imports, the exports it must have, and their flattened signatures. Names follow the
 // convention of the component tools: `INTERFACE#FUNCTION`, `cabi_post_…`, `cabi_realloc`.
 import { PROTOCOL_VERSION } from '@svc/contract';

@@ -1,5 +1,5 @@
 // docs/how-to/other-languages.md lists what a module imports and exports: exactly what the component tools make of
-// wit/runtime.wit, and what the host accepts.
+// wit/0.1.0/runtime.wit, and what the host accepts.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { componentEmbed } from '@bytecodealliance/jco';
@@ -75,13 +75,13 @@ describe('the page about other languages', () => {
   beforeAll(async () => {
     const options = {
       dummy: true,
-      witSource: readFileSync(join(root, 'wit/runtime.wit'), 'utf8'),
+      witSource: readFileSync(join(root, 'wit/0.1.0/runtime.wit'), 'utf8'),
       world: 'service',
     };
     dummy = readCoreModule(await componentEmbed(options));
   });
 
-  test('names the imports that wit/runtime.wit has, with their types', () => {
+  test('names the imports that wit/0.1.0/runtime.wit has, with their types', () => {
     const ofTools = dummy.imports.map(({ module, name, signature }) => [
       ...olderImport(module, name),
       signature,
@@ -93,7 +93,7 @@ describe('the page about other languages', () => {
     expect(new Set(imports)).toEqual(new Set(ofHost));
   });
 
-  test('names the exports that wit/runtime.wit has, with their types and post-returns', () => {
+  test('names the exports that wit/0.1.0/runtime.wit has, with their types and post-returns', () => {
     const named = exports.flatMap(([name, signature, post]) => [
       [name, signature],
       ...(post ? [[`${POST}${name}`, 'i32 ->']] : []),

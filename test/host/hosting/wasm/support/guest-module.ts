@@ -11,7 +11,7 @@ import {
 } from '@svc/contract';
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 
-const WIT = readFileSync(join(import.meta.dirname, '../../../../../wit/runtime.wit'), 'utf8');
+const WIT = readFileSync(join(import.meta.dirname, '../../../../../wit/0.1.0/runtime.wit'), 'utf8');
 const RUNTIME = 'svc:runtime/';
 const ENTITY = `${RUNTIME}entity@0.1.0#`;
 export const COMMAND_EXPORT = `${ENTITY}[method]instance.command`;
