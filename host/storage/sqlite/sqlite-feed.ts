@@ -40,7 +40,7 @@ class SqliteFeed implements Feed {
   readonly #end: JournalEnd;
   readonly #database: DatabaseSync;
   readonly #page: StatementSync;
-  readonly #mark: StatementSync;
+  readonly #checksum: StatementSync;
   #isClosed = false;
 
   constructor({ dir, end, components }: SqliteFeedOptions) {
@@ -51,7 +51,7 @@ class SqliteFeed implements Feed {
       this.#database = openForReading(this.#path);
       this.#page = this.#database.prepare(PAGE);
       this.#page.setReturnArrays(true);
-      this.#mark = this.#database.prepare('SELECT crc FROM journal WHERE pos = ?');
+      this.#checksum = this.#database.prepare('SELECT crc FROM journal WHERE pos = ?');
     } catch (error) {
       throw journalFailure(error, 'opened', this.#path);
     }
@@ -99,10 +99,10 @@ class SqliteFeed implements Feed {
     return journalFailure(error, 'read', this.#path);
   }
 
-  mark(position: Position): string | undefined {
+  checksum(position: Position): number | undefined {
     try {
-      const crc = this.#mark.get(Number(position))?.['crc'];
-      return crc === undefined ? undefined : String(crc);
+      const crc = this.#checksum.get(Number(position))?.['crc'];
+      return crc === undefined ? undefined : Number(crc);
     } catch (error) {
       throw this.#failure(error, Number(position));
     }
