@@ -121,6 +121,12 @@ export function traceParentOf(metadata: TraceMetadata): TraceParent | undefined 
   return value === undefined ? undefined : parseTraceParent(value);
 }
 
+/** Returns the `traceparent` of metadata; undefined unless the metadata contains exactly one, which is valid. */
+export function traceParentTextOf(metadata: TraceMetadata): string | undefined {
+  const value = traceTextOf(metadata);
+  return value === undefined || parseTraceParent(value) === undefined ? undefined : value;
+}
+
 /** Returns the trace id of metadata as 32 lower-case hexadecimal digits; undefined if it has no valid trace. */
 export function traceIdOf(metadata: TraceMetadata): string | undefined {
   const value = traceTextOf(metadata);

@@ -136,6 +136,7 @@ export class EndpointsUnderTest {
       engine: {
         call: (...call) => this.#call(...call),
         readEvents: (...range) => this.#readEvents(...range),
+        changeTimers: (...change) => this.#changeTimers(...change),
       },
       clock: this.#clock,
       random: this.#random,
@@ -332,6 +333,12 @@ export class EndpointsUnderTest {
       this.#readEvents,
     );
     throw this.#broken;
+  }
+
+  /** Timers of a fake are forgotten, because nothing fires them. */
+  async #changeTimers(...change: Parameters<EntityEngine['changeTimers']>): Promise<void> {
+    const [{ component }] = change;
+    if (!this.#fakes.has(component)) await this.#engine.changeTimers(...change);
   }
 
   #records(entity: EntityRef) {

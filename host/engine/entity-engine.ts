@@ -8,6 +8,7 @@ import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { NameTable } from '../model/name-table.ts';
+import type { TimerChange } from '../model/timer.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
@@ -18,6 +19,10 @@ import { type EngineNumbers, EntityRegistry } from './entity/entity-registry.ts'
 import type { RecordedEvent } from './entity/history.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
 import { stopping } from './entity/stopping.ts';
+import { DetachedAppends } from './entity/detached-appends.ts';
+import { HandlerTimers } from './entity/handler-timers.ts';
+import { TimerRules } from './entity/timer-rules.ts';
+import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { RandomSource, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
 import type { FaultLog } from './needs/fault-log.ts';
@@ -54,6 +59,8 @@ export class EntityEngine {
   readonly #digest: Digest;
   readonly #recorder: Recorder;
   readonly #entities: EntityRegistry;
+  readonly #detached: DetachedAppends;
+  readonly #timers: HandlerTimers;
   #closed: Promise<void> | undefined = undefined;
 
   constructor(needs: EngineNeeds) {
@@ -63,7 +70,11 @@ export class EntityEngine {
     this.#journal = needs.journal;
     this.#digest = needs.digest;
     this.#recorder = needs.recorder ?? NO_RECORDER;
-    this.#entities = new EntityRegistry({ ...needs, components, limits });
+    const unsettled = new UnsettledBytes();
+    this.#entities = new EntityRegistry({ ...needs, components, limits, unsettled });
+    this.#detached = new DetachedAppends({ journal: needs.journal, unsettled, limits });
+    const rules = new TimerRules(components, limits);
+    this.#timers = new HandlerTimers({ rules, detached: this.#detached, clock: needs.clock });
   }
 
   /**
@@ -172,6 +183,22 @@ export class EntityEngine {
   }
 
   /**
+   * Changes timers of an entity from outside of it, in order, all of them or none. Resolves when the changes are on disk. The
+   * entity is not loaded into memory, and the shard need not own it. `metadata`: of the call that makes the changes.
+   *
+   * Throws, or rejects with, SvcError SVC_TIMER_INVALID, SVC_TIMERS_FULL, SVC_OVERLOADED, SVC_STOPPING,
+   * SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL or SVC_DISK_FULL. Then nothing is changed.
+   */
+  changeTimers(
+    owner: EntityRef,
+    changes: readonly TimerChange[],
+    metadata: Metadata,
+  ): Promise<void> {
+    if (this.#closed !== undefined) throw stopping();
+    return this.#timers.change(owner, changes, metadata);
+  }
+
+  /**
    * Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. Call it at intervals, because
    * an engine has no timers of its own. It yields to the event loop, and never rejects.
    */
@@ -189,8 +216,13 @@ export class EntityEngine {
    * journal and the guest stay open, because they belong to the caller.
    */
   close(): Promise<void> {
-    this.#closed ??= this.#entities.close();
+    this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#entities.close();
+    await this.#detached.settled();
   }
 
   /**

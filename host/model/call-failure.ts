@@ -6,10 +6,10 @@ import { GuestFault } from './guest-fault.ts';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 /**
- * UNAVAILABLE: nothing was executed. TIMED_OUT: it is unknown whether the call was executed. INTERNAL: the called
+ * DENIED: the runtime does not allow the call, and nothing was executed. UNAVAILABLE: nothing was executed. TIMED_OUT: it is unknown whether the call was executed. INTERNAL: the called
  * component or the runtime failed.
  */
-export type CallFailureWord = 'UNAVAILABLE' | 'TIMED_OUT' | 'INTERNAL';
+export type CallFailureWord = 'DENIED' | 'UNAVAILABLE' | 'TIMED_OUT' | 'INTERNAL';
 
 export interface CallFailure {
   readonly word: CallFailureWord;
@@ -24,6 +24,7 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
   ['SVC_JOURNAL_FULL', 'the journal is full'],
   ['SVC_DISK_FULL', 'the disk is full'],
+  ['SVC_TIMERS_FULL', 'there are too many timers'],
   ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
   ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
 ]);
@@ -48,6 +49,8 @@ export function callFailure(error: unknown): CallFailure | undefined {
       text: isTooLong(error) ? 'the component took too long' : 'the component failed',
     };
   if (!(error instanceof SvcError)) return undefined;
+  // The message is about what the module has passed, and contains nothing else.
+  if (error.code === 'SVC_TIMER_INVALID') return { word: 'DENIED', text: error.message };
   if (DONE_OR_NOT.has(error.code)) return { word: 'TIMED_OUT', text: '' };
   const reason = NOTHING_DONE.get(error.code);
   if (reason !== undefined) return { word: 'UNAVAILABLE', text: reason };

@@ -1,6 +1,6 @@
 // ShardRouter is the engine that handlers call in a service of several shards. Calls of entities that this shard owns
 // go straight to its own engine, and all others to the shard that owns the entity. Each shard reads events from the
-// journal by itself, because all shards share one journal. A service with one shard has no router.
+// journal and changes timers by itself, because all shards share one journal. A service with one shard has no router.
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
@@ -20,7 +20,7 @@ interface Parts {
   /** Index of this shard. */
   readonly index: number;
   readonly ownership: Ownership;
-  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
+  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents' | 'changeTimers'>;
   readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Indices of the handlers of the module, which all shards share. */
@@ -89,6 +89,10 @@ export class ShardRouter implements CallableEngine {
 
   readEvents(...range: Parameters<EntityEngine['readEvents']>) {
     return this.#parts.engine.readEvents(...range);
+  }
+
+  changeTimers(...change: Parameters<EntityEngine['changeTimers']>): Promise<void> {
+    return this.#parts.engine.changeTimers(...change);
   }
 
   #forward(owner: number, call: ForwardedCall): Promise<Outcome> {

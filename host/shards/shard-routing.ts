@@ -18,7 +18,7 @@ interface Parts {
   readonly index: number;
   readonly ownership: Ownership;
   readonly guest: Pick<Guest, 'endpoints'>;
-  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
+  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents' | 'changeTimers'>;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly eventLoop: EventLoopBudget;

@@ -9,6 +9,7 @@ import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
 import { type CallableEngine, RequestCalls } from '../../host/http/requests/request-calls.ts';
 import { snippetsOf } from '../support/doc-snippets.ts';
 import { UserProjects } from './support/user-projects.ts';
+import { WITHOUT_TIMERS } from '../support/without-timers.ts';
 
 const SHELF = `import { Effect, EventSourcedEntity, clone, register } from "@svc/guest-sdk";
 @data enum Colour { Red, Green }
@@ -86,6 +87,7 @@ register<Shelf>();
 
 const NO_ENGINE: CallableEngine = {
   call: () => Promise.reject(new Error('no entity is asked')),
+  ...WITHOUT_TIMERS,
   readEvents: () => Promise.reject(new Error('no journal is read')),
 };
 

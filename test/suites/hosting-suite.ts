@@ -9,6 +9,7 @@ import type { EndpointRequest } from '../../host/model/endpoint.ts';
 import type { StoredEvent } from '../../host/model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemEventLoop, systemDigest } from '../../host/system.ts';
+import { WITHOUT_TIMERS } from '../support/without-timers.ts';
 
 const context: CallContext = {
   nowMs: 1_700_000_000_000,
@@ -47,6 +48,7 @@ const answering = (answer: Reply | Refusal, made: unknown[] = []): HostCalls => 
     made.push(call);
     return made.length % 2 === 0 ? Promise.resolve(answer) : answer;
   },
+  ...WITHOUT_TIMERS,
   readEvents: () => [],
 });
 type OpenCart = () => Promise<Guest>;

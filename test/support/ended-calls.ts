@@ -6,6 +6,7 @@ import { GuestFault } from '../../host/model/guest-fault.ts';
 import { SvcError } from '../../kit/svc-error.ts';
 import { requestHandler } from '../../host/http/requests/request-handler.ts';
 import { unlimitedEventLoop } from './unlimited-event-loop.ts';
+import { WITHOUT_TIMERS } from './without-timers.ts';
 
 const error = (code: ConstructorParameters<typeof SvcError>[0]) => new SvcError(code, code);
 export const TIMED_OUT = error('SVC_ANSWER_TIMED_OUT');
@@ -40,6 +41,7 @@ export async function statusOf(
     engine: {
       call: async (target) => call(target),
       ...(isPrompt && { speculate: call }),
+      ...WITHOUT_TIMERS,
       readEvents: async ({ id }) => {
         endOf(id);
         return [];

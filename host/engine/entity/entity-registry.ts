@@ -28,7 +28,7 @@ import { RefoldCheck } from './refold-check.ts';
 import type { Activation, ReplayNeeds } from './replay.ts';
 import { SnapshotPolicy } from './snapshot-policy.ts';
 import { storedIncarnation } from './stored-incarnation.ts';
-import { UnsettledBytes } from './unsettled-bytes.ts';
+import type { UnsettledBytes } from './unsettled-bytes.ts';
 
 export interface RegistryNeeds {
   readonly guest: Pick<Guest, 'descriptor' | 'entities' | 'fingerprint'>;
@@ -39,6 +39,7 @@ export interface RegistryNeeds {
   readonly eventLoop: EventLoop;
   readonly faultLog: FaultLog;
   readonly limits: EngineLimits;
+  readonly unsettled: UnsettledBytes;
 }
 
 /** How many entities are in memory, and how many were loaded and evicted since the engine was created. */
@@ -100,8 +101,7 @@ export class EntityRegistry {
   }
 
   #dependenciesOf(needs: RegistryNeeds, replaying: ReplayNeeds): EntityDependencies<LiveEntity> {
-    const { guest, journal, clock, random, eventLoop, faultLog, limits } = needs;
-    const unsettled = new UnsettledBytes();
+    const { guest, journal, clock, random, eventLoop, faultLog, limits, unsettled } = needs;
     const fullJournal = new FullJournal(clock);
     const refolded = this.#refolds ?? guest.entities;
     const { purityCheckInterval: interval } = limits;

@@ -4,6 +4,7 @@
 import { SvcError } from '@svc/kit/svc-error';
 import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
+import type { TimerWrites } from '../needs/timers.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
 /** Approximate bytes of a record besides its text. */
@@ -16,6 +17,16 @@ const LET_GO_AT = 1_024;
 export function appendBytes(events: readonly StoredEvent[], actionCount: number): number {
   let bytes = (events.length + actionCount) * RECORD_BYTES;
   for (const { json } of events) bytes += json.length * BYTES_PER_UNIT;
+  return bytes;
+}
+
+/** Returns the bytes that changes of timers take in memory, roughly. */
+export function timerBytes({ changes }: TimerWrites): number {
+  let bytes = RECORD_BYTES;
+  for (const change of changes) {
+    bytes += RECORD_BYTES + change.name.length * BYTES_PER_UNIT;
+    if (change.kind === 'set') bytes += change.input.length * BYTES_PER_UNIT;
+  }
   return bytes;
 }
 

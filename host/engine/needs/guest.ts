@@ -13,6 +13,7 @@ import type {
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { GuestFault } from '../../model/guest-fault.ts';
+import type { Timer } from '../../model/timer.ts';
 
 export interface Guest {
   /**
@@ -80,7 +81,7 @@ export interface GuestEndpoints {
 }
 
 /**
- * HostCalls are everything that a handler can reach while it runs: calls of entities, their events and the clock.
+ * HostCalls are everything that a handler can reach while it runs: calls of entities, their events and timers, and the clock.
  *
  * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
  * returns undefined, the hosting aborts the handler. If `remoteAnswer` then returns a promise, the hosting waits for
@@ -136,4 +137,13 @@ export interface HostCalls {
     afterSeq: number,
     limit: number,
   ): Awaitable<readonly (JournalRecord & { readonly kind: 'event' })[]>;
+  /**
+   * Sets a timer, which belongs to its target. Resolves when the timer is on disk; then it is fired, whatever becomes of the
+   * handler. A handler that cannot wait is run again where it can before it sets or cancels a timer. Throws, or rejects
+   * with, the SvcErrors of `EntityEngine.changeTimers`; then no timer is changed. `callFailure` says what of them the
+   * module receives.
+   */
+  setTimer(timer: Timer): Awaitable<void>;
+  /** Cancels the timer of an entity; there need not be one. Throws, or rejects, as `setTimer` does. */
+  cancelTimer(owner: EntityRef, name: string): Awaitable<void>;
 }

@@ -8,6 +8,7 @@ import type { Refusal } from '../../model/call.ts';
 import { type CallFailure, type CallFailureWord, callFailure } from '../../model/call-failure.ts';
 
 const WORDS: ReadonlySet<string | undefined> = new Set<CallFailureWord>([
+  'DENIED',
   'UNAVAILABLE',
   'TIMED_OUT',
   'INTERNAL',

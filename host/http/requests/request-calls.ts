@@ -23,11 +23,12 @@ import type { PendingCall } from '../../engine/entity/entity-call.ts';
 import type { Clock } from '../../engine/needs/clock.ts';
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
-import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
+import type { Awaitable, Metadata, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { callFailure, readFailure } from '../../model/call-failure.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { KeptBytes } from '../../model/kept-bytes.ts';
+import type { Timer, TimerChange } from '../../model/timer.ts';
 import { CallFailures } from './call-failures.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
@@ -38,7 +39,7 @@ export interface RoutedCall extends PendingCall {
   readonly isRemote?: boolean;
 }
 
-export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'> {
+export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents' | 'changeTimers'> {
   readonly speculate?: (...call: Parameters<EntityEngine['speculate']>) => Outcome | RoutedCall;
 }
 
@@ -64,6 +65,8 @@ export class RequestCalls implements HostCalls {
   speculate: ((...call: Call) => Outcome | undefined) | undefined;
   /** Time at which the request came. The handler's clock reports it until the handler has waited. */
   readonly requestMs: number;
+  /** Metadata of the request. Its trace is that of the timers that the handler sets. */
+  metadata: Metadata = [];
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #eventLoop: EventLoopBudget;
@@ -144,6 +147,25 @@ export class RequestCalls implements HostCalls {
       return this.#engine.readEvents(...range);
     };
     return this.#attempt(() => this.#withinBudget(() => this.#eventLoop.alone(read)), readFailure);
+  }
+
+  setTimer(timer: Timer): Awaitable<void> {
+    return this.#changeTimer(timer.target, { kind: 'set', timer }, timer.input.length);
+  }
+
+  cancelTimer(owner: EntityRef, name: string): Awaitable<void> {
+    return this.#changeTimer(owner, { kind: 'cancel', name }, 0);
+  }
+
+  /**
+   * Changes a timer. A handler that changes one can wait, and is not run again (R2), so the change is made once, and is
+   * not recorded.
+   */
+  #changeTimer(owner: EntityRef, change: TimerChange, units: number): Awaitable<void> {
+    const changed = () => this.#engine.changeTimers(owner, [change], this.metadata);
+    return this.#attempt(() =>
+      countInput(this.#kept, units * BYTES_PER_UNIT, () => this.#withinBudget(changed)),
+    );
   }
 
   /** Returns the failure of a call that the handler passes on as its answer; undefined if the refusal is the handler's own. */

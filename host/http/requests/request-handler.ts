@@ -92,6 +92,7 @@ export function requestHandler({
     const { idempotencyKey } = request;
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
     const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
+    calls.metadata = metadata;
     const answer = eventLoop.isUsedUp()
       ? eventLoop.yield().then(() => {
           checkWanted(calls);

@@ -15,6 +15,7 @@ import { patchesOf, randomScript } from './abi-values.ts';
 import { type FuzzTarget, demand, havoc } from './fuzz-target.ts';
 import { referenceLift } from './reference-lift.ts';
 import { scriptedGuest } from './scripted-guest.ts';
+import { WITHOUT_TIMERS } from '../without-timers.ts';
 
 const ENCODINGS: readonly StringEncoding[] = ['utf8', 'utf16', 'latin1+utf16'];
 const MIB = 1024 * 1024;
@@ -102,6 +103,7 @@ function callsFor(flags: number): HostCalls {
           : { kind: 'refusal', code: 'OTHER', otherCode: 'ODD', message: 'no', details: '{}' },
       );
     },
+    ...WITHOUT_TIMERS,
     readEvents: () => answer([]),
   };
 }

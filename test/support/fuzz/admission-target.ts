@@ -16,6 +16,7 @@ import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { mutateModule } from './component-grammar.ts';
 import { type FuzzTarget, demand } from './fuzz-target.ts';
 import { generateModule } from './wasm-grammar.ts';
+import { WITHOUT_TIMERS } from '../without-timers.ts';
 
 const LIMITS = {
   ...WASM_LIMITS_DEFAULT,
@@ -96,6 +97,7 @@ async function startsOrFails(input: Uint8Array): Promise<void> {
 const CALLS = hostCalls({
   nowMs: () => 1,
   call: () => ({ kind: 'reply', json: '{}' }),
+  ...WITHOUT_TIMERS,
   readEvents: () => [],
 });
 

@@ -38,6 +38,7 @@ const EVENTS_MAX = 1000;
 const CALL_RESULT_SIZE = 8 + REFUSAL_SIZE;
 const CALL_ERROR = { refused: 0, denied: 1, unavailable: 2, timedOut: 3, other: 4 } as const;
 const CASE_OF_WORD: Readonly<Record<CallFailureWord, number>> = {
+  DENIED: CALL_ERROR.denied,
   UNAVAILABLE: CALL_ERROR.unavailable,
   TIMED_OUT: CALL_ERROR.timedOut,
   INTERNAL: CALL_ERROR.other,

@@ -11,11 +11,13 @@ import {
   before,
   type RouteDefinition,
 } from '../../../../host/hosting/embedded/route-definition.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const context = { nowMs: 5, seed: 7n, metadata: [] } as const;
 const calls: HostCalls = {
   nowMs: () => 6,
   call: () => ({ kind: 'reply', json: 'null' }),
+  ...WITHOUT_TIMERS,
   readEvents: () => [],
 };
 

@@ -9,6 +9,7 @@ import {
   post,
   type RouteDefinition,
 } from '../../../../host/hosting/embedded/route-definition.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 function guestOf(route: RouteDefinition) {
   const endpoint = defineEndpoint({ prefix: '/e', access: 'local', routes: { only: route } });
@@ -22,6 +23,7 @@ function answered(route: RouteDefinition) {
     {
       nowMs: () => 6,
       call: () => ({ kind: 'reply', json: 'null' }),
+      ...WITHOUT_TIMERS,
       readEvents: () => [],
     },
   );

@@ -16,11 +16,13 @@ import { refuse } from '../../../../host/hosting/embedded/result.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import { cart } from './support/cart.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const context = { nowMs: 5, seed: 7n, metadata: [['traceparent', 't']] } as const;
 const calls: HostCalls = {
   nowMs: () => 6,
   call: () => ({ kind: 'reply', json: '{"id":"c","items":[],"checkedOut":false}' }),
+  ...WITHOUT_TIMERS,
   readEvents: () => [],
 };
 const request: EndpointRequest = {

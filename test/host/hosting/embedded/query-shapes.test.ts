@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
 import { defineEndpoint } from '../../../../host/hosting/embedded/endpoint-definition.ts';
 import { get } from '../../../../host/hosting/embedded/route-definition.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 /** What the handler is given, or the refusal's message. */
 async function given(schema: TSchema, query: string): Promise<unknown> {
@@ -15,7 +16,12 @@ async function given(schema: TSchema, query: string): Promise<unknown> {
   const answer = await endpoints.handle(
     { nowMs: 5, seed: 7n, metadata: [] },
     { route: 0, parameters: [], query, headers: [], caller: 'local', body: { kind: 'none' } },
-    { nowMs: () => 6, call: () => ({ kind: 'reply', json: 'null' }), readEvents: () => [] },
+    {
+      nowMs: () => 6,
+      call: () => ({ kind: 'reply', json: 'null' }),
+      ...WITHOUT_TIMERS,
+      readEvents: () => [],
+    },
   );
   if (answer.kind !== 'response') return answer.message;
   return answer.body.kind === 'text' ? JSON.parse(answer.body.text) : answer.body;

@@ -8,6 +8,7 @@ import { SvcError } from '../../../../kit/svc-error.ts';
 import { counter } from './support/counter.ts';
 import { guestModule, mainCore } from './support/guest-module.ts';
 import { CONTEXT, entityRef, request } from './support/live-guest.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const ROUNDS = 300;
 const limits = {
@@ -22,6 +23,7 @@ const limits = {
 const calls: HostCalls = {
   nowMs: () => 1,
   call: async () => ({ kind: 'reply', json: '{}' }),
+  ...WITHOUT_TIMERS,
   readEvents: async () => [],
 };
 

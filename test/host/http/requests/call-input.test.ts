@@ -15,6 +15,7 @@ import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { KeptBytes } from '../../../../host/model/kept-bytes.ts';
 import { requestBudgets } from '../../../../host/model/request-budgets.ts';
 import { descriptorOf, gate, get, ok, type RawAnswer, RawClient, start } from '../http-harness.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const REPLY: Reply = { kind: 'reply', json: '1' };
 const TARGET = { component: 'c', id: 'i' };
@@ -38,7 +39,7 @@ function handlerOf(units: number, engine: Partial<CallableEngine>) {
         },
       },
     },
-    engine: { call: () => REPLY, readEvents: async () => [], ...engine },
+    engine: { call: () => REPLY, ...WITHOUT_TIMERS, readEvents: async () => [], ...engine },
     clock,
     random: { next64: () => 1n },
   });
@@ -117,7 +118,7 @@ describe('the input of a call', () => {
       nextTurn: (callback) => waiting.push(callback),
       afterPromises: (callback) => setImmediate(callback),
     });
-    const engine = { call: () => REPLY, readEvents: async () => [] };
+    const engine = { call: () => REPLY, ...WITHOUT_TIMERS, readEvents: async () => [] };
     const calls = new RequestCalls(engine, clock, eventLoop, undefined, new KeptBytes(budget));
     eventLoop.isUsedUp();
     expect(calls.call(...call)).toBe(REPLY);
@@ -138,6 +139,7 @@ describe('the input of a call', () => {
       const engine = {
         call: () => promise,
         speculate: () => ({ speculative: undefined, answer: promise }),
+        ...WITHOUT_TIMERS,
         readEvents: async () => [],
       };
       const calls = new RequestCalls(engine, clock, undefined, undefined, kept);
@@ -162,6 +164,7 @@ describe('the input of a call', () => {
     const engine = {
       call: make,
       speculate: () => ({ speculative: undefined, answer: make() }),
+      ...WITHOUT_TIMERS,
       readEvents: async () => [],
     };
     const calls = new RequestCalls(engine, clock, undefined, undefined, kept);
@@ -175,7 +178,7 @@ describe('the input of a call', () => {
   test('of up to 16 KiB always has room', () => {
     const budget = new ByteBudget(100);
     budget.add(100);
-    const engine = { call: () => REPLY, readEvents: async () => [] };
+    const engine = { call: () => REPLY, ...WITHOUT_TIMERS, readEvents: async () => [] };
     const calls = new RequestCalls(engine, clock, undefined, undefined, new KeptBytes(budget));
     expect(calls.call(TARGET, 'n', 'x'.repeat(8_000), [], undefined)).toBe(REPLY);
   });

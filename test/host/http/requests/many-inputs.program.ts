@@ -5,6 +5,7 @@ import { requestHandler } from '../../../../host/http/requests/request-handler.t
 import type { Reply } from '../../../../host/model/call.ts';
 import { KeptBytes } from '../../../../host/model/kept-bytes.ts';
 import { requestBudgets } from '../../../../host/model/request-budgets.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const HANDLERS = 120;
 const MIB = 1024 * 1024;
@@ -29,6 +30,7 @@ const handle = requestHandler({
     // As an entity does, in whose queue the call waits.
     call: (_target, _name, input) =>
       done.then(() => ({ kind: 'reply', json: String(input.length) })),
+    ...WITHOUT_TIMERS,
     readEvents: async () => [],
   },
   clock: { nowMs: () => 1 },

@@ -7,6 +7,7 @@ import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf, turns } from '../../../support/engine-under-test.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 type Outcome = Reply | Refusal;
 
@@ -101,6 +102,7 @@ describe('a handler that cannot suspend', () => {
       speculate: () => {
         throw new GuestFault('stack', 'all gone', { limit: 'stack' });
       },
+      ...WITHOUT_TIMERS,
       readEvents: async () => [],
     };
     const calls = new RequestCalls(engine, { nowMs: () => 1 }, unlimitedEventLoop());
@@ -290,6 +292,7 @@ test('where the engine does not speculate, a handler waits from the first call',
   const calls = new RequestCalls(
     {
       call: (...call) => engine.call(...call),
+      ...WITHOUT_TIMERS,
       readEvents: (...range) => engine.readEvents(...range),
     },
     { nowMs: () => 1 },
@@ -318,6 +321,7 @@ test('a read that waits for another one is not made once its request is cancelle
   let reads = 0;
   const engine = {
     call: () => assert.fail('no call is made'),
+    ...WITHOUT_TIMERS,
     readEvents: () => {
       reads++;
       return held.promise;

@@ -15,6 +15,7 @@ import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 import { ByteBudget } from '../../../../host/model/byte-budget.ts';
 import { KeptBytes } from '../../../../host/model/kept-bytes.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const request: EndpointRequest = {
   route: 0,
@@ -52,7 +53,7 @@ async function handle(outcome: () => Reply | Promise<Reply>, answer: EndpointRes
   };
   const handler = requestHandler({
     guest: { endpoints },
-    engine: { call: outcome, readEvents: async () => [] },
+    engine: { call: outcome, ...WITHOUT_TIMERS, readEvents: async () => [] },
     clock: { nowMs: () => 1 },
     random: { next64: () => 2n },
   });

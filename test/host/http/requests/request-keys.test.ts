@@ -5,6 +5,7 @@ import { callFailure } from '../../../../host/model/call-failure.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { RequestKeys, ownKey } from '../../../../host/http/requests/request-keys.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const REPLY = { kind: 'reply', json: '1' } as const;
 const NO_METADATA: Metadata = [];
@@ -18,6 +19,7 @@ function callsOf(requestKey: string | undefined, isSpeculative = true) {
   };
   const engine = {
     call: noted,
+    ...WITHOUT_TIMERS,
     readEvents: () => Promise.resolve([]),
     ...(isSpeculative ? { speculate: noted } : {}),
   };
@@ -76,6 +78,7 @@ test('a call that was abandoned for lack of stack is made again with its key', (
         keys.push(call[4]);
         return REPLY;
       },
+      ...WITHOUT_TIMERS,
       readEvents: () => Promise.resolve([]),
       speculate: (...call) => {
         keys.push(call[4]);

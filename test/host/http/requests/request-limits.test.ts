@@ -13,6 +13,7 @@ import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { type CallableEngine, RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
 import { amplyKept } from '../../../support/kept-bytes.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const LATE = new GuestFault('time', 'too late', { limit: 'request-time' });
 const REPLY: Reply = { kind: 'reply', json: '1' };
@@ -58,6 +59,7 @@ function engine() {
   const callable: CallableEngine = {
     call: answer,
     speculate: answer,
+    ...WITHOUT_TIMERS,
     readEvents: async () => {
       asked++;
       return [];

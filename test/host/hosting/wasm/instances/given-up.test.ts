@@ -8,6 +8,7 @@ import { SvcError, type SvcErrorCode } from '../../../../../kit/svc-error.ts';
 import { RequestCalls } from '../../../../../host/http/requests/request-calls.ts';
 import type { GuestParts } from '../support/guest-module.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from '../support/live-guest.ts';
+import { WITHOUT_TIMERS } from '../../../../support/without-timers.ts';
 
 const LATE = new GuestFault('time', 'too late', { limit: 'request-time' });
 const LIMITS = { endpointInstancesMax: 1, waitingRequestsMax: 1 };
@@ -30,7 +31,7 @@ describe('a handler that is cancelled', () => {
     ['reads a journal', 1],
   ])('while it %s ends with that, and its instance serves the next', async (_what, route) => {
     const { endpoints } = await liveGuest(STUBBORN, LIMITS);
-    const calls = new RequestCalls({ call: never, readEvents: never }, clock);
+    const calls = new RequestCalls({ call: never, ...WITHOUT_TIMERS, readEvents: never }, clock);
     const answer = endpoints.handle(CONTEXT, request(route), calls) as Promise<unknown>;
     calls.cancel(LATE);
     expect(await faultOf(() => answer)).toMatchObject({
@@ -48,6 +49,7 @@ describe('a handler that is cancelled', () => {
         if (++asked === 3) calls.cancel(LATE);
         return { kind: 'reply', json: '1' };
       },
+      ...WITHOUT_TIMERS,
       readEvents: never,
     };
     const calls = new RequestCalls(engine, clock);
@@ -58,8 +60,8 @@ describe('a handler that is cancelled', () => {
 
   test('before it has an instance never begins', async () => {
     const { endpoints } = await liveGuest(STUBBORN, LIMITS);
-    const first = new RequestCalls({ call: never, readEvents: never }, clock);
-    const second = new RequestCalls({ call: never, readEvents: never }, clock);
+    const first = new RequestCalls({ call: never, ...WITHOUT_TIMERS, readEvents: never }, clock);
+    const second = new RequestCalls({ call: never, ...WITHOUT_TIMERS, readEvents: never }, clock);
     const held = endpoints.handle(CONTEXT, request(0), first) as Promise<unknown>;
     const waiting = endpoints.handle(CONTEXT, request(2), second) as Promise<unknown>;
     second.cancel(LATE);
@@ -83,7 +85,7 @@ test('a handler whose calls are all answered at once lets the event loop turn', 
       }),
     afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
   });
-  const engine = { call: atOnce, speculate: atOnce, readEvents: never };
+  const engine = { call: atOnce, speculate: atOnce, ...WITHOUT_TIMERS, readEvents: never };
   const calls = new RequestCalls(engine, clock, eventLoop);
   const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), calls));
   expect(fault.limit).toBe('component-calls');

@@ -12,6 +12,7 @@ import type { CallContext } from '../../../../../host/model/call.ts';
 import type { EndpointRequest } from '../../../../../host/model/endpoint.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { type GuestParts, guestModule } from './guest-module.ts';
+import { WITHOUT_TIMERS } from '../../../../support/without-timers.ts';
 
 export interface LiveGuest extends Guest {
   readonly lines: readonly GuestLogLine[];
@@ -53,7 +54,13 @@ export function request(route: number, other: Partial<EndpointRequest> = {}): En
 
 /** Host calls that fail the test, except the given ones; the clock stands still. */
 export function hostCalls(given: Partial<HostCalls> = {}): HostCalls {
-  return { nowMs: () => CONTEXT.nowMs, call: unexpected, readEvents: unexpected, ...given };
+  return {
+    nowMs: () => CONTEXT.nowMs,
+    call: unexpected,
+    ...WITHOUT_TIMERS,
+    readEvents: unexpected,
+    ...given,
+  };
 }
 
 /** Returns the fault with which the work ends; any other end fails the test. */

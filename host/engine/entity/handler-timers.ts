@@ -1,0 +1,51 @@
+// HandlerTimers changes timers of entities for callers outside of them: handlers, consumers and the program that embeds
+// the runtime. The entity is neither loaded nor asked.
+import { SvcError } from '@svc/kit/svc-error';
+import { traceParentTextOf } from '@svc/kit/trace-context';
+import type { Metadata } from '../../model/call.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { TimerChange } from '../../model/timer.ts';
+import type { Clock } from '../needs/clock.ts';
+import type { DetachedAppends } from './detached-appends.ts';
+import { type TimerRules, timerWrite } from './timer-rules.ts';
+
+interface HandlerTimersNeeds {
+  readonly rules: TimerRules;
+  readonly detached: DetachedAppends;
+  readonly clock: Clock;
+}
+
+export class HandlerTimers {
+  readonly #needs: HandlerTimersNeeds;
+
+  constructor(needs: HandlerTimersNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Does what `EntityEngine.changeTimers` does. */
+  async change(
+    owner: EntityRef,
+    changes: readonly TimerChange[],
+    metadata: Metadata,
+  ): Promise<void> {
+    const { rules, detached, clock } = this.#needs;
+    const nowMs = clock.nowMs();
+    const ownerProblem = rules.ownerProblem(owner);
+    const problem =
+      ownerProblem === undefined
+        ? rules.problemOf(changes, nowMs)?.text
+        : `a timer ${ownerProblem}`;
+    if (problem !== undefined) throw invalid(problem);
+    const traceParent = traceParentTextOf(metadata);
+    const writes = changes.map((change) => timerWrite(change, { nowMs, traceParent }));
+    const failure = await detached.append(owner, { changes: writes });
+    if (failure !== undefined) throw failure;
+  }
+}
+
+function invalid(problem: string): SvcError {
+  return new SvcError(
+    'SVC_TIMER_INVALID',
+    `No timer was set or cancelled: ${problem}. Correct the code that sets or cancels the timer.`,
+  );
+}
