@@ -14,7 +14,14 @@ import type { TypeSchema } from './type-schema.ts';
  * - `time`, `duration`: by their milliseconds, which fit 54 bits with the sign.
  */
 export type ColumnKind =
-  'text' | 'boolean' | 'integer' | 'uint64' | 'number' | 'decimal' | 'time' | 'duration';
+  | 'text'
+  | 'boolean'
+  | 'integer'
+  | 'uint64'
+  | 'number'
+  | 'decimal'
+  | 'time'
+  | 'duration';
 
 /** Type of an indexed field. Null, and a field that is missing, comes before all values. */
 export interface ColumnType {
@@ -23,10 +30,7 @@ export interface ColumnType {
 }
 
 /** A type that is neither a reference nor nullable. */
-export type BareType = Exclude<
-  TypeSchema,
-  { readonly $ref: string } | { readonly anyOf: unknown }
->;
+export type BareType = Exclude<TypeSchema, { readonly $ref: string } | { readonly anyOf: unknown }>;
 export type RecordType = Extract<TypeSchema, { readonly properties: unknown }>;
 export type NamedTypes = Readonly<Record<string, TypeSchema>>;
 
@@ -92,7 +96,7 @@ export function fieldColumn(
 }
 
 /** Returns the kind by which values of a type are compared; undefined for a type without an order. */
-export function columnKindOf(type: BareType): ColumnKind | undefined {
+function columnKindOf(type: BareType): ColumnKind | undefined {
   if (!('type' in type)) return undefined;
   if (Array.isArray(type.type)) return isUint64(type) ? 'uint64' : 'integer';
   if (type.type === 'string') {
@@ -116,8 +120,7 @@ export function isSameScalar(one: BareType, other: BareType): boolean {
   if ('minimum' in one && 'minimum' in other)
     return one.minimum === other.minimum && one.maximum === other.maximum;
   if ('minimum' in one || 'minimum' in other) return false;
-  if (kind === 'number')
-    return 'format' in one && 'format' in other && one.format === other.format;
+  if (kind === 'number') return 'format' in one && 'format' in other && one.format === other.format;
   return hasSameMembers(membersOf(one), membersOf(other));
 }
 
@@ -156,6 +159,7 @@ export function bareTypeName(type: BareType): string {
       return textName(type);
     case 'boolean':
       return 'a boolean';
+    case 'null':
     default:
       return 'null';
   }

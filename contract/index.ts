@@ -1,10 +1,10 @@
 // The entry point of the package @svc/contract.
 export {
-  bareType,
-  columnKindOf,
-  type BareType,
+  fieldColumn,
+  recordOf,
   type ColumnKind,
   type ColumnType,
+  type FieldColumn,
 } from './column-type.ts';
 export { cronProblem } from './cron-expression.ts';
 export { decimalOrder } from './decimal-order.ts';
@@ -79,4 +79,17 @@ export type { ListedService, ServiceList } from './service-list.ts';
 export { timeZoneProblem } from './time-zone.ts';
 export { EVERY_MS_MIN } from './timer-limits.ts';
 export type { TypeSchema } from './type-schema.ts';
+export {
+  CONSUMERS_MAX,
+  EVERY_MS_MAX,
+  INDEXES_MAX,
+  INDEX_FIELDS_MAX,
+  SCHEDULES_MAX,
+  SCHEDULE_INPUT_LENGTH_MAX,
+  VIEWS_MAX,
+  VIEW_QUERIES_MAX,
+  VIEW_QUERY_LENGTH_MAX,
+} from './view-limits.ts';
+export { planViewQuery, type QueriedView, type ViewQueryResult } from './view-query-planner.ts';
+export type { ViewQueryProblem } from './view-query-token.ts';
 export type { ColumnBound, ColumnRange, ViewQueryPlan } from './view-query-plan.ts';

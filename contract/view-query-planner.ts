@@ -2,7 +2,7 @@
 // walk of one index: equalities for the first columns, then at most one column with a range or the order. Any other
 // query would read rows that it does not return, or sort them, and is refused with the index that it needs.
 import {
-  type ColumnKind,
+  type BareType,
   type NamedTypes,
   type RecordType,
   bareTypeName,
@@ -12,8 +12,8 @@ import {
   recordOf,
 } from './column-type.ts';
 import { didYouMean } from './suggestion.ts';
-import type { BareType } from './column-type.ts';
 import type { TypeSchema } from './type-schema.ts';
+import { INDEX_FIELDS_MAX } from './view-limits.ts';
 import type { ColumnBound, ColumnRange, ViewQueryPlan } from './view-query-plan.ts';
 import {
   type ViewQuery,
@@ -24,7 +24,7 @@ import {
 } from './view-query.ts';
 import { type ViewQueryProblem, writtenName } from './view-query-token.ts';
 
-/** What a query is checked against. */
+/** The parts of a view that decide about its queries. */
 export interface QueriedView {
   /** A record, or a reference to one. */
   readonly row: TypeSchema;
@@ -36,8 +36,6 @@ export type ViewQueryResult =
   | { readonly ok: true; readonly plan: ViewQueryPlan }
   | { readonly ok: false; readonly problem: ViewQueryProblem };
 
-/** Maximum number of fields of an index. */
-export const INDEX_FIELDS_MAX = 4;
 /** Maximum number of names among which the intended one of a mistyped name is looked for. */
 const SUGGESTED_NAMES_MAX = 100;
 
@@ -80,16 +78,15 @@ function typesProblem(
     used.add(condition.parameter);
   }
   const ordered = order && comparedType(order, row, types);
-  if (ordered !== undefined && 'message' in ordered) return ordered;
+  if (ordered?.ok === false) return ordered.problem;
   const unused = Object.keys(parameters.properties).find((name) => !used.has(name));
   if (unused !== undefined) return { message: `the parameter '${unused}' is not used` };
   return undefined;
 }
 
-interface ComparedType {
-  readonly kind: ColumnKind;
-  readonly type: BareType;
-}
+type ComparedType =
+  | { readonly ok: true; readonly type: BareType }
+  | { readonly ok: false; readonly problem: ViewQueryProblem };
 
 const KEY_TYPE: BareType = { type: 'string' };
 
@@ -101,7 +98,7 @@ function conditionProblem(
 ): ViewQueryProblem | undefined {
   const { column, operator, parameter, parameterOffset: offset } = condition;
   const compared = comparedType(condition, row, types);
-  if ('message' in compared) return compared;
+  if (!compared.ok) return compared.problem;
   if (operator === 'starts with' && !isPlainText(compared.type))
     return {
       message: `'starts with' compares texts, and ${columnName(column)} is ${bareTypeName(compared.type)}`,
@@ -128,14 +125,16 @@ function comparedType(
   { column, offset }: ViewQueryCondition | ViewQueryOrder,
   row: RecordType,
   types: NamedTypes,
-): ComparedType | ViewQueryProblem {
-  if (column.kind === 'key') return { kind: 'text', type: KEY_TYPE };
+): ComparedType {
+  if (column.kind === 'key') return { ok: true, type: KEY_TYPE };
   const { name } = column;
-  if (!Object.hasOwn(row.properties, name))
-    return { message: `the row has no field '${name}'.${suggested(name, row)}`, offset };
+  if (!Object.hasOwn(row.properties, name)) {
+    const message = `the row has no field '${name}'.${suggested(name, row)}`;
+    return { ok: false, problem: { message, offset } };
+  }
   const field = fieldColumn(row, name, types);
-  if (!field.ok) return { message: `the field '${name}' ${field.problem}`, offset };
-  return { kind: field.column.kind, type: field.type };
+  if (field.ok) return { ok: true, type: field.type };
+  return { ok: false, problem: { message: `the field '${name}' ${field.problem}`, offset } };
 }
 
 function suggested(name: string, { properties }: RecordType): string {
@@ -146,7 +145,7 @@ function columnName(column: ViewQueryColumn): string {
   return column.kind === 'key' ? 'the key' : `the field '${column.name}'`;
 }
 
-/** What an index has to provide. Columns are named by `columnId`. */
+/** A walk that an index has to provide. Columns are named by `columnId`. */
 interface Walk {
   /** Parameters by the columns that they are equal to, in the order of the text. */
   readonly equals: ReadonlyMap<string, string>;
@@ -267,9 +266,10 @@ function planOf(walk: Walk, indexes: readonly (readonly string[])[]): ViewQueryR
 }
 
 function provides(columns: readonly string[], { equals, next }: Walk): boolean {
+  const first = new Set(columns.slice(0, equals.size));
   return (
-    columns.length >= equals.size &&
-    columns.slice(0, equals.size).every((id) => equals.has(id)) &&
+    first.size === equals.size &&
+    [...first].every((id) => equals.has(id)) &&
     (next === undefined || columns[equals.size] === next)
   );
 }

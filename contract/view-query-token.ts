@@ -1,7 +1,7 @@
-// ViewQueryToken: the words of a view query's text, with their places. Splitting reads each character once and uses no
+// ViewQueryToken: the words of a view query's text, with their positions. Splitting reads each character once and uses no
 // regular expression on more than one character.
 
-/** `offset`: the place of the token's first character in the text, in UTF-16 code units from 0. */
+/** `offset`: the position of the token's first character in the text, in UTF-16 code units from 0. */
 export type ViewQueryToken = { readonly offset: number } & (
   | { readonly kind: 'name'; readonly text: string; readonly isQuoted: boolean }
   | { readonly kind: 'parameter'; readonly name: string }
@@ -13,10 +13,10 @@ export type ViewQueryToken = { readonly offset: number } & (
 
 export type ComparisonOperator = '=' | '<' | '<=' | '>' | '>=';
 
-/** What is wrong with a query. */
+/** A reason why a query cannot run. */
 export interface ViewQueryProblem {
   readonly message: string;
-  /** Place in the text, in UTF-16 code units from 0; undefined for a problem of the query as a whole. */
+  /** Position in the text, in UTF-16 code units from 0; undefined for a problem of the query as a whole. */
   readonly offset?: number | undefined;
   /** The fields of the index that the query needs, in order, if that is the problem. */
   readonly missingIndex?: readonly string[] | undefined;
@@ -27,7 +27,7 @@ const NAME_LENGTH_MAX = 200;
 const OPERATORS: readonly string[] = ['=', '<', '<=', '>', '>='] satisfies ComparisonOperator[];
 const NAME_START = /^[\p{ID_Start}$_]$/u;
 const NAME_PART = /^[\p{ID_Continue}$\u200c\u200d]$/u;
-const CONTROL = /^[\u0000-\u001f\u007f-\u009f]$/u;
+const CONTROL = /^\p{Cc}$/u;
 
 /** Splits the text. The last token is `end`. */
 export function viewQueryTokens(text: string): readonly ViewQueryToken[] | ViewQueryProblem {
@@ -49,7 +49,7 @@ export function viewQueryTokens(text: string): readonly ViewQueryToken[] | ViewQ
 
 interface Found<Content> {
   readonly token: Content;
-  /** The place after the token. */
+  /** Position after the token. */
   readonly end: number;
 }
 
@@ -121,7 +121,7 @@ function quotedAt(text: string, offset: number): Found<string> | ViewQueryProble
   return { message: 'the name in quotes has no end', offset };
 }
 
-/** Returns the character at a place, which may have two code units; an empty text at the end. */
+/** Returns the character at a position, which may have two code units; an empty text at the end. */
 function characterAt(text: string, offset: number): string {
   const point = text.codePointAt(offset);
   return point === undefined ? '' : String.fromCodePoint(point);

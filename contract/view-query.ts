@@ -8,6 +8,7 @@
 //   name       = identifier of JavaScript | '"' { any character but a control, '""' for a quote } '"'
 //
 // The words of the language are read in any case of letters, and none is reserved: a field may be named `order`.
+import { VIEW_QUERY_LENGTH_MAX } from './view-limits.ts';
 import {
   type ComparisonOperator,
   type ViewQueryProblem,
@@ -16,22 +17,20 @@ import {
   writtenName,
 } from './view-query-token.ts';
 
-/** Maximum length of a query's text, in UTF-16 code units. */
-export const VIEW_QUERY_LENGTH_MAX = 1000;
-
 export interface ViewQuery {
   readonly conditions: readonly ViewQueryCondition[];
   readonly order?: ViewQueryOrder | undefined;
 }
 
 export type ViewQueryColumn =
-  { readonly kind: 'key' } | { readonly kind: 'field'; readonly name: string };
+  | { readonly kind: 'key' }
+  | { readonly kind: 'field'; readonly name: string };
 
 export interface ViewQueryCondition {
   readonly column: ViewQueryColumn;
   readonly operator: ComparisonOperator | 'starts with';
   readonly parameter: string;
-  /** Places of the column and of the parameter in the text, in UTF-16 code units from 0. */
+  /** Positions of the column and of the parameter in the text, in UTF-16 code units from 0. */
   readonly offset: number;
   readonly parameterOffset: number;
 }
@@ -39,7 +38,7 @@ export interface ViewQueryCondition {
 export interface ViewQueryOrder {
   readonly column: ViewQueryColumn;
   readonly descending: boolean;
-  /** Place of the column in the text, in UTF-16 code units from 0. */
+  /** Position of the column in the text, in UTF-16 code units from 0. */
   readonly offset: number;
 }
 
@@ -168,6 +167,7 @@ function shown(token: ViewQueryToken): string {
       return `'${token.operator}'`;
     case 'other':
       return `'${token.text.slice(0, 20)}'`;
+    case 'end':
     default:
       return 'the end';
   }
