@@ -15,6 +15,7 @@ const DECLARED_IN = {
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
+  timers: ['host/engine/timer-settings.ts', 'Timers'],
   log: ['kit/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],

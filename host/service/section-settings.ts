@@ -1,6 +1,7 @@
 // SectionSettings: the sections of the settings with their defaults and ranges, from which docs/reference/settings.md
 // is generated.
 import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-limits.ts';
+import { TIMER_SETTINGS_DEFAULT, TIMER_SETTINGS_RANGE } from '../engine/timer-settings.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
 import {
   checkCorsSettings,
@@ -27,6 +28,7 @@ export const SECTION_DEFAULTS = {
   engine: { ...ENGINE_LIMITS_DEFAULT },
   wasm: { ...WASM_LIMITS_DEFAULT },
   journal: { ...JOURNAL_LIMITS_DEFAULT },
+  timers: { ...TIMER_SETTINGS_DEFAULT },
   log: { ...LOG_LIMITS_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
   observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
@@ -40,6 +42,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   engine: ENGINE_LIMITS_RANGE,
   wasm: WASM_LIMITS_RANGE,
   journal: JOURNAL_LIMITS_RANGE,
+  timers: TIMER_SETTINGS_RANGE,
   log: LOG_LIMITS_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
   observability: OBSERVABILITY_LIMITS_RANGE,

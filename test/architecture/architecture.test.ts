@@ -76,7 +76,7 @@ describe('every folder', () => {
   });
 });
 
-test('model and engine use no node module, clock, timer or chance of their own', () => {
+test('model, engine and timers use no node module, clock, timer or chance of their own', () => {
   expect(impurities(tree)).toEqual([]);
 });
 

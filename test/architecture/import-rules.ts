@@ -106,6 +106,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/storage/memory': ['host/engine/needs', 'host/model'],
   'host/storage': ['host/engine/needs', 'host/model'],
+  // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
+  'host/schedule': ['host/model'],
+  // It starts what is due, and gets timers, clock and firings from outside.
+  'host/timers': ['host/engine', 'host/model'],
   'host/http/requests': ['host/engine', 'host/http', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
   'guest-sdk/assembly': [],
@@ -170,6 +174,7 @@ const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   typebox: ['contract', 'host/hosting/embedded', 'examples'],
   // A module of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
+  croner: ['host/schedule'],
   fastify: ['bench'],
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],
@@ -193,7 +198,7 @@ const ADAPTERS = [
   'host/introspection/management',
   'host/introspection/observability',
 ];
-const PURE = ['host/model', 'host/engine'];
+const PURE = ['host/model', 'host/engine', 'host/timers'];
 /** What the pure folders may import beside themselves: nothing of it reads a clock or does I/O. */
 const PURE_PACKAGES = new Set([
   'node:assert',
@@ -287,7 +292,7 @@ export function cycles({ files, imports }: Pick<SourceTree, 'files' | 'imports'>
   return found;
 }
 
-/** What model and engine use of the outside: a clock, timers, chance, the process, or a package. */
+/** What the pure folders use of the outside: a clock, timers, chance, the process, or a package. */
 export function impurities({ files, imports, texts }: SourceTree): string[] {
   const pure = files.filter((file) => PURE.some((folder) => isWithin(file, folder)));
   const used = pure.flatMap((file) => {
