@@ -103,8 +103,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
     'host/storage/journal-series.ts',
+    'host/storage/timer-rules.ts',
   ],
-  'host/storage/memory': ['host/engine/needs', 'host/model'],
+  'host/storage/memory': ['host/engine/needs', 'host/model', 'host/storage/timer-rules.ts'],
   'host/storage': ['host/engine/needs', 'host/model'],
   // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
   'host/schedule': ['host/model'],

@@ -7,6 +7,7 @@ import type {
   IncarnationStart,
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
+import type { StoredTimer } from '../../host/engine/needs/timers.ts';
 import type { Awaitable } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import { SvcError } from '../../kit/svc-error.ts';
@@ -81,8 +82,10 @@ export class HeldJournal implements Journal {
     return this.#inTurn(() => {
       const append = this.#queue.shift();
       if (append === undefined) return;
-      for (const later of this.#queue)
-        if (later.entity.id === append.entity.id) later.doomed = true;
+      if (append.beside?.isDetached !== true)
+        for (const later of this.#queue)
+          if (later.entity.id === append.entity.id && later.beside?.isDetached !== true)
+            later.doomed = true;
       append.settled(failure);
     });
   }
@@ -127,6 +130,10 @@ export class HeldJournal implements Journal {
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined> {
     if (this.answerFailure !== undefined) throw this.answerFailure;
     return this.#inner.answer(entity, key);
+  }
+
+  timer(number: number): Awaitable<StoredTimer | undefined> {
+    return this.#inner.timer(number);
   }
 
   close(): Promise<void> {

@@ -7,6 +7,7 @@ import type {
   IncarnationStart,
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
+import type { StoredTimer } from '../../host/engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
@@ -39,6 +40,10 @@ export class WatchedJournal implements Journal {
 
   answer(entity: EntityRef, key: string): StoredReply | undefined {
     return this.#inner.answer(entity, key);
+  }
+
+  timer(number: number): StoredTimer | undefined {
+    return this.#inner.timer(number);
   }
 
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {

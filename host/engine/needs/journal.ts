@@ -4,7 +4,7 @@
 import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
-import type { TimerWrites } from './timers.ts';
+import type { StoredTimer, TimerWrites } from './timers.ts';
 
 /** UTF-16 units of JSON text after which a read ends, so that large records are read in small pages. */
 export const READ_UNITS_MAX = 1024 * 1024;
@@ -64,7 +64,9 @@ export interface Journal {
    * Queues the records of one command, and what is stored beside them: all of it is stored, or nothing. The list of records may
    * be empty if there is something beside it. `settled` is called exactly once, later: without an argument when everything is on
    * disk, with the failure when nothing is. Appends settle in the order in which they were queued. After a failed append of
-   * an entity, its later appends that were queued before `settled` was called fail as well.
+   * an entity, its later appends that were queued before `settled` was called fail as well; neither holds for an append
+   * that is detached. An append with timers also fails with SVC_TIMER_GONE, SVC_TIMERS_FULL, or SVC_TIMER_INVALID, if a
+   * cron expression has no occurrence.
    */
   append(
     entity: EntityRef,
@@ -106,6 +108,11 @@ export interface Journal {
    * nothing has to be waited for. Throws, or rejects, as `read` does.
    */
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
+  /**
+   * Reads a timer that is on disk; undefined: no timer has this number, because it was settled, replaced, cancelled, or
+   * removed with its entity. Returns a plain value if nothing has to be waited for. Throws, or rejects, as `read` does.
+   */
+  timer(number: number): Awaitable<StoredTimer | undefined>;
   /** Waits until everything that was queued has settled, then closes the journal. */
   close(): Promise<void>;
 }

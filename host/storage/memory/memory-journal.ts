@@ -10,9 +10,12 @@ import {
   READ_UNITS_MAX,
   type Snapshot,
 } from '../../engine/needs/journal.ts';
+import type { NextCronOccurrence, StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { MemoryFeed, StoredOrder } from './memory-feed.ts';
+import { MemoryTimers } from './memory-timers.ts';
 
 interface QueuedAppend {
   readonly entity: EntityRef;
@@ -20,9 +23,15 @@ interface QueuedAppend {
   readonly key: string;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
-  readonly reply: ReplyToStore | undefined;
+  readonly beside: StoredBeside;
   /** True if an earlier append of the same entity failed. */
   dependsOnFailed: boolean;
+}
+
+export interface MemoryJournalOptions {
+  readonly timerLimits?: TimerLimits | undefined;
+  /** Evaluates the cron expressions of timers. Without it, no such timer can be set. */
+  readonly nextCron?: NextCronOccurrence | undefined;
 }
 
 export class MemoryJournal implements Journal {
@@ -32,21 +41,29 @@ export class MemoryJournal implements Journal {
   readonly #replies = new Map<string, StoredReply>();
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #order = new StoredOrder();
+  readonly #timers: MemoryTimers;
   #queue: QueuedAppend[] = [];
   /** Settles once the queue is stored; undefined when the queue is empty. */
   #stored: Promise<void> | undefined = undefined;
   #closed = false;
 
+  constructor({
+    timerLimits = TIMER_LIMITS_DEFAULT,
+    nextCron = () => undefined,
+  }: MemoryJournalOptions = {}) {
+    this.#timers = new MemoryTimers(timerLimits, nextCron);
+  }
+
   append(
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    beside?: StoredBeside,
+    beside: StoredBeside = {},
   ): void {
-    const reply = beside?.reply;
-    assert(records.length > 0 || reply !== undefined);
+    assert(records.length > 0 || beside.reply !== undefined || beside.timers !== undefined);
+    assert(records.length === 0 || beside.isDetached !== true);
     const key = keyOf(entity);
-    this.#queue.push({ entity, key, records, settled, reply, dependsOnFailed: false });
+    this.#queue.push({ entity, key, records, settled, beside, dependsOnFailed: false });
     this.#stored ??= Promise.resolve().then(() => this.#store());
   }
 
@@ -98,6 +115,21 @@ export class MemoryJournal implements Journal {
     return new MemoryFeed(this.#order, components);
   }
 
+  timer(number: number): StoredTimer | undefined {
+    if (this.#closed) throw closed();
+    return this.#timers.get(number);
+  }
+
+  /** Returns the timers whose firing is due, in the order of `nextMs` and then of `number`, at most `limit`. */
+  dueTimers(nowMs: number, limit: number): readonly StoredTimer[] {
+    return this.#timers.due(nowMs, limit);
+  }
+
+  /** Returns when the next firing is due, in milliseconds since 1970; undefined: no timer is pending. */
+  earliestTimerMs(): number | undefined {
+    return this.#timers.earliestMs();
+  }
+
   async close(): Promise<void> {
     await this.#stored;
     this.#closed = true;
@@ -126,18 +158,29 @@ export class MemoryJournal implements Journal {
     const queue = this.#queue;
     this.#queue = [];
     for (const [index, append] of queue.entries()) {
-      const failure = this.#closed ? closed() : this.#conflict(append);
-      if (failure === undefined) {
-        const stored = this.#records.get(append.key);
-        if (stored === undefined) this.#records.set(append.key, [...append.records]);
-        else stored.push(...append.records);
-        this.#order.add(append.entity, append.records);
-        if (append.reply !== undefined) this.#storeReply(append.key, append.reply);
-      } else
+      const failure = this.#closed
+        ? closed()
+        : (this.#conflict(append) ?? this.#changeTimers(append));
+      if (failure === undefined) this.#insert(append);
+      else if (append.beside.isDetached !== true)
         for (const later of [...queue.slice(index + 1), ...this.#queue])
           if (later.key === append.key) later.dependsOnFailed = true;
       append.settled(failure);
     }
+  }
+
+  #changeTimers({ entity, records, beside }: QueuedAppend): SvcError | undefined {
+    const isDeleted = records.some(({ kind }) => kind === 'deleted');
+    if (beside.timers === undefined && !isDeleted) return undefined;
+    return this.#timers.apply(entity, isDeleted, beside.timers ?? { changes: [] });
+  }
+
+  #insert({ entity, key, records, beside }: QueuedAppend): void {
+    const stored = this.#records.get(key);
+    if (stored === undefined) this.#records.set(key, [...records]);
+    else stored.push(...records);
+    this.#order.add(entity, records);
+    if (beside.reply !== undefined) this.#storeReply(key, beside.reply);
   }
 
   /** Stores a reply, and removes the expired replies that are stored before the first one that has not expired. */
@@ -152,7 +195,8 @@ export class MemoryJournal implements Journal {
   }
 
   /** Returns the failure of an append that cannot be stored; undefined if it can. */
-  #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
+  #conflict({ key, records, beside, dependsOnFailed }: QueuedAppend): SvcError | undefined {
+    if (beside.isDetached === true) return undefined;
     if (dependsOnFailed) return unavailable('one before it was not stored');
     const last = this.#records.get(key)?.length ?? 0;
     return records.length === 0 || records[0]?.seq === last + 1

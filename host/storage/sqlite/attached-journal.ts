@@ -10,6 +10,7 @@ import type {
   IncarnationStart,
   Snapshot,
 } from '../../engine/needs/journal.ts';
+import type { StoredTimer } from '../../engine/needs/timers.ts';
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -74,6 +75,7 @@ class AttachedJournal implements Journal {
   ): void {
     const answer = beside?.reply;
     assert(records.length > 0 || answer !== undefined);
+    assert(beside?.timers === undefined, 'timers are not stored yet');
     if (this.#state !== 'open') {
       queueMicrotask(() => settled(closed()));
       return;
@@ -130,6 +132,11 @@ class AttachedJournal implements Journal {
     if (!this.#isGreeted) return this.#greeted.promise.then(() => this.answer(entity, key));
     if (this.#state === 'closed') throw closedForReading();
     return this.#reader.answer(entity, key);
+  }
+
+  timer(_number: number): StoredTimer | undefined {
+    if (this.#state === 'closed') throw closedForReading();
+    return undefined;
   }
 
   close(): Promise<void> {

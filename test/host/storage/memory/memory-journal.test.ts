@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { answerTo, journalSuite, keep } from '../../../suites/journal-suite.ts';
+import { timerSuite } from '../../../suites/timer-suite.ts';
 
 test('a journal in memory forgets answers from the oldest on, of whatever entity', async () => {
   const journal = new MemoryJournal();
@@ -20,4 +21,13 @@ test('a journal in memory forgets answers from the oldest on, of whatever entity
 journalSuite('in memory', async () => {
   const journal = new MemoryJournal();
   return { journal, discard: () => journal.close() };
+});
+
+timerSuite('in memory', async ({ limits, nextCron }) => {
+  const journal = new MemoryJournal({ timerLimits: limits, nextCron });
+  return {
+    journal,
+    due: (nowMs, limit = Infinity) => journal.dueTimers(nowMs, limit),
+    discard: () => journal.close(),
+  };
 });

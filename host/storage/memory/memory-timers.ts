@@ -1,0 +1,146 @@
+// MemoryTimers holds the timers of a MemoryJournal.
+import type {
+  FiredOccurrence,
+  NextCronOccurrence,
+  StoredTimer,
+  TimerToStore,
+  TimerWrites,
+} from '../../engine/needs/timers.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { TimerLimits } from '../../model/timer-limits.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import { armedAt, firstOccurrence, stateAfter, timerGone, timersFull } from '../timer-rules.ts';
+
+/** The timers of one entity, indexed by their names. */
+type EntityTimers = ReadonlyMap<string, StoredTimer>;
+
+const NONE: EntityTimers = new Map();
+
+export class MemoryTimers {
+  readonly #limits: TimerLimits;
+  readonly #nextCron: NextCronOccurrence;
+  #lastNumber = 0;
+  readonly #byNumber = new Map<number, StoredTimer>();
+  /** Indexed by component and id of the owner. */
+  readonly #byOwner = new Map<string, EntityTimers>();
+
+  constructor(limits: TimerLimits, nextCron: NextCronOccurrence) {
+    this.#limits = limits;
+    this.#nextCron = nextCron;
+  }
+
+  get(number: number): StoredTimer | undefined {
+    return this.#byNumber.get(number);
+  }
+
+  /** Returns the timers whose firing is due, in the order of `nextMs` and then of `number`, at most `limit`. */
+  due(nowMs: number, limit: number): readonly StoredTimer[] {
+    return this.#pending()
+      .filter(([nextMs]) => nextMs <= nowMs)
+      .slice(0, limit)
+      .map(([, timer]) => timer);
+  }
+
+  /** Returns when the next firing is due, in milliseconds since 1970; undefined: no timer is pending. */
+  earliestMs(): number | undefined {
+    return this.#pending()[0]?.[0];
+  }
+
+  /**
+   * Makes the changes of an append of this entity; `isDeleted` says whether the append deletes it. Returns the failure
+   * of an append that may not be stored, which changes nothing; undefined if the changes were made.
+   */
+  apply(
+    entity: EntityRef,
+    isDeleted: boolean,
+    { firing, changes }: TimerWrites,
+  ): SvcError | undefined {
+    const fired = firing && this.#fired(firing.occurrence);
+    if (firing !== undefined && fired === undefined) return timerGone();
+    const state = fired && stateAfter(fired, firing.end);
+    const ended = fired && state && { ...fired, ...state };
+    const before = this.#byOwner.get(keyOf(entity)) ?? NONE;
+    const after = new Map(isDeleted ? NONE : before);
+    const isOwn = fired !== undefined && before.get(fired.name) === fired;
+    if (isOwn && !isDeleted) put(after, fired.name, ended);
+    for (const change of changes) {
+      const timer = change.kind === 'set' ? this.#timer(entity, change) : undefined;
+      if (timer instanceof SvcError) return timer;
+      put(after, change.name, timer);
+    }
+    const total = this.#byNumber.size;
+    const removedElsewhere = fired !== undefined && !isOwn && ended === undefined ? 1 : 0;
+    const full = timersFull(
+      entity,
+      {
+        ofEntity: [before.size, after.size],
+        ofService: [total, total - removedElsewhere - before.size + after.size],
+      },
+      this.#limits,
+    );
+    if (full !== undefined) return full;
+    if (fired !== undefined && !isOwn) this.#end(fired, ended);
+    this.#replace(entity, before, after);
+    return undefined;
+  }
+
+  /** Returns the timer of an occurrence; undefined if the occurrence is not the timer's any more. */
+  #fired({ number, dueMs, attempts }: FiredOccurrence): StoredTimer | undefined {
+    const timer = this.#byNumber.get(number);
+    return timer?.dueMs === dueMs && timer.attempts === attempts && timer.nextMs !== undefined
+      ? timer
+      : undefined;
+  }
+
+  #timer(owner: EntityRef, set: TimerToStore): StoredTimer | SvcError {
+    const dueMs = firstOccurrence(set, this.#nextCron);
+    if (dueMs instanceof SvcError) return dueMs;
+    const { name, target, command, input, due, attemptsMax, setMs, traceParent } = set;
+    return {
+      number: ++this.#lastNumber,
+      owner,
+      name,
+      target,
+      command,
+      input,
+      schedule: due.kind === 'at' ? undefined : due,
+      attemptsMax,
+      setMs,
+      traceParent,
+      ...armedAt(dueMs),
+    };
+  }
+
+  /** Changes the fired timer of another entity, or removes it. */
+  #end(fired: StoredTimer, ended: StoredTimer | undefined): void {
+    const before = this.#byOwner.get(keyOf(fired.owner)) ?? NONE;
+    const after = new Map(before);
+    put(after, fired.name, ended);
+    this.#replace(fired.owner, before, after);
+  }
+
+  #replace(owner: EntityRef | undefined, before: EntityTimers, after: EntityTimers): void {
+    for (const { number } of before.values()) this.#byNumber.delete(number);
+    for (const timer of after.values()) this.#byNumber.set(timer.number, timer);
+    if (after.size === 0) this.#byOwner.delete(keyOf(owner));
+    else this.#byOwner.set(keyOf(owner), after);
+  }
+
+  /** Returns the timers that are not dead, in the order of their firings. */
+  #pending(): readonly (readonly [nextMs: number, timer: StoredTimer])[] {
+    const pending: [number, StoredTimer][] = [];
+    for (const timer of this.#byNumber.values())
+      if (timer.nextMs !== undefined) pending.push([timer.nextMs, timer]);
+    return pending.toSorted(([a, one], [b, other]) => a - b || one.number - other.number);
+  }
+}
+
+function put(timers: Map<string, StoredTimer>, name: string, timer: StoredTimer | undefined): void {
+  if (timer === undefined) timers.delete(name);
+  else timers.set(name, timer);
+}
+
+/** Returns a unique text; the empty text stands for the service. */
+function keyOf(owner: EntityRef | undefined): string {
+  return owner === undefined ? '' : `${owner.component}\n${owner.id}`;
+}
