@@ -12,6 +12,16 @@ export interface StoredEvent {
   readonly json: string;
 }
 
+/** An event with the entity that it belongs to. `entity` and `seq` identify the event. */
+export interface EntityEvent {
+  readonly entity: EntityRef;
+  /** Number of the event among the records of its entity, from 1. */
+  readonly seq: number;
+  /** When it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly timeMs: number;
+  readonly event: StoredEvent;
+}
+
 /** The data that the journal stores about the command which produced a record. */
 export interface Origin {
   /** Number of the record among those of its entity, from 1. */

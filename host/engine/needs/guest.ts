@@ -11,9 +11,11 @@ import type {
   Spent,
 } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import type { Verdict } from '../../model/consumer.ts';
+import type { EntityEvent, EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { GuestFault } from '../../model/guest-fault.ts';
 import type { Timer } from '../../model/timer.ts';
+import type { KeyedEvent, RowPage, RowState } from '../../model/view.ts';
 
 export interface Guest {
   /**
@@ -24,6 +26,10 @@ export interface Guest {
   readonly descriptor: ModuleDescriptor;
   readonly entities: GuestEntities;
   readonly endpoints: GuestEndpoints;
+  /** Present if the descriptor declares views. */
+  readonly views?: GuestViews | undefined;
+  /** Present if the descriptor declares consumers. */
+  readonly consumers?: GuestConsumers | undefined;
   /** Ends every instance. Calls under way fail with a GuestFault. */
   close(): Awaitable<void>;
 }
@@ -81,7 +87,51 @@ export interface GuestEndpoints {
 }
 
 /**
- * HostCalls are everything that a handler can reach while it runs: calls of entities, their events and timers, and the clock.
+ * Folds events into the rows of views. Calls never overlap, and depend on nothing but their parameters: whatever
+ * the batches, the same rows come out. Each call may throw GuestFault; the next call is not affected by it. A
+ * call adds the fuel that it uses to `spent`.
+ */
+export interface GuestViews {
+  /**
+   * Returns the keys of the rows that each event concerns, one list for each event, in the order of the events; or a message
+   * if an event could not be decoded. Only for a view that declares keys. A list may contain a key twice.
+   */
+  keys(
+    view: string,
+    events: readonly EntityEvent[],
+    spent?: Spent,
+  ): Awaitable<readonly (readonly string[])[] | string>;
+  /**
+   * Folds each event, in order, into each of its rows. `rows` contains every row that an event names, each key once, in its state
+   * before the first event. Returns the rows that have changed, each at most once, in their state after the last event: a
+   * row that is not returned stays as it is. Returns a message if an event or a row could not be decoded. All
+   * returned keys are among those of `rows`.
+   */
+  fold(
+    view: string,
+    rows: readonly RowState[],
+    events: readonly KeyedEvent[],
+    spent?: Spent,
+  ): Awaitable<readonly RowState[] | string>;
+}
+
+export interface GuestConsumers {
+  /**
+   * Lets a consumer handle an event. Calls may overlap. `context` is the same at each attempt; its time and the time
+   * of `calls.nowMs` are those of the event. `calls` serves the consumer's imports, and is used only until it answers.
+   * Throws GuestFault.
+   */
+  handle(
+    context: CallContext,
+    consumer: string,
+    event: EntityEvent,
+    calls: HostCalls,
+  ): Awaitable<Verdict | Refusal>;
+}
+
+/**
+ * HostCalls are everything that a handler or a consumer can reach while it runs: calls of entities, their events and
+ * timers, rows of views, and the clock.
  *
  * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
  * returns undefined, the hosting aborts the handler. If `remoteAnswer` then returns a promise, the hosting waits for
@@ -146,4 +196,18 @@ export interface HostCalls {
   setTimer(timer: Timer): Awaitable<void>;
   /** Cancels the timer of an entity; there need not be one. Throws, or rejects, as `setTimer` does. */
   cancelTimer(owner: EntityRef, name: string): Awaitable<void>;
+  /**
+   * Finds rows of a view by one of its queries, at most `limit` (1 to 1,000). `input`: the query's parameters, JSON text.
+   * `cursor`: from the page before; undefined: the first page. Returns a refusal for an unknown view or query, and for
+   * parameters or a cursor that are wrong. Absent if the service has no views. Throws SvcError when it fails.
+   */
+  readonly find?:
+    | ((
+        view: string,
+        query: string,
+        input: string,
+        limit: number,
+        cursor: string | undefined,
+      ) => Awaitable<RowPage | Refusal>)
+    | undefined;
 }

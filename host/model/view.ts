@@ -1,0 +1,29 @@
+// The rows of views, as guests fold them and handlers find them.
+import type { EntityEvent } from './entity.ts';
+
+/** A row under its key. */
+export interface RowState {
+  readonly key: string;
+  /** JSON text; undefined: there is no row of this key. */
+  readonly json: string | undefined;
+}
+
+/** An event, and the rows into which it is folded. */
+export interface KeyedEvent {
+  readonly event: EntityEvent;
+  /** Indices of rows in the list that is given with the event, each once. */
+  readonly rows: readonly number[];
+}
+
+/** Rows that a query of a view has found. */
+export interface RowPage {
+  /** JSON texts, in the order of the query. */
+  readonly rows: readonly string[];
+  /** Asks for the next page; undefined: this is the last one. */
+  readonly cursor: string | undefined;
+  /**
+   * Milliseconds since 1970-01-01T00:00:00Z, set while a new definition of the view is being built: the rows are those of
+   * the previous definition, which folds no events since this time. Undefined: the rows are current.
+   */
+  readonly asOfMs: number | undefined;
+}
