@@ -13,8 +13,11 @@ export {
   DESCRIPTOR_BYTES_MAX,
   DESCRIPTOR_SECTION,
   PROTOCOL_VERSION,
+  PROTOCOL_VERSIONS,
+  isProtocolVersion,
   parseModuleDescriptor,
   type DescriptorResult,
+  type ProtocolVersion,
 } from './module-descriptor.ts';
 export type {
   AccessRule,

@@ -22,8 +22,11 @@ const DESCRIPTOR_DEPTH_MAX = 64;
 /** Maximum number of routes of all endpoints together. */
 const ROUTES_MAX = 1000;
 const REFERENCE_PREFIX = '#/types/';
-/** Version of the WIT package `svc:runtime` that this build speaks. */
-export const PROTOCOL_VERSION = '0.1.0';
+/** The versions of the WIT package `svc:runtime` whose modules this build runs, oldest first. */
+export const PROTOCOL_VERSIONS = ['0.1.0', '0.2.0'] as const;
+export type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number];
+/** The newest version. */
+export const PROTOCOL_VERSION: ProtocolVersion = '0.2.0';
 
 export type DescriptorResult =
   | { readonly ok: true; readonly descriptor: ModuleDescriptor }
@@ -254,4 +257,8 @@ function danglingReferences(descriptor: ModuleDescriptor): string[] {
   };
   visit(descriptor);
   return [...missing].map((name) => `type '${name}' is referred to and not declared`);
+}
+
+export function isProtocolVersion(text: string): text is ProtocolVersion {
+  return (PROTOCOL_VERSIONS as readonly string[]).includes(text);
 }

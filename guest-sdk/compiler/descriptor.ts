@@ -12,7 +12,6 @@ import {
   type Type,
 } from 'assemblyscript';
 import {
-  PROTOCOL_VERSION,
   isQueryDefault,
   type EndpointDescriptor,
   type EntityDescriptor,
@@ -75,7 +74,7 @@ export function describe(
     }
   }
   const descriptor = {
-    protocol: PROTOCOL_VERSION,
+    protocol: '0.1.0',
     sdk,
     types: { ...schemas.types },
     entities,

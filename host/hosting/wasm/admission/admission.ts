@@ -3,7 +3,7 @@
 // else in the component has to be the component tools' own glue, and the rewriter must be able to meter the
 // main module's code. `judgeModule` is the one examination, which the host and the command line share.
 import { hash } from 'node:crypto';
-import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
+import { type ModuleDescriptor, isProtocolVersion } from '@svc/contract';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import {
   type ComponentOutline,
@@ -14,18 +14,16 @@ import { checkCompileCost } from './compile-cost.ts';
 import { readComponent } from '../binary/component-reader.ts';
 import { checkStructure, mainModuleIndex, soleEncoding } from './component-structure.ts';
 import {
-  COMPONENT_EXPORTS,
-  COMPONENT_IMPORTS,
-  CORE_EXPORT,
-  CORE_IMPORTS,
-  ENTITY_RESOURCE,
-  OPTIONAL_CORE_EXPORTS,
-  REQUIRED_CORE_EXPORTS,
+  type CoreInterface,
+  MEMORY_EXPORT,
   RESOURCE_NEW,
-  otherVersionOf,
+  interfaceOfComponent,
+  optionalCoreExports,
+  requiredCoreExports,
+  runtimeVersionIn,
 } from '../binary/core-interface.ts';
 import { type CoreModule, readCoreModule } from '../binary/core-module-reader.ts';
-import { readDescriptor } from './descriptor-section.ts';
+import { SUPPORTED_VERSIONS_TEXT, readDescriptor } from './descriptor-section.ts';
 import { maximumPages, rewriteCoreModule } from '../metering/module-rewriter.ts';
 import { printable } from '../binary/printable.ts';
 import { checkName } from './safe-name.ts';
@@ -116,12 +114,13 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   const component = readComponent(bytes);
   findings.imports = component.imports.map(({ name }) => printable(name));
   findings.exports = component.exports.map(({ name }) => printable(name));
-  checkComponent(component);
+  const world = interfaceOfComponent(component);
+  checkComponent(component, world);
   const stringEncoding = soleEncoding(component);
   findings.stringEncoding = stringEncoding;
-  const descriptor = readDescriptor(component.customSections);
+  const descriptor = readDescriptor(component.customSections, world.version);
   findings.descriptor = descriptor;
-  const main = mainModuleIndex(component);
+  const main = mainModuleIndex(component, world);
   const core = readCoreModule(component.coreModules[main]!, limits);
   const read = {
     module: bytes.length,
@@ -131,35 +130,40 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   };
   findings.sizes = read;
   checkCoreNames(core);
-  checkCoreImports(core);
-  checkCoreExports(core);
-  checkEntities(descriptor, core);
-  checkStructure(component, main, core);
+  checkCoreImports(core, world);
+  checkCoreExports(core, component, world);
+  checkEntities(descriptor, core, world);
+  checkStructure(component, main, core, world);
   checkValid(core);
   checkCompileCost(core);
   const rewritten = rewriteCoreModule(core, limits);
   const sizes = { ...read, meteredCore: rewritten.length };
   findings.sizes = sizes;
   const compiled = compile(rewritten);
-  checkLinks(compiled);
+  checkLinks(compiled, world);
   return { fingerprint: hash('sha256', bytes), descriptor, stringEncoding, compiled, sizes };
 }
 
-function checkComponent(component: ComponentOutline): void {
+function checkComponent(component: ComponentOutline, world: CoreInterface): void {
   for (const { name } of component.imports) checkName('imports', name);
   for (const { name } of component.exports) checkName('exports', name);
-  const foreign = component.imports.filter(({ name }) => !COMPONENT_IMPORTS.has(name));
-  checkVersions([...foreign, ...component.exports].map(({ name }) => name));
+  const foreign = component.imports.filter(({ name }) => !world.componentImports.has(name));
+  checkVersions(
+    [...foreign, ...component.exports].map(({ name }) => name),
+    world,
+  );
   if (foreign.length > 0)
     throw foreignImport(foreign.map(({ name }) => `'${printable(name)}'`).slice(0, 10));
   for (const { name, kind } of component.imports)
     if (kind !== 'instance') throw structure(`imports '${name}' as a ${kind}, not as an interface`);
-  for (const name of COMPONENT_EXPORTS)
+  for (const name of world.requiredExports)
     if (!component.exports.some((found) => found.name === name && found.kind === 'instance'))
       throw structure(`does not export the interface '${name}'`);
-  for (const { name } of component.exports)
-    if (!COMPONENT_EXPORTS.includes(name))
+  for (const { name, kind } of component.exports) {
+    if (!world.componentExports.has(name))
       throw structure(`exports '${name}', which is not of the world`);
+    if (kind !== 'instance') throw structure(`exports '${name}' as a ${kind}, not as an interface`);
+  }
   checkOnce('imports', component.imports);
   checkOnce('exports', component.exports);
 }
@@ -172,14 +176,19 @@ function checkOnce(what: string, externs: readonly { readonly name: string }[]):
   }
 }
 
-function checkVersions(names: readonly string[]): void {
-  const name = names.find((candidate) => otherVersionOf(candidate) !== undefined);
-  if (name === undefined) return;
-  throw new SvcError(
-    'SVC_MODULE_OTHER_VERSION',
-    `The module uses '${printable(name)}', and this host speaks svc:runtime ` +
-      `${PROTOCOL_VERSION}. Build it with an SDK of that version, or run a host of the module's.`,
-  );
+function checkVersions(names: readonly string[], { version: own }: CoreInterface): void {
+  for (const name of names) {
+    const version = runtimeVersionIn(name);
+    if (version === undefined || version === own) continue;
+    throw new SvcError(
+      'SVC_MODULE_OTHER_VERSION',
+      isProtocolVersion(version)
+        ? `The module uses '${printable(name)}' together with svc:runtime ${own}, and a module uses ` +
+            'one version of svc:runtime. Build all of it with one SDK.'
+        : `The module uses '${printable(name)}', and this host runs modules of svc:runtime ` +
+            `${SUPPORTED_VERSIONS_TEXT}. Build it with an SDK of such a version, or run it on a newer host.`,
+    );
+  }
 }
 
 function foreignImport(names: readonly string[]): SvcError {
@@ -204,10 +213,14 @@ function checkValid({ bytes }: CoreModule): void {
  * Checks the import of the resource intrinsics: an entity is a resource, and a module needs this import to create
  * one.
  */
-function checkEntities({ entities }: ModuleDescriptor, { imports }: CoreModule): void {
+function checkEntities(
+  { entities }: ModuleDescriptor,
+  { imports }: CoreModule,
+  { entityResource }: CoreInterface,
+): void {
   const [entity] = entities;
   const makesResources = imports.some(
-    ({ module, name }) => module === ENTITY_RESOURCE && name === RESOURCE_NEW,
+    ({ module, name }) => module === entityResource && name === RESOURCE_NEW,
   );
   if (entity !== undefined && !makesResources)
     throw new SvcError(
@@ -226,9 +239,9 @@ function checkCoreNames(core: CoreModule): void {
   for (const { name } of core.exports) checkName('exports', name);
 }
 
-function checkCoreImports(core: CoreModule): void {
+function checkCoreImports(core: CoreModule, { coreImports }: CoreInterface): void {
   for (const { module, name, signature } of core.imports) {
-    const expected = CORE_IMPORTS.get(module)?.get(name);
+    const expected = coreImports.get(module)?.get(name);
     if (expected === undefined) throw foreignImport([coreName(module, name)]);
     if (signature !== expected)
       throw structure(`imports ${coreName(module, name)} with another type than it has`);
@@ -237,18 +250,26 @@ function checkCoreImports(core: CoreModule): void {
 
 const coreName = (module: string, name: string) => `'${printable(name)}' of '${printable(module)}'`;
 
-function checkCoreExports(core: CoreModule): void {
+function checkCoreExports(
+  core: CoreModule,
+  component: ComponentOutline,
+  world: CoreInterface,
+): void {
   const functions = new Map<string, number>();
   let exportsMemory = false;
   for (const { name, kind, index } of core.exports) {
     if (kind === 0) functions.set(name, index);
-    if (kind === 2 && name === CORE_EXPORT.memory) exportsMemory = true;
+    if (kind === 2 && name === MEMORY_EXPORT) exportsMemory = true;
   }
-  if (!exportsMemory) throw structure(`does not export its memory as '${CORE_EXPORT.memory}'`);
-  for (const [name, expected] of [...REQUIRED_CORE_EXPORTS, ...OPTIONAL_CORE_EXPORTS]) {
+  if (!exportsMemory) throw structure(`does not export its memory as '${MEMORY_EXPORT}'`);
+  const required = requiredCoreExports(
+    world,
+    component.exports.map(({ name }) => name),
+  );
+  for (const [name, expected] of [...required, ...optionalCoreExports(world)]) {
     const index = functions.get(name);
     if (index === undefined) {
-      if (REQUIRED_CORE_EXPORTS.has(name)) throw structure(`does not export '${name}'`);
+      if (required.has(name)) throw structure(`does not export '${name}'`);
       if (core.exports.some((found) => found.name === name))
         throw structure(`exports '${name}', which is not a function`);
       continue;
@@ -274,8 +295,8 @@ function compile(bytes: Uint8Array): WebAssembly.Module {
 }
 
 /** Checks the imports a second time, as V8 itself reads them: every import is a function of the closed list. */
-export function checkLinks(compiled: WebAssembly.Module): void {
+export function checkLinks(compiled: WebAssembly.Module, { coreImports }: CoreInterface): void {
   for (const { module, name, kind } of WebAssembly.Module.imports(compiled))
-    if (kind !== 'function' || CORE_IMPORTS.get(module)?.has(name) !== true)
+    if (kind !== 'function' || coreImports.get(module)?.has(name) !== true)
       throw foreignImport([coreName(module, name)]);
 }

@@ -13,10 +13,10 @@ import {
   structure,
 } from '../binary/component-outline.ts';
 import {
-  COMPONENT_EXPORTS,
-  CORE_EXPORT,
-  ENTITY_RESOURCE,
-  LIFTED_EXPORTS,
+  type CoreInterface,
+  INITIALIZE_EXPORT,
+  MEMORY_EXPORT,
+  REALLOC_EXPORT,
   postReturnOf,
 } from '../binary/core-interface.ts';
 import { type CoreModule, coreExportNames } from '../binary/core-module-reader.ts';
@@ -28,18 +28,20 @@ type Shim = Extract<GlueModule, { kind: 'shim' }>;
 type Fixup = Extract<GlueModule, { kind: 'fixup' }>;
 type Lift = Extract<ComponentFunction, { kind: 'lift' }>;
 
-const INITIALIZE = `main#${CORE_EXPORT.initialize}`;
+const INITIALIZE = `main#${INITIALIZE_EXPORT}`;
 
 /** Returns the index of the one core module that exports the entity's functions. */
-export function mainModuleIndex({ coreModules }: ComponentOutline): number {
+export function mainModuleIndex(
+  { coreModules }: ComponentOutline,
+  { names }: CoreInterface,
+): number {
   const found = [...coreModules.keys()].filter((index) =>
-    coreExportNames(coreModules[index]!).includes(CORE_EXPORT.command),
+    coreExportNames(coreModules[index]!).includes(names.command),
   );
   const [main, second] = found;
-  if (main === undefined)
-    throw structure(`has no core module that exports '${CORE_EXPORT.command}'`);
+  if (main === undefined) throw structure(`has no core module that exports '${names.command}'`);
   if (second !== undefined)
-    throw structure(`has several core modules that export '${CORE_EXPORT.command}'`);
+    throw structure(`has several core modules that export '${names.command}'`);
   return main;
 }
 
@@ -63,19 +65,22 @@ export function checkStructure(
   outline: ComponentOutline,
   mainIndex: number,
   core: CoreModule,
+  world: CoreInterface,
 ): void {
-  new Structure(outline, mainIndex).check(core);
+  new Structure(outline, mainIndex, world).check(core);
 }
 
 class Structure {
   readonly #outline: ComponentOutline;
+  readonly #world: CoreInterface;
   /** Index of the main module's core instance. */
   readonly #main: number;
   readonly #shim: { readonly module: Shim; readonly instance: number } | undefined;
   readonly #fixups: readonly { readonly module: Fixup; readonly given: readonly NamedItem[] }[];
 
-  constructor(outline: ComponentOutline, mainIndex: number) {
+  constructor(outline: ComponentOutline, mainIndex: number, world: CoreInterface) {
     this.#outline = outline;
+    this.#world = world;
     this.#main = this.#instanceOf(mainIndex).instance;
     const glue = [...outline.coreModules.entries()].flatMap(([index, bytes]) =>
       index === mainIndex ? [] : [{ module: readGlueModule(bytes), ...this.#instanceOf(index) }],
@@ -123,7 +128,7 @@ class Structure {
     const given = definition?.kind === 'instance' ? definition.given : [];
     for (const imported of imports) {
       const { module, name } = imported;
-      const wanted = module === ENTITY_RESOURCE ? name : `${module}#${name}`;
+      const wanted = module === this.#world.entityResource ? name : `${module}#${name}`;
       if (this.#link(given, imported) !== wanted)
         throw structure(
           `links the import '${printable(name)}' of '${printable(module)}' to something else`,
@@ -180,17 +185,19 @@ class Structure {
     const { exports, instances, components, functions } = this.#outline;
     const shells = components.map(readInterfaceShell);
     const made = instances.filter(({ kind }) => kind === 'instance');
-    if (shells.length !== COMPONENT_EXPORTS.length || made.length !== COMPONENT_EXPORTS.length)
+    if (shells.length !== exports.length || made.length !== exports.length)
       throw structure('has another number of nested components than interfaces');
+    let lifted = 0;
     for (const { name: exporting, index } of exports) {
       const instance = instances[index];
       const shell = instance?.kind === 'instance' ? shells[instance.component] : undefined;
       if (instance?.kind !== 'instance' || shell === undefined)
         throw structure(`exports '${exporting}' by something else than a shell`);
-      const wanted = LIFTED_EXPORTS.filter((name) => name.startsWith(`${exporting}#`));
-      if (shell.size !== wanted.length)
+      const wanted = this.#world.componentExports.get(exporting)!;
+      if (shell.size !== wanted.size)
         throw structure(`exports '${exporting}' with other functions than it has`);
-      for (const name of wanted) {
+      lifted += wanted.size;
+      for (const name of wanted.keys()) {
         const imported = shell.get(name.slice(exporting.length + 1));
         const given = instance.given.filter((item) => item.name === imported);
         const lift = given[0]?.sort === 'function' ? functions[given[0].index] : undefined;
@@ -201,7 +208,7 @@ class Structure {
         if (lift.options.memory === undefined) throw structure(`lifts '${name}' without a memory`);
       }
     }
-    if (functions.filter(({ kind }) => kind === 'lift').length !== LIFTED_EXPORTS.length)
+    if (functions.filter(({ kind }) => kind === 'lift').length !== lifted)
       throw structure('lifts more functions than its interfaces have');
   }
 
@@ -224,10 +231,10 @@ class Structure {
     release: string | undefined,
   ): void {
     const { coreMemories, coreFunctions } = this.#outline;
-    if (memory !== undefined && this.#nameInMain(coreMemories[memory]) !== CORE_EXPORT.memory)
+    if (memory !== undefined && this.#nameInMain(coreMemories[memory]) !== MEMORY_EXPORT)
       throw structure('passes values through another memory than its own');
-    if (realloc !== undefined && this.#nameInMain(coreFunctions[realloc]) !== CORE_EXPORT.realloc)
-      throw structure(`allocates by something else than '${CORE_EXPORT.realloc}'`);
+    if (realloc !== undefined && this.#nameInMain(coreFunctions[realloc]) !== REALLOC_EXPORT)
+      throw structure(`allocates by something else than '${REALLOC_EXPORT}'`);
     const found =
       postReturn === undefined ? undefined : this.#nameInMain(coreFunctions[postReturn]);
     if (found !== release || (postReturn !== undefined && found === undefined))

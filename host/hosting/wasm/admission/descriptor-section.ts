@@ -4,7 +4,9 @@ import {
   DESCRIPTOR_BYTES_MAX,
   DESCRIPTOR_SECTION,
   type ModuleDescriptor,
-  PROTOCOL_VERSION,
+  PROTOCOL_VERSIONS,
+  type ProtocolVersion,
+  isProtocolVersion,
   parseModuleDescriptor,
 } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
@@ -13,11 +15,17 @@ import { printable } from '../binary/printable.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** The versions of svc:runtime that this host runs, for messages. */
+export const SUPPORTED_VERSIONS_TEXT = PROTOCOL_VERSIONS.join(' and ');
+
 /**
- * Reads the descriptor. Throws SVC_MODULE_NO_DESCRIPTOR, SVC_MODULE_BAD_DESCRIPTOR, and SVC_MODULE_OTHER_VERSION when
- * the descriptor names another protocol.
+ * Reads the descriptor of a module whose interfaces are of `version`. Throws SVC_MODULE_NO_DESCRIPTOR,
+ * SVC_MODULE_BAD_DESCRIPTOR, and SVC_MODULE_OTHER_VERSION when the descriptor names another version.
  */
-export function readDescriptor(customSections: readonly CustomSection[]): ModuleDescriptor {
+export function readDescriptor(
+  customSections: readonly CustomSection[],
+  version: ProtocolVersion,
+): ModuleDescriptor {
   const [section, second] = customSections.filter(({ name }) => name === DESCRIPTOR_SECTION);
   if (section === undefined)
     throw new SvcError(
@@ -33,11 +41,14 @@ export function readDescriptor(customSections: readonly CustomSection[]): Module
   const result = parseModuleDescriptor(decode(section.bytes));
   if (!result.ok) throw badDescriptor(result.problems);
   const { protocol } = result.descriptor;
-  if (protocol !== PROTOCOL_VERSION)
+  if (protocol !== version)
     throw new SvcError(
       'SVC_MODULE_OTHER_VERSION',
-      `The module was built for svc:runtime ${protocol}, and this host speaks ` +
-        `${PROTOCOL_VERSION}. Build it with an SDK of that version, or run a host of the module's.`,
+      isProtocolVersion(protocol)
+        ? `The module's descriptor names svc:runtime ${protocol}, and its code uses ${version}. ` +
+            'Build both with one SDK.'
+        : `The module was built for svc:runtime ${protocol}, and this host runs modules of ` +
+            `${SUPPORTED_VERSIONS_TEXT}. Build it with an SDK of such a version, or run it on a newer host.`,
     );
   return result.descriptor;
 }

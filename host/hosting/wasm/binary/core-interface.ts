@@ -1,42 +1,28 @@
-// CoreInterface: the world `service` of wit/0.1.0/runtime.wit as the core module sees it: the closed list
-// of its imports, the exports it must have, and their flattened signatures. Names follow the
-// convention of the component tools: `INTERFACE#FUNCTION`, `cabi_post_…`, `cabi_realloc`.
-import { PROTOCOL_VERSION } from '@svc/contract';
+// CoreInterface: the worlds of the WIT package svc:runtime as a core module sees them, one table for each version (wit/runtime.wit
+// and wit/VERSION/runtime.wit): the closed list of its imports, its exports, and their flattened signatures. Names
+// follow the convention of the component tools: `INTERFACE#FUNCTION`, `cabi_post_…`, `cabi_realloc`.
+import assert from 'node:assert/strict';
+import {
+  type ModuleDescriptor,
+  PROTOCOL_VERSION,
+  PROTOCOL_VERSIONS,
+  type ProtocolVersion,
+  isProtocolVersion,
+} from '@svc/contract';
+import type { ComponentOutline } from './component-outline.ts';
 
 const RUNTIME = 'svc:runtime/';
-const versioned = (name: string) => `${RUNTIME}${name}@${PROTOCOL_VERSION}`;
 
-export const CLOCK = versioned('clock');
-export const JOURNAL = versioned('journal');
-export const ROUTING = versioned('routing');
-/** Module name of the imports that are the intrinsics of the exported resource `instance`. */
-export const ENTITY_RESOURCE = `[export]${versioned('entity')}`;
+/** Returns `svc:runtime/clock@0.2.0`. */
+function versioned(name: string, version: ProtocolVersion): string {
+  return `${RUNTIME}${name}@${version}`;
+}
 
-export const RESOURCE_NEW = '[resource-new]instance';
-
-/** The only imports a component may have. */
-export const COMPONENT_IMPORTS: ReadonlySet<string> = new Set([
-  versioned('types'),
-  JOURNAL,
-  ROUTING,
-  CLOCK,
-]);
-/** The exports a component must have. */
-export const COMPONENT_EXPORTS: readonly string[] = [
-  versioned('entity'),
-  versioned('http'),
-  versioned('diagnostics'),
-];
-
-/**
- * Returns the version in a name like `svc:runtime/clock@0.2.0`, or '' without a version; undefined for this host's own
- * version, and for a name outside svc:runtime.
- */
-export function otherVersionOf(name: string): string | undefined {
+/** Returns the version in a name like `svc:runtime/clock@0.2.0`, '' without one; undefined for a name outside svc:runtime. */
+export function runtimeVersionIn(name: string): string | undefined {
   if (!name.startsWith(RUNTIME)) return undefined;
   const at = name.lastIndexOf('@');
-  const version = at < 0 ? '' : name.slice(at + 1);
-  return version === PROTOCOL_VERSION ? undefined : version;
+  return at < 0 ? '' : name.slice(at + 1);
 }
 
 /** Returns `i32 i64 -> i32`: a core function's type, for comparing and for messages. */
@@ -60,72 +46,189 @@ function wordsOf(text: string): number {
   return words === '' ? 0 : words.split(' ').length;
 }
 
-const i32 = (count: number) => Array.from({ length: count }, () => 'i32');
-const signature = (parameters: readonly string[], ...results: string[]) =>
-  signatureText(parameters, results);
+function i32(count: number): string[] {
+  return Array.from({ length: count }, () => 'i32');
+}
 
-/** Module name → function name → signature: the closed list of a core module's imports. */
-export const CORE_IMPORTS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
-  [CLOCK, new Map([['now-ms', signature([], 'i64')]])],
-  [JOURNAL, new Map([['read', signature([...i32(4), 'i64', ...i32(2)])]])],
-  [ROUTING, new Map([['call', signature(i32(14))]])],
-  [
-    ENTITY_RESOURCE,
-    new Map([
-      [RESOURCE_NEW, signature(i32(1), 'i32')],
-      ['[resource-rep]instance', signature(i32(1), 'i32')],
-      ['[resource-drop]instance', signature(i32(1))],
-    ]),
-  ],
-]);
+function signature(parameters: readonly string[], ...results: string[]): string {
+  return signatureText(parameters, results);
+}
 
-const ENTITY = `${versioned('entity')}#`;
-const CALL_IN_CONTEXT = signature(['i32', 'i64', 'i64', ...i32(6)], 'i32');
-
-export const CORE_EXPORT = {
-  construct: `${ENTITY}[constructor]instance`,
-  destroy: `${ENTITY}[dtor]instance`,
-  apply: `${ENTITY}[method]instance.apply`,
-  command: `${ENTITY}[method]instance.command`,
-  query: `${ENTITY}[method]instance.query`,
-  snapshot: `${ENTITY}[method]instance.snapshot`,
-  handle: `${versioned('http')}#handle`,
-  takeLog: `${versioned('diagnostics')}#take-log`,
-  realloc: 'cabi_realloc',
-  initialize: '_initialize',
-  memory: 'memory',
-} as const;
+export const RESOURCE_NEW = '[resource-new]instance';
+export const MEMORY_EXPORT = 'memory';
+export const REALLOC_EXPORT = 'cabi_realloc';
+export const INITIALIZE_EXPORT = '_initialize';
 export const postReturnOf = (name: string): string => `cabi_post_${name}`;
 
-/** The exports that are functions of the world's interfaces. */
-export const LIFTED_EXPORTS: readonly string[] = [
-  CORE_EXPORT.construct,
-  CORE_EXPORT.apply,
-  CORE_EXPORT.command,
-  CORE_EXPORT.query,
-  CORE_EXPORT.snapshot,
-  CORE_EXPORT.handle,
-  CORE_EXPORT.takeLog,
-];
+/** Function name → signature. */
+type Functions = ReadonlyMap<string, string>;
 
-/** Function name → signature: the exports that a core module must have besides its memory. */
-export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
-  [CORE_EXPORT.construct, signature(i32(7), 'i32')],
-  [CORE_EXPORT.apply, signature(i32(3), 'i32')],
-  [CORE_EXPORT.command, CALL_IN_CONTEXT],
-  [CORE_EXPORT.query, CALL_IN_CONTEXT],
-  [CORE_EXPORT.snapshot, signature(i32(1), 'i32')],
-  [CORE_EXPORT.handle, signature(['i64', 'i64', ...i32(14)], 'i32')],
-  [CORE_EXPORT.takeLog, signature([], 'i32')],
-  [CORE_EXPORT.realloc, signature(i32(4), 'i32')],
-]);
+export interface CoreInterface {
+  readonly version: ProtocolVersion;
+  /** Names of the interfaces that a module imports. */
+  readonly clock: string;
+  readonly journal: string;
+  readonly routing: string;
+  /** Module name of the imports that are the intrinsics of the exported resource `instance`. */
+  readonly entityResource: string;
+  readonly names: ExportNames;
+  /** Whether clock and journal have timers and views, and effects have changes of timers. */
+  readonly hasTimersAndViews: boolean;
+  /** The only imports a component may have. */
+  readonly componentImports: ReadonlySet<string>;
+  /** The exports that a component must have. */
+  readonly requiredExports: readonly string[];
+  /** All exports that a component may have → the functions of each as the core module exports them. */
+  readonly componentExports: ReadonlyMap<string, Functions>;
+  /** Module name → function name → signature: the closed list of a core module's imports. */
+  readonly coreImports: ReadonlyMap<string, Functions>;
+}
 
-/** Function name → signature: exports that the host calls if they exist. */
-export const OPTIONAL_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
-  [CORE_EXPORT.destroy, signature(i32(1))],
-  [CORE_EXPORT.initialize, signature([])],
-  ...LIFTED_EXPORTS.map((name) => [postReturnOf(name), signature(i32(1))] as const),
-]);
+/** Names of the exports of a core module that are functions of the world's interfaces. */
+type ExportNames = ReturnType<typeof exportNames>;
+
+function exportNames(version: ProtocolVersion) {
+  const entity = `${versioned('entity', version)}#`;
+  return {
+    construct: `${entity}[constructor]instance`,
+    destroy: `${entity}[dtor]instance`,
+    apply: `${entity}[method]instance.apply`,
+    command: `${entity}[method]instance.command`,
+    query: `${entity}[method]instance.query`,
+    snapshot: `${entity}[method]instance.snapshot`,
+    handle: `${versioned('http', version)}#handle`,
+    takeLog: `${versioned('diagnostics', version)}#take-log`,
+    keys: `${versioned('view', version)}#keys`,
+    fold: `${versioned('view', version)}#fold`,
+    consume: `${versioned('consumer', version)}#handle`,
+  } as const;
+}
+
+const CALL_IN_CONTEXT = signature(['i32', 'i64', 'i64', ...i32(6)], 'i32');
+
+function interfaceOf(version: ProtocolVersion): CoreInterface {
+  const named = (name: string) => versioned(name, version);
+  const names = exportNames(version);
+  const hasTimersAndViews = version !== '0.1.0';
+  const required: readonly (readonly [string, Functions])[] = [
+    [
+      named('entity'),
+      new Map([
+        [names.construct, signature(i32(7), 'i32')],
+        [names.apply, signature(i32(3), 'i32')],
+        [names.command, CALL_IN_CONTEXT],
+        [names.query, CALL_IN_CONTEXT],
+        [names.snapshot, signature(i32(1), 'i32')],
+      ]),
+    ],
+    [named('http'), new Map([[names.handle, signature(['i64', 'i64', ...i32(14)], 'i32')]])],
+    [named('diagnostics'), new Map([[names.takeLog, signature([], 'i32')]])],
+  ];
+  const optional: readonly (readonly [string, Functions])[] = [
+    [
+      named('view'),
+      new Map([
+        [names.keys, signature(i32(4), 'i32')],
+        [names.fold, signature(i32(6), 'i32')],
+      ]),
+    ],
+    [
+      named('consumer'),
+      new Map([
+        [names.consume, signature(['i64', 'i64', ...i32(8), 'i64', 'i64', ...i32(4)], 'i32')],
+      ]),
+    ],
+  ];
+  const clock: [string, string][] = [['now-ms', signature([], 'i64')]];
+  const journal: [string, string][] = [['read', signature([...i32(4), 'i64', ...i32(2)])]];
+  if (hasTimersAndViews) {
+    clock.push(['set-timer', signature(i32(2))], ['cancel-timer', signature(i32(7))]);
+    journal.push(['find', signature(i32(11))]);
+  }
+  return {
+    version,
+    clock: named('clock'),
+    journal: named('journal'),
+    routing: named('routing'),
+    entityResource: `[export]${named('entity')}`,
+    names,
+    hasTimersAndViews,
+    componentImports: new Set(['types', 'journal', 'routing', 'clock'].map(named)),
+    requiredExports: required.map(([name]) => name),
+    componentExports: new Map(hasTimersAndViews ? [...required, ...optional] : required),
+    coreImports: new Map([
+      [named('clock'), new Map(clock)],
+      [named('journal'), new Map(journal)],
+      [named('routing'), new Map([['call', signature(i32(14))]])],
+      [
+        `[export]${named('entity')}`,
+        new Map([
+          [RESOURCE_NEW, signature(i32(1), 'i32')],
+          ['[resource-rep]instance', signature(i32(1), 'i32')],
+          ['[resource-drop]instance', signature(i32(1))],
+        ]),
+      ],
+    ]),
+  };
+}
+
+const INTERFACES: ReadonlyMap<string, CoreInterface> = new Map(
+  PROTOCOL_VERSIONS.map((version) => [version, interfaceOf(version)]),
+);
+
+export function coreInterface(version: ProtocolVersion): CoreInterface {
+  return INTERFACES.get(version)!;
+}
+
+/** Returns the interface of an admitted module. */
+export function interfaceOfModule({ protocol }: ModuleDescriptor): CoreInterface {
+  assert(isProtocolVersion(protocol), 'a module of an unknown version was admitted');
+  return coreInterface(protocol);
+}
+
+/**
+ * Returns the interface of a component: the version is that of the first export or import whose version is known; the
+ * newest if there is none.
+ */
+export function interfaceOfComponent({
+  exports,
+  imports,
+}: Pick<ComponentOutline, 'exports' | 'imports'>): CoreInterface {
+  const versions = [...exports, ...imports].map(({ name }) => runtimeVersionIn(name) ?? '');
+  return coreInterface(versions.find(isProtocolVersion) ?? PROTOCOL_VERSION);
+}
+
+/**
+ * Returns function name → signature: the exports that a core module must have besides its memory, if its component exports
+ * the interfaces `exported`.
+ */
+export function requiredCoreExports(
+  { componentExports }: CoreInterface,
+  exported: readonly string[],
+): ReadonlyMap<string, string> {
+  return new Map([
+    ...exported.flatMap((name) => [...(componentExports.get(name) ?? [])]),
+    [REALLOC_EXPORT, signature(i32(4), 'i32')],
+  ]);
+}
+
+/** Returns function name → signature: the exports that the host calls if they exist. */
+export function optionalCoreExports({
+  names,
+  requiredExports,
+  componentExports,
+}: CoreInterface): ReadonlyMap<string, string> {
+  const optional = new Map([
+    [names.destroy, signature(i32(1))],
+    [INITIALIZE_EXPORT, signature([])],
+  ]);
+  for (const [exported, functions] of componentExports)
+    for (const [name, type] of functions) {
+      if (!requiredExports.includes(exported)) optional.set(name, type);
+      optional.set(postReturnOf(name), signature(i32(1)));
+    }
+  return optional;
+}
 
 /** A post-return function; its parameter is the result of the function before it. */
 type Release = ((result: number) => void) | undefined;
@@ -150,6 +253,14 @@ export interface CoreExports {
   readonly handlePost: Release;
   readonly takeLog: () => number;
   readonly takeLogPost: Release;
+  /** Those of `view` exist if the module declares views. */
+  readonly keys: ((...parameters: readonly number[]) => number) | undefined;
+  readonly keysPost: Release;
+  readonly fold: ((...parameters: readonly number[]) => number) | undefined;
+  readonly foldPost: Release;
+  /** `consumer.handle`; exists if the module declares consumers. */
+  readonly consume: Consume | undefined;
+  readonly consumePost: Release;
 }
 /** The parameters of `command` and `query`, as the canonical ABI flattens them. */
 type ContextParameters = readonly [
@@ -165,30 +276,41 @@ type ContextParameters = readonly [
 ];
 export type CallInContext = (...parameters: ContextParameters) => number;
 export type Handle = (nowMs: bigint, seed: bigint, ...parameters: readonly number[]) => number;
+export type Consume = (
+  nowMs: bigint,
+  seed: bigint,
+  ...parameters: readonly (number | bigint)[]
+) => number;
 
 /** Looks up the exports of an instance; call it once per instance. */
-export function coreExports(instance: WebAssembly.Instance): CoreExports {
+export function coreExports(instance: WebAssembly.Instance, { names }: CoreInterface): CoreExports {
   const found = instance.exports;
   const optional = <T>(name: string) => found[name] as T | undefined;
   const required = <T>(name: string) => found[name] as T;
   return {
-    memory: required(CORE_EXPORT.memory),
-    realloc: required(CORE_EXPORT.realloc),
-    initialize: optional(CORE_EXPORT.initialize),
-    construct: required(CORE_EXPORT.construct),
-    constructPost: optional(postReturnOf(CORE_EXPORT.construct)),
-    destroy: optional(CORE_EXPORT.destroy),
-    apply: required(CORE_EXPORT.apply),
-    applyPost: optional(postReturnOf(CORE_EXPORT.apply)),
-    command: required(CORE_EXPORT.command),
-    commandPost: optional(postReturnOf(CORE_EXPORT.command)),
-    query: required(CORE_EXPORT.query),
-    queryPost: optional(postReturnOf(CORE_EXPORT.query)),
-    snapshot: required(CORE_EXPORT.snapshot),
-    snapshotPost: optional(postReturnOf(CORE_EXPORT.snapshot)),
-    handle: required(CORE_EXPORT.handle),
-    handlePost: optional(postReturnOf(CORE_EXPORT.handle)),
-    takeLog: required(CORE_EXPORT.takeLog),
-    takeLogPost: optional(postReturnOf(CORE_EXPORT.takeLog)),
+    memory: required(MEMORY_EXPORT),
+    realloc: required(REALLOC_EXPORT),
+    initialize: optional(INITIALIZE_EXPORT),
+    construct: required(names.construct),
+    constructPost: optional(postReturnOf(names.construct)),
+    destroy: optional(names.destroy),
+    apply: required(names.apply),
+    applyPost: optional(postReturnOf(names.apply)),
+    command: required(names.command),
+    commandPost: optional(postReturnOf(names.command)),
+    query: required(names.query),
+    queryPost: optional(postReturnOf(names.query)),
+    snapshot: required(names.snapshot),
+    snapshotPost: optional(postReturnOf(names.snapshot)),
+    handle: required(names.handle),
+    handlePost: optional(postReturnOf(names.handle)),
+    takeLog: required(names.takeLog),
+    takeLogPost: optional(postReturnOf(names.takeLog)),
+    keys: optional(names.keys),
+    keysPost: optional(postReturnOf(names.keys)),
+    fold: optional(names.fold),
+    foldPost: optional(postReturnOf(names.fold)),
+    consume: optional(names.consume),
+    consumePost: optional(postReturnOf(names.consume)),
   };
 }

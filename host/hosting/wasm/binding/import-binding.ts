@@ -12,13 +12,7 @@ import { type CallFailureWord, callFailure, readFailure } from '../../../model/c
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { type CallState, PHASE } from './call-state.ts';
 import { REFUSAL_SIZE, liftPairs, storeEvent, storeRefusal } from './canonical-values.ts';
-import {
-  CLOCK,
-  type CoreExports,
-  ENTITY_RESOURCE,
-  JOURNAL,
-  ROUTING,
-} from '../binary/core-interface.ts';
+import type { CoreExports, CoreInterface } from '../binary/core-interface.ts';
 import { payFuel } from './fuel.ts';
 import type { GuestMemory } from './guest-memory.ts';
 
@@ -62,16 +56,20 @@ export class MustWait extends Error {}
 const MUST_WAIT = new MustWait();
 
 /** Creates the import object. It has no prototype, so it contains only the names listed here. */
-export function createImports(target: ImportTarget, suspending: boolean): object {
+export function createImports(
+  target: ImportTarget,
+  world: CoreInterface,
+  suspending: boolean,
+): object {
   const { state } = target;
   return bare({
-    [CLOCK]: bare({
+    [world.clock]: bare({
       'now-ms': () => {
         state.enter('clock.now-ms', state.phase !== PHASE.closed, CLOCK_HELP);
         return state.nowMs;
       },
     }),
-    [JOURNAL]: bare({
+    [world.journal]: bare({
       read: suspending
         ? new WebAssembly.Suspending(readJournal.bind(undefined, target))
         : () => {
@@ -79,12 +77,12 @@ export function createImports(target: ImportTarget, suspending: boolean): object
             throw MUST_WAIT;
           },
     }),
-    [ROUTING]: bare({
+    [world.routing]: bare({
       call: suspending
         ? new WebAssembly.Suspending(callEntity.bind(undefined, target, callAndWait))
         : callEntity.bind(undefined, target, callAtOnce),
     }),
-    [ENTITY_RESOURCE]: bare({
+    [world.entityResource]: bare({
       '[resource-new]instance': (rep: number) => {
         state.enter('resource-new', target.exports !== undefined);
         return state.newHandle(rep);

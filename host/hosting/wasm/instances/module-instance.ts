@@ -11,7 +11,7 @@ import { lastLogLines } from '../../../model/last-log-lines.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
-import { type CoreExports, coreExports } from '../binary/core-interface.ts';
+import { type CoreExports, coreExports, interfaceOfModule } from '../binary/core-interface.ts';
 import { takeLastLog, takeLog } from '../binding/diagnostics-binding.ts';
 import type { GuestLog } from '../../../model/guest-log.ts';
 import { type FuelLimit, payFuel, usedUp } from '../binding/fuel.ts';
@@ -81,9 +81,13 @@ export class ModuleInstance {
       fuel: undefined,
     };
     this.share = instances.newShare(module.sizes.initialMemoryPages * PAGE_BYTES);
+    const world = interfaceOfModule(module.descriptor);
     let instance: WebAssembly.Instance;
     try {
-      instance = new WebAssembly.Instance(module.compiled, createImports(target, suspending));
+      instance = new WebAssembly.Instance(
+        module.compiled,
+        createImports(target, world, suspending),
+      );
     } catch (error) {
       this.lost = true;
       this.share.release();
@@ -94,7 +98,7 @@ export class ModuleInstance {
     this.#pages = instance.exports[PAGES_EXPORT] as WebAssembly.Global;
     this.#begin = instance.exports[BEGIN_EXPORT] as (fuel: number) => void;
     this.#restoreGlobals = instance.exports[RESTORE_GLOBALS_EXPORT] as () => void;
-    this.exports = coreExports(instance);
+    this.exports = coreExports(instance, world);
     this.memory = new GuestMemory(
       this.exports,
       module.stringEncoding,

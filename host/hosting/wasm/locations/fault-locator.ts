@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { SourceLocation } from '@svc/contract';
+import { interfaceOfComponent } from '../binary/core-interface.ts';
 import { readComponent } from '../binary/component-reader.ts';
 import { mainModuleIndex } from '../admission/component-structure.ts';
 import { readCoreModule } from '../binary/core-module-reader.ts';
@@ -65,7 +66,8 @@ async function read({ file, fingerprint, limits }: LocatableModule): Promise<Kno
   if (hash('sha256', bytes) !== fingerprint)
     throw new SourceMapError(`${file} is another module by now`);
   const component = readComponent(bytes);
-  const core = readCoreModule(component.coreModules[mainModuleIndex(component)]!, limits);
+  const main = mainModuleIndex(component, interfaceOfComponent(component));
+  const core = readCoreModule(component.coreModules[main]!, limits);
   return { code: new CodePositions(core, limits), map };
 }
 

@@ -5,16 +5,18 @@ import { dirname, join } from 'node:path';
 import { componentEmbed } from '@bytecodealliance/jco';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  CORE_EXPORT,
-  CORE_IMPORTS,
-  OPTIONAL_CORE_EXPORTS,
-  REQUIRED_CORE_EXPORTS,
+  INITIALIZE_EXPORT,
+  REALLOC_EXPORT,
+  coreInterface,
+  optionalCoreExports,
+  requiredCoreExports,
 } from '../../../../host/hosting/wasm/binary/core-interface.ts';
 import {
   type CoreModule,
   readCoreModule,
 } from '../../../../host/hosting/wasm/binary/core-module-reader.ts';
 
+const world = coreInterface('0.1.0');
 const root = join(import.meta.dirname, '../../../..');
 const file = join(root, 'docs/how-to/other-languages.md');
 const page = readFileSync(file, 'utf8');
@@ -57,8 +59,8 @@ const functionsOf = (core: CoreModule) =>
 
 /** The tools' own example of a module has names of the newer convention. */
 function olderName(name: string): string {
-  if (name === 'cm32p2_realloc') return CORE_EXPORT.realloc;
-  if (name === 'cm32p2_initialize') return CORE_EXPORT.initialize;
+  if (name === 'cm32p2_realloc') return REALLOC_EXPORT;
+  if (name === 'cm32p2_initialize') return INITIALIZE_EXPORT;
   const [, of, member] = name.split('|') as [string, string, string];
   const posted = member.endsWith('_post');
   const plain = member.replace(/_post$/, '').replace(/^(\w+)_dtor$/, '[dtor]$1');
@@ -87,7 +89,7 @@ describe('the page about other languages', () => {
       signature,
     ]);
     expect(new Set(imports)).toEqual(new Set(ofTools));
-    const ofHost = [...CORE_IMPORTS].flatMap(([module, functions]) =>
+    const ofHost = [...world.coreImports].flatMap(([module, functions]) =>
       [...functions].map(([name, signature]) => [module, name, signature]),
     );
     expect(new Set(imports)).toEqual(new Set(ofHost));
@@ -99,7 +101,10 @@ describe('the page about other languages', () => {
       ...(post ? [[`${POST}${name}`, 'i32 ->']] : []),
     ]);
     expect(new Set(named)).toEqual(new Set(functionsOf(dummy)));
-    const ofHost = [...REQUIRED_CORE_EXPORTS, ...OPTIONAL_CORE_EXPORTS];
+    const ofHost = [
+      ...requiredCoreExports(world, world.requiredExports),
+      ...optionalCoreExports(world),
+    ];
     expect(new Set(named)).toEqual(new Set(ofHost));
   });
 

@@ -146,9 +146,11 @@ describe('a component is refused', () => {
   );
 
   test('when it needs another version, and the message names those of this host', async () => {
-    const bytes = await importing('svc:runtime/clock@0.2.0');
+    const bytes = await importing('svc:runtime/clock@0.3.0');
     expect(codeOf(bytes)).toBe('SVC_MODULE_OTHER_VERSION');
-    expect(messageOf(bytes)).toMatch(/svc:runtime\/clock@0\.2\.0.*speaks svc:runtime 0\.1\.0/);
+    expect(messageOf(bytes)).toMatch(
+      /clock@0\.3\.0.*runs modules of svc:runtime 0\.1\.0 and 0\.2\.0/,
+    );
   });
 
   test('when it imports an interface twice, or exports one twice', () => {
@@ -225,9 +227,13 @@ describe('a descriptor is refused', () => {
     expect(codeOf(withDescriptor(good, testDescriptor()))).toBe('SVC_MODULE_BAD_DESCRIPTOR');
   });
 
-  test('when it names another protocol', () => {
-    const bytes = withDescriptor(undescribed, { ...testDescriptor(), protocol: '0.2.0' });
+  test.each([
+    ['0.2.0', /names svc:runtime 0\.2\.0, and its code uses 0\.1\.0/],
+    ['0.3.0', /built for svc:runtime 0\.3\.0, and this host runs modules of 0\.1\.0 and 0\.2\.0/],
+  ])('when it names another protocol, %s', (protocol, message) => {
+    const bytes = withDescriptor(undescribed, { ...testDescriptor(), protocol });
     expect(codeOf(bytes)).toBe('SVC_MODULE_OTHER_VERSION');
+    expect(messageOf(bytes)).toMatch(message);
   });
 });
 

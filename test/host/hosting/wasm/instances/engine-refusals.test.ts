@@ -3,6 +3,7 @@
 import { parse } from '@bytecodealliance/jco';
 import { expect, test } from 'vitest';
 import { checkLinks, inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
+import { coreInterface } from '../../../../../host/hosting/wasm/binary/core-interface.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import { component, guestWat, testDescriptor, withDescriptor } from '../support/guest-module.ts';
 
@@ -25,7 +26,7 @@ test.each([
   ['what every object has', '(import "constructor" "constructor" (func))'],
 ])('%s is not linked, whatever was read before', async (_what, imported) => {
   const module = await compiled(`(module ${imported})`);
-  expect(() => checkLinks(module)).toThrow(
+  expect(() => checkLinks(module, coreInterface('0.1.0'))).toThrow(
     expect.objectContaining({ code: 'SVC_MODULE_FOREIGN_IMPORT' }),
   );
 });
@@ -33,8 +34,11 @@ test.each([
 test('what is on the closed list is linked', async () => {
   const clock = '(module (import "svc:runtime/clock@0.1.0" "now-ms" (func (result i64))))';
   expect(() =>
-    checkLinks(new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))),
+    checkLinks(
+      new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])),
+      coreInterface('0.1.0'),
+    ),
   ).not.toThrow();
   const module = await compiled(clock);
-  expect(() => checkLinks(module)).not.toThrow();
+  expect(() => checkLinks(module, coreInterface('0.1.0'))).not.toThrow();
 });

@@ -8,10 +8,15 @@ import {
   type EndpointDescriptor,
   type EntityDescriptor,
   type ModuleDescriptor,
+  type ProtocolVersion,
 } from '@svc/contract';
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 
-const WIT = readFileSync(join(import.meta.dirname, '../../../../../wit/0.1.0/runtime.wit'), 'utf8');
+const WIT_FOLDER = join(import.meta.dirname, '../../../../../wit');
+const WIT: Readonly<Record<ProtocolVersion, string>> = {
+  '0.1.0': readFileSync(join(WIT_FOLDER, '0.1.0/runtime.wit'), 'utf8'),
+  '0.2.0': readFileSync(join(WIT_FOLDER, 'runtime.wit'), 'utf8'),
+};
 const RUNTIME = 'svc:runtime/';
 const ENTITY = `${RUNTIME}entity@0.1.0#`;
 export const COMMAND_EXPORT = `${ENTITY}[method]instance.command`;
@@ -49,6 +54,27 @@ const FUNCTIONS = {
 } as const;
 type FunctionName = keyof typeof FUNCTIONS;
 
+/** The functions of the interfaces that a module of version 0.2.0 may export. It exports those that have a body. */
+const OPTIONAL_FUNCTIONS = {
+  keys: [
+    `${RUNTIME}view@0.2.0#keys`,
+    '(param $view i32) (param $view-length i32) (param $events i32) (param $count i32) (result i32)',
+  ],
+  fold: [
+    `${RUNTIME}view@0.2.0#fold`,
+    `(param $view i32) (param $view-length i32) (param $rows i32) (param $rows-length i32)
+    (param $events i32) (param $count i32) (result i32)`,
+  ],
+  consume: [
+    `${RUNTIME}consumer@0.2.0#handle`,
+    `(param $now i64) (param $seed i64) (param $metadata i32) (param $metadata-length i32)
+    (param $consumer i32) (param $consumer-length i32) (param $component i32) (param $component-length i32)
+    (param $id i32) (param $id-length i32) (param $seq i64) (param $time i64)
+    (param $manifest i32) (param $manifest-length i32) (param $json i32) (param $json-length i32) (result i32)`,
+  ],
+} as const;
+type OptionalFunctionName = keyof typeof OPTIONAL_FUNCTIONS;
+
 /** All imports, named `$now-ms`, `$read`, `$call`, `$resource-new`, `$resource-rep`, `$resource-drop`. */
 const IMPORTS = `
   (import "${RUNTIME}clock@0.1.0" "now-ms" (func $now-ms (result i64)))
@@ -57,6 +83,12 @@ const IMPORTS = `
   (import "[export]${RUNTIME}entity@0.1.0" "[resource-new]instance" (func $resource-new (param i32) (result i32)))
   (import "[export]${RUNTIME}entity@0.1.0" "[resource-rep]instance" (func $resource-rep (param i32) (result i32)))
   (import "[export]${RUNTIME}entity@0.1.0" "[resource-drop]instance" (func $resource-drop (param i32)))`;
+
+/** The further imports of version 0.2.0. */
+export const NEW_IMPORTS = `
+  (import "${RUNTIME}clock@0.2.0" "set-timer" (func $set-timer (param i32 i32)))
+  (import "${RUNTIME}clock@0.2.0" "cancel-timer" (func $cancel-timer (param i32 i32 i32 i32 i32 i32 i32)))
+  (import "${RUNTIME}journal@0.2.0" "find" (func $find (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))`;
 
 /**
  * Valid bodies that do nothing. Lowered values are placed from page 1 on, by a pointer that only increases; results
@@ -81,7 +113,9 @@ const QUIET: Readonly<Record<FunctionName, string>> = {
   takeLog: '(drop (call $clear)) (i32.const 16)',
 };
 
-export interface GuestParts extends Partial<Record<FunctionName, string>> {
+export interface GuestParts extends Partial<Record<FunctionName | OptionalFunctionName, string>> {
+  /** The version of svc:runtime; 0.1.0 unless it is given. */
+  readonly version?: ProtocolVersion;
   /** Further fields of the module: globals, data, functions, tables. */
   readonly fields?: string;
   readonly memory?: string;
@@ -95,12 +129,30 @@ export function guestWat(parts: GuestParts = {}): string {
     ([name, [exportName, parameters]]) =>
       `(func (export "${exportName}") ${parameters} ${parts[name as FunctionName] ?? QUIET[name as FunctionName]})`,
   );
-  return `(module ${parts.imports ?? IMPORTS}
+  const { version = '0.1.0' } = parts;
+  const optional = Object.entries(OPTIONAL_FUNCTIONS).flatMap(
+    ([name, [exportName, parameters]]) => {
+      const body = parts[name as OptionalFunctionName];
+      return body === undefined ? [] : [`(func (export "${exportName}") ${parameters} ${body})`];
+    },
+  );
+  const imports = version === '0.1.0' ? IMPORTS : `${IMPORTS}${NEW_IMPORTS}`;
+  const text = `(module ${parts.imports ?? imports}
     ${parts.memory ?? QUIET_MEMORY}
     (global $top (mut i32) (i32.const 65536))
     (func $clear (result i32) (memory.fill (i32.const 16) (i32.const 0) (i32.const 64)) (i32.const 16))
     ${parts.fields ?? ''}
-    ${functions.join('\n')})`;
+    ${functions.join('\n')}
+    ${optional.join('\n')})`;
+  return text.replaceAll('@0.1.0', `@${version}`);
+}
+
+/** The version of svc:runtime that the core module uses, and the world that it implements. */
+function worldOf(wat: string): { readonly version: ProtocolVersion; readonly world: string } {
+  if (!wat.includes('@0.2.0')) return { version: '0.1.0', world: 'service' };
+  const parts = ['view', 'consumer'].filter((name) => wat.includes(`"${RUNTIME}${name}@0.2.0#`));
+  const world = ['service', ...parts.map((name, at) => `${at === 0 ? 'with' : 'and'}-${name}s`)];
+  return { version: '0.2.0', world: world.join('-') };
 }
 
 /** A core module's WAT as a component, without a descriptor. */
@@ -109,10 +161,11 @@ export async function component(
   stringEncoding: StringEncoding = 'utf8',
 ): Promise<Uint8Array> {
   const binary = await parse(wat);
+  const { version, world } = worldOf(wat);
   const options = {
     binary,
-    witSource: WIT,
-    world: 'service',
+    witSource: WIT[version],
+    world,
     stringEncoding: stringEncoding === 'latin1+utf16' ? 'compact-utf16' : stringEncoding,
   };
   return componentNew(
@@ -124,7 +177,8 @@ export async function guestModule(
   parts: GuestParts = {},
   stringEncoding: StringEncoding = 'utf8',
 ): Promise<Uint8Array> {
-  return withDescriptor(await component(guestWat(parts), stringEncoding), testDescriptor());
+  const bytes = await component(guestWat(parts), stringEncoding);
+  return withDescriptor(bytes, testDescriptor(parts.version));
 }
 
 export function withDescriptor(bytes: Uint8Array, descriptor: ModuleDescriptor): Uint8Array {
@@ -183,7 +237,7 @@ export function vector(bytes: Uint8Array): Buffer {
 const nothing = { type: 'null' } as const;
 
 /** One entity `counter`, and one endpoint with ten routes. */
-export function testDescriptor(): ModuleDescriptor {
+export function testDescriptor(protocol: ProtocolVersion = '0.1.0'): ModuleDescriptor {
   const entity: EntityDescriptor = {
     component: 'counter',
     state: { manifest: 'count', schema: nothing },
@@ -203,7 +257,7 @@ export function testDescriptor(): ModuleDescriptor {
     })),
   };
   return {
-    protocol: '0.1.0',
+    protocol,
     sdk: { name: 'wat', version: '1.0.0' },
     types: {},
     entities: [entity],
