@@ -16,6 +16,7 @@ const DECLARED_IN = {
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
   timers: ['host/engine/timer-settings.ts', 'Timers'],
+  views: ['host/model/view-limits.ts', 'Views'],
   log: ['kit/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],

@@ -20,6 +20,7 @@ import {
 } from '../introspection/observability/observability-limits.ts';
 import type { SectionRanges } from '@svc/kit/settings-reader';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
+import { VIEW_LIMITS_DEFAULT, VIEW_LIMITS_RANGE } from '../model/view-limits.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from '../shards/supervisor-limits.ts';
 
 export const SECTION_DEFAULTS = {
@@ -29,6 +30,7 @@ export const SECTION_DEFAULTS = {
   wasm: { ...WASM_LIMITS_DEFAULT },
   journal: { ...JOURNAL_LIMITS_DEFAULT },
   timers: { ...TIMER_SETTINGS_DEFAULT },
+  views: { ...VIEW_LIMITS_DEFAULT },
   log: { ...LOG_LIMITS_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
   observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
@@ -43,6 +45,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   wasm: WASM_LIMITS_RANGE,
   journal: JOURNAL_LIMITS_RANGE,
   timers: TIMER_SETTINGS_RANGE,
+  views: VIEW_LIMITS_RANGE,
   log: LOG_LIMITS_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
   observability: OBSERVABILITY_LIMITS_RANGE,

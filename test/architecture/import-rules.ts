@@ -105,7 +105,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/journal-series.ts',
     'host/storage/timer-rules.ts',
   ],
-  'host/storage/memory': ['host/engine/needs', 'host/model', 'host/storage/timer-rules.ts'],
+  // What the stores of views have in common: how values compare, and how a query walks an index.
+  'host/storage/view-walk': ['host/engine/needs', 'host/model'],
+  // It shares with the journal how errors of SQLite are read and logs are kept short.
+  'host/storage/views': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/sqlite/log-checkpoint.ts',
+    'host/storage/sqlite/sqlite-failure.ts',
+    'host/storage/view-walk',
+  ],
+  'host/storage/memory': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/timer-rules.ts',
+    'host/storage/view-walk',
+  ],
   'host/storage': ['host/engine/needs', 'host/model'],
   // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
   'host/schedule': ['host/model'],

@@ -1,0 +1,65 @@
+// MemoryViews is a store of views that is lost when the process ends.
+import type {
+  KeptView,
+  StoredView,
+  ViewReader,
+  ViewStore,
+  ViewWriter,
+} from '../../engine/needs/views.ts';
+import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '../../model/view-limits.ts';
+import { viewInUse, viewsFull } from '../view-walk/view-refusals.ts';
+import { MemoryRows } from './memory-rows.ts';
+import { MemoryViewReader } from './memory-view-reader.ts';
+import { MemoryViewWriter } from './memory-view-writer.ts';
+
+export class MemoryViews implements ViewStore {
+  readonly #limits: ViewLimits;
+  /** Indexed by definition. */
+  readonly #stored = new Map<string, MemoryRows>();
+
+  constructor(limits: ViewLimits = VIEW_LIMITS_DEFAULT) {
+    this.#limits = limits;
+  }
+
+  reader(view: StoredView): ViewReader {
+    return new MemoryViewReader(view, this.#limits, () => this.#stored.get(view.definition));
+  }
+
+  openWriter(view: StoredView): ViewWriter {
+    const { definition } = view;
+    let rows = this.#stored.get(definition);
+    if (rows?.hasWriter === true) throw viewInUse(definition);
+    if (rows === undefined) {
+      rows = new MemoryRows(this.#limits);
+      this.#stored.set(definition, rows);
+    }
+    return new MemoryViewWriter(view, this.#limits, rows, (bytes) => this.#reserve(bytes));
+  }
+
+  list(): readonly KeptView[] {
+    return Array.from(this.#stored, ([definition, { bytes, usedMs }]) => ({
+      definition,
+      bytes,
+      usedMs,
+    }));
+  }
+
+  removeUnused(inUse: ReadonlySet<string>, nowMs: number): readonly string[] {
+    const removed: string[] = [];
+    for (const [definition, rows] of this.#stored) {
+      if (inUse.has(definition)) rows.usedMs = nowMs;
+      if (rows.hasWriter || rows.usedMs + this.#limits.keptMs > nowMs) continue;
+      this.#stored.delete(definition);
+      removed.push(definition);
+    }
+    return removed;
+  }
+
+  /** Throws SVC_VIEWS_FULL if so many more bytes do not fit. */
+  #reserve(bytes: number): void {
+    const { bytesMax } = this.#limits;
+    if (bytesMax === 0 || bytes <= 0) return;
+    const stored = this.list().reduce((sum, kept) => sum + kept.bytes, 0);
+    if (stored + bytes > bytesMax) throw viewsFull(bytesMax, stored);
+  }
+}
