@@ -19,7 +19,7 @@ export interface FeedRecord {
 }
 
 export interface FeedPage {
-  /** Records of the feed's components. The list may be empty although more records follow. */
+  /** Records of the components that were asked for. The list may be empty although more records follow. */
   readonly records: readonly FeedRecord[];
   /** The position after the page. If it is the position that was asked for, nothing more is on disk. */
   readonly position: Position;
@@ -31,11 +31,11 @@ export interface Feed {
   /** Returns the position after the last record that is on disk. */
   end(): Position;
   /**
-   * Reads records after a position, of at most `limit` that it looks at, and none after the
+   * Looks at the next `limit` records after a position at most, and returns those of `components`, none after the
    * record with which their JSON text reaches READ_UNITS_MAX. A page ends before a damaged record; the page that
    * would begin with one throws SVC_JOURNAL_CORRUPT. Throws SVC_JOURNAL_UNAVAILABLE.
    */
-  read(after: Position, limit: number): FeedPage;
+  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage;
   /**
    * Returns a checksum of the last record before the position, so that a follower can tell whether the position that it
    * has kept belongs to this journal; undefined if there is no such record. Throws as `read` does.

@@ -34,25 +34,23 @@ export class StoredOrder {
 export class MemoryFeed implements Feed {
   readonly start = '0';
   readonly #order: StoredOrder;
-  readonly #components: ReadonlySet<string>;
   #isClosed = false;
 
-  constructor(order: StoredOrder, components: ReadonlySet<string>) {
+  constructor(order: StoredOrder) {
     this.#order = order;
-    this.#components = components;
   }
 
   end(): Position {
     return String(this.#order.records.length);
   }
 
-  read(after: Position, limit: number): FeedPage {
+  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
     const records: FeedRecord[] = [];
     let count = Number(after);
     let units = 0;
     for (const stored of this.#order.records.slice(count, count + limit)) {
       count++;
-      if (!this.#components.has(stored.entity.component)) continue;
+      if (!components.has(stored.entity.component)) continue;
       records.push(stored);
       if (stored.record.kind === 'event') units += stored.record.event.json.length;
       if (units >= READ_UNITS_MAX) break;

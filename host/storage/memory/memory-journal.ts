@@ -110,9 +110,9 @@ export class MemoryJournal implements Journal {
     return this.#replies.get(replyKey(keyOf(entity), key));
   }
 
-  /** Returns a feed of the records of these components. */
-  feed(components: ReadonlySet<string>): Feed {
-    return new MemoryFeed(this.#order, components);
+  /** Opens a feed of the records. */
+  feed(): Feed {
+    return new MemoryFeed(this.#order);
   }
 
   timer(number: number): StoredTimer | undefined {

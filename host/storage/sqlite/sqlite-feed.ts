@@ -22,8 +22,6 @@ export interface SqliteFeedOptions {
   readonly dir: string;
   /** Shared memory of the JournalEnd of the journal's writer. */
   readonly end: SharedArrayBuffer;
-  /** Components whose records are read. */
-  readonly components: ReadonlySet<string>;
 }
 
 type FeedRow = readonly [component: string | null, id: string | null, ...record: RecordRow];
@@ -36,16 +34,14 @@ export function openSqliteFeed(options: SqliteFeedOptions): Feed {
 class SqliteFeed implements Feed {
   readonly start = '0';
   readonly #path: string;
-  readonly #components: ReadonlySet<string>;
   readonly #end: JournalEnd;
   readonly #database: DatabaseSync;
   readonly #page: StatementSync;
   readonly #checksum: StatementSync;
   #isClosed = false;
 
-  constructor({ dir, end, components }: SqliteFeedOptions) {
+  constructor({ dir, end }: SqliteFeedOptions) {
     this.#path = journalPath(dir);
-    this.#components = components;
     this.#end = new JournalEnd(end);
     try {
       this.#database = openForReading(this.#path);
@@ -61,13 +57,13 @@ class SqliteFeed implements Feed {
     return String(this.#end.pos);
   }
 
-  read(after: Position, limit: number): FeedPage {
+  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
     const records: FeedRecord[] = [];
     let pos = Number(after);
     let units = 0;
     try {
       for (const row of this.#page.iterate(pos, limit)) {
-        const record = this.#recordAt(pos + 1, row as unknown as FeedRow);
+        const record = this.#recordAt(pos + 1, row as unknown as FeedRow, components);
         pos++;
         if (record === undefined) continue;
         records.push(record);
@@ -81,12 +77,16 @@ class SqliteFeed implements Feed {
     return { records, position: String(pos) };
   }
 
-  /** Returns the record in a row; undefined if the feed is not about its component. Throws SVC_JOURNAL_CORRUPT. */
-  #recordAt(pos: number, [component, id, ...row]: FeedRow): FeedRecord | undefined {
+  /** Returns the record in a row; undefined if it is of another component. Throws SVC_JOURNAL_CORRUPT. */
+  #recordAt(
+    pos: number,
+    [component, id, ...row]: FeedRow,
+    components: ReadonlySet<string>,
+  ): FeedRecord | undefined {
     if (row[0] !== pos) throw damaged(this.#path, pos, 'it is missing');
     if (component === null || id === null)
       throw damaged(this.#path, pos, 'it belongs to no entity');
-    if (!this.#components.has(component)) return undefined;
+    if (!components.has(component)) return undefined;
     const entity = { component, id };
     return { entity, record: recordOf(entity, row) };
   }

@@ -5,7 +5,7 @@ feedSuite('in memory', async () => {
   const journal = new MemoryJournal();
   return {
     journal,
-    feed: (components) => journal.feed(new Set(components)),
+    feed: () => journal.feed(),
     discard: () => journal.close(),
   };
 });
