@@ -53,7 +53,7 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
       const feed = underTest.feed();
       expect(feed.end()).toBe(feed.start);
       expect(feed.read(feed.start, 10, CARTS)).toEqual({ records: [], position: feed.start });
-      expect(feed.checksum(feed.start)).toBeUndefined();
+      expect(feed.mark(feed.start)).toBeUndefined();
     });
 
     test('records come as they were stored, with their entities, and deletions among them', async () => {
@@ -139,15 +139,15 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
       other.close();
     });
 
-    test('the checksum of a position is that of its record', async () => {
+    test('the mark of a position is that of its record', async () => {
       await append(journal, cart, recordOf(1));
       const feed = underTest.feed();
       const first = feed.end();
-      const checksum = feed.checksum(first);
+      const mark = feed.mark(first);
       await append(journal, cart, recordOf(2));
-      expect(checksum).toBeDefined();
-      expect(feed.checksum(first)).toBe(checksum);
-      expect(feed.checksum(feed.end())).not.toBe(checksum);
+      expect(mark).toBeDefined();
+      expect(feed.mark(first)).toBe(mark);
+      expect(feed.mark(feed.end())).not.toBe(mark);
     });
 
     test('a position is read from the text that it is, and from no other', async () => {

@@ -37,10 +37,10 @@ export interface Feed {
    */
   read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage;
   /**
-   * Returns a checksum of the last record before the position, so that a follower can tell whether the position that it
-   * has kept belongs to this journal; undefined if there is no such record. Throws as `read` does.
+   * Returns a text that identifies the last record before the position, so that a follower can tell whether the position
+   * that it has kept belongs to this journal; undefined if there is no such record. Throws as `read` does.
    */
-  checksum(position: Position): number | undefined;
+  mark(position: Position): string | undefined;
   /** Whether everything before `wanted` is also before `position`. */
   hasReached(position: Position, wanted: Position): boolean;
   /** Returns the number of records from one position to a later one. */

@@ -59,9 +59,9 @@ export class MemoryFeed implements Feed {
   }
 
   /** The number of the record is enough: positions of a journal in memory are never kept longer than the journal. */
-  checksum(position: Position): number | undefined {
+  mark(position: Position): string | undefined {
     const count = Number(position);
-    return count > 0 && count <= this.#order.records.length ? count : undefined;
+    return count > 0 && count <= this.#order.records.length ? position : undefined;
   }
 
   hasReached(position: Position, wanted: Position): boolean {

@@ -99,10 +99,10 @@ class SqliteFeed implements Feed {
     return journalFailure(error, 'read', this.#path);
   }
 
-  checksum(position: Position): number | undefined {
+  mark(position: Position): string | undefined {
     try {
       const crc = this.#checksum.get(Number(position))?.['crc'];
-      return crc === undefined ? undefined : Number(crc);
+      return crc === undefined ? undefined : String(crc);
     } catch (error) {
       throw this.#failure(error, Number(position));
     }
