@@ -1,5 +1,6 @@
 // HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
 // order and with the consequences that `needs/journal.ts` promises.
+import type { Positions } from '../../host/engine/needs/feed.ts';
 import type {
   StoredBeside,
   Journal,
@@ -43,6 +44,10 @@ export class HeldJournal implements Journal {
 
   get waitingCount(): number {
     return this.#queue.length;
+  }
+
+  get positions(): Positions {
+    return this.#inner.positions;
   }
 
   append(

@@ -1,5 +1,6 @@
 // WatchedJournal: a journal in memory that knows what is stored without being asked, and whether a state that is to be
 // kept is what its records make. FailingJournal: one that can be held and failed, and counts what it has failed.
+import type { Positions } from '../../host/engine/needs/feed.ts';
 import type {
   StoredBeside,
   Journal,
@@ -23,6 +24,10 @@ export class WatchedJournal implements Journal {
 
   constructor(ids: readonly string[]) {
     this.stored = new Map(ids.map((id) => [id, []]));
+  }
+
+  get positions(): Positions {
+    return this.#inner.positions;
   }
 
   append(

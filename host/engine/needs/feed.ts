@@ -25,11 +25,21 @@ export interface FeedPage {
   readonly position: Position;
 }
 
-export interface Feed {
+/** Positions of a journal, which can be compared without reading it. */
+export interface Positions {
   /** The position before the first record. */
   readonly start: Position;
-  /** Returns the position after the last record that is on disk. */
+  /** Returns the position after the last record that is on disk. Every append that has settled is before it. */
   end(): Position;
+  /** Whether everything before `wanted` is also before `position`. */
+  hasReached(position: Position, wanted: Position): boolean;
+  /** Returns the number of records from one position to a later one. */
+  count(from: Position, to: Position): number;
+  /** Returns the position that a text stands for; undefined if it stands for none. The text may come from anybody. */
+  parse(text: string): Position | undefined;
+}
+
+export interface Feed extends Positions {
   /**
    * Looks at the next `limit` records after a position at most, and returns those of `components`, none after the
    * record with which their JSON text reaches READ_UNITS_MAX. A page ends before a damaged record; the page that
@@ -41,12 +51,6 @@ export interface Feed {
    * that it has kept belongs to this journal; undefined if there is no such record. Throws as `read` does.
    */
   mark(position: Position): string | undefined;
-  /** Whether everything before `wanted` is also before `position`. */
-  hasReached(position: Position, wanted: Position): boolean;
-  /** Returns the number of records from one position to a later one. */
-  count(from: Position, to: Position): number;
-  /** Returns the position that a text stands for; undefined if it stands for none. The text may come from anybody. */
-  parse(text: string): Position | undefined;
   /** Resolves once a record is on disk after the position, or the feed is closed. */
   advancedPast(position: Position): Promise<void>;
   close(): void;

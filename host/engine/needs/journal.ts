@@ -5,6 +5,7 @@ import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { StoredTimer, TimerWrites } from './timers.ts';
+import type { Positions } from './feed.ts';
 
 /** UTF-16 units of JSON text after which a read ends, so that large records are read in small pages. */
 export const READ_UNITS_MAX = 1024 * 1024;
@@ -60,6 +61,8 @@ export interface IncarnationStart {
 }
 
 export interface Journal {
+  /** Positions of the journal's feed, which followers read. */
+  readonly positions: Positions;
   /**
    * Queues the records of one command, and what is stored beside them: all of it is stored, or nothing. The list of records may
    * be empty if there is something beside it. `settled` is called exactly once, later: without an argument when everything is on

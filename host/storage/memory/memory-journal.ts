@@ -1,6 +1,6 @@
 // MemoryJournal is a journal that is lost when the process ends, for tests and for trying the service out.
 import assert from 'node:assert';
-import type { Feed } from '../../engine/needs/feed.ts';
+import type { Feed, Positions } from '../../engine/needs/feed.ts';
 import {
   type ReplyToStore,
   type Journal,
@@ -42,6 +42,7 @@ export class MemoryJournal implements Journal {
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #order = new StoredOrder();
   readonly #timers: MemoryTimers;
+  readonly positions: Positions = this.feed();
   #queue: QueuedAppend[] = [];
   /** Settles once the queue is stored; undefined when the queue is empty. */
   #stored: Promise<void> | undefined = undefined;

@@ -3,6 +3,7 @@
 // the writer has stored everything that an earlier user sent, whose thread may have ended in the middle of its work.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
+import type { Positions } from '../../engine/needs/feed.ts';
 import type {
   Journal,
   StoredBeside,
@@ -24,6 +25,7 @@ import {
 import { JournalReader } from './journal-reader.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { SqlitePositions } from './sqlite-positions.ts';
 import { SnapshotReader } from './snapshot-reader.ts';
 
 type Settled = (failure?: SvcError) => void;
@@ -32,11 +34,12 @@ type Settled = (failure?: SvcError) => void;
  * Returns the journal for the thread that calls this function. The connection comes from `connect()` of the journal in
  * the thread that opened it. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
  */
-export function attachSqliteJournal({ dir, ports: [writer] }: SqliteConnection): Journal {
-  return new AttachedJournal(writer, dir);
+export function attachSqliteJournal({ dir, end, ports }: SqliteConnection): Journal {
+  return new AttachedJournal(ports[0], dir, new SqlitePositions(end));
 }
 
 class AttachedJournal implements Journal {
+  readonly positions: Positions;
   readonly #port: MessagePort;
   readonly #reader: JournalReader;
   readonly #snapshots: SnapshotReader;
@@ -59,7 +62,8 @@ class AttachedJournal implements Journal {
     this.#port.postMessage(batch);
   };
 
-  constructor(port: MessagePort, dir: string) {
+  constructor(port: MessagePort, dir: string, positions: Positions) {
+    this.positions = positions;
     this.#reader = new JournalReader(journalPath(dir));
     this.#snapshots = new SnapshotReader(snapshotPath(dir));
     this.#port = port;

@@ -6,14 +6,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Feed, FeedPage, FeedRecord, Position } from '../../engine/needs/feed.ts';
 import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
-import { JournalEnd } from '../journal-end.ts';
 import { journalPath, openForReading } from './journal-file.ts';
 import { recordOf } from './journal-reader.ts';
 import { countIn, type RecordRow, recordColumns } from './journal-schema.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
+import { SqlitePositions } from './sqlite-positions.ts';
 
-/** Decimal digits of a position: no leading zero, and within the integers that a number holds exactly. */
-const POSITION = /^(?:0|[1-9]\d{0,14})$/;
 const PAGE = `SELECT component, id, ${recordColumns()} FROM journal LEFT JOIN entity USING (eno)
   WHERE pos > ? ORDER BY pos LIMIT ${countIn('?')}`;
 
@@ -31,18 +29,16 @@ export function openSqliteFeed(options: SqliteFeedOptions): Feed {
   return new SqliteFeed(options);
 }
 
-class SqliteFeed implements Feed {
-  readonly start = '0';
+class SqliteFeed extends SqlitePositions implements Feed {
   readonly #path: string;
-  readonly #end: JournalEnd;
   readonly #database: DatabaseSync;
   readonly #page: StatementSync;
   readonly #checksum: StatementSync;
   #isClosed = false;
 
   constructor({ dir, end }: SqliteFeedOptions) {
+    super(end);
     this.#path = journalPath(dir);
-    this.#end = new JournalEnd(end);
     try {
       this.#database = openForReading(this.#path);
       this.#page = this.#database.prepare(PAGE);
@@ -51,10 +47,6 @@ class SqliteFeed implements Feed {
     } catch (error) {
       throw journalFailure(error, 'opened', this.#path);
     }
-  }
-
-  end(): Position {
-    return String(this.#end.pos);
   }
 
   read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
@@ -108,31 +100,19 @@ class SqliteFeed implements Feed {
     }
   }
 
-  hasReached(position: Position, wanted: Position): boolean {
-    return Number(position) >= Number(wanted);
-  }
-
-  count(from: Position, to: Position): number {
-    return Math.max(0, Number(to) - Number(from));
-  }
-
-  parse(text: string): Position | undefined {
-    return POSITION.test(text) ? text : undefined;
-  }
-
   async advancedPast(position: Position): Promise<void> {
     const pos = Number(position);
     for (;;) {
-      const endPos = this.#end.pos;
+      const endPos = this.journalEnd.pos;
       if (this.#isClosed || endPos > pos) return;
-      await this.#end.changed(endPos);
+      await this.journalEnd.changed(endPos);
     }
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#end.wake();
+    this.journalEnd.wake();
     this.#database.close();
   }
 }
