@@ -1,0 +1,226 @@
+// Dispatcher starts the firings of due timers. It keeps nothing in memory for a timer besides those in flight and a
+// bounded part of those that are due.
+//
+// Invariants
+// F1  No firing starts while the wall clock is before the timer's `nextMs`.
+// F2  At most `inFlight` firings are under way, at most one for each target, and they start at the rate of
+//     `firesPerSecond`.
+// F3  Of the due timers that it holds and whose targets are free, the first in the order of due timers starts first.
+// F4  It sleeps for at most a second, so that it notices a clock that was set.
+//
+// A target with a backlog does not stop others: the sweep passes over 256 of its timers each time that the event loop
+// is free. So a timer behind a backlog starts after two sweeps over it at most, and a second.
+import type { Clock } from '../engine/needs/clock.ts';
+import type { TimerSettings } from '../engine/timer-settings.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { Schedule } from '../model/timer.ts';
+import { DueTimers } from './due-timers.ts';
+import type { Firing, FiringOutcome } from './firing.ts';
+import { TargetPauses } from './target-pauses.ts';
+import type { PendingTimer, TimerSource } from './timer-source.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** Longest sleep, and longest time between two looks at what is due, in milliseconds. */
+const LOOK_MS = 1000;
+
+/** The wall clock decides what is due; the monotonic one, which never goes back, measures rates and pauses. */
+export interface DispatcherClock extends Clock {
+  monotonicMs(): number;
+}
+
+export interface Sleeper {
+  /**
+   * Resolves after the time or at a signal, and says whether the journal has signalled that a timer was set. A signal
+   * since the last sleep ends this one at once. `ms`: 0 to 1,000; 0 lets the event loop go on.
+   */
+  sleep(ms: number): Promise<boolean>;
+  /** Ends the present sleep, or the next one, without a signal of the journal. */
+  interrupt(): void;
+}
+
+export interface DispatcherDependencies {
+  readonly source: TimerSource;
+  readonly clock: DispatcherClock;
+  readonly sleeper: Sleeper;
+  readonly settings: TimerSettings;
+  /** Executes a firing. A rejection counts as `unavailable`. */
+  readonly fire: (firing: Firing) => Promise<FiringOutcome>;
+  /** Computes the occurrence after `nowMs`, and the number of those between it and `dueMs`. It may throw. */
+  readonly following: (
+    schedule: Schedule,
+    dueMs: number,
+    nowMs: number,
+  ) => { readonly dueMs: number | undefined; readonly missed: number };
+  /** Receives failures to read the journal, to evaluate a schedule, and rejections of `fire`. The dispatcher goes on. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Dispatcher {
+  readonly #needs: DispatcherDependencies;
+  readonly #due: DueTimers;
+  readonly #bucket: TokenBucket;
+  readonly #pauses: TargetPauses;
+  /** Target → number of the timer in flight. */
+  readonly #inFlight = new Map<string, number>();
+  #lastNowMs = -Infinity;
+  /** All that was due at this time has been read, by the wall clock. */
+  #readMs = -Infinity;
+  /** When the next timer is due, by the wall clock; undefined: the journal has not been asked since the last look. */
+  #nextDueMs: number | undefined;
+  /** When to look at what is due in any case, by the monotonic clock. */
+  #lookAtMs = -Infinity;
+  #isStopping = false;
+  #run: Promise<void> | undefined;
+
+  constructor(needs: DispatcherDependencies) {
+    this.#needs = needs;
+    this.#due = new DueTimers(needs.source);
+    this.#bucket = new TokenBucket(needs.settings.firesPerSecond, needs.clock.monotonicMs());
+    this.#pauses = new TargetPauses(needs.settings);
+  }
+
+  /** The number of firings under way. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  start(): void {
+    this.#run ??= this.#rounds();
+  }
+
+  /**
+   * Starts no further firing, and waits for those in flight, at most `graceMs`. Returns the number of firings that have
+   * not ended by then; their timers stay as they are in the journal.
+   */
+  async stop(graceMs: number): Promise<number> {
+    const { clock, sleeper } = this.#needs;
+    this.#isStopping = true;
+    sleeper.interrupt();
+    await this.#run;
+    const endMs = clock.monotonicMs() + graceMs;
+    while (this.#inFlight.size > 0) {
+      const leftMs = endMs - clock.monotonicMs();
+      if (leftMs <= 0) break;
+      // oxlint-disable-next-line no-await-in-loop -- it waits until firings have ended
+      await sleeper.sleep(Math.min(leftMs, LOOK_MS));
+    }
+    return this.#inFlight.size;
+  }
+
+  async #rounds(): Promise<void> {
+    while (!this.#isStopping) {
+      // oxlint-disable-next-line no-await-in-loop -- a round follows the other
+      if (await this.#needs.sleeper.sleep(this.#round())) this.#lookAtMs = -Infinity;
+    }
+  }
+
+  /** Starts what can be started, and returns how long to sleep, in milliseconds. */
+  #round(): number {
+    try {
+      this.#lookIfTime();
+      if (this.#startAll()) return this.#limitedMs();
+      this.#read();
+      if (this.#startAll()) return this.#limitedMs();
+      return this.#due.isAtEnd ? this.#untilNextMs() : 0;
+    } catch (error) {
+      this.#needs.onFailure(error);
+      return LOOK_MS;
+    }
+  }
+
+  #lookIfTime(): void {
+    const nowMs = this.#needs.clock.nowMs();
+    const monotonicMs = this.#needs.clock.monotonicMs();
+    if (nowMs < this.#lastNowMs) this.#due.restart();
+    this.#lastNowMs = nowMs;
+    if (monotonicMs < this.#lookAtMs && !(nowMs >= this.#nextDueMs!)) return;
+    this.#due.look(monotonicMs);
+    this.#lookAtMs = monotonicMs + LOOK_MS;
+    this.#nextDueMs = undefined;
+  }
+
+  #read(): void {
+    const { clock } = this.#needs;
+    const monotonicMs = clock.monotonicMs();
+    const numbers = new Set(this.#inFlight.values());
+    this.#readMs = clock.nowMs();
+    this.#due.read(this.#readMs, monotonicMs, {
+      isInFlight: ({ number }) => numbers.has(number),
+      isPaused: ({ target }) => this.#pauses.isPaused(keyOf(target), monotonicMs),
+    });
+  }
+
+  /** Starts timers until none can be started, or a limit is met, and returns whether that was a limit. */
+  #startAll(): boolean {
+    const { clock, settings } = this.#needs;
+    const nowMs = clock.nowMs();
+    const monotonicMs = clock.monotonicMs();
+    for (;;) {
+      if (this.#inFlight.size >= settings.inFlight) return true;
+      if (this.#bucket.waitMs(monotonicMs) > 0) return true;
+      const timer = this.#due.take(nowMs, ({ target }) => {
+        const key = keyOf(target);
+        return !this.#inFlight.has(key) && !this.#pauses.isPaused(key, monotonicMs);
+      });
+      if (timer === undefined) return false;
+      this.#bucket.take(monotonicMs);
+      this.#inFlight.set(keyOf(timer.target), timer.number);
+      void this.#execute(timer, nowMs);
+    }
+  }
+
+  /** How long to sleep at a limit. A firing that ends interrupts the sleep. */
+  #limitedMs(): number {
+    return this.#inFlight.size >= this.#needs.settings.inFlight
+      ? LOOK_MS
+      : this.#bucket.waitMs(this.#needs.clock.monotonicMs());
+  }
+
+  #untilNextMs(): number {
+    const { clock, source } = this.#needs;
+    this.#nextDueMs ??= source.earliestMs(this.#readMs) ?? Infinity;
+    const untilDueMs = this.#nextDueMs - clock.nowMs();
+    return Math.max(0, Math.min(untilDueMs, this.#lookAtMs - clock.monotonicMs(), LOOK_MS));
+  }
+
+  async #execute(timer: PendingTimer, nowMs: number): Promise<void> {
+    const key = keyOf(timer.target);
+    const { clock, fire, onFailure, sleeper } = this.#needs;
+    let outcome: FiringOutcome = 'unavailable';
+    try {
+      outcome = await fire(this.#firingOf(timer, nowMs));
+    } catch (error) {
+      onFailure(error);
+    }
+    this.#inFlight.delete(key);
+    if (outcome === 'unavailable') {
+      this.#pauses.begin(key, clock.monotonicMs());
+      this.#due.giveBack();
+    } else this.#pauses.forget(key);
+    sleeper.interrupt();
+  }
+
+  #firingOf(timer: PendingTimer, nowMs: number): Firing {
+    const { number, owner, name, target, command, input, schedule, dueMs, attempts } = timer;
+    const following = schedule && this.#needs.following(schedule, dueMs, nowMs);
+    return {
+      number,
+      owner,
+      name,
+      target,
+      command,
+      input,
+      dueMs,
+      attempts,
+      attemptsMax: timer.attemptsMax ?? this.#needs.settings.attemptsMax,
+      traceParent: timer.traceParent,
+      rearmMs: following?.dueMs,
+      missed: following?.missed ?? 0,
+    };
+  }
+}
+
+/** The id of a component has no line break. */
+function keyOf({ component, id }: EntityRef): string {
+  return `${component}\n${id}`;
+}
