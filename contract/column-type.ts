@@ -32,6 +32,7 @@ export interface ColumnType {
 /** A type that is neither a reference nor nullable. */
 export type BareType = Exclude<TypeSchema, { readonly $ref: string } | { readonly anyOf: unknown }>;
 export type RecordType = Extract<TypeSchema, { readonly properties: unknown }>;
+export type UnionType = Extract<TypeSchema, { readonly oneOf: unknown }>;
 export type NamedTypes = Readonly<Record<string, TypeSchema>>;
 
 /** A field that can be compared, or why it cannot. */
@@ -84,7 +85,11 @@ export function fieldColumn(
   const property = properties[name]!;
   if ('const' in property) return { ok: false, problem: 'has the same value in every record' };
   const bare = bareType(property, types);
-  if (bare === undefined) return { ok: false, problem: 'has a type that is not declared' };
+  if (bare === undefined)
+    return {
+      ok: false,
+      problem: `has a type that is not declared, or one behind more than ${STEPS_MAX} references`,
+    };
   const kind = columnKindOf(bare.type);
   if (kind === undefined)
     return {

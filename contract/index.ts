@@ -21,11 +21,14 @@ export {
 } from './module-descriptor.ts';
 export type {
   AccessRule,
+  ConsumerDescriptor,
   CorsDescriptor,
   EndpointDescriptor,
   EntityDescriptor,
   ModuleDescriptor,
   RouteDescriptor,
+  ScheduleDescriptor,
+  ViewDescriptor,
 } from './module-descriptor-schema.ts';
 export type {
   DevProblem,
@@ -88,7 +91,7 @@ export {
   INDEXES_MAX,
   INDEX_FIELDS_MAX,
   SCHEDULES_MAX,
-  SCHEDULE_INPUT_LENGTH_MAX,
+  SCHEDULE_INPUT_BYTES_MAX,
   VIEWS_MAX,
   VIEW_QUERIES_MAX,
   VIEW_QUERY_LENGTH_MAX,

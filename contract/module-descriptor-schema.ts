@@ -10,7 +10,19 @@ import {
   QUERY_PARAMETERS_MAX,
   SUMMARY_LENGTH_MAX,
 } from './route-limits.ts';
+import { EVERY_MS_MIN } from './timer-limits.ts';
 import { typeSchemaShapes } from './type-schema.ts';
+import {
+  CONSUMERS_MAX,
+  EVERY_MS_MAX,
+  INDEXES_MAX,
+  INDEX_FIELDS_MAX,
+  SCHEDULES_MAX,
+  SCHEDULE_INPUT_BYTES_MAX,
+  VIEWS_MAX,
+  VIEW_QUERIES_MAX,
+  VIEW_QUERY_LENGTH_MAX,
+} from './view-limits.ts';
 
 const closed = { additionalProperties: false } as const;
 /** Names of components, commands and queries: they are stored or appear in addresses. */
@@ -25,6 +37,11 @@ const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,1
 /** An origin in lower case; `originProblem` checks what the pattern cannot. */
 const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
 const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
+/** Text that people choose, without control characters. */
+const Version = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
+const EntityId = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,256}$' });
+/** Ids of components whose events a view or a consumer is given. */
+const Sources = Type.Array(WireName, { minItems: 1, maxItems: 1000 });
 const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", maxLength: 1000 });
 
 const shapes = {
@@ -181,6 +198,81 @@ const shapes = {
     },
     closed,
   ),
+  ViewQuery: Type.Object(
+    {
+      name: WireName,
+      /** Conditions and order, as contract/view-query.ts parses them. An empty text stands for all rows. */
+      where: Type.String({ maxLength: VIEW_QUERY_LENGTH_MAX }),
+      /** A record of scalars; absent: the query has no parameters. */
+      parameters: Type.Optional(Type.Ref('TypeSchema')),
+    },
+    closed,
+  ),
+  View: Type.Object(
+    {
+      id: WireName,
+      sources: Sources,
+      /** Type of a row: a record. */
+      row: Type.Ref('TypeSchema'),
+      /**
+       * True: the module computes the keys of the rows that an event changes. Absent: the key is the id of the event's
+       * entity, and the row is removed when the entity is deleted.
+       */
+      computesKeys: Type.Optional(Type.Literal(true)),
+      /**
+       * Version or hash of the code that folds events into rows: when it changes, the rows are folded anew. Absent: the
+       * fingerprint of the module stands for it.
+       */
+      definition: Type.Optional(Version),
+      /** Names of fields, for each index. The row's key follows them. */
+      indexes: Type.Array(
+        Type.Array(Type.String({ maxLength: 200 }), { minItems: 1, maxItems: INDEX_FIELDS_MAX }),
+        { maxItems: INDEXES_MAX },
+      ),
+      queries: Type.Array(Type.Ref('ViewQuery'), { maxItems: VIEW_QUERIES_MAX }),
+    },
+    closed,
+  ),
+  Consumer: Type.Object(
+    {
+      id: WireName,
+      sources: Sources,
+      /** The first events that the consumer is given: those of the whole journal, or those after its first start. */
+      start: Type.Union([Type.Literal('beginning'), Type.Literal('now')]),
+    },
+    closed,
+  ),
+  Recurrence: Type.Union([
+    Type.Object(
+      {
+        kind: Type.Literal('every'),
+        everyMs: Type.Integer({ minimum: EVERY_MS_MIN, maximum: EVERY_MS_MAX }),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        kind: Type.Literal('cron'),
+        /** Five fields or an `@` word, as contract/cron-expression.ts accepts them. */
+        expression: Type.String({ maxLength: 100 }),
+        /** Name of an IANA time zone; an empty text stands for UTC. */
+        zone: Type.String({ maxLength: 100 }),
+      },
+      closed,
+    ),
+  ]),
+  /** A command that the runtime sends again and again. */
+  Schedule: Type.Object(
+    {
+      id: WireName,
+      target: Type.Object({ component: WireName, id: EntityId }, closed),
+      command: WireName,
+      /** JSON text of the command's input; absent: `null`. */
+      input: Type.Optional(Type.String({ maxLength: SCHEDULE_INPUT_BYTES_MAX })),
+      due: Type.Ref('Recurrence'),
+    },
+    closed,
+  ),
   ModuleDescriptor: Type.Object(
     {
       /** The WIT package version the module was built for. */
@@ -199,6 +291,14 @@ const shapes = {
       ),
       entities: Type.Array(Type.Ref('Entity'), { maxItems: 1000 }),
       endpoints: Type.Array(Type.Ref('Endpoint'), { maxItems: 1000 }),
+      /** Absent: the module has none, as for `consumers` and `schedules`. */
+      views: Type.Optional(Type.Array(Type.Ref('View'), { minItems: 1, maxItems: VIEWS_MAX })),
+      consumers: Type.Optional(
+        Type.Array(Type.Ref('Consumer'), { minItems: 1, maxItems: CONSUMERS_MAX }),
+      ),
+      schedules: Type.Optional(
+        Type.Array(Type.Ref('Schedule'), { minItems: 1, maxItems: SCHEDULES_MAX }),
+      ),
     },
     closed,
   ),
@@ -212,3 +312,6 @@ export type CorsDescriptor = Static<typeof module.Cors>;
 export type EntityDescriptor = ModuleDescriptor['entities'][number];
 export type EndpointDescriptor = ModuleDescriptor['endpoints'][number];
 export type RouteDescriptor = EndpointDescriptor['routes'][number];
+export type ViewDescriptor = NonNullable<ModuleDescriptor['views']>[number];
+export type ConsumerDescriptor = NonNullable<ModuleDescriptor['consumers']>[number];
+export type ScheduleDescriptor = NonNullable<ModuleDescriptor['schedules']>[number];

@@ -11,7 +11,9 @@ import { originProblem } from './origin.ts';
 import { isQueryDefault } from './query-default.ts';
 import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
+import { scheduleProblems } from './schedule-problems.ts';
 import type { TypeSchema } from './type-schema.ts';
+import { followerProblems } from './view-problems.ts';
 
 /** The custom section of the component that holds the descriptor. */
 export const DESCRIPTOR_SECTION = 'svc:descriptor';
@@ -19,6 +21,8 @@ export const DESCRIPTOR_SECTION = 'svc:descriptor';
 export const DESCRIPTOR_BYTES_MAX = 1024 * 1024;
 /** Maximum number of levels of nested values, so that no descriptor can exhaust a reader's stack. */
 const DESCRIPTOR_DEPTH_MAX = 64;
+/** Maximum number of problems that are reported. */
+const PROBLEMS_MAX = 10;
 /** Maximum number of routes of all endpoints together. */
 const ROUTES_MAX = 1000;
 const REFERENCE_PREFIX = '#/types/';
@@ -78,7 +82,12 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   problems.push(...routeProblems(descriptor));
   problems.push(...danglingReferences(descriptor), ...circularReferences(descriptor));
   problems.push(...fieldProblems(descriptor));
-  return problems.slice(0, 10);
+  for (const follower of [followerProblems(descriptor), scheduleProblems(descriptor)])
+    for (const problem of follower) {
+      if (problems.length >= PROBLEMS_MAX) break;
+      problems.push(problem);
+    }
+  return problems.slice(0, PROBLEMS_MAX);
 }
 
 /** Checks that each route can be served, and that no two take the same requests. */

@@ -12,7 +12,7 @@ export const VIEW_QUERIES_MAX = 64;
 export const VIEW_QUERY_LENGTH_MAX = 1000;
 export const CONSUMERS_MAX = 64;
 export const SCHEDULES_MAX = 100;
-/** Maximum length of a schedule's input, in UTF-16 code units. */
-export const SCHEDULE_INPUT_LENGTH_MAX = 65_536;
+/** Maximum length of a schedule's input, in bytes of UTF-8. */
+export const SCHEDULE_INPUT_BYTES_MAX = 65_536;
 /** Longest time between two occurrences of a schedule, in milliseconds: 100 years of 365 days. */
 export const EVERY_MS_MAX = 3_153_600_000_000;
