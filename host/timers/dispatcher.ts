@@ -62,7 +62,6 @@ export class Dispatcher {
   readonly #pauses: TargetPauses;
   /** Target → number of the timer in flight. */
   readonly #inFlight = new Map<string, number>();
-  #lastNowMs = -Infinity;
   /** All that was due at this time has been read, by the wall clock. */
   #readMs = -Infinity;
   /** When the next timer is due, by the wall clock; undefined: the journal has not been asked since the last look. */
@@ -131,8 +130,6 @@ export class Dispatcher {
   #lookIfTime(): void {
     const nowMs = this.#needs.clock.nowMs();
     const monotonicMs = this.#needs.clock.monotonicMs();
-    if (nowMs < this.#lastNowMs) this.#due.restart();
-    this.#lastNowMs = nowMs;
     if (monotonicMs < this.#lookAtMs && !(nowMs >= this.#nextDueMs!)) return;
     this.#due.look(monotonicMs);
     this.#lookAtMs = monotonicMs + LOOK_MS;
@@ -146,6 +143,7 @@ export class Dispatcher {
     this.#readMs = clock.nowMs();
     this.#due.read(this.#readMs, monotonicMs, {
       isInFlight: ({ number }) => numbers.has(number),
+      isBusy: ({ target }) => this.#inFlight.has(keyOf(target)),
       isPaused: ({ target }) => this.#pauses.isPaused(keyOf(target), monotonicMs),
     });
   }
@@ -193,10 +191,8 @@ export class Dispatcher {
       onFailure(error);
     }
     this.#inFlight.delete(key);
-    if (outcome === 'unavailable') {
-      this.#pauses.begin(key, clock.monotonicMs());
-      this.#due.giveBack();
-    } else this.#pauses.forget(key);
+    if (outcome === 'unavailable') this.#pauses.begin(key, clock.monotonicMs());
+    else this.#pauses.forget(key);
     sleeper.interrupt();
   }
 

@@ -3,8 +3,8 @@
 // the timers of other targets behind them. What finds no place in memory is read again by a later sweep.
 //
 // Invariants
-// D1  Each timer up to the position of the sweep is held, or was handed out since it was read, or `#hasDropped` is true,
-//     unless it was stored after its position was read.
+// D1  Each timer up to the position of the sweep is held, or was handed out since it was read, or its target was paused,
+//     or it found no place, or it was stored later. A later read finds those of the last three kinds.
 // D2  No timer is held that is in flight, and none is held twice.
 // D3  The held timers are in the order of due timers.
 import type { DuePosition, PendingTimer, TimerSource } from './timer-source.ts';
@@ -12,15 +12,18 @@ import type { DuePosition, PendingTimer, TimerSource } from './timer-source.ts';
 /** Timers that one read returns at most. */
 const PAGE = 256;
 /** Timers of busy targets that are held while a sweep goes on. */
-const HELD_MAX = 1024;
-/** Rest between two sweeps that could not hold all that is due: half a second, and some twice the time that its pages took. */
+const HELD_MAX = 256;
+/** Rest after a sweep of several pages until the next one: half a second, and some twice the time that its pages took. */
 const REST_MS = 500;
 const REST_PER_PAGE_MS = 4;
 
 /** Decides which of the timers that were read can be held. */
 export interface HeldTest {
-  isInFlight(timer: PendingTimer): boolean;
-  isPaused(timer: PendingTimer): boolean;
+  readonly isInFlight: (timer: PendingTimer) => boolean;
+  /** Whether any timer of the target is in flight. */
+  readonly isBusy: (timer: PendingTimer) => boolean;
+  /** Whether the target is paused. */
+  readonly isPaused: (timer: PendingTimer) => boolean;
 }
 
 export class DueTimers {
@@ -28,11 +31,12 @@ export class DueTimers {
   #held: PendingTimer[] = [];
   #after: DuePosition | undefined;
   #isAtEnd = true;
-  #hasDropped = false;
-  /** Pages that this sweep has read. */
+  /** The position behind which timers found no place. Undefined: all did. */
+  #fullTo: DuePosition | undefined;
+  /** Pages that this sweep has read until it was at its end for the first time. */
   #pages = 0;
-  /** When the next sweep may start if `#hasDropped`. */
-  #restartMs = 0;
+  /** When the next sweep may start, by the monotonic clock; undefined: this one has not been at its end. */
+  #restartMs: number | undefined;
 
   constructor(source: TimerSource) {
     this.#source = source;
@@ -43,25 +47,19 @@ export class DueTimers {
     return this.#isAtEnd;
   }
 
-  /** Starts to read from the first due timer on. Call it when the clock has gone back. */
-  restart(): void {
-    this.#held = [];
-    this.#after = undefined;
-    this.#isAtEnd = false;
-    this.#hasDropped = false;
-    this.#pages = 0;
-  }
-
-  /** Lets `read` look for timers that have become due. A sweep that is under way goes on. */
+  /**
+   * Lets `read` look for timers that have become due. A sweep that is under way goes on. One at its end starts again if
+   * it was a page, or has rested; else it goes on with timers that are due later than those it has read.
+   */
   look(monotonicMs: number): void {
     if (!this.#isAtEnd) return;
-    if (!this.#hasDropped || monotonicMs >= this.#restartMs) this.restart();
-    else this.#isAtEnd = false;
-  }
-
-  /** Says that a timer which was handed out is due still. */
-  giveBack(): void {
-    this.#hasDropped = true;
+    this.#isAtEnd = false;
+    if (this.#restartMs !== undefined && this.#pages > 1 && monotonicMs < this.#restartMs) return;
+    this.#held = [];
+    this.#after = undefined;
+    this.#fullTo = undefined;
+    this.#pages = 0;
+    this.#restartMs = undefined;
   }
 
   /** Returns the first held timer that is due and can be started, and holds it no longer; undefined: there is none. */
@@ -70,41 +68,46 @@ export class DueTimers {
     return index === -1 ? undefined : this.#held.splice(index, 1)[0];
   }
 
-  /** Reads the next page of the sweep. At its end, reads the first page again if it has dropped timers and holds none. */
+  /**
+   * Reads the next page of the sweep, if it is not at its end. Reads the first page again if a timer found no place, and
+   * those before it have been handed out. Call it when no held timer can be started.
+   */
   read(nowMs: number, monotonicMs: number, test: HeldTest): void {
-    if (this.#isAtEnd) {
-      if (this.#hasDropped && this.#held.length === 0) this.#readFirst(nowMs, test);
-      return;
-    }
-    if (this.#held.length > HELD_MAX) {
-      this.#held.length = HELD_MAX;
-      this.#hasDropped = true;
-    }
+    const first = this.#held[0];
+    const isDrained = first === undefined || isBehind(this.#fullTo, first);
+    if (this.#fullTo !== undefined && isDrained && this.#readFirst(nowMs, test)) return;
+    if (this.#isAtEnd) return;
+    this.#makeRoom();
     const page = this.#source.due(nowMs, PAGE, this.#after);
     this.#after = page.at(-1) ?? this.#after;
     this.#isAtEnd = page.length < PAGE;
-    this.#hold(page, test);
+    // A timer of a busy target may not overtake those of the same target that found no place.
+    const isElsewhere = this.#fullTo === undefined ? test.isInFlight : test.isBusy;
+    this.#held.push(...page.filter((timer) => !isElsewhere(timer) && !test.isPaused(timer)));
+    if (this.#restartMs !== undefined) return;
     this.#pages += 1;
     if (this.#isAtEnd) this.#restartMs = monotonicMs + REST_MS + REST_PER_PAGE_MS * this.#pages;
   }
 
-  /** A backlog of one target is longer than what is held: it goes on, without a sweep over all that is due. */
-  #readFirst(nowMs: number, test: HeldTest): void {
+  #makeRoom(): void {
+    if (this.#fullTo === undefined && this.#held.length > HELD_MAX)
+      this.#fullTo = this.#held[HELD_MAX - 1];
+    const end = this.#fullTo;
+    if (end !== undefined) this.#held = this.#held.filter((timer) => !isBehind(end, timer));
+  }
+
+  /** Holds the timers of the first page alone, and returns whether there are any. So the long backlog of a target goes on. */
+  #readFirst(nowMs: number, test: HeldTest): boolean {
     const page = this.#source.due(nowMs, PAGE, undefined);
     const last = page.at(-1);
     if (last !== undefined && isBehind(this.#after, last)) this.#after = last;
-    this.#hold(page, test);
-  }
-
-  #hold(page: readonly PendingTimer[], test: HeldTest): void {
-    for (const timer of page) {
-      if (test.isInFlight(timer)) continue;
-      if (test.isPaused(timer)) this.#hasDropped = true;
-      else this.#held.push(timer);
-    }
+    this.#fullTo = page.length < PAGE ? undefined : last;
+    this.#held = page.filter((timer) => !test.isInFlight(timer) && !test.isPaused(timer));
+    return this.#held.length > 0;
   }
 }
 
+/** Whether the other position comes after this one; it does if this one is undefined. */
 function isBehind(position: DuePosition | undefined, other: DuePosition): boolean {
   if (position === undefined) return true;
   if (position.nextMs !== other.nextMs) return position.nextMs < other.nextMs;

@@ -118,7 +118,7 @@ describe('overdue timers', () => {
   });
 
   test('of one target, 5,000 of them, neither stop another target nor wait for it', async () => {
-    const timers = started({ tookMs: 5 });
+    const timers = started({ tookMs: 2 });
     for (let index = 0; index < 5000; index += 1) timers.set(once(NOW - DAY + index, 'busy'));
     timers.set(once(NOW - 1, 'other'));
     await timers.time.advance(1000);
@@ -126,7 +126,7 @@ describe('overdue timers', () => {
     const reads = timers.reads;
     await timers.time.advance(5000);
     const fired = timers.started.filter(({ target }) => target.id === 'busy');
-    expect(fired.length).toBeGreaterThan(700);
+    expect(fired.length).toBeGreaterThan(1900);
     expect(fired.map(({ dueMs }) => dueMs)).toEqual(fired.map((_, index) => NOW - DAY + index));
     // The sweeps over the backlog, of 20 pages each, rest in between.
     expect(timers.reads - reads).toBeLessThan(5 * 30);
