@@ -53,10 +53,6 @@ export interface EngineLimits {
   readonly snapshotIntervalEvents: number;
   /** Most UTF-8 bytes of a snapshot's state. */
   readonly snapshotBytesMax: number;
-  /** Most timers that one command, or one call of a handler, sets or cancels. */
-  readonly timersPerEffectMax: number;
-  /** Most UTF-8 bytes of the input of a timer's command. */
-  readonly timerInputBytesMax: number;
 }
 
 const MIB = 1024 * 1024;
@@ -81,8 +77,6 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   idleTimeoutMs: 600_000,
   snapshotIntervalEvents: 500,
   snapshotBytesMax: 4 * MIB,
-  timersPerEffectMax: 100,
-  timerInputBytesMax: 64 * 1024,
 };
 
 /** The smallest and the largest value of each limit. */
@@ -106,8 +100,6 @@ export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [
     idleTimeoutMs: [0, 86_400_000],
     snapshotIntervalEvents: [0, 1_000_000_000],
     snapshotBytesMax: [0, 1024 * MIB],
-    timersPerEffectMax: [0, 10_000],
-    timerInputBytesMax: [64, 1024 * MIB],
   };
 
 /** The limits for a run on a developer's machine, where every call and every entity is checked. */

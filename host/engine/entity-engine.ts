@@ -21,6 +21,7 @@ import { idempotencyKeyProblem } from './entity/idempotency.ts';
 import { stopping } from './entity/stopping.ts';
 import { DetachedAppends } from './entity/detached-appends.ts';
 import { HandlerTimers } from './entity/handler-timers.ts';
+import { TimerFirings } from './entity/timer-firings.ts';
 import { TimerRules } from './entity/timer-rules.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { RandomSource, Clock } from './needs/clock.ts';
@@ -30,7 +31,9 @@ import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
 import { NO_RECORDER, type Recorder } from './needs/recorder.ts';
 import type { EventLoop } from './needs/event-loop.ts';
+import type { Firing, FiringOutcome } from './firing.ts';
 import { quoted } from './quoted.ts';
+import { TIMER_SETTINGS_DEFAULT, type TimerSettings } from './timer-settings.ts';
 
 export interface EngineNeeds {
   readonly guest: Pick<Guest, 'descriptor' | 'entities' | 'fingerprint'>;
@@ -44,6 +47,8 @@ export interface EngineNeeds {
   readonly recorder?: Recorder;
   /** A limit that is left out has its default. */
   readonly limits?: Partial<EngineLimits>;
+  /** A setting that is left out has its default. */
+  readonly timers?: Partial<TimerSettings>;
 }
 
 /** The largest `limit` of `readEvents`. */
@@ -61,6 +66,7 @@ export class EntityEngine {
   readonly #entities: EntityRegistry;
   readonly #detached: DetachedAppends;
   readonly #timers: HandlerTimers;
+  readonly #firings: TimerFirings;
   #closed: Promise<void> | undefined = undefined;
 
   constructor(needs: EngineNeeds) {
@@ -71,10 +77,20 @@ export class EntityEngine {
     this.#digest = needs.digest;
     this.#recorder = needs.recorder ?? NO_RECORDER;
     const unsettled = new UnsettledBytes();
-    this.#entities = new EntityRegistry({ ...needs, components, limits, unsettled });
-    this.#detached = new DetachedAppends({ journal: needs.journal, unsettled, limits });
-    const rules = new TimerRules(components, limits);
-    this.#timers = new HandlerTimers({ rules, detached: this.#detached, clock: needs.clock });
+    const settings = { ...TIMER_SETTINGS_DEFAULT, ...needs.timers };
+    const timerRules = new TimerRules(components, settings);
+    const shared = { components, limits, unsettled, timerRules, recorder: this.#recorder };
+    this.#entities = new EntityRegistry({ ...needs, ...shared });
+    const detached = new DetachedAppends({ journal: needs.journal, unsettled, limits });
+    this.#detached = detached;
+    this.#timers = new HandlerTimers({ rules: timerRules, detached, clock: needs.clock });
+    this.#firings = new TimerFirings({
+      ...needs,
+      settings,
+      detached,
+      commandProblem: (target, command) => timerRules.commandProblem(target, command),
+      submit: (firing) => this.#submitFiring(firing),
+    });
   }
 
   /**
@@ -199,6 +215,28 @@ export class EntityEngine {
   }
 
   /**
+   * Executes the command of a due timer in the shard that owns its target, and settles the timer: exactly once for each
+   * occurrence, however often the occurrence is fired. It runs alone: while no append of its target is under way, and
+   * before any later call of it. Never rejects for a failure of the module or of the journal.
+   */
+  fire(firing: Firing): Promise<FiringOutcome> {
+    if (this.#closed === undefined) return this.#firings.fire(firing);
+    return Promise.resolve({ kind: 'unavailable', failure: stopping() });
+  }
+
+  /** Submits the command of a firing, which the component of its target has. Throws SvcError. */
+  #submitFiring(firing: Firing): EntityCall {
+    const { target, command } = firing;
+    const component = this.#components.get(target.component)!;
+    const call = new EntityCall('command', command, '', []);
+    call.firing = firing;
+    call.handlerIndex = component.handlers.get(command)!.handlerIndex;
+    const entity = component.live.get(target.id) ?? this.#entities.enter(component, target);
+    entity.submit(call);
+    return call;
+  }
+
+  /**
    * Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. Call it at intervals, because
    * an engine has no timers of its own. It yields to the event loop, and never rejects.
    */
@@ -222,6 +260,7 @@ export class EntityEngine {
 
   async #close(): Promise<void> {
     await this.#entities.close();
+    await this.#firings.settled();
     await this.#detached.settled();
   }
 

@@ -64,6 +64,11 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'The disk of the service is full (SVC_DISK_FULL), and nothing more is stored. Try again.',
     [RETRY_AFTER],
   ),
+  SVC_TIMERS_FULL: errorAnswer(
+    503,
+    'The service has no room for further timers (SVC_TIMERS_FULL). Nothing was done: try again later.',
+    [RETRY_AFTER],
+  ),
   SVC_ENTITY_HELD_BACK: errorAnswer(
     503,
     'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Try again.',

@@ -1,6 +1,7 @@
 // An engine with a counter guest, a journal that can be held and a clock that can be set.
 import { type EntityEngine, createEngine } from '../../host/engine/entity-engine.ts';
 import type { EngineLimits } from '../../host/engine/engine-limits.ts';
+import type { TimerSettings } from '../../host/engine/timer-settings.ts';
 import type { Recorder } from '../../host/engine/needs/recorder.ts';
 import type { Metadata, Refusal, Reply } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../host/model/entity.ts';
@@ -32,6 +33,7 @@ export class EngineUnderTest {
       /** One that has history, from an engine before. */
       readonly journal?: HeldJournal;
       readonly recorder?: Recorder;
+      readonly timers?: Partial<TimerSettings>;
     } = {},
   ) {
     this.guest = new CounterGuest(options);
@@ -50,6 +52,7 @@ export class EngineUnderTest {
       },
       faultLog: (entity, handler, fault) => this.faults.push({ entity, handler, fault }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(options.timers === undefined ? {} : { timers: options.timers }),
       ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
     });
   }

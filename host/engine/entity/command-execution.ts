@@ -4,7 +4,8 @@
 // Invariants
 // C1  Nothing is appended before the whole effect has passed its checks and its events are folded.
 // C2  After a fault while events were folded, the state is dropped: nothing of the command stays.
-// C3  A command appends at most once. A command without records and without an idempotency key appends nothing.
+// C3  A command appends at most once. A command appends nothing if it has no records, changes no timer, has no idempotency
+//     key and is no firing. The refusal of a firing because of too many requests appends nothing either.
 import { deletesEntity } from '../../model/call.ts';
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -15,14 +16,16 @@ import type { CallCompletion, Remainder } from './call-completion.ts';
 import type { EntityCall } from './entity-call.ts';
 import type { EntityState } from './entity-state.ts';
 import type { FullJournal } from './full-journal.ts';
-import { effectFault, outcomeFault, storable } from './guest-answer.ts';
+import { effectFault, outcomeFault, storable, timerFault, timersTooLarge } from './guest-answer.ts';
 import { recordsOf } from './recorded-effect.ts';
+import { type TimerRules, timerWrites } from './timer-rules.ts';
 import { appendBytes } from './unsettled-bytes.ts';
 
 export interface CommandNeeds {
   readonly random: RandomSource;
   readonly limits: EngineLimits;
   readonly fullJournal: FullJournal;
+  readonly timerRules: TimerRules;
 }
 
 export class CommandExecution {
@@ -59,16 +62,21 @@ export class CommandExecution {
     context: CallContext,
     decided: Effect | Refusal,
   ): Remainder {
-    const { limits, fullJournal } = this.#needs;
-    const decision = storable(decided, limits);
+    const { limits, fullJournal, timerRules } = this.#needs;
+    const timers = decided.kind === 'effect' ? decided.timers : undefined;
+    const problem = timers && timerRules.problemOf(timers, context.nowMs);
+    const decision = problem?.isTooLarge ? timersTooLarge(problem.text) : storable(decided, limits);
     const isRefusal = decision.kind === 'refusal';
-    if (isRefusal && call.idempotency === undefined)
+    if (isRefusal && !isStoredRefusal(call, decision))
       return this.#completion.answer(state, call, decision);
     if (this.#completion.discardIfLost(state, call)) return undefined;
     const fault = isRefusal
       ? outcomeFault(decision, limits)
-      : effectFault(decision, state.eventManifest, limits);
+      : problem === undefined
+        ? effectFault(decision, state.eventManifest, limits)
+        : timerFault(problem.text);
     if (fault !== undefined) return this.#completion.refuse(state, call, fault);
+    call.timers = timerWrites(call, isRefusal ? undefined : timers, context);
     const full = fullJournal.refusalOf(call, decision);
     if (full !== undefined) {
       call.fail(full);
@@ -110,7 +118,7 @@ export class CommandExecution {
   ): undefined {
     if (this.#completion.discardIfLost(state, call)) return;
     const records = recordsOf(effect, context, call, state.seq);
-    if (records.length === 0 && call.idempotency === undefined) {
+    if (records.length === 0 && call.timers === undefined && call.idempotency === undefined) {
       state.calls.hold(call, reply);
       return;
     }
@@ -119,4 +127,9 @@ export class CommandExecution {
     // The next incarnation begins like any other, with a replay.
     if (deletesEntity(effect)) state.drop();
   }
+}
+
+/** Returns whether a refusal is stored: with the key of its command, or as the end of a firing. */
+function isStoredRefusal({ idempotency, firing }: EntityCall, { code }: Refusal): boolean {
+  return idempotency !== undefined || (firing !== undefined && code !== 'TOO_MANY_REQUESTS');
 }

@@ -14,8 +14,10 @@ import {
   traceParentOf,
 } from '@svc/kit/trace-context';
 import { traceStateOf } from '@svc/kit/trace-state';
+import type { Firing } from '../firing.ts';
 import type { RandomSource } from '../needs/clock.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
+import type { TimerWrites } from '../needs/timers.ts';
 import type { CommandKey } from './command-key.ts';
 
 export type HandlerKind = 'command' | 'query';
@@ -35,8 +37,15 @@ export interface PendingCall {
 export class EntityCall implements EndedCall {
   readonly kind: HandlerKind;
   readonly name: string;
-  readonly input: string;
-  readonly metadata: Metadata;
+  /** Of a firing: known once its timer is looked up, as is the metadata. */
+  input: string;
+  metadata: Metadata;
+  /** The firing of a timer that the command belongs to; undefined for every other call. */
+  firing: Firing | undefined = undefined;
+  /** Whether the metadata was made for this call, so that its trace has no span before. */
+  startsTrace = false;
+  /** The changes of timers that are stored by the append of the call. */
+  timers: TimerWrites | undefined = undefined;
   /** The idempotency key of a command that is carried out once. */
   readonly idempotency: CommandKey | undefined;
   /** While the call waits for an append to settle: the outcome to be answered. Undefined before. */
@@ -86,7 +95,7 @@ export class EntityCall implements EndedCall {
     const parent = traceParentOf(this.metadata);
     if (parent !== undefined) {
       this.trace = childTraceParent(parent, random);
-      this.parentId = parent.spanId;
+      this.parentId = this.startsTrace ? undefined : parent.spanId;
       this.traceState = traceStateOf(this.metadata);
     }
     return { nowMs, seed, metadata: childMetadata(this.metadata, this.trace), spent: this };

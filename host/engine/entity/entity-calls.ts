@@ -36,6 +36,11 @@ export class EntityCalls {
     return this.#queue.length > 0;
   }
 
+  /** Whether the oldest queued call is a firing. */
+  get isFiringNext(): boolean {
+    return this.#queue[0]?.firing !== undefined;
+  }
+
   /** Queues a call. Throws SVC_OVERLOADED. */
   enter(call: EntityCall): void {
     const waiting = this.#queue.length + this.#held.length;

@@ -15,6 +15,7 @@ import type { FaultLog } from '../needs/fault-log.ts';
 import type { Guest } from '../needs/guest.ts';
 import type { Journal } from '../needs/journal.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
+import type { Recorder } from '../needs/recorder.ts';
 import { CallExecution } from './call-execution.ts';
 import type { Component } from './component-table.ts';
 import { EntityBreaker } from './entity-breaker.ts';
@@ -28,6 +29,7 @@ import { RefoldCheck } from './refold-check.ts';
 import type { Activation, ReplayNeeds } from './replay.ts';
 import { SnapshotPolicy } from './snapshot-policy.ts';
 import { storedIncarnation } from './stored-incarnation.ts';
+import type { TimerRules } from './timer-rules.ts';
 import type { UnsettledBytes } from './unsettled-bytes.ts';
 
 export interface RegistryNeeds {
@@ -40,6 +42,8 @@ export interface RegistryNeeds {
   readonly faultLog: FaultLog;
   readonly limits: EngineLimits;
   readonly unsettled: UnsettledBytes;
+  readonly timerRules: TimerRules;
+  readonly recorder: Recorder;
 }
 
 /** How many entities are in memory, and how many were loaded and evicted since the engine was created. */
@@ -102,6 +106,7 @@ export class EntityRegistry {
 
   #dependenciesOf(needs: RegistryNeeds, replaying: ReplayNeeds): EntityDependencies<LiveEntity> {
     const { guest, journal, clock, random, eventLoop, faultLog, limits, unsettled } = needs;
+    const { timerRules, recorder } = needs;
     const fullJournal = new FullJournal(clock);
     const refolded = this.#refolds ?? guest.entities;
     const { purityCheckInterval: interval } = limits;
@@ -118,6 +123,8 @@ export class EntityRegistry {
         limits,
         unsettled,
         fullJournal,
+        timerRules,
+        recorder,
       }),
       journal,
       clock,

@@ -21,7 +21,7 @@ import { EntitySnapshots } from './entity-snapshots.ts';
 import type { FullJournal } from './full-journal.ts';
 import { replyToStore } from './idempotency.ts';
 import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
-import { answerBytes, type UnsettledBytes } from './unsettled-bytes.ts';
+import { besideBytes, type UnsettledBytes } from './unsettled-bytes.ts';
 
 export interface StateNeeds {
   readonly journal: Journal;
@@ -49,6 +49,7 @@ export class EntityState {
   #guest: GuestEntity | undefined = undefined;
   #seq = 0;
   #appendCount = 0;
+  #isFiring = false;
   #lostAppend: SvcError | undefined = undefined;
 
   constructor(
@@ -80,6 +81,11 @@ export class EntityState {
     return this.#appendCount;
   }
 
+  /** Whether the append under way is that of a firing. */
+  get isFiring(): boolean {
+    return this.#isFiring;
+  }
+
   /**
    * The failure of an append whose records the guest's state includes; undefined when there is none. The state has to
    * be dropped, and no outcome that was decided on it may be answered.
@@ -106,7 +112,7 @@ export class EntityState {
   }
 
   /**
-   * Queues the append of a command's records and of its reply, and holds its outcome until the append has settled. The
+   * Queues the append of a command's records, of its reply and of its changes of timers, and holds its outcome until the append has settled. The
    * guest's state already includes the records. `bytes`: memory that the records take, roughly.
    */
   append(
@@ -120,12 +126,15 @@ export class EntityState {
     this.#seq += records.length;
     this.#snapshots.grew(records.length, bytes);
     this.#appendCount++;
+    this.#isFiring = call.firing !== undefined;
     call.heldForOwnAppend = true;
     call.eventsPersisted = records.length;
     this.calls.hold(call, outcome);
-    unsettled.queued(bytes + answerBytes(call, outcome));
+    unsettled.queued(bytes + besideBytes(call, outcome));
     const reply = replyToStore(call, outcome, nowMs, limits.idempotencyRetentionMs);
-    journal.append(this.ref, records, this.#appendSettled, reply && { reply });
+    const { timers } = call;
+    const beside = reply === undefined && timers === undefined ? undefined : { reply, timers };
+    journal.append(this.ref, records, this.#appendSettled, beside);
   }
 
   /**
@@ -136,6 +145,7 @@ export class EntityState {
   settle(failure: SvcError | undefined): void {
     const { unsettled, fullJournal } = this.#needs;
     this.#appendCount--;
+    this.#isFiring = false;
     const bytes = unsettled.settled();
     if (failure === undefined) {
       this.#snapshots.settled();

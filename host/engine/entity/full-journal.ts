@@ -7,7 +7,7 @@ import type { Effect, Refusal } from '../../model/call.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { Clock } from '../needs/clock.ts';
 import type { EntityCall } from './entity-call.ts';
-import { answerBytes, appendBytes } from './unsettled-bytes.ts';
+import { besideBytes, appendBytes } from './unsettled-bytes.ts';
 
 /** After this many milliseconds an append of any size is tried again. */
 const PAUSE_MS = 1_000;
@@ -37,7 +37,7 @@ export class FullJournal {
     const passedMs = this.#clock.nowMs() - this.#sinceMs;
     // A clock that was set back must not make the pause longer.
     if (passedMs < 0 || passedMs >= PAUSE_MS) this.#failure = undefined;
-    let bytes = answerBytes(call, decision);
+    let bytes = besideBytes(call, decision);
     if (decision.kind === 'effect') {
       if (decision.reply === undefined && call.idempotency !== undefined) return this.#failure;
       bytes += appendBytes(decision.events, decision.actions.length);

@@ -1,7 +1,7 @@
 // GuestAnswer: the rules for what a guest answers. Sizes are within the limits, and events are texts that the journal returns
 // unchanged. An answer that breaks a rule is a fault of the guest, and nothing of it is stored. Events that are too large are
 // no fault: the command is refused.
-import type { Effect, Refusal, Reply } from '../../model/call.ts';
+import { type Effect, type Refusal, type Reply, refusal } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import { eventsTooLarge } from '../../model/events-too-large.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -46,6 +46,22 @@ export function storable(decision: Effect | Refusal, limits: EngineLimits): Effe
   if (units * 3 > effectBytesMax && bytesOf(events) > effectBytesMax)
     return eventsTooLarge(`its events take more than ${effectBytesMax} bytes together`);
   return decision;
+}
+
+/**
+ * Returns the refusal of a command whose timers are too many or too large. As with events, their size depends on what the
+ * caller sends, so it is no fault of the module.
+ */
+export function timersTooLarge(reason: string): Refusal {
+  return refusal(
+    'UNPROCESSABLE',
+    `what this command would store is too large: ${reason} (SVC_TIMER_INVALID)`,
+  );
+}
+
+/** Returns the fault of a command that changes a timer in a way that is not allowed. */
+export function timerFault(reason: string): GuestFault {
+  return new GuestFault('value', `a command sets or cancels a timer that cannot be: ${reason}`);
 }
 
 /** Returns the fault of a command whose event its own codec refused. */

@@ -5,15 +5,19 @@
 // Invariant: a change that has passed is stored as it is: its texts return unchanged from storage, and every time is in
 // years 1970 to 9999.
 import { EVERY_MS_MIN, TIME_MS_MAX, cronProblem, timeZoneProblem } from '@svc/contract';
+import { traceParentTextOf } from '@svc/kit/trace-context';
+import type { CallContext } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { NameTable } from '../../model/name-table.ts';
 import type { Due, Timer, TimerChange } from '../../model/timer.ts';
-import type { EngineLimits } from '../engine-limits.ts';
 import { entityIdProblem } from '../entity-id.ts';
-import type { TimerToStore, TimerWrite } from '../needs/timers.ts';
+import type { Firing } from '../firing.ts';
+import type { FiringEnd, TimerToStore, TimerWrite, TimerWrites } from '../needs/timers.ts';
 import { quoted } from '../quoted.ts';
 import { fitsUtf8 } from '../text-size.ts';
+import type { TimerSettings } from '../timer-settings.ts';
 import type { Component } from './component-table.ts';
+import type { EntityCall } from './entity-call.ts';
 
 const ATTEMPTS_MAX = 1_000_000;
 
@@ -32,7 +36,7 @@ export interface TimerProblem {
   readonly isTooLarge: boolean;
 }
 
-export type TimerLimits = Pick<EngineLimits, 'timersPerEffectMax' | 'timerInputBytesMax'>;
+export type TimerLimits = Pick<TimerSettings, 'perEffectMax' | 'inputBytesMax'>;
 
 export class TimerRules {
   readonly #components: NameTable<Pick<Component, 'handlers'>>;
@@ -45,7 +49,7 @@ export class TimerRules {
 
   /** Returns what is wrong with the changes that one call makes at `nowMs`; undefined if they may be stored. */
   problemOf(changes: readonly TimerChange[], nowMs: number): TimerProblem | undefined {
-    const max = this.#limits.timersPerEffectMax;
+    const max = this.#limits.perEffectMax;
     if (changes.length > max)
       return tooLarge(`${changes.length} timers are changed at once, ${max} are allowed`);
     for (const change of changes) {
@@ -80,7 +84,7 @@ export class TimerRules {
     const { name, target, command, input, due, attempts } = timer;
     const problem = nameProblem(name);
     if (problem !== undefined) return problem;
-    const max = this.#limits.timerInputBytesMax;
+    const max = this.#limits.inputBytesMax;
     if (!fitsUtf8(input, max))
       return tooLarge(`the input of timer ${quoted(name)} takes more than ${max} bytes`);
     const text =
@@ -91,6 +95,29 @@ export class TimerRules {
       attemptsProblem(attempts);
     return text === undefined ? undefined : wrong(`timer ${quoted(name)} ${text}`);
   }
+}
+
+/**
+ * Returns the changes of timers that the append of a command makes; undefined if there are none. `changes`: those of its
+ * effect. `context`: the context of the command.
+ */
+export function timerWrites(
+  { firing }: Pick<EntityCall, 'firing'>,
+  changes: readonly TimerChange[] | undefined,
+  { nowMs, metadata }: Pick<CallContext, 'nowMs' | 'metadata'>,
+): TimerWrites | undefined {
+  const areNone = changes === undefined || changes.length === 0;
+  if (areNone && firing === undefined) return undefined;
+  const cause = { nowMs, traceParent: traceParentTextOf(metadata) };
+  return {
+    firing: firing && { occurrence: firing.occurrence, end: endOf(firing) },
+    changes: areNone ? [] : changes.map((change) => timerWrite(change, cause)),
+  };
+}
+
+/** Returns the end of a firing that was answered. */
+function endOf({ rearmMs }: Firing): FiringEnd {
+  return rearmMs === undefined ? { kind: 'remove' } : { kind: 'rearm', dueMs: rearmMs };
 }
 
 /** Returns the change as it is stored. The change must have passed `TimerRules.problemOf`. */

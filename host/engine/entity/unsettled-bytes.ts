@@ -30,9 +30,11 @@ export function timerBytes({ changes }: TimerWrites): number {
   return bytes;
 }
 
-/** Returns the bytes of the reply that is stored for an idempotency key; 0 for a command without a key. */
-export function answerBytes({ idempotency }: EntityCall, answer: Effect | Outcome): number {
-  return idempotency === undefined ? 0 : RECORD_BYTES + answerUnits(answer) * BYTES_PER_UNIT;
+/** Returns the bytes that are stored beside the records: the reply for an idempotency key, and changes of timers. */
+export function besideBytes({ idempotency, timers }: EntityCall, answer: Effect | Outcome): number {
+  const bytes = timers === undefined ? 0 : timerBytes(timers);
+  if (idempotency === undefined) return bytes;
+  return bytes + RECORD_BYTES + answerUnits(answer) * BYTES_PER_UNIT;
 }
 
 function answerUnits(answer: Effect | Outcome): number {

@@ -8,8 +8,8 @@ import { COUNTER, CounterGuest } from '../../../support/counter-guest.ts';
 const NOW_MS = 1_700_000_000_000;
 const YEAR_10000_MS = 253_402_300_800_000;
 const rules = new TimerRules(componentsOf(new CounterGuest()), {
-  timersPerEffectMax: 3,
-  timerInputBytesMax: 64,
+  perEffectMax: 3,
+  inputBytesMax: 64,
 });
 
 function timer(changed: Partial<Timer> = {}): Timer {

@@ -1,0 +1,122 @@
+// TimerFirings executes the firings of an engine: it sends the command of each timer to its entity, and puts a timer off, or
+// makes it dead, after its command has failed.
+//
+// Invariants
+// T1  A failure of the module costs an attempt, which is on disk before `fire` resolves. A failure of the runtime costs
+//     none, and stores nothing.
+// T2  `settled` waits for all that a firing still stores.
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
+import { printable } from '@svc/kit/printable';
+import type { EntityRef } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { type Firing, type FiringOutcome, isWaitingFor } from '../firing.ts';
+import type { Clock, RandomSource } from '../needs/clock.ts';
+import type { Journal } from '../needs/journal.ts';
+import type { FiringEnd } from '../needs/timers.ts';
+import { retryPauseMs } from '../retry-pause.ts';
+import type { TimerSettings } from '../timer-settings.ts';
+import type { DetachedAppends } from './detached-appends.ts';
+import type { EntityCall, Outcome } from './entity-call.ts';
+
+/** Failures that are the module's own, although the runtime reports them with a code. */
+const FAULTS_OF_MODULES: ReadonlySet<SvcErrorCode> = new Set([
+  'SVC_EVENT_UNREADABLE',
+  'SVC_STATE_CHANGED',
+]);
+/** Most UTF-16 units of a failure that are stored with its timer. */
+const FAULT_UNITS_MAX = 1_000;
+
+export interface FiringsNeeds {
+  readonly journal: Pick<Journal, 'timer'>;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly settings: TimerSettings;
+  readonly detached: DetachedAppends;
+  /** Returns why the module has no such command, as the end of a sentence about the timer; undefined if it has it. */
+  readonly commandProblem: (target: EntityRef, command: string) => string | undefined;
+  /** Submits the command of a firing to its entity. Throws SvcError. */
+  readonly submit: (firing: Firing) => EntityCall;
+}
+
+export class TimerFirings {
+  readonly #needs: FiringsNeeds;
+  readonly #underWay = new Set<Promise<FiringOutcome>>();
+
+  constructor(needs: FiringsNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Does what `EntityEngine.fire` does. */
+  fire(firing: Firing): Promise<FiringOutcome> {
+    const outcome = this.#fired(firing);
+    this.#underWay.add(outcome);
+    const ended = (): unknown => this.#underWay.delete(outcome);
+    void outcome.then(ended, ended);
+    return outcome;
+  }
+
+  /** Waits until no firing is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  async #fired(firing: Firing): Promise<FiringOutcome> {
+    try {
+      const { target, command } = firing;
+      const problem = this.#needs.commandProblem(target, command);
+      if (problem !== undefined) return await this.#failed(firing, `the timer ${problem}`, true);
+      return await this.#settled(firing, await this.#needs.submit(firing).result());
+    } catch (failure) {
+      return this.#unanswered(firing, failure);
+    }
+  }
+
+  async #settled(firing: Firing, outcome: Outcome): Promise<FiringOutcome> {
+    if (outcome.kind === 'reply') return { kind: 'replied' };
+    const { code, message } = outcome;
+    if (code !== 'TOO_MANY_REQUESTS') return { kind: 'refused', code };
+    return this.#failed(firing, `it was refused with TOO_MANY_REQUESTS: ${message}`);
+  }
+
+  async #unanswered(firing: Firing, failure: unknown): Promise<FiringOutcome> {
+    if (failure instanceof SvcError) {
+      if (failure.code === 'SVC_TIMER_GONE') return { kind: 'gone' };
+      if (!FAULTS_OF_MODULES.has(failure.code)) return { kind: 'unavailable', failure };
+    }
+    try {
+      return await this.#failed(firing, reasonOf(failure));
+    } catch (error) {
+      if (error instanceof SvcError) return { kind: 'unavailable', failure: error };
+      throw error;
+    }
+  }
+
+  /**
+   * Stores that the firing has failed. `isFinal`: another attempt would fail as well. Rejects with the failure of the
+   * journal.
+   */
+  async #failed(firing: Firing, reason: string, isFinal = false): Promise<FiringOutcome> {
+    const { journal, settings, clock, random, detached } = this.#needs;
+    const { occurrence, target } = firing;
+    const timer = await journal.timer(occurrence.number);
+    if (!isWaitingFor(timer, occurrence)) return { kind: 'gone' };
+    const attempts = timer.attempts + 1;
+    const isDead = isFinal || attempts >= (timer.attemptsMax ?? settings.attemptsMax);
+    const fault = printable(reason.slice(0, FAULT_UNITS_MAX).toWellFormed());
+    const end: FiringEnd = isDead
+      ? { kind: 'dead', fault }
+      : { kind: 'retry', nextMs: clock.nowMs() + retryPauseMs(attempts, settings, random), fault };
+    const failure = await detached.append(target, { firing: { occurrence, end }, changes: [] });
+    if (failure?.code === 'SVC_TIMER_GONE') return { kind: 'gone' };
+    if (failure !== undefined) throw failure;
+    return end.kind === 'retry' ? { kind: 'retried', nextMs: end.nextMs } : { kind: 'dead' };
+  }
+}
+
+function reasonOf(failure: unknown): string {
+  if (failure instanceof GuestFault) {
+    const { message, guestMessage } = failure;
+    return guestMessage === undefined ? message : `${message}: ${guestMessage}`;
+  }
+  return failure instanceof Error ? failure.message : String(failure);
+}

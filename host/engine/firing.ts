@@ -1,0 +1,45 @@
+// Firing: the execution of a due timer's command, as the engine is asked for it, and how it ends.
+import type { SvcError } from '@svc/kit/svc-error';
+import type { Refusal } from '../model/call.ts';
+import type { FiredOccurrence, StoredTimer } from './needs/timers.ts';
+
+export interface Firing {
+  readonly occurrence: FiredOccurrence;
+  /** The timer's own target and command, which no change of the timer can alter without giving it another number. */
+  readonly target: StoredTimer['target'];
+  readonly command: string;
+  /**
+   * The next occurrence of a recurring timer, in milliseconds since 1970-01-01T00:00:00Z; undefined: there is none, and
+   * the timer is removed once the firing is answered.
+   */
+  readonly rearmMs: number | undefined;
+  /** The number of occurrences that have passed since the one that is due, for which there is no firing of their own. */
+  readonly missed: number;
+}
+
+export type FiringOutcome =
+  /** The command was answered, and its effect is on disk, together with the end or the next occurrence of the timer. */
+  | { readonly kind: 'replied' }
+  /** The command was refused on purpose, which settles the timer like a reply. */
+  | { readonly kind: 'refused'; readonly code: Refusal['code'] }
+  /** The timer is not what it was: cancelled, replaced, or fired by somebody else. Nothing was stored. */
+  | { readonly kind: 'gone' }
+  /** The command has failed, and is to be tried again at `nextMs`, which is on disk. */
+  | { readonly kind: 'retried'; readonly nextMs: number }
+  /** The command has failed for the last time, which is on disk. */
+  | { readonly kind: 'dead' }
+  /** The runtime could not execute the firing. Nothing was stored, and it does not count as an attempt: fire again later. */
+  | { readonly kind: 'unavailable'; readonly failure: SvcError };
+
+/** Returns whether the occurrence is still the one that the timer waits for. */
+export function isWaitingFor(
+  timer: StoredTimer | undefined,
+  { number, dueMs, attempts }: FiredOccurrence,
+): timer is StoredTimer {
+  return (
+    timer?.number === number &&
+    timer.dueMs === dueMs &&
+    timer.attempts === attempts &&
+    timer.nextMs !== undefined
+  );
+}
