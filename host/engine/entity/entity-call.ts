@@ -37,7 +37,7 @@ export interface PendingCall {
 export class EntityCall implements EndedCall {
   readonly kind: HandlerKind;
   readonly name: string;
-  /** Of a firing: known once its timer is looked up, as is the metadata. */
+  /** Input of the handler. A firing has it, and its metadata, once its timer is looked up. */
   input: string;
   metadata: Metadata;
   /** The firing of a timer that the command belongs to; undefined for every other call. */

@@ -8,7 +8,6 @@ import { EVERY_MS_MIN, TIME_MS_MAX, cronProblem, timeZoneProblem } from '@svc/co
 import { traceParentTextOf } from '@svc/kit/trace-context';
 import type { CallContext } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import type { NameTable } from '../../model/name-table.ts';
 import type { Due, Timer, TimerChange } from '../../model/timer.ts';
 import { entityIdProblem } from '../entity-id.ts';
 import type { Firing } from '../firing.ts';
@@ -16,8 +15,7 @@ import type { FiringEnd, TimerToStore, TimerWrite, TimerWrites } from '../needs/
 import { quoted } from '../quoted.ts';
 import { fitsUtf8 } from '../text-size.ts';
 import type { TimerSettings } from '../timer-settings.ts';
-import type { Component } from './component-table.ts';
-import type { EntityCall } from './entity-call.ts';
+import type { EntityCall, HandlerKind } from './entity-call.ts';
 
 const ATTEMPTS_MAX = 1_000_000;
 
@@ -38,11 +36,20 @@ export interface TimerProblem {
 
 export type TimerLimits = Pick<TimerSettings, 'perEffectMax' | 'inputBytesMax'>;
 
+/** The components of a module by name, each with the kinds of its handlers by name. */
+export interface HandlerKinds {
+  get(component: string): { readonly handlers: KindsByName } | undefined;
+}
+
+interface KindsByName {
+  get(name: string): { readonly kind: HandlerKind } | undefined;
+}
+
 export class TimerRules {
-  readonly #components: NameTable<Pick<Component, 'handlers'>>;
+  readonly #components: HandlerKinds;
   readonly #limits: TimerLimits;
 
-  constructor(components: NameTable<Pick<Component, 'handlers'>>, limits: TimerLimits) {
+  constructor(components: HandlerKinds, limits: TimerLimits) {
     this.#components = components;
     this.#limits = limits;
   }
