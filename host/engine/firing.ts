@@ -3,8 +3,8 @@ import type { SvcError } from '@svc/kit/svc-error';
 import type { Refusal } from '../model/call.ts';
 import type { FiredOccurrence, StoredTimer } from './needs/timers.ts';
 
-export interface Firing {
-  readonly occurrence: FiredOccurrence;
+/** The occurrence that is due, and what becomes of its timer. */
+export interface Firing extends FiredOccurrence {
   /** The timer's own target and command, which no change of the timer can alter without giving it another number. */
   readonly target: StoredTimer['target'];
   readonly command: string;

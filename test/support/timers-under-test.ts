@@ -75,6 +75,5 @@ export function changing(...timers: readonly TimerChange[]): unknown {
 }
 
 export function firingOf({ number, dueMs, attempts, target, command }: StoredTimer): Firing {
-  const occurrence = { number, dueMs, attempts };
-  return { occurrence, target, command, rearmMs: undefined, missed: 0 };
+  return { number, dueMs, attempts, target, command, rearmMs: undefined, missed: 0 };
 }

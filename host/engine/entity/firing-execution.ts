@@ -42,7 +42,7 @@ export class FiringExecution {
     state.use();
     let stored: Awaitable<StoredTimer | undefined>;
     try {
-      stored = this.#needs.journal.timer(firing.occurrence.number);
+      stored = this.#needs.journal.timer(firing.number);
     } catch (failure) {
       call.fail(failure);
       return undefined;
@@ -65,7 +65,7 @@ export class FiringExecution {
     firing: Firing,
     timer: StoredTimer | undefined,
   ): Remainder {
-    if (!isWaitingFor(timer, firing.occurrence)) {
+    if (!isWaitingFor(timer, firing)) {
       call.fail(timerGone());
       return undefined;
     }

@@ -97,15 +97,16 @@ export class TimerFirings {
    */
   async #failed(firing: Firing, reason: string, isFinal = false): Promise<FiringOutcome> {
     const { journal, settings, clock, random, detached } = this.#needs;
-    const { occurrence, target } = firing;
-    const timer = await journal.timer(occurrence.number);
-    if (!isWaitingFor(timer, occurrence)) return { kind: 'gone' };
+    const { number, dueMs, target } = firing;
+    const timer = await journal.timer(number);
+    if (!isWaitingFor(timer, firing)) return { kind: 'gone' };
     const attempts = timer.attempts + 1;
     const isDead = isFinal || attempts >= (timer.attemptsMax ?? settings.attemptsMax);
     const fault = printable(reason.slice(0, FAULT_UNITS_MAX).toWellFormed());
     const end: FiringEnd = isDead
       ? { kind: 'dead', fault }
       : { kind: 'retry', nextMs: clock.nowMs() + retryPauseMs(attempts, settings, random), fault };
+    const occurrence = { number, dueMs, attempts: timer.attempts };
     const failure = await detached.append(target, { firing: { occurrence, end }, changes: [] });
     if (failure?.code === 'SVC_TIMER_GONE') return { kind: 'gone' };
     if (failure !== undefined) throw failure;

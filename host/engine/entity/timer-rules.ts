@@ -11,7 +11,7 @@ import type { EntityRef } from '../../model/entity.ts';
 import type { Due, Timer, TimerChange } from '../../model/timer.ts';
 import { entityIdProblem } from '../entity-id.ts';
 import type { Firing } from '../firing.ts';
-import type { FiringEnd, TimerToStore, TimerWrite, TimerWrites } from '../needs/timers.ts';
+import type { TimerToStore, TimerWrite, TimerWrites } from '../needs/timers.ts';
 import { quoted } from '../quoted.ts';
 import { fitsUtf8 } from '../text-size.ts';
 import type { TimerSettings } from '../timer-settings.ts';
@@ -117,14 +117,17 @@ export function timerWrites(
   if (areNone && firing === undefined) return undefined;
   const cause = { nowMs, traceParent: traceParentTextOf(metadata) };
   return {
-    firing: firing && { occurrence: firing.occurrence, end: endOf(firing) },
+    firing: firing && firingEnd(firing),
     changes: areNone ? [] : changes.map((change) => timerWrite(change, cause)),
   };
 }
 
-/** Returns the end of a firing that was answered. */
-function endOf({ rearmMs }: Firing): FiringEnd {
-  return rearmMs === undefined ? { kind: 'remove' } : { kind: 'rearm', dueMs: rearmMs };
+/** Returns the change that the append of a firing makes to its timer, when the firing was answered. */
+function firingEnd({ number, dueMs, attempts, rearmMs }: Firing): TimerWrites['firing'] {
+  return {
+    occurrence: { number, dueMs, attempts },
+    end: rearmMs === undefined ? { kind: 'remove' } : { kind: 'rearm', dueMs: rearmMs },
+  };
 }
 
 /** Returns the change as it is stored. The change must have passed `TimerRules.problemOf`. */

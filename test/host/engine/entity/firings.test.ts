@@ -179,7 +179,7 @@ describe('is put off', () => {
     const it = await withTimer('effect', { kind: 'refusal', code: 'TOO_MANY_REQUESTS', message });
     await it.fire(it.timerOf('a')!);
     const { fault = '' } = it.timerOf('a')!;
-    expect(fault).not.toMatch(/[\n\u001b]/);
+    expect(fault).toContain(String.raw`a\u{a}\u{1b}[31m`);
     expect(fault.isWellFormed()).toBe(true);
     expect(fault.length).toBeLessThan(1_100);
   });
@@ -361,7 +361,9 @@ test('a firing of a guest that answers later, in an instance that another entity
   const [fault, end] = await Promise.all(ends);
   expect(fault).toBe('failed trap');
   expect(['replied', 'retried']).toContain(end);
-  if (end === 'retried') expect(await it.fired(it.timerOf('a')!)).toBe('replied');
+  const [left] = it.timers;
+  if (left !== undefined) await it.fired(left);
+  expect(it.timers).toEqual([]);
   expect(await it.outcome('a', 'history')).toEqual([5]);
   expect(it.guest.violations).toEqual([]);
 });
