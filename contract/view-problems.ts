@@ -8,12 +8,17 @@ import type {
 import { didYouMean } from './suggestion.ts';
 import { planViewQuery } from './view-query-planner.ts';
 
+/** The version of `svc:runtime` whose modules export neither views nor consumers. */
+const VERSION_WITHOUT_FOLLOWERS = '0.1.0';
+
 /**
  * Finds the problems one after another, so that the caller stops the work when it has enough of them. Entities, views
  * and consumers share their ids: all of them are named in addresses, messages and metrics.
  */
 export function* followerProblems(descriptor: ModuleDescriptor): Iterable<string> {
-  const { entities, views = [], consumers = [], types } = descriptor;
+  const { protocol, entities, views = [], consumers = [], types } = descriptor;
+  if (protocol === VERSION_WITHOUT_FOLLOWERS && views.length + consumers.length > 0)
+    yield `views and consumers need a newer svc:runtime than ${protocol}: build the module with a newer SDK`;
   const components = new Set(entities.map(({ component }) => component));
   const taken = new Map([...components].map((component) => [component, 'an entity']));
   for (const view of views) {

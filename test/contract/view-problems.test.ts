@@ -50,6 +50,11 @@ test('a descriptor may be as large as the limits', () => {
 
 describe('a descriptor is refused', () => {
   const lies: [string, (descriptor: Descriptor) => void, string][] = [
+    [
+      'with views in a module of svc:runtime 0.1.0',
+      (d) => (d.protocol = '0.1.0'),
+      'views and consumers need a newer svc:runtime than 0.1.0',
+    ],
     ['without views in its list', (d) => (d.views = []), '/views: must have 1 to 64 items'],
     [
       'with 65 views',

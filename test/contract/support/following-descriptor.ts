@@ -36,7 +36,7 @@ export const record = (properties: object, required = Object.keys(properties)) =
 });
 export const time = { type: 'string', format: 'date-time' };
 const good = () => ({
-  protocol: '0.1.0',
+  protocol: '0.2.0',
   sdk: { name: 'sdk', version: '1.0.0' },
   types: {
     OrderRow: record({
