@@ -3,8 +3,11 @@ import type { Guest } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from './admission/admission.ts';
+import { ConsumerPool } from './instances/consumer-pool.ts';
 import { EndpointPool } from './instances/endpoint-pool.ts';
 import { EntityInstances } from './instances/entity-instances.ts';
+import type { PoolNeeds } from './instances/handler-pool.ts';
+import { ViewInstance } from './instances/view-instance.ts';
 import type { GuestLog } from '../../model/guest-log.ts';
 import { InstanceMemory } from './binding/instance-memory.ts';
 import { printable } from './binary/printable.ts';
@@ -47,13 +50,19 @@ export function startWasmGuest(
   log: GuestLog,
 ): WasmGuest {
   const memory = new InstanceMemory(limits);
-  const endpoints = start(module, limits, memory, log);
+  const needs = { module, limits, memory, log };
+  const endpoints = start(needs);
   const entities = new EntityInstances(module, limits, memory, log);
+  const { views: declaredViews, consumers: declaredConsumers } = module.descriptor;
+  const views = declaredViews && new ViewInstance(needs, idsOf(declaredViews));
+  const consumers = declaredConsumers && new ConsumerPool(needs, idsOf(declaredConsumers));
   return {
     fingerprint: module.fingerprint,
     descriptor: module.descriptor,
     entities,
     endpoints,
+    views,
+    consumers,
     get numbers() {
       return {
         endpointInstances: endpoints.instances,
@@ -64,18 +73,19 @@ export function startWasmGuest(
     close() {
       entities.close();
       endpoints.close();
+      consumers?.close();
+      views?.close();
     },
   };
 }
 
-function start(
-  module: AdmittedModule,
-  limits: WasmLimits,
-  memory: InstanceMemory,
-  log: GuestLog,
-): EndpointPool {
+function idsOf(declarations: readonly { readonly id: string }[]): string[] {
+  return declarations.map(({ id }) => id);
+}
+
+function start(needs: PoolNeeds): EndpointPool {
   try {
-    return new EndpointPool(module, limits, memory, log);
+    return new EndpointPool(needs);
   } catch (error) {
     if (!(error instanceof GuestFault)) throw error;
     const words =

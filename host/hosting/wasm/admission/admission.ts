@@ -133,6 +133,7 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   checkCoreImports(core, world);
   checkCoreExports(core, component, world);
   checkEntities(descriptor, core, world);
+  checkDeclared(descriptor, component, world);
   checkStructure(component, main, core, world);
   checkValid(core);
   checkCompileCost(core);
@@ -229,6 +230,26 @@ function checkEntities(
         `'${RESOURCE_NEW}', without which it has no entities. Build the module again with ` +
         'the current `svc build`.',
     );
+}
+
+/** Checks that a module which declares views or consumers exports the interface by which they are called. */
+function checkDeclared(
+  { views, consumers }: ModuleDescriptor,
+  { exports }: ComponentOutline,
+  { view, consumer }: CoreInterface,
+): void {
+  for (const [what, declarations, wanted] of [
+    ['view', views, view],
+    ['consumer', consumers, consumer],
+  ] as const) {
+    const [first] = declarations ?? [];
+    if (first !== undefined && !exports.some(({ name }) => name === wanted))
+      throw new SvcError(
+        'SVC_MODULE_BAD_DESCRIPTOR',
+        `The module declares the ${what} '${first.id}', and does not export '${wanted}', by which ` +
+          `${what}s are called. Build the module again with the current \`svc build\`.`,
+      );
+  }
 }
 
 function checkCoreNames(core: CoreModule): void {

@@ -69,6 +69,9 @@ export interface CoreInterface {
   readonly clock: string;
   readonly journal: string;
   readonly routing: string;
+  /** Names of the interfaces that a module with views, or with consumers, exports. */
+  readonly view: string;
+  readonly consumer: string;
   /** Module name of the imports that are the intrinsics of the exported resource `instance`. */
   readonly entityResource: string;
   readonly names: ExportNames;
@@ -150,6 +153,8 @@ function interfaceOf(version: ProtocolVersion): CoreInterface {
     clock: named('clock'),
     journal: named('journal'),
     routing: named('routing'),
+    view: named('view'),
+    consumer: named('consumer'),
     entityResource: `[export]${named('entity')}`,
     names,
     hasTimersAndViews,
@@ -249,7 +254,7 @@ export interface CoreExports {
   readonly queryPost: Release;
   readonly snapshot: (rep: number) => number;
   readonly snapshotPost: Release;
-  readonly handle: Handle;
+  readonly handle: Handler;
   readonly handlePost: Release;
   readonly takeLog: () => number;
   readonly takeLogPost: Release;
@@ -259,7 +264,7 @@ export interface CoreExports {
   readonly fold: ((...parameters: readonly number[]) => number) | undefined;
   readonly foldPost: Release;
   /** `consumer.handle`; exists if the module declares consumers. */
-  readonly consume: Consume | undefined;
+  readonly consume: Handler | undefined;
   readonly consumePost: Release;
 }
 /** The parameters of `command` and `query`, as the canonical ABI flattens them. */
@@ -275,8 +280,8 @@ type ContextParameters = readonly [
   inputLength: number,
 ];
 export type CallInContext = (...parameters: ContextParameters) => number;
-export type Handle = (nowMs: bigint, seed: bigint, ...parameters: readonly number[]) => number;
-export type Consume = (
+/** The type of `http.handle` and `consumer.handle`. */
+export type Handler = (
   nowMs: bigint,
   seed: bigint,
   ...parameters: readonly (number | bigint)[]

@@ -73,6 +73,27 @@ export class CallState {
         { limit: 'call-depth' },
       );
     this.enter('routing.call', isHandler);
+    this.#countComponentCall();
+  }
+
+  /**
+   * Counts a call that changes a timer, which only a handler may make. It counts as a call of a component: each may
+   * store something.
+   */
+  enterTimerCall(name: string): void {
+    this.enterHandlerCall(
+      name,
+      ' Endpoints and consumers set timers; a command sets those of its entity by its effect.',
+    );
+    this.#countComponentCall();
+  }
+
+  /** Counts a call that only a handler of a request or an event may make. `help`: as for `enter`. */
+  enterHandlerCall(name: string, help = ''): void {
+    this.enter(name, this.phase === PHASE.handler, help);
+  }
+
+  #countComponentCall(): void {
     if (--this.componentCallsLeft < 0)
       throw new GuestFault('limit', 'The handler of one request called components too often.', {
         limit: 'component-calls',

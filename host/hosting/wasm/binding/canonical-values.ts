@@ -2,8 +2,8 @@
 // events, and lists of names and values. Offsets are those of the canonical ABI.
 import { REFUSAL_CODES } from '@svc/contract';
 import type { Refusal } from '../../../model/call.ts';
-import type { StoredEvent } from '../../../model/entity.ts';
-import type { GuestMemory } from './guest-memory.ts';
+import type { EntityEvent, StoredEvent } from '../../../model/entity.ts';
+import { type GuestMemory, badValue } from './guest-memory.ts';
 
 /** Number of cases of the variant `code` before `other`: those that the contract names, in its order. */
 const OTHER_CODE = REFUSAL_CODES.length;
@@ -38,6 +38,12 @@ export function storeRefusal(memory: GuestMemory, address: number, refusal: Refu
   memory.storeString(address + 12, refusal.message);
   memory.storeU8(address + 20, refusal.details === undefined ? 0 : 1);
   if (refusal.details !== undefined) memory.storeString(address + 24, refusal.details);
+}
+
+/** Returns whether an option whose tag was passed as a parameter has a value. */
+export function liftOption(tag: number): boolean {
+  if (tag !== 0 && tag !== 1) throw badValue('a wrong tag of an option');
+  return tag === 1;
 }
 
 const PAIR_SIZE = 16;
@@ -84,6 +90,18 @@ const EVENT_SIZE = 16;
 export function storeEvent(memory: GuestMemory, address: number, event: StoredEvent): void {
   memory.storeString(address, event.manifest);
   memory.storeString(address + 8, event.json);
+}
+
+/** Size of `entity-event`, aligned to 8: entity 0, seq 16, time-ms 24, event 32. */
+export const ENTITY_EVENT_SIZE = 48;
+
+export function storeEntityEvent(memory: GuestMemory, address: number, event: EntityEvent): void {
+  memory.storeString(address, event.entity.component);
+  memory.storeString(address + 8, event.entity.id, false);
+  memory.storeU64(address + 16, BigInt(event.seq));
+  memory.storeU64(address + 24, BigInt(event.timeMs));
+  memory.storeString(address + 32, event.event.manifest);
+  memory.storeString(address + 40, event.event.json, false);
 }
 
 /**

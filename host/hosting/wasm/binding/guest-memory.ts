@@ -112,6 +112,11 @@ export class GuestMemory {
     return this.#view.getUint32(address, true);
   }
 
+  /** Reads a 64-bit number; above 2^53 the result is the nearest number that JavaScript has. */
+  u64(address: number): number {
+    return Number(this.#view.getBigUint64(address, true));
+  }
+
   /** Reads a bool: every value except 0 is true. */
   bool(address: number): boolean {
     return this.#view.getUint8(address) !== 0;

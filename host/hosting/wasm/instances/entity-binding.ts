@@ -3,6 +3,7 @@
 import { DELETE_ENTITY, NO_ACTIONS } from '../../../model/call.ts';
 import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
+import type { TimerChange } from '../../../model/timer.ts';
 import { eventsTooLarge } from '../../../model/events-too-large.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { PHASE } from '../binding/call-state.ts';
@@ -15,7 +16,9 @@ import {
 } from '../binding/canonical-values.ts';
 import type { CallInContext } from '../binary/core-interface.ts';
 import type { GuestMemory } from '../binding/guest-memory.ts';
+import { liftTimerChanges } from '../binding/timer-values.ts';
 import type { ModuleInstance } from './module-instance.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
 
 /** `result<effect, refusal>` and `result<string, refusal>`: tag 0, payload 4. */
 const RESULT_SIZE = 4 + REFUSAL_SIZE;
@@ -63,6 +66,14 @@ export function constructEntity(
   }
 }
 
+/** Returns the fuel for folding events in one call. */
+export function applyFuel(
+  { applyFuelPerEvent: perEvent, applyFuelPerBatch: perBatch }: WasmLimits,
+  events: number,
+): number {
+  return Math.max(perEvent, Math.min(perEvent * events, perBatch));
+}
+
 /** Applies events. Returns the module's text about an event that it could not decode; undefined if there is none. */
 export function applyEvents(
   instance: ModuleInstance,
@@ -71,9 +82,7 @@ export function applyEvents(
   spent?: Spent,
 ): string | undefined {
   const { exports, memory, limits } = instance;
-  const { applyFuelPerEvent: perEvent, applyFuelPerBatch: perBatch } = limits;
-  const fuel = Math.max(perEvent, Math.min(perEvent * events.length, perBatch));
-  instance.begin(PHASE.closed, fuel, 'apply-fuel', 0n, spent);
+  instance.begin(PHASE.closed, applyFuel(limits, events.length), 'apply-fuel', 0n, spent);
   try {
     const list = lowerEvents(memory, events);
     const result = exports.apply(rep, list, events.length);
@@ -100,7 +109,7 @@ export function command(
   instance.begin(PHASE.command, limits.commandFuel, 'command-fuel', nowMs, context.spent);
   try {
     const result = callInContext(instance, exports.command, rep, context, { name, input });
-    const outcome = liftEffect(instance.memory, result);
+    const outcome = liftEffect(instance.memory, result, instance.world.hasTimersAndViews);
     instance.release(exports.commandPost, result);
     instance.settle(source);
     return outcome;
@@ -184,14 +193,18 @@ function callInContext(
   return result;
 }
 
-/** `effect`: events 0, delete-entity 8, reply 12. */
-function liftEffect(memory: GuestMemory, result: number): Effect | Refusal {
+/** `effect`: events 0, delete-entity 8, reply 12, and where effects have timers: timers 20. */
+function liftEffect(memory: GuestMemory, result: number, hasTimers: boolean): Effect | Refusal {
   const address = memory.record(result, RESULT_SIZE, 4);
   if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
   const events = eventsAt(memory, address + 4);
   if (!Array.isArray(events)) return events;
   const actions = memory.bool(address + 12) ? DELETE_ENTITY : NO_ACTIONS;
-  return { kind: 'effect', events, actions, reply: memory.stringAt(address + 16) };
+  const reply = memory.stringAt(address + 16);
+  if (!hasTimers || memory.u32(address + 28) === 0)
+    return { kind: 'effect', events, actions, reply };
+  const timers = timersAt(memory, address + 24);
+  return Array.isArray(timers) ? { kind: 'effect', events, actions, reply, timers } : timers;
 }
 
 /** Lifts the events whose list lies at `address`, or returns a refusal if they are too large. */
@@ -199,12 +212,27 @@ function eventsAt(memory: GuestMemory, address: number): StoredEvent[] | Refusal
   try {
     return liftEvents(memory, memory.u32(address), memory.u32(address + 4));
   } catch (error) {
-    // A fault would lose the other entities of the instance too. Lifting has not changed the module's memory, so a
-    // refusal suffices.
-    if (error instanceof GuestFault && error.faultCause === 'limit')
-      return eventsTooLarge('it is more than a module may pass on in one call');
-    throw error;
+    return tooLarge(error);
   }
+}
+
+/** Lifts the changes of timers whose list lies at `address`, or returns a refusal if they are too large. */
+function timersAt(memory: GuestMemory, address: number): TimerChange[] | Refusal {
+  try {
+    return liftTimerChanges(memory, memory.u32(address), memory.u32(address + 4));
+  } catch (error) {
+    return tooLarge(error);
+  }
+}
+
+/**
+ * Returns a refusal for a limit that lifting has met, and throws any other error. A fault would lose the other entities of
+ * the instance too. Lifting has not changed the module's memory, so a refusal suffices.
+ */
+function tooLarge(error: unknown): Refusal {
+  if (error instanceof GuestFault && error.faultCause === 'limit')
+    return eventsTooLarge('it is more than a module may pass on in one call');
+  throw error;
 }
 
 function liftReply(memory: GuestMemory, result: number): Reply | Refusal {

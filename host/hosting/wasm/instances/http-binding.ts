@@ -1,7 +1,5 @@
-// The module's export `http.handle`: lowers a request, calls the handler (in a pooled instance on a stack that may
-// suspend), and lifts the response, which the HTTP server checks. Offsets are those of the canonical ABI for
-// wit/runtime.wit.
-import type { HostCalls } from '../../../engine/needs/guest.ts';
+// The module's export `http.handle`: lowers a request and lifts the response, which the HTTP server checks. Offsets are
+// those of the canonical ABI for wit/runtime.wit.
 import type { CallContext, Refusal } from '../../../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
 import {
@@ -11,55 +9,25 @@ import {
   lowerPairs,
   lowerStrings,
 } from '../binding/canonical-values.ts';
-import type { Handle } from '../binary/core-interface.ts';
+import type { Handler } from '../binary/core-interface.ts';
 import type { GuestMemory } from '../binding/guest-memory.ts';
-import type { ModuleInstance } from './module-instance.ts';
+import type { HandlerExport } from './handler-export.ts';
 
 /** `result<response, refusal>`: tag 0, payload 4. */
 const RESULT_SIZE = 4 + REFUSAL_SIZE;
 const BODY = { none: 0, json: 1, text: 2, bytes: 3 } as const;
 const BODY_CASES = 4;
 
-export type WaitingHandle = (...parameters: Parameters<Handle>) => Promise<number>;
+export const HTTP_HANDLE: HandlerExport<EndpointRequest, EndpointResponse | Refusal> = {
+  function: ({ handle }) => handle,
+  call: callHandle,
+  lift: liftResponse,
+  postReturn: ({ handlePost }) => handlePost,
+};
 
-/** Wraps the handler as a call that may suspend. Call it once per instance. */
-export function waitingHandle(instance: ModuleInstance): WaitingHandle {
-  return WebAssembly.promising(instance.exports.handle);
-}
-
-/** Begins a handler's call. Pass what it throws or rejects with to `ModuleInstance.fail`. */
-export function beginRequest(
-  instance: ModuleInstance,
-  handle: WaitingHandle,
-  context: CallContext,
-  request: EndpointRequest,
-  calls: HostCalls,
-): Promise<number> {
-  instance.beginHandler(context, calls);
-  return callHandle(instance.memory, handle, context, request);
-}
-
-/** Ends the call. `result`: the handler's result. Throws the error that `ModuleInstance.fail` returns. */
-export function endRequest(
-  instance: ModuleInstance,
-  result: number,
-  source: string,
-): EndpointResponse | Refusal {
-  try {
-    instance.returned();
-    const outcome = liftResponse(instance.memory, result);
-    instance.release(instance.exports.handlePost, result);
-    instance.settle(source);
-    return outcome;
-  } catch (error) {
-    throw instance.fail(error, source);
-  }
-}
-
-/** Lowers the request and calls the handler, either through `waitingHandle` or directly. */
-export function callHandle<Result>(
+function callHandle<Result>(
   memory: GuestMemory,
-  handle: (...parameters: Parameters<Handle>) => Result,
+  handle: (...parameters: Parameters<Handler>) => Result,
   context: CallContext,
   request: EndpointRequest,
 ): Result {

@@ -11,12 +11,18 @@ import { lastLogLines } from '../../../model/last-log-lines.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
-import { type CoreExports, coreExports, interfaceOfModule } from '../binary/core-interface.ts';
+import {
+  type CoreExports,
+  type CoreInterface,
+  coreExports,
+  interfaceOfModule,
+} from '../binary/core-interface.ts';
 import { takeLastLog, takeLog } from '../binding/diagnostics-binding.ts';
 import type { GuestLog } from '../../../model/guest-log.ts';
 import { type FuelLimit, payFuel, usedUp } from '../binding/fuel.ts';
 import { GuestMemory } from '../binding/guest-memory.ts';
-import { type ImportTarget, createImports } from '../binding/import-binding.ts';
+import type { ImportTarget } from '../binding/host-call.ts';
+import { createImports } from '../binding/import-binding.ts';
 import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts';
 import { MemoryImage } from './memory-image.ts';
 import {
@@ -43,6 +49,8 @@ export class ModuleInstance {
   readonly exports: CoreExports;
   readonly memory: GuestMemory;
   readonly limits: WasmLimits;
+  /** The world of the module's version. */
+  readonly world: CoreInterface;
   /** Its share of the memory of all instances. */
   readonly share: MemoryShare;
   /** True after a fault, and after `letGo`: discard the instance. */
@@ -81,12 +89,12 @@ export class ModuleInstance {
       fuel: undefined,
     };
     this.share = instances.newShare(module.sizes.initialMemoryPages * PAGE_BYTES);
-    const world = interfaceOfModule(module.descriptor);
+    this.world = interfaceOfModule(module.descriptor);
     let instance: WebAssembly.Instance;
     try {
       instance = new WebAssembly.Instance(
         module.compiled,
-        createImports(target, world, suspending),
+        createImports(target, this.world, suspending),
       );
     } catch (error) {
       this.lost = true;
@@ -98,7 +106,7 @@ export class ModuleInstance {
     this.#pages = instance.exports[PAGES_EXPORT] as WebAssembly.Global;
     this.#begin = instance.exports[BEGIN_EXPORT] as (fuel: number) => void;
     this.#restoreGlobals = instance.exports[RESTORE_GLOBALS_EXPORT] as () => void;
-    this.exports = coreExports(instance, world);
+    this.exports = coreExports(instance, this.world);
     this.memory = new GuestMemory(
       this.exports,
       module.stringEncoding,

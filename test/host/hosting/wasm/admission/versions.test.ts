@@ -1,6 +1,6 @@
 // Modules of every version of svc:runtime: what each may import and export, and that a module is of one version.
 import { parse } from '@bytecodealliance/jco';
-import { PROTOCOL_VERSIONS, type ProtocolVersion } from '@svc/contract';
+import { type ModuleDescriptor, PROTOCOL_VERSIONS, type ProtocolVersion } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
 import {
@@ -15,6 +15,7 @@ import {
 
 const refusalOf = (bytes: Uint8Array) => inspectModule(bytes).refusal;
 const NEW = '0.2.0';
+const ROW = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
 const keys = '(call $clear)';
 const fold = '(call $clear)';
 const consume = '(call $clear)';
@@ -84,6 +85,27 @@ describe('a module of version 0.2.0', () => {
       code: 'SVC_MODULE_FOREIGN_IMPORT',
       message: expect.stringContaining("'set-alarm' of 'svc:runtime/clock@0.2.0'"),
     });
+  });
+});
+
+describe('a module that declares what it does not export is refused', () => {
+  const views = [{ id: 'counts', sources: ['counter'], row: ROW, indexes: [], queries: [] }];
+  const consumers = [{ id: 'ledger', sources: ['counter'], start: 'now' }];
+  test.each([
+    ['a view', { views }, 'view', { keys, fold }],
+    ['a consumer', { consumers }, 'consumer', { consume }],
+  ] as const)('%s', async (_what, declared, name, parts) => {
+    const descriptorOf = (version: ProtocolVersion) =>
+      ({ ...testDescriptor(version), ...declared }) as ModuleDescriptor;
+    for (const version of PROTOCOL_VERSIONS) {
+      const without = await component(guestWat({ version }));
+      expect(refusalOf(withDescriptor(without, descriptorOf(version)))).toMatchObject({
+        code: 'SVC_MODULE_BAD_DESCRIPTOR',
+        message: expect.stringContaining(`does not export 'svc:runtime/${name}@${version}'`),
+      });
+    }
+    const complete = await component(guestWat({ version: NEW, ...parts }));
+    expect(refusalOf(withDescriptor(complete, descriptorOf(NEW)))).toBeUndefined();
   });
 });
 

@@ -221,7 +221,7 @@ describe('the instances of a module', () => {
     const limits = { ...WASM_LIMITS_DEFAULT, reusedPagesMax: 3 };
     const module = admitModule(await guestModule(HUNGRY), limits);
     const memory = new InstanceMemory(limits);
-    const pool = new EndpointPool(module, limits, memory, () => {});
+    const pool = new EndpointPool({ module, limits, memory, log: () => {} });
     const fastPath = hostCalls({ speculate: () => undefined });
     const held: number[] = [];
     for (const query of ['', 'x', 'xx', '']) {

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import type { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
+import { HTTP_HANDLE } from '../../../../../host/hosting/wasm/instances/http-binding.ts';
 import { NonSuspendingInstance } from '../../../../../host/hosting/wasm/instances/non-suspending-instance.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
@@ -229,8 +230,9 @@ test('without memory for the instance, the others serve', () => {
   const noInstance = () => {
     throw full;
   };
-  const fastPath = new NonSuspendingInstance(noInstance, {} as MemoryImage, 1);
-  expect(fastPath.serve(CONTEXT, request(0), hostCalls(), 'here')).toBeUndefined();
+  const fastPath = new NonSuspendingInstance(noInstance, {} as MemoryImage, HTTP_HANDLE, 1);
+  const call = { context: CONTEXT, input: request(0), calls: hostCalls(), handler: 0, source: '' };
+  expect(fastPath.serve(call)).toBeUndefined();
 });
 
 test('a closed module answers nothing more at once', async () => {
