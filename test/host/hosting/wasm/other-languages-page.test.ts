@@ -52,6 +52,11 @@ const imports = tableUnder('What the core module imports').map(
 const exports = tableUnder('What the core module exports').map(
   ([name, type, post]) => [name!, signatureOf(type!), post === 'yes'] as const,
 );
+const exported = (name: string, signature: string, post: boolean): [string, string][] => [
+  [name, signature],
+  ...(post ? [[`${POST}${name}`, 'i32 ->'] as [string, string]] : []),
+];
+const renamed = (name: string) => name.replace('@0.1.0', '@0.2.0');
 const functionsOf = (core: CoreModule) =>
   core.exports
     .filter(({ kind }) => kind === 0)
@@ -106,6 +111,47 @@ describe('the page about other languages', () => {
       ...optionalCoreExports(world),
     ];
     expect(new Set(named)).toEqual(new Set(ofHost));
+  });
+
+  test('names what version 0.2.0 has in addition', async () => {
+    const newest = coreInterface('0.2.0');
+    const further = tableUnder('Timers, views and consumers').map(
+      ([names, type]) => [names!, signatureOf(type!)] as const,
+    );
+    const core = readCoreModule(
+      await componentEmbed({
+        dummy: true,
+        witSource: readFileSync(join(root, 'wit/runtime.wit'), 'utf8'),
+        world: 'service-with-views-and-consumers',
+      }),
+    );
+    const importsOfTools = core.imports.map(({ module, name, signature }) => [
+      ...olderImport(module, name),
+      signature,
+    ]);
+    const importsOfPage = [
+      ...imports.map(([module, name, type]) => [renamed(module), name, type]),
+      ...further.flatMap(([names, type]) =>
+        names.includes(' ') ? [[...names.split(' '), type]] : [],
+      ),
+    ];
+    expect(new Set(importsOfPage)).toEqual(new Set(importsOfTools));
+    const importsOfHost = [...newest.coreImports].flatMap(([module, functions]) =>
+      [...functions].map(([name, signature]) => [module, name, signature]),
+    );
+    expect(new Set(importsOfPage)).toEqual(new Set(importsOfHost));
+    const exportsOfPage = [
+      ...exports.flatMap(([name, signature, post]) => exported(renamed(name), signature, post)),
+      ...further.flatMap(([names, type]) =>
+        names.includes(' ') ? [] : exported(names, type, true),
+      ),
+    ];
+    expect(new Set(exportsOfPage)).toEqual(new Set(functionsOf(core)));
+    const exportsOfHost = [
+      ...requiredCoreExports(newest, [...newest.componentExports.keys()]),
+      ...optionalCoreExports(newest),
+    ];
+    expect(new Map(exportsOfPage)).toEqual(new Map(exportsOfHost));
   });
 
   test('is right that no function has more than the 16 parameters that are passed flat', () => {
