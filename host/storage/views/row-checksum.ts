@@ -8,7 +8,7 @@ import { viewDamaged } from './view-failure.ts';
 export type StoredRow = readonly [key: unknown, json: unknown, crc: unknown];
 
 export function rowChecksum(key: string, json: string): number {
-  return crc32(json, crc32(`${key}\n`));
+  return crc32(`${key}\n${json}`);
 }
 
 /** Returns the row. Throws SVC_VIEW_CORRUPT if it is not what was stored. `path`: that of the file. */
