@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { ViewLimits } from '../../host/model/view-limits.ts';
 import { indexTests } from './view-store/index-tests.ts';
+import { modelTests } from './view-store/model-tests.ts';
 import { pageTests } from './view-store/page-tests.ts';
 import { rowTests } from './view-store/row-tests.ts';
 import { type MadeStore, ViewsUnderTest } from './view-store/views-under-test.ts';
@@ -17,5 +18,6 @@ export function viewStoreSuite(place: string, make: (limits: ViewLimits) => Made
     walkTests(views);
     pageTests(views);
     indexTests(views);
+    modelTests(views);
   });
 }

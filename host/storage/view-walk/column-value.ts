@@ -6,7 +6,8 @@ export type ColumnValue = bigint | number | string;
 
 /**
  * Stands for null. It is less than every number and every text, in JavaScript's comparison of numbers as in SQLite, so
- * that a position in an index can be compared without a case for null.
+ * that a position in an index can be compared without a case for null. It is never
+ * compared with a row's key, because SQLite would compare it there as a text.
  */
 export const NULL_VALUE = -Infinity;
 

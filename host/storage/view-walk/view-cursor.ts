@@ -37,6 +37,7 @@ export function positionOf(definition: string, walk: Walk, cursor: string): read
   if (parts[1] !== digestOf(definition, walk))
     throw invalid('it is of another query, other parameters, or an earlier version of the view');
   const open = openKinds(walk);
+  if (open.length === 0) throw invalid('its query has one row at most, and no second page');
   const position = parts.slice(2).map((value, at) => readValue(open[at], value));
   // The key, which is the last value, is never null.
   if (position.length !== open.length || position.includes(undefined) || parts.at(-1) === null)

@@ -24,7 +24,7 @@ export interface Walk {
   readonly lower: Bound | undefined;
   readonly upper: Bound | undefined;
   readonly descending: boolean;
-  /** Whether no row can be between the bounds, because a parameter of the range is null. */
+  /** Whether no row fits, because a parameter of the range, or the one for the key, is null. */
   readonly isEmpty: boolean;
 }
 
@@ -53,18 +53,23 @@ export function walkOf(view: StoredView, { plan, parameters }: ViewQuery): Walk 
   };
   const equals = plan.equals.map((name, at) => valueOf(name, columns[at]!));
   const { range, descending } = plan;
-  const fixed = { columns, equals, descending };
-  if (range === undefined) return { ...fixed, lower: undefined, upper: undefined, isEmpty: false };
+  // No row has null as its key.
+  const isEmpty = equals.length === columns.length && equals.at(-1) === NULL_VALUE;
+  const walk = { columns, equals, lower: undefined, upper: undefined, descending, isEmpty };
+  if (range === undefined) return walk;
   const column = columns[equals.length]!;
-  return { ...fixed, ...boundsOf(range, (name) => valueOf(name, column)) };
+  const bounds = boundsOf(range, (name) => valueOf(name, column));
+  // A row whose column is null is in no range.
+  const lower = bounds.lower ?? (column.field === undefined ? undefined : AFTER_NULL);
+  return { ...walk, ...bounds, lower };
 }
+
+const AFTER_NULL: Bound = { values: [NULL_VALUE], isInclusive: false };
 
 function boundsOf(
   range: ColumnRange,
   valueOf: (name: string) => ColumnValue,
 ): Pick<Walk, 'lower' | 'upper' | 'isEmpty'> {
-  // A row whose column is null is in no range.
-  const afterNull = { values: [NULL_VALUE], isInclusive: false };
   if (range.kind === 'prefix') {
     const prefix = valueOf(range.parameter);
     if (typeof prefix !== 'string') return { lower: undefined, upper: undefined, isEmpty: true };
@@ -77,7 +82,7 @@ function boundsOf(
   const lower = boundOf(range.lower);
   const upper = boundOf(range.upper);
   const isEmpty = [lower, upper].some((bound) => bound?.values[0] === NULL_VALUE);
-  return { lower: lower ?? afterNull, upper, isEmpty };
+  return { lower, upper, isEmpty };
 }
 
 /** Returns the walk that goes on after a row with these values of the columns after those of `equals`. */

@@ -94,6 +94,26 @@ export function walkTests(views: ViewsUnderTest): void {
       expect(await keysOf(reader, prefix)).toEqual(['a', 'a\0']);
     });
 
+    test('of keys has no row for null, not even the one whose key looks like it', async () => {
+      const { reader } = await views.live(viewOf(), row('-Inf', {}), row('', {}));
+      const bound = { parameter: 'missing', isInclusive: true };
+      for (const plan of [
+        { equals: ['missing'] },
+        { range: { kind: 'between', lower: bound } },
+        { range: { kind: 'between', upper: bound } },
+        { range: { kind: 'prefix', parameter: 'missing' } },
+      ] as const) {
+        expect(await keysOf(reader, planned({ index: 'key', ...plan }))).toEqual([]);
+        expect(await reader.count(planned({ index: 'key', ...plan }))).toEqual({
+          count: 0,
+          hasMore: false,
+        });
+      }
+      const upper = { parameter: 'to', isInclusive: true };
+      const until = planned({ index: 'key', range: { kind: 'between', upper } }, { to: '-Inf' });
+      expect(await keysOf(reader, until)).toEqual(['', '-Inf']);
+    });
+
     test('over an equal field goes by the fields that follow, then by key', async () => {
       const view = viewOf(indexOn(['a', 'text'], ['b', 'integer'], ['c', 'text']));
       const { reader } = await views.live(

@@ -62,7 +62,7 @@ function edit(dir: string, sql: string): void {
 
 /** What a writer says of the file that it finds; then the view is as if there had been none. */
 async function discardedIn(dir: string): Promise<string | undefined> {
-  const writer = await viewsIn(dir).openWriter(view);
+  const writer = viewsIn(dir).openWriter(view);
   try {
     if (writer.discarded === undefined) return undefined;
     expect([writer.rowCount, writer.foldedTo, writer.isLive]).toEqual([0, undefined, false]);
@@ -213,11 +213,12 @@ describe('a damaged row', () => {
   });
 });
 
+const check = ({ key, json }: ViewRow) => expect([key, json]).toEqual([key, stored.get(key)]);
+
 /** Reads everything; returns what went wrong as codes. No row may be another than the one that was stored. */
 async function readAll(dir: string): Promise<string[]> {
   const codes: string[] = [];
   const reader = viewsIn(dir).reader(view);
-  const check = ({ key, json }: ViewRow) => expect([key, json]).toEqual([key, stored.get(key)]);
   const attempt = async (call: () => Promise<void>) => {
     const failure = await failureOf(call);
     if (failure !== undefined) codes.push((failure as { readonly code: string }).code);
