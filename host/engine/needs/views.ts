@@ -26,8 +26,8 @@ export interface StoredView {
 /** The position in the journal up to which events are folded into the rows. */
 export interface FoldedTo {
   readonly position: Position;
-  /** The checksum that `Feed.checksum` gives for the position: rows of another journal have another one. */
-  readonly checksum: number | undefined;
+  /** The text that `Feed.mark` gives for the position: in another journal it is another one. */
+  readonly mark: string | undefined;
 }
 
 export interface ViewRow {

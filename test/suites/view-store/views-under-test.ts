@@ -82,7 +82,7 @@ export function viewOf(...indexes: readonly ViewIndex[]): StoredView {
 }
 
 export function folded(position: number): FoldedTo {
-  return { position: String(position), checksum: 7_000_000_000 + position };
+  return { position: String(position), mark: `mark of ${position}` };
 }
 
 export function row(key: string, fields: object): RowChange {
