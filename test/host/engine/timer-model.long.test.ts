@@ -1,0 +1,14 @@
+// 10,000 random histories of timers and firings, of which timer-model.test.ts runs some hundreds.
+import { expect, test } from 'vitest';
+import { TimerHistory } from '../../support/timer-histories.ts';
+
+const HISTORIES = 10_000;
+
+test('each occurrence has its effect once, and what is stored first wins, in 10,000 histories', async () => {
+  const first = Math.floor(Math.random() * 2 ** 31);
+  for (let seed = first; seed < first + HISTORIES; seed++) {
+    const history = new TimerHistory(seed, seed % 2 === 0);
+    await history.run();
+    expect(history.problems, `seed ${seed}, ${seed % 2 === 0}`).toEqual([]);
+  }
+}, 1_200_000);

@@ -1,0 +1,37 @@
+// Random histories of timers and firings (test/support/timer-histories.ts): each occurrence has its effect once, a cancel that
+// was stored first wins, no timer is lost, and no other call fails because a firing has lost. A failing history names its
+// seed: put it into `SEEDS` to see it again.
+import { expect, test } from 'vitest';
+import { TimerHistory } from '../../support/timer-histories.ts';
+
+const SEEDS = Array.from({ length: 150 }, (_, index) => index + 1);
+const CHANCE = Math.floor(Math.random() * 2 ** 31);
+const FRESH = Array.from({ length: 50 }, (_, index) => CHANCE + index);
+
+test.each([
+  ['appends fail', true],
+  ['no append fails, so no call may fail', false],
+])(
+  'each occurrence has its effect once, and what is stored first wins: %s',
+  async (_what, isFaulty) => {
+    const ends = new Set<string>();
+    for (const seed of [...SEEDS, ...FRESH]) {
+      const history = new TimerHistory(seed, isFaulty);
+      await history.run();
+      expect(history.problems, `seed ${seed}`).toEqual([]);
+      for (const end of history.ends.keys()) ends.add(end);
+    }
+    // Else the histories have shown nothing.
+    expect(ends).toEqual(
+      new Set([
+        'replied',
+        'refused',
+        'gone',
+        'retried',
+        'dead',
+        ...(isFaulty ? ['unavailable'] : []),
+      ]),
+    );
+  },
+  60_000,
+);
