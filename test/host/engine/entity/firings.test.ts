@@ -255,6 +255,22 @@ describe('runs alone:', () => {
     expect(await it.outcome('a', 'history')).toEqual([1, 5, 2, 3]);
   });
 
+  test('an occurrence that was put off meanwhile calls no guest, and commands are pipelined again', async () => {
+    const it = await withTimer('fault');
+    const timer = it.timerOf('a')!;
+    expect(await it.fired(timer)).toBe('retried');
+    it.guest.calls.length = 0;
+    expect([await it.fired(timer), it.guest.calls]).toEqual(['gone', []]);
+    await it.set('a', 'add', 5);
+    await it.fired(it.timerOf('a')!);
+    it.guest.calls.length = 0;
+    it.journal.held = true;
+    const commands = [it.call('a', 'add', 1), it.call('a', 'add', 2)];
+    expect(it.guest.calls).toEqual(['add', 'apply', 'add', 'apply']);
+    await it.journal.letAllThrough();
+    await Promise.all(commands);
+  });
+
   test('a command before it that cancels the timer wins, and no guest is called for it', async () => {
     const it = await withTimer();
     const timer = it.timerOf('a')!;
