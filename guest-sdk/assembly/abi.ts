@@ -14,6 +14,7 @@ import { HttpCall } from "./http-call";
 import { Request } from "./http";
 import { log } from "./log";
 import { endpointOf, entityOf } from "./registry";
+import { CHANGE_BYTES, TimerChange } from "./timer";
 
 export {
   env_abort,
@@ -29,7 +30,7 @@ export {
 } from "./environment";
 
 // @ts-ignore: decorator
-@external("[export]svc:runtime/entity@0.1.0", "[resource-new]instance")
+@external("[export]svc:runtime/entity@0.2.0", "[resource-new]instance")
 declare function instanceNew(representation: usize): i32;
 
 /** Memory for the largest answer: result<effect, refusal>. */
@@ -134,7 +135,17 @@ export function entity_command(
   store<usize>(answer + 8, count);
   store<u8>(answer + 12, effect.deleteEntity ? 1 : 0);
   host.putString(answer + 16, effect.reply);
+  putTimers(answer + 24, effect.timers);
   return answer;
+}
+
+/** Writes a list<timer-change>. `last`: the last change; null: an empty list. */
+function putTimers(at: usize, last: TimerChange | null): void {
+  const count: usize = last !== null ? last.count : 0;
+  const list = count > 0 ? __new(count * CHANGE_BYTES, idof<ArrayBuffer>()) : nowhere;
+  if (last !== null) last.putAll(list);
+  store<usize>(at, list);
+  store<usize>(at + 4, count);
 }
 
 export function entity_query(

@@ -80,6 +80,10 @@ export class EntityClient {
     public readonly id: string,
   ) {}
 
+  __svc_component(): string {
+    return this.component;
+  }
+
   protected __svc_call<R>(name: string, input: string): Result<R> {
     const key = this.__svc_key;
     const keyText = key !== null ? key : "";
@@ -137,7 +141,7 @@ export class EntityClient {
 }
 
 /** Converts a `call-error` of the WIT to the refusal that a handler receives. */
-function callError(at: usize): Refusal {
+export function callError(at: usize): Refusal {
   const payload = at + 4;
   switch (load<u8>(at)) {
     case 0: {

@@ -2,6 +2,7 @@
 // LaterReply: a reply that is computed from the state after the events.
 import { toJson } from "./codec";
 import { Refusal } from "./code";
+import { DeferredCall, Due, SetTimer, TimerChange } from "./timer";
 
 export class StoredEvent {
   constructor(
@@ -29,6 +30,8 @@ export class EffectBase {
   refusal: Refusal | null = null;
   events: StoredEvent[] = NO_EVENTS;
   deleteEntity: bool = false;
+  /** The last change of the entity's timers, which links to the earlier ones; null: none. */
+  timers: TimerChange | null = null;
   /** JSON text of the reply; empty when there is a `LaterReply`. */
   reply: string = "null";
   later: LaterReply | null = null;
@@ -48,10 +51,14 @@ export class Effect<R> extends EffectBase {
   }
 }
 
-/** Events to persist, and whether to delete the entity after them. `thenReply` and its variants create the effect. */
+/**
+ * Events to persist, whether to delete the entity after them, and changes of its timers. `thenReply` and its variants
+ * create the effect.
+ */
 export class Change<S, E> {
   private events: StoredEvent[] = [];
   private deleteEntity: bool = false;
+  private timers: TimerChange | null = null;
 
   /** Adds an event, which is persisted after the earlier ones. */
   thenPersist(event: E): this {
@@ -59,9 +66,27 @@ export class Change<S, E> {
     return this;
   }
 
-  /** Deletes the entity after its events; the same id starts again from the empty state. */
+  /**
+   * Deletes the entity after its events; the same id starts again from the empty state. Its timers are cancelled, except
+   * those that this change sets.
+   */
   thenDelete(): this {
     this.deleteEntity = true;
+    return this;
+  }
+
+  /**
+   * Sets a timer of this entity, which replaces the one with the same name. `attempts`: the number of attempts of a
+   * firing before the timer is dead; 0: as the settings say.
+   */
+  thenSetTimer(name: string, due: Due, call: DeferredCall, attempts: u32 = 0): this {
+    this.timers = new SetTimer(this.timers, name, due, call, attempts);
+    return this;
+  }
+
+  /** Cancels a timer of this entity, if there is one with this name. */
+  thenCancelTimer(name: string): this {
+    this.timers = new TimerChange(this.timers, name);
     return this;
   }
 
@@ -96,6 +121,7 @@ export class Change<S, E> {
     // A copy: later additions to the change do not belong to this effect.
     effect.events = this.events.slice();
     effect.deleteEntity = this.deleteEntity;
+    effect.timers = this.timers;
     return effect;
   }
 }

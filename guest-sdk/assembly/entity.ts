@@ -9,6 +9,7 @@ import { unseed } from "./environment";
 import { host } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { Result } from "./result";
+import { DeferredCall, Due } from "./timer";
 
 /** The part of an entity's class that does not depend on its types. */
 export abstract class EntityComponent {
@@ -41,6 +42,19 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
   /** Starts a change that deletes the entity without a last event. */
   protected deleteEntity(): Change<S, E> {
     return new Change<S, E>().thenDelete();
+  }
+
+  /**
+   * Starts a change that sets a timer and persists nothing. `attempts`: the number of attempts of a firing before the
+   * timer is dead; 0: as the settings say.
+   */
+  protected setTimer(name: string, due: Due, call: DeferredCall, attempts: u32 = 0): Change<S, E> {
+    return new Change<S, E>().thenSetTimer(name, due, call, attempts);
+  }
+
+  /** Starts a change that cancels a timer and persists nothing. */
+  protected cancelTimer(name: string): Change<S, E> {
+    return new Change<S, E>().thenCancelTimer(name);
   }
 
   /** Replies, and changes nothing. */

@@ -9,3 +9,4 @@ export { JsonReader } from "./json-reader";
 export { JsonWriter } from "./json-writer";
 export { addEndpoint, addEntity } from "./registry";
 export { Result } from "./result";
+export { DeferredCall } from "./timer";

@@ -67,13 +67,30 @@ export function wellFormed(text: string): string {
 
 export namespace clock {
   // @ts-ignore: decorator
-  @external("svc:runtime/clock@0.1.0", "now-ms")
+  @external("svc:runtime/clock@0.2.0", "now-ms")
   export declare function nowMs(): u64;
+
+  /** `timer`: address of a `timer`. `answer`: address for a result<_, call-error>. */
+  // @ts-ignore: decorator
+  @external("svc:runtime/clock@0.2.0", "set-timer")
+  export declare function setTimer(timer: usize, answer: usize): void;
+
+  // @ts-ignore: decorator
+  @external("svc:runtime/clock@0.2.0", "cancel-timer")
+  export declare function cancelTimer(
+    component: usize,
+    componentUnits: usize,
+    id: usize,
+    idUnits: usize,
+    name: usize,
+    nameUnits: usize,
+    answer: usize,
+  ): void;
 }
 
 export namespace journal {
   // @ts-ignore: decorator
-  @external("svc:runtime/journal@0.1.0", "read")
+  @external("svc:runtime/journal@0.2.0", "read")
   export declare function read(
     component: usize,
     componentUnits: usize,
@@ -87,7 +104,7 @@ export namespace journal {
 
 export namespace routing {
   // @ts-ignore: decorator
-  @external("svc:runtime/routing@0.1.0", "call")
+  @external("svc:runtime/routing@0.2.0", "call")
   export declare function call(
     component: usize,
     componentUnits: usize,

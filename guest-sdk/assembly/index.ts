@@ -15,3 +15,5 @@ export { Header } from "./http-answer";
 export { NullablePatch, Patch } from "./patch";
 export { register } from "./registry";
 export { Result, ok, refuse } from "./result";
+export { DeferredCall, Due } from "./timer";
+export { Timers } from "./timers";

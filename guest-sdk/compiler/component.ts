@@ -6,7 +6,7 @@ import { componentEmbed, componentNew } from '@bytecodealliance/jco';
 import { DESCRIPTOR_SECTION, type ModuleDescriptor } from '@svc/contract';
 
 /** Possible locations of the contract: a published package contains a copy; the file is at the repository's root. */
-const WIT_FILES = ['../wit/0.1.0/runtime.wit', '../../wit/0.1.0/runtime.wit'].map(
+const WIT_FILES = ['../wit/runtime.wit', '../../wit/runtime.wit'].map(
   (path) => new URL(path, import.meta.url),
 );
 

@@ -74,7 +74,7 @@ export function describe(
     }
   }
   const descriptor = {
-    protocol: '0.1.0',
+    protocol: '0.2.0',
     sdk,
     types: { ...schemas.types },
     entities,

@@ -22,7 +22,9 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'Code',
   'Context',
   'Decimal',
+  'DeferredCall',
   'Done',
+  'Due',
   'Duration',
   'Effect',
   'EntityClient',
@@ -36,6 +38,7 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'Response',
   'Result',
   'RoundingMode',
+  'Timers',
   'checkedAdd',
   'checkedMul',
   'checkedSub',
@@ -87,6 +90,11 @@ export function readable(message: string): string {
 export interface KnownNames {
   /** Names of the clients that the compiler writes → their files. */
   readonly clients: ReadonlyMap<string, string>;
+  /** Names of the classes of deferred calls that the compiler writes → their files, and the queries of their entities. */
+  readonly calls: ReadonlyMap<
+    string,
+    { readonly file: string; readonly queries: readonly string[] }
+  >;
   /** `Event.amount` → the cases of `Event` that have the member. */
   readonly caseMembers: ReadonlyMap<string, readonly string[]>;
   /** Sum types → their cases. */
@@ -105,6 +113,7 @@ export interface KnownNames {
 
 export const NO_NAMES: KnownNames = {
   clients: new Map(),
+  calls: new Map(),
   caseMembers: new Map(),
   cases: new Map(),
   enums: new Map(),
@@ -209,7 +218,7 @@ function exportHelp(name: string, module: string, known: KnownNames): string | u
 /** Describes where to import a name from; undefined if nothing exports it. `except`: files that do not count. */
 function sourceOf(name: string, except: readonly string[], known: KnownNames): string | undefined {
   if (SDK_NAMES.has(name)) return `add import { ${name} } from "${SDK_PACKAGE}";`;
-  const entityFile = known.clients.get(name);
+  const entityFile = known.clients.get(name) ?? known.calls.get(name)?.file;
   if (entityFile !== undefined)
     return `the compiler writes it into the file of its entity: import { ${name} } from that file, ${entityFile}`;
   const exporting = known.exported.get(name)?.find((file) => !except.includes(file));
@@ -217,6 +226,8 @@ function sourceOf(name: string, except: readonly string[], known: KnownNames): s
 }
 
 function memberHelp(name: string, type: string, known: KnownNames): string | undefined {
+  if (known.calls.get(type)?.queries.includes(name) === true)
+    return `'${name}' is a query: what is sent later is a command, which can have an effect`;
   const [first] = known.caseMembers.get(`${type}.${name}`) ?? [];
   if (first !== undefined)
     return `it is a member of '${first}': instanceof does not narrow the type, write (event as ${first}).${name}`;

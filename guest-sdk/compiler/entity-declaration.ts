@@ -90,7 +90,7 @@ export function readEntity(
     problems.push(
       problemAt(declaration.name.range, `entity '${name}' cannot have type parameters`),
     );
-  problems.push(...clientClash(declaration));
+  problems.push(...writtenNameClashes(declaration));
   const handlers = readHandlers(declaration, names, problems);
   // An invalid decorator has its own message.
   if (declaration.members.every((member) => (member.decorators ?? []).length === 0)) {
@@ -140,16 +140,22 @@ function missingParts(declaration: ClassDeclaration, state: string, event: strin
     );
 }
 
-/** Checks that the name of the entity's client is not used in its file. */
-function clientClash({ name: { text: name }, range }: ClassDeclaration): Problem[] {
-  const clash = namesOf(range.source).find((other) => other.text === `${name}Client`);
-  if (clash === undefined) return [];
-  return [
-    problemAt(
-      clash.range,
+/** Checks that the names of the classes that the compiler writes for the entity are not used in its file. */
+function writtenNameClashes({ name: { text: name }, range }: ClassDeclaration): Problem[] {
+  const messages = new Map([
+    [
+      `${name}Client`,
       `'${name}Client' is the client that the compiler writes for '${name}': give this another name`,
-    ),
-  ];
+    ],
+    [
+      `${name}Call`,
+      `'${name}Call' is the class of deferred calls that the compiler writes for '${name}': give this another name`,
+    ],
+  ]);
+  return namesOf(range.source).flatMap((other) => {
+    const message = messages.get(other.text);
+    return message === undefined ? [] : [problemAt(other.range, message)];
+  });
 }
 
 /** Reads the commands and queries of an entity, in the order of the source. */

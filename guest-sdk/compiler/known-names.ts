@@ -23,6 +23,17 @@ export function knownNames(parser: Parser, declarations: Declarations): KnownNam
         declaration.range.source.normalizedPath,
       ]),
     ),
+    calls: new Map(
+      [...declarations.entities.values()].map(({ name, declaration, handlers }) => [
+        `${name}Call`,
+        {
+          file: declaration.range.source.normalizedPath,
+          queries: handlers
+            .filter(({ kind }) => kind === 'query')
+            .map(({ method }) => method.name.text),
+        },
+      ]),
+    ),
     caseMembers: caseMembers(sums),
     cases: new Map(sums.map(({ name, cases }) => [name, cases.map((one) => one.name)])),
     enums: new Map([...declarations.enums.values()].map(({ name, members }) => [name, members])),

@@ -14,14 +14,14 @@ type Module = binaryen.Module;
  * answer.
  */
 const EXPORTS: readonly (readonly [from: string, to: string, post?: string])[] = [
-  ['entity_constructor', 'svc:runtime/entity@0.1.0#[constructor]instance'],
-  ['entity_destructor', 'svc:runtime/entity@0.1.0#[dtor]instance'],
-  ['entity_apply', 'svc:runtime/entity@0.1.0#[method]instance.apply', 'post'],
-  ['entity_command', 'svc:runtime/entity@0.1.0#[method]instance.command', 'post'],
-  ['entity_query', 'svc:runtime/entity@0.1.0#[method]instance.query', 'post'],
-  ['entity_snapshot', 'svc:runtime/entity@0.1.0#[method]instance.snapshot', 'post'],
-  ['http_handle', 'svc:runtime/http@0.1.0#handle', 'post'],
-  ['diagnostics_take_log', 'svc:runtime/diagnostics@0.1.0#take-log', 'log_post'],
+  ['entity_constructor', 'svc:runtime/entity@0.2.0#[constructor]instance'],
+  ['entity_destructor', 'svc:runtime/entity@0.2.0#[dtor]instance'],
+  ['entity_apply', 'svc:runtime/entity@0.2.0#[method]instance.apply', 'post'],
+  ['entity_command', 'svc:runtime/entity@0.2.0#[method]instance.command', 'post'],
+  ['entity_query', 'svc:runtime/entity@0.2.0#[method]instance.query', 'post'],
+  ['entity_snapshot', 'svc:runtime/entity@0.2.0#[method]instance.snapshot', 'post'],
+  ['http_handle', 'svc:runtime/http@0.2.0#handle', 'post'],
+  ['diagnostics_take_log', 'svc:runtime/diagnostics@0.2.0#take-log', 'log_post'],
   ['cabi_realloc', 'cabi_realloc'],
 ];
 
@@ -40,10 +40,12 @@ const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
 ]);
 
 const CONTRACT_IMPORTS: ReadonlySet<string> = new Set([
-  'svc:runtime/clock@0.1.0 now-ms',
-  'svc:runtime/journal@0.1.0 read',
-  'svc:runtime/routing@0.1.0 call',
-  '[export]svc:runtime/entity@0.1.0 [resource-new]instance',
+  'svc:runtime/clock@0.2.0 now-ms',
+  'svc:runtime/clock@0.2.0 set-timer',
+  'svc:runtime/clock@0.2.0 cancel-timer',
+  'svc:runtime/journal@0.2.0 read',
+  'svc:runtime/routing@0.2.0 call',
+  '[export]svc:runtime/entity@0.2.0 [resource-new]instance',
 ]);
 
 /**

@@ -16,6 +16,8 @@ const BUILDERS: ReadonlySet<string> = new Set([
   'persist',
   'persistAll',
   'deleteEntity',
+  'setTimer',
+  'cancelTimer',
   'reply',
   'refuse',
 ]);

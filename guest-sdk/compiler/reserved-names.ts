@@ -22,6 +22,8 @@ const BASE_MEMBERS: ReadonlySet<string> = new Set([
   'persist',
   'persistAll',
   'deleteEntity',
+  'setTimer',
+  'cancelTimer',
   'reply',
   'refuse',
 ]);

@@ -19,10 +19,12 @@ import { nothingRegistered, readRegistrations } from './registrations.ts';
 import { descriptorProblems } from './refused-descriptor.ts';
 import { reservedNameProblems } from './reserved-names.ts';
 import { sourceNumbers } from './source-map.ts';
+import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
 import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
 import {
   GLUE_IMPORT,
+  callClass,
   clientClass,
   dataMembers,
   defaultsOf,
@@ -77,6 +79,7 @@ export function sdkTransform(state: BuildState): TransformClass {
         ...parser.sources.filter(isUserSource).flatMap(reservedNameProblems),
         ...entities.flatMap(queryEffectProblems),
         ...entities.flatMap((entity) => entityCallProblems(entity, clients)),
+        ...parser.sources.filter(isUserSource).flatMap(timerCallProblems),
       );
       state.warnings = parser.sources.filter(isUserSource).flatMap(uncheckedNumberWarnings);
       // Types are checked in any case, so that all problems are reported together.
@@ -142,7 +145,7 @@ function write(parser: Parser, declarations: Declarations): void {
     injectMembers(entity.declaration, entityMembers(entity));
     injectStatements(
       entity.declaration.range.source,
-      `${clientClass(entity)}\n${laterReplyClasses(entity)}`,
+      `${clientClass(entity)}\n${callClass(entity)}\n${laterReplyClasses(entity)}`,
     );
     writeLaterReplies(entity);
   }

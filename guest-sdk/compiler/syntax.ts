@@ -127,6 +127,8 @@ export interface SdkNames {
   of(type: TypeNode): string | undefined;
   /** Returns the SDK's name of an imported name; undefined if the name is not imported from the SDK. */
   ofLocal(name: string): string | undefined;
+  /** Returns whether the file imports the whole SDK under this name. */
+  isNamespace(name: string): boolean;
 }
 
 export function sdkNames(source: Source): SdkNames {
@@ -146,6 +148,7 @@ export function sdkNames(source: Source): SdkNames {
       return namespaces.has(first) ? type.name.next.identifier.text : undefined;
     },
     ofLocal: (name) => imported.get(name),
+    isNamespace: (name) => namespaces.has(name),
   };
 }
 

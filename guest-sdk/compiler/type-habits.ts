@@ -192,6 +192,36 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   },
   { code: MUST_RETURN, help: 'return a value on every way through it, also at its end' },
 
+  // --- timers ---
+  {
+    code: NOT_ASSIGNABLE,
+    message: /^Type '(?:[iuf]\d+)' is not assignable to type 'Date'/,
+    before: /\bDue\.at\(\s*$/,
+    help: 'Due.at takes a Date: Due.at(new Date(ms)); Due.after(900_000) counts from now on',
+  },
+  {
+    code: NOT_ASSIGNABLE,
+    message: /^Type 'Duration' is not assignable to type 'i64'/,
+    line: /\bDue\.(?:after|every)\(/,
+    help: 'write its milliseconds: Due.after(Duration.ofMinutes(15).ms)',
+  },
+  {
+    code: NOT_ASSIGNABLE,
+    message: /is not assignable to type 'Due'/,
+    help: 'say when: Due.after(900_000), Due.at(date), Due.every(60_000) or Due.cron("0 9 * * *", "Europe/Berlin")',
+  },
+  {
+    code: NOT_ASSIGNABLE,
+    message: /is not assignable to type 'DeferredCall'/,
+    help: 'a timer takes a command to send later: OrderCall.expire(id), a class that the compiler writes beside OrderClient',
+  },
+  {
+    code: NOT_ASSIGNABLE,
+    message: /is not assignable to type 'EntityClient'/,
+    before: /\bTimers\.cancel\(/,
+    help: 'name the entity by its client: Timers.cancel("remind", new OrderClient(id))',
+  },
+
   // --- entities and endpoints ---
   {
     code: NOT_ASSIGNABLE,
@@ -252,6 +282,11 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   },
 
   // --- missing members ---
+  {
+    code: NO_SUCH_MEMBER,
+    message: /'then(?:SetTimer|CancelTimer|Persist|Delete)' does not exist on type 'Effect</,
+    help: 'the reply comes last: this.persist(event).thenSetTimer("expire", due, call).thenReply(value); or this.setTimer(…) in place of this.persist(event)',
+  },
   {
     code: NO_SUCH_MEMBER,
     message: /'(?:from|of)' does not exist on type 'Array'/,

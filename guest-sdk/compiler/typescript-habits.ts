@@ -32,7 +32,8 @@ export function habitHelp({ code, message, before, after }: MessageInLine): stri
 
 const NO_NETWORK =
   'a module has no network: what it needs comes with the request or from an entity';
-const NO_TIMERS = 'a module has no timers: it runs while it is called, and computes';
+const NO_TIMERS =
+  'a module runs while it is called; to do something later, set a timer: this.persist(event).thenSetTimer("expire", Due.after(900_000), OrderCall.expire(id))';
 const NO_COMPUTED_TYPES = 'types cannot be computed: write a class with the fields';
 
 /** Names that JavaScript or TypeScript programs have, but modules do not have → what to use instead. */

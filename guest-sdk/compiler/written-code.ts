@@ -15,6 +15,7 @@ import { plainStatus } from './route-answers.ts';
 import { SDK_PACKAGE, textOf } from './syntax.ts';
 
 const GLUE = [
+  'DeferredCall',
   'EndpointComponent',
   'EntityCall',
   'EntityClient',
@@ -273,14 +274,19 @@ function dispatch(handler: EntityHandler, refused: string): string {
   return `${madeFor(handler.method.name)}if (call.name == ${quote(handler.wireName)}) { ${decoded} return ${returned}; }`;
 }
 
+/** Returns the parameter of a written method that takes the handler's input, and the expression for its JSON text. */
+function inputOf({ input }: EntityHandler): { readonly parameter: string; readonly json: string } {
+  if (input === undefined) return { parameter: '', json: '"null"' };
+  const type = textOf(input.type);
+  return { parameter: `input: ${type}`, json: `__svc_toJson<${type}>(input)` };
+}
+
 /** Returns the class by which handlers call the entity. */
 export function clientClass(entity: EntityClass): string {
   const methods = entity.handlers.map((handler) => {
-    const parameter = handler.input === undefined ? '' : `input: ${textOf(handler.input.type)}`;
-    const input =
-      handler.input === undefined ? '"null"' : `__svc_toJson<${textOf(handler.input.type)}>(input)`;
+    const { parameter, json } = inputOf(handler);
     const reply = textOf(handler.reply);
-    return `${madeFor(handler.method.name)}${handler.method.name.text}(${parameter}): __svc_Result<${reply}> { return this.__svc_call<${reply}>(${quote(handler.wireName)}, ${input}); }`;
+    return `${madeFor(handler.method.name)}${handler.method.name.text}(${parameter}): __svc_Result<${reply}> { return this.__svc_call<${reply}>(${quote(handler.wireName)}, ${json}); }`;
   });
   const recorded = `__svc_RecordedEvent<${entity.event}>[]`;
   return `${madeFor(entity.declaration.name)}export class ${entity.name}Client extends __svc_EntityClient {
@@ -290,6 +296,19 @@ export function clientClass(entity: EntityClass): string {
   withIdempotencyKey(key: string): ${entity.name}Client { this.__svc_key = key; return this; }
   /** Returns the acknowledged events since the entity's last deletion, oldest first; limit: 1 to 1,000. */
   events(afterSeq: u64 = 0, limit: u32 = 100): __svc_Result<${recorded}> { return this.__svc_events<${entity.event}>(afterSeq, limit); }
+}`;
+}
+
+/** Returns the class whose static methods create deferred calls of the entity's commands, for timers. */
+export function callClass(entity: EntityClass): string {
+  const commands = entity.handlers.filter((handler) => handler.kind === 'command');
+  const methods = commands.map((handler) => {
+    const { parameter, json } = inputOf(handler);
+    const parameters = parameter === '' ? 'id: string' : `id: string, ${parameter}`;
+    return `${madeFor(handler.method.name)}static ${handler.method.name.text}(${parameters}): __svc_DeferredCall { return new __svc_DeferredCall(${quote(entity.component)}, id, ${quote(handler.wireName)}, ${json}); }`;
+  });
+  return `${madeFor(entity.declaration.name)}export class ${entity.name}Call {
+  ${methods.join('\n  ')}
 }`;
 }
 

@@ -13,6 +13,8 @@ const page = readFileSync(join(root, 'docs/reference/sdk.md'), 'utf8');
 /** Objects of these come from the runtime and the SDK. */
 const NEVER_CONSTRUCTED = new Set([
   'Context',
+  'DeferredCall',
+  'Due',
   'Request',
   'EntityClient',
   'RecordedEvent',

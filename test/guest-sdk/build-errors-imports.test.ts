@@ -25,10 +25,10 @@ test('an import of its own is refused with its name and place', async () => {
 test('an import under the name of the contract, but not its own, is refused', async () => {
   const source = entity(
     '@query("a") a(s: State): i32 { return evil(); }',
-    '@external("svc:runtime/clock@0.1.0", "evil") declare function evil(): i32;\nregister<Thing>();',
+    '@external("svc:runtime/clock@0.2.0", "evil") declare function evil(): i32;\nregister<Thing>();',
   );
   expect(await firstLine(source)).toMatch(
-    /^10:\d+ the import 'evil' of 'svc:runtime\/clock@0.1.0' is not there/,
+    /^10:\d+ the import 'evil' of 'svc:runtime\/clock@0.2.0' is not there/,
   );
 });
 

@@ -143,7 +143,9 @@ register<Body>();`,
     );
     const lines = problems.map((problem) => problemLine(problem));
     expect(lines[0]).toMatch(/^Cannot find name 'fetch'. \(AS2304\): a module has no network/);
-    expect(lines[1]).toMatch(/^Cannot find name 'setTimeout'. \(AS2304\): a module has no timers/);
+    expect(lines[1]).toMatch(
+      /^Cannot find name 'setTimeout'. \(AS2304\): a module runs while it is called; to do something later, set a timer/,
+    );
     expect(lines[2]).toMatch(/'refuse'.*: add import \{ refuse \} from "@svc\/guest-sdk"/);
   });
 });

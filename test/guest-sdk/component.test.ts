@@ -10,7 +10,7 @@ test.each(FIXTURES)('the descriptor of %s parses', async (name) => {
   const parsed = parseModuleDescriptor(descriptorText(await compileFixture(name)));
   expect(parsed).toMatchObject({
     ok: true,
-    descriptor: { protocol: '0.1.0', sdk: { name: '@svc/guest-sdk' } },
+    descriptor: { protocol: '0.2.0', sdk: { name: '@svc/guest-sdk' } },
   });
 });
 
@@ -20,10 +20,10 @@ test.each(FIXTURES)('%s imports what the contract has, and nothing else', async 
     (one) => `${one.module} ${one.name} ${one.kind}`,
   );
   const allowed = new Set([
-    '[export]svc:runtime/entity@0.1.0 [resource-new]instance function',
-    'svc:runtime/clock@0.1.0 now-ms function',
-    'svc:runtime/journal@0.1.0 read function',
-    'svc:runtime/routing@0.1.0 call function',
+    '[export]svc:runtime/entity@0.2.0 [resource-new]instance function',
+    'svc:runtime/clock@0.2.0 now-ms function',
+    'svc:runtime/journal@0.2.0 read function',
+    'svc:runtime/routing@0.2.0 call function',
   ]);
   expect(imports.filter((one) => !allowed.has(one))).toEqual([]);
 });

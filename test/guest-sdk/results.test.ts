@@ -1,7 +1,8 @@
 // A handler's uses of the result of a call: reads it, passes it on, sets its status and headers.
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
-import { CoreGuest, type CallAnswer } from '../support/core-guest.ts';
+import type { CallAnswer } from '../support/core-answers.ts';
+import { CoreGuest } from '../support/core-guest.ts';
 import { UserProjects } from './support/user-projects.ts';
 
 const MODULE = `import { Code, Done, Effect, EventSourcedEntity, Response, Result, ok, refuse, register, toJson } from "@svc/guest-sdk";

@@ -1,7 +1,8 @@
 // The example cart, called like the runtime calls it.
 import { beforeEach, beforeAll, describe, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
-import { CoreGuest, type CallAnswer, type CoreCall } from '../support/core-guest.ts';
+import type { CallAnswer } from '../support/core-answers.ts';
+import { CoreGuest, type CoreCall } from '../support/core-guest.ts';
 
 const CODES = { badRequest: 0, forbidden: 2, notFound: 3, conflict: 4, other: 7 };
 
@@ -37,6 +38,7 @@ describe('an entity', () => {
         events: [apple],
         deleteEntity: false,
         reply: '{"id":"c1","items":[{"sku":"apple","quantity":2}],"checkedOut":false}',
+        timers: [],
       },
     });
     expect(guest.snapshot(cart)).toBe(before);
@@ -66,6 +68,7 @@ describe('an entity', () => {
         events: [{ manifest: 'cart-event', json: '{"type":"removed"}' }],
         deleteEntity: true,
         reply: 'null',
+        timers: [],
       },
     });
   });

@@ -110,7 +110,7 @@ describe('the packages', () => {
   );
 
   test('bring what they read: the contract, the pages of the errors, the schema', () => {
-    expect(filesIn(tarballOf('guest-sdk'))).toContain('package/wit/0.1.0/runtime.wit');
+    expect(filesIn(tarballOf('guest-sdk'))).toContain('package/wit/runtime.wit');
     expect(filesIn(tarballOf('guest-sdk'))).toContain('package/assembly/index.ts');
     expect(filesIn(tarballOf('cli'))).toContain('package/docs/errors/SVC_USAGE.md');
     expect(filesIn(tarballOf('contract'))).toContain(

@@ -1,18 +1,14 @@
 // CoreGuest: a compiled core module, called as the contract says. It trusts the module: it is for
 // tests of the SDK, whose modules are ours. What it cannot read it gives back as a thrown error.
 import { START_EXPORT } from '../../host/hosting/wasm/metering/module-rewriter.ts';
-
-export interface CoreRefusal {
-  readonly code: number;
-  readonly otherCode: string;
-  readonly message: string;
-  readonly details: string | undefined;
-}
+import { type CallAnswer, type CoreRefusal, putAnswer } from './core-answers.ts';
+import { type CoreTimer, type CoreTimerChange, timer, timerChanges } from './core-timers.ts';
 
 export interface CoreEffect {
   readonly events: readonly { readonly manifest: string; readonly json: string }[];
   readonly deleteEntity: boolean;
   readonly reply: string;
+  readonly timers: readonly CoreTimerChange[];
 }
 
 export interface CoreResponse {
@@ -32,17 +28,12 @@ export interface CoreCall {
   readonly idempotencyKey: string | undefined;
 }
 
-export type CallAnswer =
-  | { readonly ok: string }
-  | { readonly refused: CoreRefusal }
-  | { readonly denied: string }
-  | { readonly unavailable: string }
-  | { readonly timedOut: true }
-  | { readonly other: string };
-
 export interface CoreImports {
   readonly nowMs?: () => bigint;
   readonly call?: (call: CoreCall) => CallAnswer;
+  /** Its answer is an error of the call; undefined: the timer is set. */
+  readonly setTimer?: (timer: CoreTimer) => CallAnswer | undefined;
+  readonly cancelTimer?: (component: string, id: string, name: string) => CallAnswer | undefined;
   readonly readEvents?: (id: string, afterSeq: bigint, limit: number) => string | readonly string[];
 }
 
@@ -64,12 +55,15 @@ export interface CoreRequest {
     | { readonly bytes: Uint8Array };
 }
 
-const ENTITY = 'svc:runtime/entity@0.1.0';
+const ENTITY = 'svc:runtime/entity@0.2.0';
 const METHOD = `${ENTITY}#[method]instance.`;
 const NO_CONTEXT: CoreContext = {};
 
 /** The component, its length, the id, its length, the record after which to read, the limit, the place of the result. */
 type ReadParameters = readonly [number, number, number, number, bigint, number, number];
+
+/** The component, the id and the name with their lengths, the place of the result. */
+type CancelParameters = readonly [number, number, number, number, number, number, number];
 
 type Exported = (...values: (number | bigint)[]) => number;
 
@@ -81,8 +75,24 @@ export class CoreGuest {
   constructor(module: WebAssembly.Module, imports: CoreImports = {}) {
     let handles = 0;
     const instance = new WebAssembly.Instance(module, {
-      'svc:runtime/clock@0.1.0': { 'now-ms': () => imports.nowMs?.() ?? 0n },
-      'svc:runtime/journal@0.1.0': {
+      'svc:runtime/clock@0.2.0': {
+        'now-ms': () => imports.nowMs?.() ?? 0n,
+        'set-timer': (from: number, at: number) => {
+          const set = timer(this.#view(), from, (text) => this.#textAt(this.#view(), text));
+          this.#putAnswer(at, imports.setTimer?.(set) ?? { ok: '' });
+        },
+        'cancel-timer': (
+          ...[component, componentUnits, id, idUnits, name, units, at]: CancelParameters
+        ) => {
+          const texts = [
+            this.#text(component, componentUnits),
+            this.#text(id, idUnits),
+            this.#text(name, units),
+          ] as const;
+          this.#putAnswer(at, imports.cancelTimer?.(...texts) ?? { ok: '' });
+        },
+      },
+      'svc:runtime/journal@0.2.0': {
         read: (...[, , id, idLength, after, limit, at]: ReadParameters) => {
           const events =
             imports.readEvents?.(
@@ -93,7 +103,7 @@ export class CoreGuest {
           this.#putRecorded(at, events);
         },
       },
-      'svc:runtime/routing@0.1.0': {
+      'svc:runtime/routing@0.2.0': {
         call: (...values: number[]) => {
           this.#serveCall(imports, values);
         },
@@ -159,6 +169,7 @@ export class CoreGuest {
           events,
           deleteEntity: view.getUint8(at + 12) === 1,
           reply: this.#textAt(view, at + 16),
+          timers: timerChanges(view, at + 24, (text) => this.#textAt(view, text)),
         },
       };
     });
@@ -195,7 +206,7 @@ export class CoreGuest {
       ...this.#put(request.caller ?? 'local'),
       ...this.#putBody(request.body),
     ];
-    return this.#called('svc:runtime/http@0.1.0#handle', values, (view, at) =>
+    return this.#called('svc:runtime/http@0.2.0#handle', values, (view, at) =>
       view.getUint8(at) === 0
         ? { ok: this.#response(view, at + 4) }
         : { refused: this.#refusal(view, at + 4) },
@@ -203,7 +214,7 @@ export class CoreGuest {
   }
 
   takeLog(): { readonly level: number; readonly message: string }[] {
-    return this.#called('svc:runtime/diagnostics@0.1.0#take-log', [], (view, at) => {
+    return this.#called('svc:runtime/diagnostics@0.2.0#take-log', [], (view, at) => {
       const from = view.getUint32(at, true);
       return Array.from({ length: view.getUint32(at + 4, true) }, (_, index) => ({
         level: view.getUint8(from + index * 12),
@@ -342,33 +353,12 @@ export class CoreGuest {
   }
 
   #putAnswer(at: number, answer: CallAnswer): void {
-    const write = (offset: number, text: string): void => {
-      const [from, length] = this.#put(text);
-      this.#view().setUint32(at + offset, from, true);
-      this.#view().setUint32(at + offset + 4, length, true);
-    };
-    const tag = (offset: number, value: number): void => {
-      this.#view().setUint8(at + offset, value);
-    };
-    tag(0, 'ok' in answer ? 0 : 1);
-    if ('ok' in answer) write(4, answer.ok);
-    else if ('refused' in answer) {
-      tag(4, 0);
-      tag(8, answer.refused.code);
-      write(12, answer.refused.otherCode);
-      write(20, answer.refused.message);
-      tag(28, answer.refused.details === undefined ? 0 : 1);
-      write(32, answer.refused.details ?? '');
-    } else if ('denied' in answer) {
-      tag(4, 1);
-      write(8, answer.denied);
-    } else if ('unavailable' in answer) {
-      tag(4, 2);
-      write(8, answer.unavailable);
-    } else if ('other' in answer) {
-      tag(4, 4);
-      write(8, answer.other);
-    } else tag(4, 3);
+    putAnswer(
+      answer,
+      at,
+      () => this.#view(),
+      (text) => this.#put(text),
+    );
   }
 
   #putRecorded(at: number, events: string | readonly string[]): void {

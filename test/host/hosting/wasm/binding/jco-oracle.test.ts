@@ -103,6 +103,28 @@ test('an entity of the cart decides, folds, answers, is deleted and opened from 
   );
 });
 
+test('an order changes its timers, and so do the handlers', async () => {
+  const placed = { manifest: 'order-event', json: '{"type":"placed","cents":1250}' };
+  const results = await expectSame(await compileFixture('expiring-order'), [
+    { kind: 'open', component: 'order', id: 'grüße-😀' },
+    call('command', 'place', { cents: 1250 }),
+    { kind: 'apply', events: [placed] },
+    call('command', 'extend', '2100-01-01T00:00:00Z'),
+    call('command', 'pay', null),
+    call('command', 'cancel', null),
+    handle(3, ['世界'], json({ text: '😀' })),
+    handle(4, ['x'.repeat(2000)]),
+  ]);
+  const timers = results.map(
+    ({ outcome }) => (outcome as { timers?: readonly unknown[] } | null)?.timers?.length ?? 0,
+  );
+  expect(timers).toEqual([0, 1, 0, 1, 2, 0, 0, 0]);
+  expect(results.slice(6).map(({ routed }) => routed)).toMatchObject([
+    [{ timer: { name: 'remind', target: { id: '世界' }, due: { zone: 'Europe/Berlin' } } }],
+    [{ owner: { component: 'order' }, name: 'remind' }],
+  ]);
+});
+
 test('the cart’s handlers route calls, and get a reply or a refusal', async () => {
   const cart = { id: '😀', items: [{ sku: 'grüße', quantity: 1 }], checkedOut: false };
   const item = { sku: 'grüße 😀', quantity: 2, note: 'für dich' };

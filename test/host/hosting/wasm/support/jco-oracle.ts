@@ -22,7 +22,11 @@ interface Tagged {
 }
 interface Entity {
   apply(events: readonly unknown[]): void;
-  command(context: unknown, name: string, input: string): { readonly deleteEntity: boolean };
+  command(
+    context: unknown,
+    name: string,
+    input: string,
+  ): { readonly deleteEntity: boolean; readonly timers?: readonly Tagged[] };
   query(context: unknown, name: string, input: string): string;
   snapshot(): string;
 }
@@ -78,7 +82,11 @@ let routed: unknown[] = [];
 let now = 0;
 const imports = {
   'svc:runtime/types': {},
-  'svc:runtime/clock': { nowMs: () => BigInt(now) },
+  'svc:runtime/clock': {
+    nowMs: () => BigInt(now),
+    setTimer: (timer: unknown) => void routed.push({ timer: timerOf(timer) }),
+    cancelTimer: (owner: unknown, name: string) => void routed.push({ owner, name }),
+  },
   'svc:runtime/journal': {
     read: (entity: unknown, afterSeq: bigint, limit: number) => {
       routed.push({ entity, afterSeq: Number(afterSeq), limit });
@@ -102,6 +110,19 @@ const imports = {
   },
 };
 
+function changeOf({ tag, val }: Tagged): unknown {
+  return tag === 'cancel' ? { kind: 'cancel', name: val } : { kind: 'set', timer: timerOf(val) };
+}
+
+function timerOf(timer: unknown): unknown {
+  const { tag, val } = (timer as { readonly due: Tagged }).due;
+  const kind = tag.replace('-ms', '');
+  const due = Array.isArray(val)
+    ? { kind, expression: val[0] as unknown, zone: val[1] as unknown }
+    : { kind, [`${kind}Ms`]: Number(val) };
+  return { ...(timer as object), due };
+}
+
 function bodyOf(body: Extract<ScenarioCall, { kind: 'handle' }>['request']['body']): Tagged {
   if (body.kind === 'none') return { tag: 'none' };
   return {
@@ -124,15 +145,16 @@ function run(
     case 'command':
       now = call.context.nowMs;
       return attempt(() => {
-        const { deleteEntity, ...effect } = open.entity!.command(
-          contextOf(call.context),
-          call.name,
-          call.input,
-        );
+        const {
+          deleteEntity,
+          timers = [],
+          ...effect
+        } = open.entity!.command(contextOf(call.context), call.name, call.input);
         return {
           kind: 'effect',
           ...effect,
           actions: deleteEntity ? [{ kind: 'delete-entity' }] : [],
+          ...(timers.length === 0 ? {} : { timers: timers.map((change) => changeOf(change)) }),
         };
       });
     case 'query':

@@ -12,7 +12,6 @@ import type { CallContext, Refusal } from '../../../../../host/model/call.ts';
 import type { Body, EndpointResponse } from '../../../../../host/model/endpoint.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import type { ScenarioCall, ScenarioContext, ScenarioResult } from './scenario.ts';
-import { WITHOUT_TIMERS } from '../../../../support/without-timers.ts';
 
 const ORACLE = join(import.meta.dirname, 'jco-oracle.ts');
 
@@ -109,7 +108,8 @@ function callsOf({ context: { nowMs }, answers, journal }: Handle, routed: unkno
       if (answer === undefined) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'too late');
       return answer as Awaited<ReturnType<HostCalls['call']>>;
     },
-    ...WITHOUT_TIMERS,
+    setTimer: (timer) => void routed.push({ timer }),
+    cancelTimer: (owner, name) => void routed.push({ owner, name }),
     readEvents: async (entity, afterSeq, limit) => {
       routed.push({ entity, afterSeq, limit });
       return (journal ?? []).map((event) => ({ kind: 'event', ...event }));
