@@ -18,10 +18,24 @@ export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
 export { ENGINE_LIMITS_DEFAULT, developerLimits } from './engine/engine-limits.ts';
 export { entityIdProblem } from './engine/entity-id.ts';
 export { replyTo } from './engine/entity/applied-effect.ts';
-export { effectFault, outcomeFault, storable } from './engine/entity/guest-answer.ts';
+export {
+  effectFault,
+  outcomeFault,
+  storable,
+  timerFault,
+  timersTooLarge,
+} from './engine/entity/guest-answer.ts';
 export type { RandomSource, Clock } from './engine/needs/clock.ts';
 export type { Guest, GuestEntities, GuestEntity, HostCalls } from './engine/needs/guest.ts';
+export { componentsOf } from './engine/entity/component-table.ts';
+export { type TimerProblem, TimerRules, timerWrite } from './engine/entity/timer-rules.ts';
+export type { FiringOutcome } from './engine/firing.ts';
+export { TIMER_SETTINGS_DEFAULT } from './engine/timer-settings.ts';
+export type { FiringEnd, StoredTimer } from './engine/needs/timers.ts';
+export { TIMER_LIMITS_DEFAULT } from './model/timer-limits.ts';
+export { Occurrences } from './schedule/occurrences.ts';
 export { MemoryJournal } from './storage/memory/memory-journal.ts';
+export { MemoryTimers } from './storage/memory/memory-timers.ts';
 export { INTERNET, LOCAL, type Caller } from './http/access.ts';
 export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
@@ -31,6 +45,7 @@ export { deletesEntity } from './model/call.ts';
 export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from './model/call.ts';
 export type { EndpointResponse } from './model/endpoint.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';
+export type { Due, TimerChange } from './model/timer.ts';
 export { GuestFault } from './model/guest-fault.ts';
 export { SvcError } from '@svc/kit/svc-error';
 export {

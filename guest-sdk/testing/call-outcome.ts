@@ -1,6 +1,6 @@
 // CallOutcome: the outcome of the last command or query of an entity, and the expectations about it.
 import { deletesEntity } from '@svc/host/tools';
-import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host/tools';
+import type { Effect, Refusal, Reply, StoredEvent, TimerChange } from '@svc/host/tools';
 import { jsonValue, parsed } from './json-value.ts';
 import { type StackStart, TestFailure, expectEqual, shown } from './test-failure.ts';
 
@@ -48,6 +48,13 @@ export class CallOutcome {
     if (this.#kind === 'query')
       throw new TestFailure(this.message('persists nothing: expect its reply'), stackStart);
     return this.#answer.kind === 'effect' ? this.#answer.events : [];
+  }
+
+  /** Returns the changes of timers that a command made; none if it was refused. */
+  timers(stackStart: StackStart): readonly TimerChange[] {
+    if (this.#kind === 'query')
+      throw new TestFailure(this.message('changes no timers: expect its reply'), stackStart);
+    return this.#answer.kind === 'effect' ? (this.#answer.timers ?? []) : [];
   }
 
   get reply(): unknown {

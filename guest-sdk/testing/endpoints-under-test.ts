@@ -4,7 +4,6 @@
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 import {
   type Awaitable,
-  type Caller,
   CORS_SETTINGS_DEFAULT,
   type CorsSettings,
   ENGINE_LIMITS_DEFAULT,
@@ -13,10 +12,9 @@ import {
   type EntityRef,
   type Guest,
   GuestFault,
-  INTERNET,
   InProcessHttp,
-  LOCAL,
   MemoryJournal,
+  Occurrences,
   type Refusal,
   type Reply,
   RouteTable,
@@ -29,22 +27,25 @@ import {
 } from '@svc/host/tools';
 import { DeclaredStatuses, UndeclaredStatus } from './declared-statuses.ts';
 import { EndpointAnswer } from './endpoint-answer.ts';
-import { type FakeComponent, callFake } from './fake-component.ts';
+import { EndpointTimers, type FiredTimer } from './endpoint-timers.ts';
+import { type FakeComponent, type SentCall, callFake } from './fake-component.ts';
 import { GuestAccount } from './guest-account.ts';
-import { jsonText, parsed } from './json-value.ts';
+import { parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
+import {
+  type CallerName,
+  PROJECT,
+  type RequestOptions,
+  callerOf,
+  contentOf,
+  withQuery,
+} from './request-options.ts';
 import { storedEvent } from './stored-events.ts';
 import { SetRandomSource, SetClock, type Time } from './test-inputs.ts';
 import { atTestEnd, atTestFailure } from './test-end.ts';
 import { type StackStart, TestFailure, restacked, shown } from './test-failure.ts';
 import { WatchedEntities } from './watched-entities.ts';
-
-/**
- * The caller: a client from the internet (the default), a developer on the same machine, or a service: of the tested
- * project (`service orders`) or of another one (`service billing/orders`).
- */
-export type CallerName = 'internet' | 'local' | `service ${string}`;
 
 export interface EndpointsOptions {
   /** Component id → fake. Other components are the module's own. */
@@ -58,23 +59,6 @@ export interface EndpointsOptions {
   /** The settings `svc.http.cors.*`. Without origins, pages of other origins cannot read an answer. */
   readonly cors?: Partial<CorsSettings>;
 }
-
-type QueryValue = string | number | bigint | boolean | Date;
-
-export interface RequestOptions {
-  /**
-   * Query parameters, which are encoded and added to the path. A list repeats its name for each item; undefined is
-   * left out.
-   */
-  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Body: text, bytes, or a value that is sent as JSON text. A header `content-type` replaces the type of these. */
-  readonly body?: unknown;
-  readonly caller?: CallerName;
-}
-
-/** Project of the module, for its access rules. */
-const PROJECT = 'own-project';
 
 /** Creates the module's endpoints; no entity has events yet. At the end of the test its entities are replayed. */
 export function testEndpoints(
@@ -96,10 +80,14 @@ export class EndpointsUnderTest {
   readonly #clock = new SetClock();
   readonly #random = new SetRandomSource();
   readonly #account: GuestAccount;
-  readonly #journal = new MemoryJournal();
+  readonly #occurrences = new Occurrences();
+  readonly #journal = new MemoryJournal({
+    nextCron: (schedule, afterMs) => this.#occurrences.first(schedule, afterMs),
+  });
   readonly #guest: Guest;
   readonly #entities: WatchedEntities;
   readonly #engine: EntityEngine;
+  readonly #timers: EndpointTimers;
   readonly #http: InProcessHttp;
   /** Error id that the caller received → logged failure. */
   readonly #failures = new Map<string, string>();
@@ -130,13 +118,20 @@ export class EndpointsUnderTest {
         if (fault instanceof SvcError) this.#broken ??= fault;
       },
     });
+    this.#timers = new EndpointTimers({
+      journal: this.#journal,
+      engine: this.#engine,
+      clock: this.#clock,
+      occurrences: this.#occurrences,
+      callFake: (component, sent) => this.#callFake(component, sent),
+    });
     const statuses = new DeclaredStatuses(module.descriptor);
     const handle = requestHandler({
       guest: this.#guest,
       engine: {
         call: (...call) => this.#call(...call),
         readEvents: (...range) => this.#readEvents(...range),
-        changeTimers: (...change) => this.#changeTimers(...change),
+        changeTimers: (...change) => this.#engine.changeTimers(...change),
       },
       clock: this.#clock,
       random: this.#random,
@@ -217,6 +212,22 @@ export class EndpointsUnderTest {
     return this;
   }
 
+  /**
+   * Lets `ms` milliseconds pass, once the running requests are answered. Timers that become due are fired in the order of
+   * their due times, each at its time. Returns the firings.
+   */
+  async advance(ms: number): Promise<readonly FiredTimer[]> {
+    const site = new TestFailure('', this.advance);
+    await Promise.allSettled(this.#underWay);
+    try {
+      const fired = await this.#timers.advance(ms, this.advance);
+      this.#faults.push(...fired.flatMap((timer) => faultOf(timer) ?? []));
+      return fired;
+    } catch (error) {
+      throw error instanceof Error ? restacked(error, site) : error;
+    }
+  }
+
   /** Stores events of an entity before its first call. */
   async given(component: string, id: string, events: readonly (object | string)[]): Promise<void> {
     const { event } = this.#module.component(component, this.given);
@@ -244,7 +255,7 @@ export class EndpointsUnderTest {
     return (await this.#eventsSinceDeletion({ component, id })).map(({ json }) => parsed(json));
   }
 
-  /** The logged failures of requests, which callers do not receive. */
+  /** The logged failures of requests, which callers do not receive, and those of firings. */
   get faults(): readonly string[] {
     return this.#faults;
   }
@@ -314,14 +325,22 @@ export class EndpointsUnderTest {
 
   #call(...call: Parameters<EntityEngine['call']>): Awaitable<Reply | Refusal> {
     const [{ component, id }, name, input, metadata, idempotencyKey] = call;
-    const fake = this.#fakes.get(component);
-    if (fake === undefined) return this.#engine.call(...call);
     const sent = { id, name, input, metadata, idempotencyKey };
-    return callFake(fake, sent).catch((error: unknown) => {
-      // An error of the kit is a failure of the call; any other error that a fake throws is one of the test.
-      if (!(error instanceof SvcError) && !(error instanceof GuestFault)) this.#broken ??= error;
-      throw error;
-    });
+    const answer = this.#callFake(component, sent);
+    return answer === undefined
+      ? this.#engine.call(...call)
+      : answer.catch((error: unknown) => {
+          // An error of the kit is a failure of the call; any other error that a fake throws is one of the test.
+          if (!(error instanceof SvcError) && !(error instanceof GuestFault))
+            this.#broken ??= error;
+          throw error;
+        });
+  }
+
+  /** Calls the fake of a component; undefined if it has none. */
+  #callFake(component: string, sent: SentCall): Promise<Reply | Refusal> | undefined {
+    const fake = this.#fakes.get(component);
+    return fake && callFake(fake, sent);
   }
 
   #readEvents(...range: Parameters<EntityEngine['readEvents']>) {
@@ -333,12 +352,6 @@ export class EndpointsUnderTest {
       this.#readEvents,
     );
     throw this.#broken;
-  }
-
-  /** Timers of a fake are forgotten, because nothing fires them. */
-  async #changeTimers(...change: Parameters<EntityEngine['changeTimers']>): Promise<void> {
-    const [{ component }] = change;
-    if (!this.#fakes.has(component)) await this.#engine.changeTimers(...change);
   }
 
   #records(entity: EntityRef) {
@@ -354,45 +367,7 @@ export class EndpointsUnderTest {
   }
 }
 
-function withQuery(path: string, query: RequestOptions['query'] = {}): string {
-  const pairs = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    for (const one of [value].flat() as readonly (QueryValue | undefined)[])
-      if (one !== undefined)
-        pairs.append(name, one instanceof Date ? one.toISOString() : String(one));
-  if (pairs.size === 0) return path;
-  return `${path}${path.includes('?') ? '&' : '?'}${pairs.toString()}`;
-}
-
-function contentOf(method: string, { headers = {}, body }: RequestOptions) {
-  const list = Object.entries(headers).flatMap(([name, value]) =>
-    (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
-  );
-  const has = (wanted: string) => list.some(([name]) => name.toLowerCase() === wanted);
-  if (!has('host')) list.unshift(['host', 'test']);
-  if (body === undefined) {
-    // Clients send a length with every method that may have a body.
-    if (/^(POST|PUT|PATCH)$/.test(method) && !has('content-length'))
-      list.push(['content-length', '0']);
-    return { headers: list, body };
-  }
-  const [type, content] =
-    typeof body === 'string'
-      ? ['text/plain', body]
-      : body instanceof Uint8Array
-        ? ['application/octet-stream', body]
-        : ['application/json', jsonText(body)];
-  if (!has('content-type')) list.push(['content-type', type]);
-  if (!has('content-length') && !has('transfer-encoding'))
-    list.push(['content-length', String(Buffer.byteLength(content))]);
-  return { headers: list, body: content };
-}
-
-function callerOf(name: CallerName): Caller {
-  if (name === 'internet') return INTERNET;
-  if (name === 'local') return LOCAL;
-  const [first = '', second] = name.slice('service '.length).split('/');
-  return second === undefined
-    ? { kind: 'service', project: PROJECT, service: first }
-    : { kind: 'service', project: first, service: second };
+function faultOf({ name, component, id, command, fault }: FiredTimer): string | undefined {
+  if (fault === undefined) return undefined;
+  return `timer '${shown(name)}', ${component} '${shown(id)}' ${command}: ${shown(fault)}`;
 }

@@ -19,10 +19,15 @@ import {
   outcomeFault,
   replyTo,
   storable,
+  timerFault,
+  timersTooLarge,
 } from '@svc/host/tools';
-import { CallOutcome, type ExpectedRefusal } from './call-outcome.ts';
+import { CallOutcome } from './call-outcome.ts';
+import { EntityExpectations } from './entity-expectations.ts';
+import { EntityTimers } from './entity-timers.ts';
+import { type DueFiring, checkFiringCount, firingMetadata, later } from './firings.ts';
 import { GuestAccount } from './guest-account.ts';
-import { jsonText, jsonValue, parsed } from './json-value.ts';
+import { jsonText, parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
@@ -50,7 +55,17 @@ export function testEntity(
 /** Matches an event's number in a module's message: always 1 for given events, which the kit folds one by one. */
 const EVENT_NUMBER = /^event \d+ of \d+: /;
 
-export class EntityUnderTest {
+interface SentCommand {
+  readonly command: string;
+  /** JSON text. */
+  readonly input: string;
+  readonly context: CallContext;
+  /** Undefined: the test has sent the command. */
+  readonly firing: DueFiring | undefined;
+  readonly stackStart: StackStart;
+}
+
+export class EntityUnderTest extends EntityExpectations {
   readonly #module: ModuleUnderTest;
   readonly #descriptor: EntityDescriptor;
   readonly #ref: EntityRef;
@@ -58,17 +73,19 @@ export class EntityUnderTest {
   readonly #guest: Guest;
   readonly #clock = new SetClock();
   readonly #random = new SetRandomSource();
+  readonly #timers: EntityTimers;
   #metadata: Metadata = [];
   #entity: GuestEntity | undefined;
   /** Events since the last deletion: given ones, and those that commands persisted. */
   #history: StoredEvent[] = [];
-  #last: CallOutcome | undefined;
 
   /** Tests call `testEntity` instead. */
   constructor(module: ModuleUnderTest, descriptor: EntityDescriptor, ref: EntityRef) {
+    super();
     this.#module = module;
     this.#descriptor = descriptor;
     this.#ref = ref;
+    this.#timers = new EntityTimers(ref, module.descriptor);
     this.#account = new GuestAccount(module.folder);
     this.#guest = module.start(this.#account.log);
   }
@@ -111,25 +128,39 @@ export class EntityUnderTest {
 
   /** Sends a command, and folds the events that it persists. */
   when(command: string, input?: unknown): this {
-    const context = this.#begin('command', command, input, this.when);
-    const text = jsonText(input);
-    const entity = this.#live(this.when);
-    const heading = this.#heading('command', command, text);
-    const decided = this.#watched(heading, `command '${command}'`, this.when, () =>
-      atOnce(entity.command(context, command, text)),
-    );
-    const decision = storable(decided, ENGINE_LIMITS_DEFAULT);
-    this.#last = this.#outcome(
-      'command',
-      heading,
-      decision.kind === 'effect' ? this.#persist(decision, heading, context, command) : decision,
-    );
+    const stackStart = this.when;
+    const context = this.#begin('command', command, input, stackStart);
+    this.fired = undefined;
+    this.#send({ command, input: jsonText(input), context, firing: undefined, stackStart });
+    return this;
+  }
+
+  /**
+   * Lets `ms` milliseconds pass. The entity's timers that become due are fired in the order of their due times, each at
+   * its time. Expectations after it are about the last command that a timer has sent.
+   */
+  advance(ms: number): this {
+    const stackStart = this.advance;
+    const untilMs = later(this.#clock.nowMs(), ms, stackStart);
+    const fired: string[] = [];
+    this.last = undefined;
+    this.fired = fired;
+    for (;;) {
+      const firing = this.#timers.next(this.#clock.nowMs(), untilMs);
+      if (firing === undefined) break;
+      fired.push(firing.timer.name);
+      checkFiringCount(fired.length, firing.timer, stackStart);
+      this.#clock.set(Math.max(this.#clock.nowMs(), firing.timer.nextMs!));
+      this.#fire(firing, stackStart);
+    }
+    this.#clock.set(untilMs);
     return this;
   }
 
   /** Sends a query. */
   query(query: string, input?: unknown): this {
     const context = this.#begin('query', query, input, this.query);
+    this.fired = undefined;
     const text = jsonText(input);
     const entity = this.#live(this.query);
     const heading = this.#heading('query', query, text);
@@ -138,53 +169,7 @@ export class EntityUnderTest {
     );
     const fault = outcomeFault(answer, ENGINE_LIMITS_DEFAULT);
     if (fault !== undefined) throw this.#faulted(heading, fault, this.query);
-    this.#last = this.#outcome('query', heading, answer);
-    return this;
-  }
-
-  /** Expects that the last command persisted exactly these events, in this order. */
-  thenEvents(events: readonly (object | string)[]): this {
-    const outcome = this.#done(this.thenEvents).succeeded(this.thenEvents);
-    expectEqual(
-      outcome.events(this.thenEvents).map(({ json }) => parsed(json)),
-      events.map((event) => (typeof event === 'string' ? parsed(event) : jsonValue(event))),
-      outcome.message('persisted other events than expected'),
-      this.thenEvents,
-    );
-    return this;
-  }
-
-  /** Expects that the last command persisted nothing; it may have been refused. */
-  thenNoEvents(): this {
-    const outcome = this.#done(this.thenNoEvents);
-    const events = outcome.events(this.thenNoEvents).map(({ json }) => parsed(json));
-    expectEqual(events, [], outcome.message('persisted events'), this.thenNoEvents);
-    return this;
-  }
-
-  /** Expects this reply of the last command or query. */
-  thenReply(reply: unknown): this {
-    const outcome = this.#done(this.thenReply).succeeded(this.thenReply);
-    expectEqual(
-      outcome.reply,
-      jsonValue(reply) ?? null,
-      outcome.message('replied something else than expected'),
-      this.thenReply,
-    );
-    return this;
-  }
-
-  /** Expects that the last command or query was refused, with this code and the other given fields. */
-  thenRefused(expected: string | ExpectedRefusal): this {
-    this.#done(this.thenRefused).expectRefusal(expected, this.thenRefused);
-    return this;
-  }
-
-  /** Expects that the last command deleted the entity. */
-  thenDeleted(): this {
-    const outcome = this.#done(this.thenDeleted).succeeded(this.thenDeleted);
-    if (!outcome.deletes)
-      throw new TestFailure(outcome.message('did not delete the entity'), this.thenDeleted);
+    this.last = this.#outcome('query', heading, answer);
     return this;
   }
 
@@ -198,19 +183,6 @@ export class EntityUnderTest {
     return this;
   }
 
-  /** Returns the reply of the last command or query. */
-  reply<T = unknown>(): T {
-    return this.#done(this.reply).succeeded(this.reply).reply as T;
-  }
-
-  /** Events that the last command persisted. */
-  get events(): readonly unknown[] {
-    const stackStart = Object.getOwnPropertyDescriptor(EntityUnderTest.prototype, 'events')!.get!;
-    return this.#done(stackStart)
-      .events(stackStart)
-      .map(({ json }) => parsed(json));
-  }
-
   /** Returns the current state in its stored form. */
   state<T = unknown>(): T {
     return parsed(this.#encoded(this.#name, this.state)) as T;
@@ -218,6 +190,41 @@ export class EntityUnderTest {
 
   get #name(): string {
     return `${this.#ref.component} '${shown(this.#ref.id)}'`;
+  }
+
+  #fire(firing: DueFiring, stackStart: StackStart): void {
+    const { name, target, command, input } = firing.timer;
+    if (target.component !== this.#ref.component || target.id !== this.#ref.id)
+      throw this.#failure(
+        `${this.#name}: the timer '${shown(name)}' sends '${command}' to ${target.component} '${shown(target.id)}', ` +
+          'and this test has only one entity. Use testEndpoints, whose advance fires the timers of all entities.',
+        stackStart,
+      );
+    const context = this.#begin('command', command, undefined, stackStart);
+    const metadata = [...context.metadata, ...firingMetadata(firing)];
+    this.#send({ command, input, context: { ...context, metadata }, firing, stackStart });
+  }
+
+  /** Carries a command out, and ends the firing that has sent it. */
+  #send(sent: SentCommand): void {
+    const { command, input, context, firing, stackStart } = sent;
+    const entity = this.#live(stackStart);
+    const sender = firing === undefined ? '' : `, sent by the timer '${shown(firing.timer.name)}'`;
+    const heading = `${this.#heading('command', command, input)}${sender}`;
+    const decided = this.#watched(heading, `command '${command}'`, stackStart, () =>
+      atOnce(entity.command(context, command, input)),
+    );
+    const problem = this.#timers.problemOf(decided, context.nowMs);
+    if (problem?.isTooLarge === false)
+      throw this.#faulted(heading, timerFault(problem.text), stackStart);
+    const decision =
+      problem === undefined
+        ? storable(decided, ENGINE_LIMITS_DEFAULT)
+        : timersTooLarge(problem.text);
+    if (decision.kind === 'refusal' && firing !== undefined)
+      this.#timers.refused(firing, decision.code, context.nowMs);
+    const answer = decision.kind === 'effect' ? this.#persist(decision, heading, sent) : decision;
+    this.last = this.#outcome('command', heading, answer);
   }
 
   #heading(kind: 'command' | 'query', name: string, input: string): string {
@@ -284,18 +291,24 @@ export class EntityUnderTest {
     }
   }
 
-  /** Folds and stores the events of a command, and executes its deletion. Returns the effect with its reply. */
-  #persist(effect: Effect, heading: string, context: CallContext, command: string): Effect {
+  /**
+   * Folds and stores the events of a command, changes its timers, and executes its deletion. Returns the effect with its
+   * reply.
+   */
+  #persist(effect: Effect, heading: string, sent: SentCommand): Effect {
+    const { context, firing, stackStart } = sent;
     const { manifest } = this.#descriptor.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
-    if (fault !== undefined) throw this.#faulted(heading, fault, this.when);
-    const problem = this.#folded(effect.events, heading, this.when);
+    if (fault !== undefined) throw this.#faulted(heading, fault, stackStart);
+    const problem = this.#folded(effect.events, heading, stackStart);
     if (problem !== undefined)
       throw this.#failure(
         `${heading}\nIt persists an event that does not decode: ${shown(problem)}`,
-        this.when,
+        stackStart,
       );
-    const reply = this.#replyTo(effect, heading, context, command);
+    const reply = this.#replyTo(effect, heading, sent);
+    const failure = this.#timers.store(effect, context.nowMs, firing);
+    if (failure !== undefined) throw this.#faulted(heading, failure, stackStart);
     this.#history.push(...effect.events);
     if (deletesEntity(effect)) {
       this.#drop();
@@ -305,10 +318,10 @@ export class EntityUnderTest {
   }
 
   /** Returns the reply as JSON text. Fails if computing it from the state after the events changes the state. */
-  #replyTo(effect: Effect, heading: string, context: CallContext, command: string): string {
+  #replyTo(effect: Effect, heading: string, { command, context, stackStart }: SentCommand): string {
     if (effect.reply !== undefined) return effect.reply;
-    const entity = this.#live(this.when);
-    const { json } = this.#watched(heading, `the reply of command '${command}'`, this.when, () =>
+    const entity = this.#live(stackStart);
+    const { json } = this.#watched(heading, `the reply of command '${command}'`, stackStart, () =>
       atOnce(replyTo(entity, effect, context, command, ENGINE_LIMITS_DEFAULT)),
     );
     return json;
@@ -356,12 +369,16 @@ export class EntityUnderTest {
     return new CallOutcome(kind, heading, answer, this.#account.logged());
   }
 
-  #done(stackStart: StackStart): CallOutcome {
-    if (this.#last !== undefined) return this.#last;
-    throw this.#failure(
-      `${this.#name}: nothing was sent yet. Send a command with .when(…) or ask with .query(…) first.`,
-      stackStart,
-    );
+  protected withoutCall(stackStart: StackStart): TestFailure {
+    const reason =
+      this.fired === undefined
+        ? 'nothing was sent yet. Send a command with .when(…) or ask with .query(…) first.'
+        : 'no timer was due in the time that has passed.';
+    return this.#failure(`${this.#name}: ${reason}`, stackStart);
+  }
+
+  protected withoutAdvance(stackStart: StackStart): TestFailure {
+    return this.#failure(`${this.#name}: let time pass with .advance(ms) first.`, stackStart);
   }
 
   /**

@@ -64,7 +64,7 @@ export function failed(message = 'The test says so.'): CallFailure {
 }
 
 /** A call as the engine receives it: `input` is JSON text. */
-interface SentCall {
+export interface SentCall {
   readonly id: string;
   readonly name: string;
   readonly input: string;

@@ -2,16 +2,17 @@
 // server: its entities with given events, its endpoints with requests.
 export { EntityUnderTest, testEntity } from './entity-under-test.ts';
 export type { ExpectedRefusal } from './call-outcome.ts';
+export type { ExpectedTimer, ExpectedTimerChange } from './expected-timers.ts';
 export { type ModuleUnderTest, testModule } from './module-under-test.ts';
 export { TestFailure } from './test-failure.ts';
 export { TIME_DEFAULT, type Time } from './test-inputs.ts';
 export {
-  type CallerName,
   type EndpointsOptions,
   EndpointsUnderTest,
-  type RequestOptions,
   testEndpoints,
 } from './endpoints-under-test.ts';
+export type { CallerName, RequestOptions } from './request-options.ts';
+export type { FiredTimer } from './endpoint-timers.ts';
 export { EndpointAnswer } from './endpoint-answer.ts';
 export {
   CallFailure,

@@ -17,13 +17,23 @@ export class SetClock implements Clock {
 
   /** Sets the time. Throws RangeError for a value that is not a time. */
   set(time: Time): void {
-    const ms = typeof time === 'number' ? time : new Date(time).getTime();
-    if (!Number.isSafeInteger(ms) || ms < 0)
-      throw new RangeError(
-        `'${String(time)}' is no time: give milliseconds since 1970, ISO text, or a Date`,
-      );
-    this.#nowMs = ms;
+    this.#nowMs = msOf(time);
   }
+}
+
+/** Returns milliseconds since 1970. Throws RangeError for a value that is not a time. */
+function msOf(time: Time): number {
+  const ms = typeof time === 'number' ? time : new Date(time).getTime();
+  if (!Number.isSafeInteger(ms) || ms < 0)
+    throw new RangeError(
+      `'${String(time)}' is no time: give milliseconds since 1970, ISO text, or a Date`,
+    );
+  return ms;
+}
+
+/** Returns ISO text. Throws RangeError for a value that is not a time, or is after the year 275760. */
+export function isoText(time: Time): string {
+  return new Date(msOf(time)).toISOString();
 }
 
 export class SetRandomSource implements RandomSource {
