@@ -12,7 +12,24 @@ export type {
   QueryContext,
   ReadonlyDeep,
 } from './hosting/embedded/entity-context.ts';
-export type { Components } from './hosting/embedded/embedded-guest.ts';
+export type { Components } from './hosting/embedded/components.ts';
+export { Due } from './hosting/embedded/due.ts';
+export type { DeferredCall } from './hosting/embedded/deferred-call.ts';
+export type { Schedule } from './hosting/embedded/schedule.ts';
+export { callOf } from './hosting/embedded/deferred-calls.ts';
+export type { DeferredCalls } from './hosting/embedded/deferred-calls.ts';
+export type { TimerOptions } from './hosting/embedded/timer-change.ts';
+export { defineView } from './hosting/embedded/view-definition.ts';
+export type { FoldContext, RowChange, ViewDefinition } from './hosting/embedded/view-definition.ts';
+export type { Page, ViewClient } from './hosting/embedded/view-client.ts';
+export { defineConsumer } from './hosting/embedded/consumer-definition.ts';
+export type {
+  ConsumerContext,
+  ConsumerDefinition,
+  Verdict,
+} from './hosting/embedded/consumer-definition.ts';
+export type { EventContext } from './hosting/embedded/event-source.ts';
+export type { Timers } from './hosting/embedded/calling-context.ts';
 export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
 export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
 export { before, del, get, patch, post, put } from './hosting/embedded/route-definition.ts';

@@ -1,6 +1,6 @@
 // EmbeddedOptions: the options of createService and the interface of the service that it returns. All of it is
 // public.
-import type { Components } from '../hosting/embedded/embedded-guest.ts';
+import type { Components } from '../hosting/embedded/components.ts';
 import type { EntityClient, RecordedEvent } from '../hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
 import type { Log } from '@svc/kit/log';

@@ -11,7 +11,7 @@ import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemEventLoop, systemDigest } from '../../host/system.ts';
 import { WITHOUT_TIMERS } from '../support/without-timers.ts';
 
-const context: CallContext = {
+export const context: CallContext = {
   nowMs: 1_700_000_000_000,
   seed: 7n,
   metadata: [['traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01']],
@@ -27,13 +27,13 @@ const open = async (from: Guest, id: string, snapshot?: string): Promise<GuestEn
 const cart = async (entity: GuestEntity): Promise<unknown> =>
   parsed(await entity.query(context, 'get', 'null'));
 
-const routeOf = ({ descriptor }: Guest, method: string, path: string): number =>
+export const routeOf = ({ descriptor }: Guest, method: string, path: string): number =>
   descriptor.endpoints
     .flatMap(({ prefix, routes }) =>
       routes.map((route) => `${route.method} ${prefix}${route.path}`),
     )
     .indexOf(`${method} ${path}`);
-const request = (route: number, other: Partial<EndpointRequest> = {}): EndpointRequest => ({
+export const request = (route: number, other: Partial<EndpointRequest> = {}): EndpointRequest => ({
   route,
   parameters: ['c1'],
   query: '',
@@ -42,7 +42,7 @@ const request = (route: number, other: Partial<EndpointRequest> = {}): EndpointR
   body: { kind: 'none' },
   ...other,
 });
-const answering = (answer: Reply | Refusal, made: unknown[] = []): HostCalls => ({
+export const answering = (answer: Reply | Refusal, made: unknown[] = []): HostCalls => ({
   nowMs: () => context.nowMs,
   call: (...call) => {
     made.push(call);
@@ -59,7 +59,7 @@ export function hostingSuite(hosting: string, openCart: OpenCart): void {
   endpointSuite(hosting, openCart);
 }
 
-async function opened(openCart: OpenCart): Promise<Guest> {
+export async function opened(openCart: OpenCart): Promise<Guest> {
   const cartGuest = await openCart();
   onTestFinished(async () => cartGuest.close());
   return cartGuest;

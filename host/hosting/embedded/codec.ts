@@ -39,6 +39,8 @@ export interface Codec {
   decodeValue(value: unknown, label: string, depthMax?: number): unknown;
   /** Encodes a value as JSON text. Throws like `decode`. */
   encode(value: unknown, label: string): string;
+  /** Like `encode`, in the form of JSON.parse. The result shares nothing with the value. */
+  encodeValue(value: unknown, label: string): unknown;
 }
 
 /** Problem of a value, with its path, worded for the sender. */
@@ -81,12 +83,14 @@ function ownCodec(schema: object, location: string): Codec {
   const { decode, encode } = codec;
   const decodeValue = (value: unknown, label: string, depthMax = SENT_DEPTH_MAX): unknown =>
     labelled(label, () => decode(value, depthMax));
+  const encodeValue = (value: unknown, label: string): unknown =>
+    labelled(label, () => encode(value, STORED_DEPTH_MAX));
   return {
     shape,
     decodeValue,
+    encodeValue,
     decode: (json, label, depthMax) => decodeValue(parsed(json, label), label, depthMax),
-    encode: (value, label) =>
-      labelled(label, () => JSON.stringify(encode(value, STORED_DEPTH_MAX))),
+    encode: (value, label) => JSON.stringify(encodeValue(value, label)),
   };
 }
 
@@ -109,22 +113,24 @@ function standardCodec(schema: StandardSchema, location: string): Codec {
     if (result.issues === undefined) return result.value;
     throw new CodecProblem(issuesText(result.issues, label));
   };
+  const encode = (value: unknown, label: string): string => {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text === undefined) throw new CodecProblem(`${label}: has no JSON form`);
+    // The library checks only values that it reads. Decoding the text shows that the schema accepts what is written.
+    try {
+      decodeValue(JSON.parse(text), label, STORED_DEPTH_MAX);
+    } catch (error) {
+      if (!(error instanceof CodecProblem)) throw error;
+      throw new CodecProblem(`${error.message} (its schema does not read what is written)`);
+    }
+    return text;
+  };
   return {
     shape,
     decodeValue,
     decode: (json, label, depthMax) => decodeValue(parsed(json, label), label, depthMax),
-    encode: (value, label) => {
-      const text = JSON.stringify(value) as string | undefined;
-      if (text === undefined) throw new CodecProblem(`${label}: has no JSON form`);
-      // The library checks only values that it reads. Decoding the text shows that the schema accepts what is written.
-      try {
-        decodeValue(JSON.parse(text), label, STORED_DEPTH_MAX);
-      } catch (error) {
-        if (!(error instanceof CodecProblem)) throw error;
-        throw new CodecProblem(`${error.message} (its schema does not read what is written)`);
-      }
-      return text;
-    },
+    encode,
+    encodeValue: (value, label) => JSON.parse(encode(value, label)),
   };
 }
 

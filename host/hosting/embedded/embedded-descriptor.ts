@@ -1,16 +1,24 @@
 // EmbeddedDescriptor: the module descriptor of TypeScript components.
 import {
+  type ConsumerDescriptor,
   type ModuleDescriptor,
   type RouteDescriptor,
+  type ScheduleDescriptor,
+  type ViewDescriptor,
   PROTOCOL_VERSION,
   isQueryDefault,
   parseModuleDescriptor,
 } from '@svc/contract';
-import type { EndpointDefinition } from './endpoint-definition.ts';
+import type { Components } from './components.ts';
+import type { ConsumerDefinition } from './consumer-definition.ts';
+import { DeferredCall } from './deferred-call.ts';
+import { Due } from './due.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
 import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
+import type { Schedule } from './schedule.ts';
 import { ShapeDescription } from './shape-description.ts';
 import { type Field, type Shape, invalidDefinition, isRequired, recordOf } from './shape.ts';
+import type { ViewDefinition } from './view-definition.ts';
 
 type QueryParameter = NonNullable<RouteDescriptor['query']>[number];
 
@@ -20,10 +28,13 @@ const SDK = { name: '@svc/host', version: '0.1.0' };
  * Describes the components. Throws SVC_DEFINITION_INVALID if the descriptor breaks a rule, for example with an invalid
  * component name or a duplicate route.
  */
-export function describeComponents(
-  entities: readonly EntityDefinition[],
-  endpoints: readonly EndpointDefinition[],
-): ModuleDescriptor {
+export function describeComponents({
+  entities = [],
+  endpoints = [],
+  views = [],
+  consumers = [],
+  schedules = [],
+}: Components): ModuleDescriptor {
   const types = new ShapeDescription();
   const descriptor: ModuleDescriptor = {
     protocol: PROTOCOL_VERSION,
@@ -39,6 +50,9 @@ export function describeComponents(
         describeRoute(handler, route, types),
       ),
     })),
+    ...(views.length === 0 ? {} : { views: views.map((view) => describeView(view, types)) }),
+    ...(consumers.length === 0 ? {} : { consumers: consumers.map(describeConsumer) }),
+    ...(schedules.length === 0 ? {} : { schedules: schedules.map(describeSchedule) }),
   };
   // The descriptor is parsed from its text like a module's, so the same rules apply.
   const result = parseModuleDescriptor(JSON.stringify(descriptor));
@@ -66,6 +80,47 @@ function describeEntity(
     commands: described('command'),
     queries: described('query'),
   };
+}
+
+function describeView(
+  { id, version, row, sources, hasKeys, indexes, queries }: ViewDefinition,
+  types: ShapeDescription,
+): ViewDescriptor {
+  return {
+    id,
+    sources: [...sources.keys()],
+    row: types.of(row.shape, `${id}.row`),
+    ...(hasKeys ? { computesKeys: true as const } : {}),
+    definition: version,
+    indexes: indexes.map((fields) => [...fields]),
+    queries: queries.map(({ name, where, parameters }) => ({
+      name,
+      where,
+      ...(parameters === undefined
+        ? {}
+        : { parameters: types.of(parameters.shape, `${id}.${name}`) }),
+    })),
+  };
+}
+
+function describeConsumer({ id, start, sources }: ConsumerDefinition): ConsumerDescriptor {
+  return { id, sources: [...sources.keys()], start };
+}
+
+function describeSchedule({ id, due, call }: Schedule): ScheduleDescriptor {
+  const location = `schedule '${id}'`;
+  // A program in JavaScript may pass any value.
+  if (!(due instanceof Due) || !(call instanceof DeferredCall))
+    throw invalidDefinition(
+      location,
+      'it does not say when it is due, or what it sends',
+      "Write { id, due: Due.cron('0 3 * * *'), call: callOf(report, 'daily').make() }.",
+    );
+  const { stored } = due;
+  if (stored.kind !== 'every' && stored.kind !== 'cron')
+    throw invalidDefinition(location, 'it is due only once', 'Write Due.every(…) or Due.cron(…).');
+  const { target, command, input } = call.stored;
+  return { id, target, command, ...(input === 'null' ? {} : { input }), due: stored };
 }
 
 function describeRoute(

@@ -4,18 +4,14 @@
 import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import { type CallContext, type Refusal, refusal } from '../../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '@svc/kit/svc-error';
+import { callingContext, type ReachableComponents } from './calling-context.ts';
 import { CodecProblem } from './codec.ts';
 import type { EndpointDefinition } from './endpoint-definition.ts';
-import { entityClient } from './entity-client.ts';
-import type { EntityDefinition } from './entity-definition.ts';
-import { programFault } from './program-fault.ts';
 import { Ok, Refused, refusalOf } from './result.ts';
 import { ErrorResponse, Response } from './route-answer.ts';
 import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
 import type { CheckRequest, EndpointContext, RouteRequest } from './route-request.ts';
-import { SeededRandom } from './seeded-random.ts';
+import { RunningHandlers } from './running-handlers.ts';
 import { valueOfQuery, valueOfText } from './sent-text.ts';
 
 /** Context of one request; `given` is set to the result of each check in turn. */
@@ -31,19 +27,17 @@ interface ServedRoute {
 
 export class EmbeddedEndpoints implements GuestEndpoints {
   readonly #routes: readonly ServedRoute[];
-  readonly #entities: ReadonlySet<EntityDefinition>;
-  /** Functions that fail the running requests. */
-  readonly #inFlight = new Set<(reason: GuestFault) => void>();
-  #isClosed = false;
+  readonly #reachable: ReachableComponents;
+  readonly #running = new RunningHandlers();
 
-  constructor(endpoints: readonly EndpointDefinition[], entities: readonly EntityDefinition[]) {
+  constructor(endpoints: readonly EndpointDefinition[], reachable: ReachableComponents) {
     this.#routes = endpoints.flatMap(({ name, routes }) =>
       Object.entries(routes).map(([handler, route]) => ({
         route,
         source: `handler '${handler}' of endpoint '${name}'`,
       })),
     );
-    this.#entities = new Set(entities);
+    this.#reachable = reachable;
   }
 
   handle(
@@ -51,20 +45,13 @@ export class EmbeddedEndpoints implements GuestEndpoints {
     request: EndpointRequest,
     calls: HostCalls,
   ): Promise<EndpointResponse | Refusal> {
-    if (this.#isClosed) return Promise.reject(closedFault());
-    return new Promise((resolve, reject) => {
-      this.#inFlight.add(reject);
-      const served = this.#routes[request.route]!;
-      this.#serve(served, context, request, calls)
-        .then(resolve, (error: unknown) => reject(failureOf(error, served.source)))
-        .finally(() => this.#inFlight.delete(reject));
-    });
+    const served = this.#routes[request.route]!;
+    return this.#running.run(served.source, () => this.#serve(served, context, request, calls));
   }
 
-  /** Fails the running requests: they cannot be stopped, and their results are dropped. */
+  /** Fails the running requests. */
   close(): void {
-    this.#isClosed = true;
-    for (const fail of this.#inFlight) fail(closedFault());
+    this.#running.close();
   }
 
   async #serve(
@@ -73,7 +60,9 @@ export class EmbeddedEndpoints implements GuestEndpoints {
     request: EndpointRequest,
     calls: HostCalls,
   ): Promise<EndpointResponse | Refusal> {
-    const known = this.#contextOf(context, calls);
+    const known: GivingContext = Object.assign(callingContext(context, calls, this.#reachable), {
+      given: undefined,
+    });
     for (const check of route.checks) {
       const answer = await check(checkRequestOf(route, request), known);
       const end = endOf(answer);
@@ -88,25 +77,6 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       throw error;
     }
     return answerOf(route, await route.handle(given, known));
-  }
-
-  #contextOf({ seed, metadata }: CallContext, calls: HostCalls): GivingContext {
-    const path = { calls, metadata: () => metadata };
-    let random: SeededRandom | undefined;
-    return {
-      call: ((entity: EntityDefinition, id: string) => {
-        if (!this.#entities.has(entity))
-          throw new Error(`component '${entity.component}' is none of this service's entities`);
-        return entityClient(entity, path, id);
-      }) as EndpointContext['call'],
-      get nowMs() {
-        return calls.nowMs();
-      },
-      seed,
-      random: () => (random ??= new SeededRandom(seed)).next(),
-      metadata: (name) => metadata.find(([known]) => known === name)?.[1],
-      given: undefined,
-    };
   }
 }
 
@@ -219,14 +189,4 @@ function replyBody(reply: RouteBody | undefined, value: unknown): Body {
       if (!(value instanceof Uint8Array)) throw new CodecProblem('reply: must be a Uint8Array');
       return { kind: 'bytes', bytes: value };
   }
-}
-
-/** Passes the failure of a call on unchanged, and turns any other error into a fault. */
-function failureOf(error: unknown, source: string): unknown {
-  if (error instanceof SvcError || error instanceof GuestFault) return error;
-  return programFault(source, error);
-}
-
-function closedFault(): GuestFault {
-  return new GuestFault('trap', 'The service was stopped.');
 }

@@ -16,8 +16,10 @@ import {
 import type { StoredEvent } from '../../model/entity.ts';
 import type { GuestEntity } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
+import { callOf } from './deferred-calls.ts';
 import { DecidingContext, Effect, HandlerContext, type LaterReply } from './entity-context.ts';
 import type { HandlerDefinition, RunnableEntity } from './entity-definition.ts';
+import { decodeEvent } from './event-source.ts';
 import { programFault } from './program-fault.ts';
 import { Refused, refusalOf } from './result.ts';
 
@@ -51,14 +53,11 @@ export class EmbeddedEntity implements GuestEntity {
   }
 
   apply(events: readonly StoredEvent[]): string | undefined {
-    const { manifest, codec } = this.#definition.event;
     for (const [index, stored] of events.entries()) {
       const location = `event ${index + 1} of ${events.length}`;
-      if (stored.manifest !== manifest)
-        return `${location}: its manifest is '${stored.manifest}', this component stores '${manifest}'`;
       let event: unknown;
       try {
-        event = codec.decode(stored.json, 'event', STORED_DEPTH_MAX);
+        event = decodeEvent(this.#definition, stored);
       } catch (error) {
         if (error instanceof CodecProblem) return `${location}: ${error.message}`;
         throw this.#fault('reading an event', error);
@@ -76,7 +75,9 @@ export class EmbeddedEntity implements GuestEntity {
     const { handler, value } = call;
     const { manifest, codec } = this.#definition.event;
     const codecs = { manifest, event: codec, reply: handler.reply };
-    const deciding = new DecidingContext(this.#id, context, codecs);
+    const deciding = new DecidingContext(this.#id, context, codecs, (id) =>
+      callOf(this.#definition, id),
+    );
     return this.#guarded(`command '${name}'`, () => {
       const answer = this.#run(handler, value, deciding);
       if (answer instanceof Refused) return refusalOf(answer);

@@ -5,41 +5,65 @@ import type { Guest } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { NameTable } from '../../model/name-table.ts';
 import { describeComponents } from './embedded-descriptor.ts';
+import type { Components } from './components.ts';
+import type { ConsumerDefinition } from './consumer-definition.ts';
+import { EmbeddedConsumers } from './embedded-consumers.ts';
 import { EmbeddedEndpoints } from './embedded-endpoints.ts';
 import { EmbeddedEntity } from './embedded-entity.ts';
-import type { EndpointDefinition } from './endpoint-definition.ts';
+import { EmbeddedViews } from './embedded-views.ts';
 import type { EntityDefinition, RunnableEntity } from './entity-definition.ts';
-
-export interface Components {
-  readonly entities?: readonly EntityDefinition[];
-  readonly endpoints?: readonly EndpointDefinition[];
-  /** Version of the entities' behaviour: a snapshot of another version is not read. Absent: no snapshots are stored. */
-  readonly version?: string;
-}
+import { invalidDefinition } from './shape.ts';
+import type { ViewDefinition } from './view-definition.ts';
 
 /** Creates the guest. Throws SVC_DEFINITION_INVALID if the components do not fit together. */
-export function createEmbeddedGuest({ entities = [], endpoints = [], version }: Components): Guest {
-  const descriptor = describeComponents(entities, endpoints);
-  const served = new EmbeddedEndpoints(endpoints, entities);
-  const components = new NameTable(
+export function createEmbeddedGuest(components: Components): Guest {
+  const { entities = [], endpoints = [], views = [], consumers = [], version } = components;
+  const reachable = { entities: new Set(entities), views: new Set(views) };
+  for (const view of views) checkSources(`view '${view.id}'`, view, reachable.entities);
+  for (const consumer of consumers)
+    checkSources(`consumer '${consumer.id}'`, consumer, reachable.entities);
+  const descriptor = describeComponents(components);
+  const servedEndpoints = new EmbeddedEndpoints(endpoints, reachable);
+  const servedViews = new EmbeddedViews(views);
+  const servedConsumers = new EmbeddedConsumers(consumers, reachable);
+  const byComponent = new NameTable(
     entities.map((entity) => [entity.component, entity as RunnableEntity] as const),
   );
   let isClosed = false;
   return {
     descriptor,
     fingerprint: version,
-    endpoints: served,
+    endpoints: servedEndpoints,
+    views: views.length === 0 ? undefined : servedViews,
+    consumers: consumers.length === 0 ? undefined : servedConsumers,
     entities: {
       open({ component, id }, snapshot) {
         if (isClosed) throw new GuestFault('trap', 'The service was stopped.');
-        const definition = components.get(component);
+        const definition = byComponent.get(component);
         assert(definition !== undefined, 'an entity of a component that was not given');
         return new EmbeddedEntity(definition, id, snapshot);
       },
     },
     close() {
       isClosed = true;
-      served.close();
+      servedEndpoints.close();
+      servedViews.close();
+      servedConsumers.close();
     },
   };
+}
+
+/** Events are decoded by the definitions that the view or consumer names, so those have to be the service's own. */
+function checkSources(
+  location: string,
+  { sources }: ViewDefinition | ConsumerDefinition,
+  entities: ReadonlySet<EntityDefinition>,
+): void {
+  for (const [component, { entity }] of sources)
+    if (!entities.has(entity))
+      throw invalidDefinition(
+        location,
+        `the entity '${component}' is none of this service's entities`,
+        'Add it to the entities.',
+      );
 }

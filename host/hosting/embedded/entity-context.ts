@@ -1,14 +1,18 @@
 // The contexts of an entity's handlers, and the result of a command: an Effect, which only the context of a
-// command can create. Events, and replies that are passed as values, are encoded immediately, so later
-// changes of them are never stored.
+// command can create. Events, inputs of timers, and replies that are passed as values, are encoded immediately, so
+// later changes of them are never stored.
 import type { RefusalCode } from '@svc/contract';
 import { DELETE_ENTITY, NO_ACTIONS } from '../../model/call.ts';
 import type { CallContext, Effect as StoredEffect, EntityAction } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
+import type { TimerChange } from '../../model/timer.ts';
 import { atOnce } from './at-once.ts';
 import type { Codec } from './codec.ts';
+import type { DeferredCall } from './deferred-call.ts';
+import type { Due } from './due.ts';
 import { refuse, type RefusalDetails, type Refused } from './result.ts';
 import { SeededRandom } from './seeded-random.ts';
+import { cancelTimer, setTimer, type TimerOptions } from './timer-change.ts';
 
 /** A read-only view of a state: only `apply` changes a state. */
 export type ReadonlyDeep<Value> = Value extends
@@ -47,16 +51,27 @@ export interface QueryContext {
 }
 
 /**
- * Context of a command. Its functions only create the handler's result: nothing is persisted, deleted or replied unless
- * the handler returns the effect.
+ * Context of a command. Its functions only create the handler's result: nothing is persisted, deleted, set or replied
+ * unless the handler returns the effect. `Own`: the entity's own commands, for timers.
  */
-export interface CommandContext<Event, Reply, State = never> extends QueryContext {
+export interface CommandContext<Event, Reply, State = never, Own = unknown> extends QueryContext {
   /** Persists an event. */
   readonly persist: (event: ReadonlyDeep<Event>) => Change<Event, Reply, State>;
   /** Persists these events in this order, all or none. */
   readonly persistAll: (events: readonly ReadonlyDeep<Event>[]) => Change<Event, Reply, State>;
   /** Deletes the entity; the same id starts again from the empty state. */
   readonly deleteEntity: () => Change<Event, Reply, State>;
+  /** Sets a timer of this entity and persists nothing: see `Change.thenSetTimer`. */
+  readonly setTimer: (
+    name: string,
+    due: Due,
+    call: DeferredCall,
+    options?: TimerOptions,
+  ) => Change<Event, Reply, State>;
+  /** Cancels a timer of this entity, if there is one of this name, and persists nothing. */
+  readonly cancelTimer: (name: string) => Change<Event, Reply, State>;
+  /** The commands of this entity, for its timers: `self.expire({ reason })`. `callOf` returns those of other entities. */
+  readonly self: Own;
   /** Replies without persisting an event. */
   readonly reply: (...reply: ReplyArguments<Reply>) => Effect<Reply>;
 }
@@ -74,29 +89,29 @@ export type StateArguments<State, Reply> = [ReadonlyDeep<State>] extends [Readon
 /** Computes the text of a reply from the state after the events. */
 export type LaterReply = (state: unknown) => string;
 
-/** Result of a command: events, actions and a reply, executed completely or not at all. The context creates it. */
+/** The parts of an effect besides its reply. */
+interface Changes {
+  readonly events: readonly StoredEvent[];
+  readonly actions: readonly EntityAction[];
+  readonly timers?: readonly TimerChange[] | undefined;
+}
+
+/** Result of a command: changes and a reply, executed completely or not at all. The context creates it. */
 export class Effect<Reply> {
   /** Carries the reply's type for the compiler only. */
   declare readonly replies: Reply;
-  readonly #events: readonly StoredEvent[];
-  readonly #actions: readonly EntityAction[];
+  readonly #changes: Changes;
   readonly #reply: string | LaterReply;
 
-  constructor(
-    events: readonly StoredEvent[],
-    actions: readonly EntityAction[],
-    reply: string | LaterReply,
-  ) {
-    this.#events = events;
-    this.#actions = actions;
+  constructor(changes: Changes, reply: string | LaterReply) {
+    this.#changes = changes;
     this.#reply = reply;
   }
 
   get stored(): StoredEffect {
     return {
       kind: 'effect',
-      events: this.#events,
-      actions: this.#actions,
+      ...this.#changes,
       reply: typeof this.#reply === 'string' ? this.#reply : undefined,
     };
   }
@@ -108,13 +123,14 @@ export class Effect<Reply> {
 }
 
 /**
- * Events that a command persists, and whether it deletes the entity. `thenReply` and its variants turn the change into
- * an effect.
+ * Events that a command persists, whether it deletes the entity, and changes of the entity's timers. `thenReply` and its
+ * variants turn the change into an effect.
  */
 export class Change<Event, Reply, State = never> {
   readonly #codecs: CommandCodecs;
   readonly #events: StoredEvent[] = [];
   #actions = NO_ACTIONS;
+  #timers: TimerChange[] | undefined;
 
   constructor(codecs: CommandCodecs) {
     this.#codecs = codecs;
@@ -127,9 +143,24 @@ export class Change<Event, Reply, State = never> {
     return this;
   }
 
-  /** Deletes the entity after the events. */
+  /** Deletes the entity after the events. Its timers are cancelled, except those that this change sets. */
   thenDelete(): this {
     this.#actions = DELETE_ENTITY;
+    return this;
+  }
+
+  /**
+   * Sets a timer of this entity: `thenSetTimer('expire', Due.after(900_000), self.expire())`. It replaces the timer of
+   * the same name. The runtime sends the command when the timer is due, and tries again if it fails.
+   */
+  thenSetTimer(name: string, due: Due, call: DeferredCall, options?: TimerOptions): this {
+    (this.#timers ??= []).push(setTimer(name, due, call, options));
+    return this;
+  }
+
+  /** Cancels a timer of this entity, if there is one of this name. */
+  thenCancelTimer(name: string): this {
+    (this.#timers ??= []).push(cancelTimer(name));
     return this;
   }
 
@@ -159,8 +190,10 @@ export class Change<Event, Reply, State = never> {
   }
 
   #effect(reply: string | LaterReply): Effect<Reply> {
-    // The effect copies the events, so later additions to the change do not reach the engine.
-    return new Effect([...this.#events], this.#actions, reply);
+    // The effect copies the lists, so later additions to the change do not reach the engine.
+    const changes = { events: [...this.#events], actions: this.#actions };
+    const timers = this.#timers;
+    return new Effect(timers === undefined ? changes : { ...changes, timers: [...timers] }, reply);
   }
 }
 
@@ -209,10 +242,18 @@ type Deciding = CommandContext<unknown, unknown, unknown>;
 
 export class DecidingContext extends HandlerContext implements Deciding {
   readonly #codecs: CommandCodecs;
+  readonly #self: (entityId: string) => unknown;
 
-  constructor(entityId: string, context: CallContext, codecs: CommandCodecs) {
+  /** `self`: returns the entity's own commands for timers. */
+  constructor(
+    entityId: string,
+    context: CallContext,
+    codecs: CommandCodecs,
+    self: (entityId: string) => unknown,
+  ) {
     super(entityId, context);
     this.#codecs = codecs;
+    this.#self = self;
   }
 
   get persist(): Deciding['persist'] {
@@ -231,8 +272,21 @@ export class DecidingContext extends HandlerContext implements Deciding {
     return () => this.#change().thenDelete();
   }
 
+  get setTimer(): Deciding['setTimer'] {
+    return (...timer) => this.#change().thenSetTimer(...timer);
+  }
+
+  get cancelTimer(): Deciding['cancelTimer'] {
+    return (name) => this.#change().thenCancelTimer(name);
+  }
+
+  get self(): Deciding['self'] {
+    return this.#self(this.entityId);
+  }
+
   get reply(): Deciding['reply'] {
-    return (reply) => new Effect([], NO_ACTIONS, replyText(this.#codecs.reply, reply));
+    const changes = { events: [], actions: NO_ACTIONS };
+    return (reply) => new Effect(changes, replyText(this.#codecs.reply, reply));
   }
 
   #change(): Change<unknown, unknown, unknown> {

@@ -9,8 +9,10 @@ import type {
   QueryContext,
   ReadonlyDeep,
 } from './entity-context.ts';
+import type { OwnCalls } from './deferred-call.ts';
 import type { Refused } from './result.ts';
 import { type RecordShape, type Shape, invalidDefinition } from './shape.ts';
+import { wireName } from './wire-name.ts';
 
 /** Type of a handler's input or reply by its schema; `null` without a schema. */
 export type Described<S> = S extends Schema ? ValueOf<S> : null;
@@ -27,12 +29,16 @@ interface WithInput<Input> {
   readonly name?: string;
 }
 
-interface Command<State, Event, Input, Reply> {
+interface Command<State, Event, Input, Reply, Inputs> {
   /** Absent: the command has no reply. */
   readonly reply?: Reply;
   /** Decides on the command without changing the state. */
   handle(
-    ...args: HandlerArguments<State, Input, CommandContext<Event, Described<Reply>, State>>
+    ...args: HandlerArguments<
+      State,
+      Input,
+      CommandContext<Event, Described<Reply>, State, OwnCalls<Inputs>>
+    >
   ): Effect<Described<Reply>> | Refused;
 }
 
@@ -67,16 +73,17 @@ export interface EntitySpecification<State extends Schema, Event extends Schema,
   /** Returns the state after an event; it may change and return the given state. It must not decide anything. */
   apply(state: ValueOf<State>, event: ValueOf<Event>): ValueOf<State>;
   readonly commands: { readonly [Key in keyof CI]: WithInput<CI[Key]> } & {
-    readonly [Key in keyof CR]: Command<ValueOf<State>, ValueOf<Event>, Of<CI, Key>, CR[Key]>;
+    readonly [Key in keyof CR]: Command<ValueOf<State>, ValueOf<Event>, Of<CI, Key>, CR[Key], CI>;
   };
   readonly queries?: { readonly [Key in keyof QI]: WithInput<QI[Key]> } & {
     readonly [Key in keyof QR]: Query<ValueOf<State>, Of<QI, Key>, QR[Key]>;
   };
 }
 
-/** Input and reply types of an entity's calls, by the handlers' names. */
-export type HandlerTypes<Inputs, Replies> = {
+/** Input and reply types of an entity's commands or queries, by the handlers' names. */
+export type HandlerTypes<Kind, Inputs, Replies> = {
   readonly [Key in keyof Replies]: {
+    readonly kind: Kind;
     readonly input: Of<Inputs, Key> extends infer Input extends Schema ? ValueOf<Input> : undefined;
     readonly reply: Described<Replies[Key]>;
   };
@@ -125,7 +132,10 @@ export function isEntityDefinition(value: unknown): value is EntityDefinition {
 /** Defines an entity. Throws SVC_DEFINITION_INVALID, which names the invalid part. */
 export function defineEntity<State extends Schema, Event extends Schema, CI, CR, QI, QR>(
   specification: EntitySpecification<State, Event, CI, CR, QI, QR>,
-): EntityDefinition<HandlerTypes<CI, CR> & HandlerTypes<QI, QR>, ValueOf<Event>> {
+): EntityDefinition<
+  HandlerTypes<'command', CI, CR> & HandlerTypes<'query', QI, QR>,
+  ValueOf<Event>
+> {
   const { component, state, event, commands, queries = {} } = specification;
   const location = `component '${component}'`;
   const handlers = [
@@ -148,7 +158,7 @@ export function defineEntity<State extends Schema, Event extends Schema, CI, CR,
     byWireName: new NameTable(handlers.map((handler) => [handler.name, handler] as const)),
   };
   DEFINED.add(entity);
-  return entity as EntityDefinition<HandlerTypes<CI, CR> & HandlerTypes<QI, QR>, ValueOf<Event>>;
+  return entity as ReturnType<typeof defineEntity<State, Event, CI, CR, QI, QR>>;
 }
 
 type GivenHandlers = Readonly<
@@ -181,11 +191,6 @@ function handlersOf(
       handle: (...args) => handler.handle(...args),
     };
   });
-}
-
-/** `addItem` → `add-item` */
-function wireName(key: string): string {
-  return key.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
 function eventCodec(schema: Schema, location: string): Codec {

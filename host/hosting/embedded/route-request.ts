@@ -1,8 +1,7 @@
 // The parameters of a route's handler: the typed request, and the context. A check before the handler
 // receives a request of which nothing is decoded yet.
 import type { HeaderList } from '../../model/endpoint.ts';
-import type { EntityClient } from './entity-client.ts';
-import type { EntityDefinition } from './entity-definition.ts';
+import type { CallingContext } from './calling-context.ts';
 
 /** Parts of every request, whatever its route. */
 interface AnyRequest {
@@ -30,24 +29,8 @@ export interface CheckRequest extends AnyRequest {
   readonly parameter: (name: string) => string;
 }
 
-export interface EndpointContext {
-  /** Returns a client of an entity of this service; calls carry the request's metadata. */
-  readonly call: <Definition extends EntityDefinition>(
-    entity: Definition,
-    id: string,
-  ) => EntityClient<Definition>;
-  /**
-   * Milliseconds since 1970-01-01T00:00:00Z: the time of the request, or of the last call's result. Read it when you
-   * need it.
-   */
-  readonly nowMs: number;
-  /** 64 random bits. */
-  readonly seed: bigint;
-  /** Returns a number from 0 up to 1, derived from the seed. */
-  readonly random: () => number;
-  /** Returns metadata of the request, such as `traceparent` and `tracestate`; undefined if there is none. */
-  readonly metadata: (name: string) => string | undefined;
-}
+/** Context of a handler of a route. */
+export interface EndpointContext extends CallingContext {}
 
 /** Context of a handler behind a check. */
 export interface CheckedContext<Given> extends EndpointContext {

@@ -4,13 +4,22 @@ import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SvcError } from '@svc/kit/svc-error';
-import type { Components } from '../embedded/embedded-guest.ts';
+import type { Components } from '../embedded/components.ts';
+import { isConsumerDefinition } from '../embedded/consumer-definition.ts';
 import { isEntityDefinition } from '../embedded/entity-definition.ts';
+import { isViewDefinition } from '../embedded/view-definition.ts';
 import { STARTS_SERVICE } from './loading-mark.ts';
 import { thrownLine } from './thrown-line.ts';
 
 const TYPESCRIPT = new Set(['.ts', '.mts', '.cts']);
 const NAMES_LISTED_MAX = 10;
+const LISTS = ['entities', 'endpoints', 'views', 'consumers', 'schedules'];
+/** Definitions that only this copy of the package can run, with the function that makes them. */
+const DEFINITIONS = [
+  { list: 'entities', define: 'defineEntity', isDefinition: isEntityDefinition },
+  { list: 'views', define: 'defineView', isDefinition: isViewDefinition },
+  { list: 'consumers', define: 'defineConsumer', isDefinition: isConsumerDefinition },
+] as const;
 const REMEDY =
   'Export the object that the program spreads into createService: ' +
   'export const components: Components = { entities: […], endpoints: […] };';
@@ -61,16 +70,18 @@ function checkComponents(exported: Readonly<Record<string, unknown>>): Component
   }
   if (typeof components !== 'object' || components === null || Array.isArray(components))
     throw invalid(`Its 'components' is no object of entities and endpoints. ${REMEDY}`);
-  const { entities = [], endpoints = [] } = components as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(entities) || !Array.isArray(endpoints))
-    throw invalid(`The entities and endpoints of its 'components' are lists. ${REMEDY}`);
-  for (const [index, entity] of entities.entries())
-    if (!isEntityDefinition(entity))
-      throw invalid(
-        `components.entities[${index}] was not made by defineEntity of the @svc/host that this svc uses. ` +
-          'Make it with defineEntity, and run the svc that is installed beside the program (npx svc).',
-      );
-  for (const [index, endpoint] of endpoints.entries())
+  const lists = components as Readonly<Record<string, unknown>>;
+  for (const name of LISTS)
+    if (!Array.isArray(lists[name] ?? []))
+      throw invalid(`The ${name} of its 'components' are no list. ${REMEDY}`);
+  for (const { list, define, isDefinition } of DEFINITIONS)
+    for (const [index, definition] of ((lists[list] ?? []) as unknown[]).entries())
+      if (!isDefinition(definition))
+        throw invalid(
+          `components.${list}[${index}] was not made by ${define} of the @svc/host that this svc uses. ` +
+            `Make it with ${define}, and run the svc that is installed beside the program (npx svc).`,
+        );
+  for (const [index, endpoint] of ((lists['endpoints'] ?? []) as unknown[]).entries())
     if (!isEndpoint(endpoint))
       throw invalid(`components.endpoints[${index}] is no endpoint. Make it with defineEndpoint.`);
   return components;

@@ -13,7 +13,18 @@ describe('a file of which no components can be taken is refused:', () => {
     ['it exports others', 'export const flag = 1;', /exports no 'components' \(it exports flag\)/],
     ['it exports nothing', 'export {};', /exports no 'components'\. Export the object/],
     ['a list', 'export const components = [];', /is no object of entities and endpoints/],
-    ['no lists in it', 'export const components = { entities: {} };', /are lists/],
+    ['no lists in it', 'export const components = { entities: {} };', /entities .* are no list/],
+    ['no list of views', 'export const components = { views: {} };', /views .* are no list/],
+    [
+      'no view',
+      'export const components = { views: [{ id: "a" }] };',
+      /views\[0\] was not made by defineView/,
+    ],
+    [
+      'no consumer',
+      'export const components = { consumers: [{ id: "a" }] };',
+      /consumers\[0\] was not made by defineConsumer/,
+    ],
     [
       'no entity',
       'export const components = { entities: [{ component: "a" }] };',
