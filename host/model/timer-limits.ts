@@ -2,12 +2,9 @@
 
 export interface TimerLimits {
   /** Timers of the whole service; an append that would add more fails with SVC_TIMERS_FULL. */
-  readonly timersMax: number;
+  readonly max: number;
   /** Timers of one entity; an append after which it has more fails with SVC_TIMERS_FULL. */
-  readonly timersPerEntityMax: number;
+  readonly perEntityMax: number;
 }
 
-export const TIMER_LIMITS_DEFAULT: TimerLimits = {
-  timersMax: 10_000_000,
-  timersPerEntityMax: 1_000,
-};
+export const TIMER_LIMITS_DEFAULT: TimerLimits = { max: 10_000_000, perEntityMax: 1_000 };

@@ -63,7 +63,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   refuseWhileLoading();
   checkOptions(options);
   const sections = readServiceSettings(options.settings ?? {});
-  const storage = new EmbeddedStorage(options, sections.journal);
+  const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
   const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
   const guest = createEmbeddedGuest(options);
   const fingerprint = programFingerprint(guest);

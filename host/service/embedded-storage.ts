@@ -2,6 +2,7 @@
 // only if the program asks for it.
 import { resolve } from 'node:path';
 import type { Journal } from '../engine/needs/journal.ts';
+import type { TimerLimits } from '../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
@@ -29,15 +30,17 @@ export class EmbeddedStorage {
   /** Resolves if the journal's writer ends unexpectedly. */
   readonly failure: Promise<SvcError>;
   readonly #limits: JournalLimits;
+  readonly #timerLimits: TimerLimits;
   readonly #ignoreComponents: readonly string[];
   readonly #failure = Promise.withResolvers<SvcError>();
   #sqlite: SqliteJournal | undefined;
   #journal: Journal | undefined;
 
   /** Throws SVC_SETTING_INVALID unless the options name either a folder or memory. */
-  constructor(options: StorageOptions, limits: JournalLimits) {
+  constructor(options: StorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
     this.dir = folderOf(options);
     this.#limits = limits;
+    this.#timerLimits = timerLimits;
     const { ignoreComponents = [] } = options as { readonly ignoreComponents?: readonly string[] };
     this.#ignoreComponents = ignoreComponents;
     this.failure = this.#failure.promise;
@@ -46,7 +49,9 @@ export class EmbeddedStorage {
   /** Opens the journal for the program. Rejects as `openJournalFor` does. */
   async open(program: JournalUser): Promise<Journal> {
     this.#journal =
-      this.dir === undefined ? new MemoryJournal() : await this.#attach(program, this.dir);
+      this.dir === undefined
+        ? new MemoryJournal({ timerLimits: this.#timerLimits })
+        : await this.#attach(program, this.dir);
     return this.#journal;
   }
 
@@ -60,6 +65,7 @@ export class EmbeddedStorage {
     this.#sqlite = await openJournalFor(program, {
       dataFolder,
       limits: this.#limits,
+      timerLimits: this.#timerLimits,
       series: this.series,
       ignoreComponents: this.#ignoreComponents,
       words: WORDS,

@@ -2,6 +2,7 @@
 // or of a program. Invariant: if the journal has events that no component reads and that are not ignored, it is closed
 // again and stays unchanged.
 import type { SourceDescription } from '../hosting/guest-source.ts';
+import type { TimerLimits } from '../model/timer-limits.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
@@ -11,6 +12,7 @@ import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.t
 export interface JournalOpening {
   readonly dataFolder: string;
   readonly limits: JournalLimits;
+  readonly timerLimits: TimerLimits;
   /** Receives the counts of the writer. */
   readonly series: JournalSeries;
   /**
@@ -31,9 +33,9 @@ export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
  */
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
-  { dataFolder, limits, series, ignoreComponents, words }: JournalOpening,
+  { dataFolder, limits, timerLimits, series, ignoreComponents, words }: JournalOpening,
 ): Promise<SqliteJournal> {
-  const journal = await openSqliteJournal(dataFolder, limits, { series });
+  const journal = await openSqliteJournal(dataFolder, limits, { timerLimits, series });
   try {
     if (ignoreComponents !== undefined)
       checkEventTypes(journal, descriptor, ignoreComponents, words);

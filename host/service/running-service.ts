@@ -77,6 +77,7 @@ export class RunningService {
     this.#journal = new ServiceJournal({
       dataFolder: settings.dataFolder,
       limits: settings.sections.journal,
+      timerLimits: settings.sections.timers,
       source: this.#source,
       // `svc dev` reports unknown event types and continues.
       ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,

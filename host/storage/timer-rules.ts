@@ -1,8 +1,9 @@
 // TimerRules are the rules of stored timers that every journal follows: when a new timer is due for the first time, what
 // the end of a firing leaves of its timer, and the failures of appends with timers.
-import type { FiringEnd, NextCronOccurrence, TimerToStore } from '../engine/needs/timers.ts';
+import type { FiringEnd, StoredTimer, TimerToStore } from '../engine/needs/timers.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { TimerLimits } from '../model/timer-limits.ts';
+import type { Occurrences } from '../schedule/occurrences.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -39,24 +40,50 @@ export function stateAfter(
 /** Returns when a timer is due for the first time, in milliseconds since 1970; SVC_TIMER_INVALID if it never is. */
 export function firstOccurrence(
   { name, due, setMs }: Pick<TimerToStore, 'name' | 'due' | 'setMs'>,
-  nextCron: NextCronOccurrence,
+  occurrences: Occurrences,
 ): number | SvcError {
   if (due.kind === 'at') return due.atMs;
-  if (due.kind === 'every') return setMs + due.everyMs;
   let cause: unknown;
   try {
-    const firstMs = nextCron(due, setMs);
+    const firstMs = occurrences.first(due, setMs);
     if (firstMs !== undefined) return firstMs;
   } catch (error) {
     cause = error;
   }
-  const zone = due.zone === '' ? 'UTC' : `the time zone '${printable(due.zone)}'`;
+  const zone =
+    due.kind === 'cron' && due.zone !== '' ? ` in the zone '${printable(due.zone)}'` : '';
+  const schedule =
+    due.kind === 'cron'
+      ? `cron expression '${printable(due.expression)}'${zone}`
+      : `period of ${due.everyMs} ms`;
   return new SvcError(
     'SVC_TIMER_INVALID',
-    `The timer '${printable(name)}' was not set: its cron expression '${printable(due.expression)}' ` +
-      `${cause === undefined ? 'has no occurrence' : 'cannot be evaluated'} in ${zone}. Correct the expression.`,
+    `The timer '${printable(name)}' was not set, because its ${schedule} ` +
+      `${cause === undefined ? 'has no occurrence' : 'cannot be evaluated'}. Correct the schedule.`,
     { cause },
   );
+}
+
+/** Returns a timer that is set, and is due for the first time at `dueMs`. */
+export function timerOf(
+  number: number,
+  owner: EntityRef | undefined,
+  { name, target, command, input, due, attemptsMax, setMs, traceParent }: TimerToStore,
+  dueMs: number,
+): StoredTimer {
+  return {
+    number,
+    owner,
+    name,
+    target,
+    command,
+    input,
+    schedule: due.kind === 'at' ? undefined : due,
+    attemptsMax,
+    setMs,
+    traceParent,
+    ...armedAt(dueMs),
+  };
 }
 
 /** Creates the failure of a firing whose occurrence is not its timer's any more. */
@@ -74,23 +101,26 @@ export interface TimerCounts {
   readonly ofService: readonly [before: number, after: number];
 }
 
-/** Returns SVC_TIMERS_FULL for an append that adds timers beyond the limits; undefined if it may be stored. */
+/**
+ * Returns SVC_TIMERS_FULL for an append of an entity that adds timers beyond the limits; undefined if it may be stored.
+ * The service, without an entity, has no limit of its own.
+ */
 export function timersFull(
-  { component, id }: EntityRef,
+  entity: EntityRef | undefined,
   { ofEntity, ofService }: TimerCounts,
-  { timersPerEntityMax, timersMax }: TimerLimits,
+  { perEntityMax, max }: TimerLimits,
 ): SvcError | undefined {
-  if (ofEntity[1] > timersPerEntityMax && ofEntity[1] > ofEntity[0])
+  if (entity !== undefined && ofEntity[1] > perEntityMax && ofEntity[1] > ofEntity[0])
     return new SvcError(
       'SVC_TIMERS_FULL',
-      `Entity '${printable(id)}' of component '${printable(component)}' would have ${ofEntity[1]} timers, and ` +
-        `${timersPerEntityMax} is the limit, so nothing was stored. Cancel timers, or raise svc.journal.timers-per-entity-max.`,
+      `Entity '${printable(entity.id)}' of component '${printable(entity.component)}' would have ${ofEntity[1]} timers, and ` +
+        `${perEntityMax} is the limit, so nothing was stored. Cancel timers, or raise svc.timers.per-entity-max.`,
     );
-  if (ofService[1] > timersMax && ofService[1] > ofService[0])
+  if (ofService[1] > max && ofService[1] > ofService[0])
     return new SvcError(
       'SVC_TIMERS_FULL',
-      `The service would have ${ofService[1]} timers, and ${timersMax} is the limit, so nothing was stored. ` +
-        'Cancel timers, or raise svc.journal.timers-max.',
+      `The service would have ${ofService[1]} timers, and ${max} is the limit, so nothing was stored. ` +
+        'Cancel timers, or raise svc.timers.max.',
     );
   return undefined;
 }

@@ -103,7 +103,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
     'host/storage/journal-series.ts',
+    'host/storage/timer-alarm.ts',
     'host/storage/timer-rules.ts',
+    // The writer's thread alone finds the first occurrences of schedules.
+    'host/schedule',
   ],
   // What the stores of views have in common: how values compare, and how a query walks an index.
   'host/storage/view-walk': ['host/engine/needs', 'host/model'],
@@ -118,10 +121,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/storage/memory': [
     'host/engine/needs',
     'host/model',
+    'host/schedule',
     'host/storage/timer-rules.ts',
     'host/storage/view-walk',
   ],
-  'host/storage': ['host/engine/needs', 'host/model'],
+  'host/storage': ['host/engine/needs', 'host/model', 'host/schedule'],
   // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
   'host/schedule': ['host/model'],
   // It starts what is due, and gets timers, clock and firings from outside.

@@ -1,23 +1,11 @@
 // What every journal does with the timers of host/engine/needs/timers.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Journal } from '../../host/engine/needs/journal.ts';
-import type {
-  NextCronOccurrence,
-  StoredTimer,
-  TimerWrite,
-} from '../../host/engine/needs/timers.ts';
+import type { StoredTimer, TimerWrite } from '../../host/engine/needs/timers.ts';
 import type { EntityRef } from '../../host/model/entity.ts';
 import type { TimerLimits } from '../../host/model/timer-limits.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
-import {
-  SET_MS,
-  appendBeside,
-  change,
-  end,
-  nextMinute,
-  settle,
-  timerAt,
-} from '../support/timer-writes.ts';
+import { SET_MS, appendBeside, change, end, settle, timerAt } from '../support/timer-writes.ts';
 import { answerTo, append, deletionAt, recordOf } from './journal-suite.ts';
 
 /** A journal for one test. */
@@ -29,11 +17,6 @@ export interface TimersUnderTest {
   discard(): Promise<void>;
 }
 
-export interface TimersOptions {
-  readonly limits: TimerLimits;
-  readonly nextCron: NextCronOccurrence;
-}
-
 /** Later than all timers of the tests. */
 const END_MS = SET_MS + 1e12;
 
@@ -41,11 +24,11 @@ function of(entity: number): EntityRef {
   return { component: 'Cart', id: `e${entity}` };
 }
 
-const LIMITS: TimerLimits = { timersMax: 20, timersPerEntityMax: 5 };
+const LIMITS: TimerLimits = { max: 20, perEntityMax: 5 };
 
 export function timerSuite(
   place: string,
-  open: (options: TimersOptions) => Promise<TimersUnderTest>,
+  open: (limits: TimerLimits) => Promise<TimersUnderTest>,
 ): void {
   describe(`timers that are kept ${place}`, () => {
     const one: EntityRef = { component: 'Cart', id: 'one' };
@@ -54,7 +37,7 @@ export function timerSuite(
     let journal: Journal;
 
     beforeEach(async () => {
-      underTest = await open({ limits: LIMITS, nextCron: nextMinute });
+      underTest = await open(LIMITS);
       ({ journal } = underTest);
     });
     afterEach(async () => {
@@ -293,7 +276,7 @@ export function timerSuite(
       expect(all()).toEqual([timer]);
     });
 
-    test.each(['never', 'wrong'])(
+    test.each(['0 0 30 2 *', 'wrong'])(
       'a cron timer without an occurrence (%s) stores nothing',
       async (expression) => {
         const due = { kind: 'cron', expression, zone: '' } as const;
@@ -364,7 +347,7 @@ export function timerSuite(
 
     test('a detached append is stored although one before it failed, and its failure fails no other', async () => {
       await append(journal, one, recordOf(1));
-      const never = { kind: 'cron', expression: 'never', zone: '' } as const;
+      const never = { kind: 'cron', expression: '0 0 30 2 *', zone: '' } as const;
       const detached = (write: TimerWrite): Promise<SvcError | undefined> =>
         appendBeside(journal, one, [], { timers: { changes: [write] }, isDetached: true });
       const outcomes = await Promise.all([

@@ -3,7 +3,6 @@ import type { Journal, StoredBeside } from '../../host/engine/needs/journal.ts';
 import type {
   FiredOccurrence,
   FiringEnd,
-  NextCronOccurrence,
   TimerToStore,
   TimerWrite,
 } from '../../host/engine/needs/timers.ts';
@@ -12,12 +11,6 @@ import type { SvcError } from '../../kit/svc-error.ts';
 
 /** When the timers of `timerAt` are set. */
 export const SET_MS = 1_700_000_000_000;
-/** Occurs every minute; `never` never does, and `wrong` cannot be evaluated. */
-export const nextMinute: NextCronOccurrence = ({ expression }, afterMs) => {
-  if (expression === 'wrong') throw new Error('the expression is wrong');
-  return expression === 'never' ? undefined : Math.floor(afterMs / 60_000) * 60_000 + 60_000;
-};
-
 export function timerAt(
   name: string,
   atMs: number,

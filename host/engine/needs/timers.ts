@@ -75,12 +75,3 @@ export interface TimerWrites {
   readonly firing?: { readonly occurrence: FiredOccurrence; readonly end: FiringEnd } | undefined;
   readonly changes: readonly TimerWrite[];
 }
-
-/**
- * Returns the first occurrence of a cron schedule after a time, both in milliseconds since 1970-01-01T00:00:00Z;
- * undefined: there is none. Throws when the expression or the zone is invalid.
- */
-export type NextCronOccurrence = (
-  schedule: Extract<Schedule, { readonly kind: 'cron' }>,
-  afterMs: number,
-) => number | undefined;

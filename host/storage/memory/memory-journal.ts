@@ -10,9 +10,10 @@ import {
   READ_UNITS_MAX,
   type Snapshot,
 } from '../../engine/needs/journal.ts';
-import type { NextCronOccurrence, StoredTimer } from '../../engine/needs/timers.ts';
+import type { StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
+import { Occurrences } from '../../schedule/occurrences.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { MemoryFeed, StoredOrder } from './memory-feed.ts';
 import { MemoryTimers } from './memory-timers.ts';
@@ -30,8 +31,6 @@ interface QueuedAppend {
 
 export interface MemoryJournalOptions {
   readonly timerLimits?: TimerLimits | undefined;
-  /** Evaluates the cron expressions of timers. Without it, no such timer can be set. */
-  readonly nextCron?: NextCronOccurrence | undefined;
 }
 
 export class MemoryJournal implements Journal {
@@ -48,11 +47,8 @@ export class MemoryJournal implements Journal {
   #stored: Promise<void> | undefined = undefined;
   #closed = false;
 
-  constructor({
-    timerLimits = TIMER_LIMITS_DEFAULT,
-    nextCron = () => undefined,
-  }: MemoryJournalOptions = {}) {
-    this.#timers = new MemoryTimers(timerLimits, nextCron);
+  constructor({ timerLimits = TIMER_LIMITS_DEFAULT }: MemoryJournalOptions = {}) {
+    this.#timers = new MemoryTimers(timerLimits, new Occurrences());
   }
 
   append(

@@ -1,15 +1,15 @@
 // MemoryTimers holds the timers of a MemoryJournal.
 import type {
   FiredOccurrence,
-  NextCronOccurrence,
   StoredTimer,
   TimerToStore,
   TimerWrites,
 } from '../../engine/needs/timers.ts';
 import type { EntityRef } from '../../model/entity.ts';
+import type { Occurrences } from '../../schedule/occurrences.ts';
 import type { TimerLimits } from '../../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { armedAt, firstOccurrence, stateAfter, timerGone, timersFull } from '../timer-rules.ts';
+import { firstOccurrence, stateAfter, timerGone, timerOf, timersFull } from '../timer-rules.ts';
 
 /** The timers of one entity, indexed by their names. */
 type EntityTimers = ReadonlyMap<string, StoredTimer>;
@@ -18,15 +18,15 @@ const NONE: EntityTimers = new Map();
 
 export class MemoryTimers {
   readonly #limits: TimerLimits;
-  readonly #nextCron: NextCronOccurrence;
+  readonly #occurrences: Occurrences;
   #lastNumber = 0;
   readonly #byNumber = new Map<number, StoredTimer>();
   /** Indexed by component and id of the owner. */
   readonly #byOwner = new Map<string, EntityTimers>();
 
-  constructor(limits: TimerLimits, nextCron: NextCronOccurrence) {
+  constructor(limits: TimerLimits, occurrences: Occurrences) {
     this.#limits = limits;
-    this.#nextCron = nextCron;
+    this.#occurrences = occurrences;
   }
 
   get(number: number): StoredTimer | undefined {
@@ -93,22 +93,9 @@ export class MemoryTimers {
   }
 
   #timer(owner: EntityRef, set: TimerToStore): StoredTimer | SvcError {
-    const dueMs = firstOccurrence(set, this.#nextCron);
+    const dueMs = firstOccurrence(set, this.#occurrences);
     if (dueMs instanceof SvcError) return dueMs;
-    const { name, target, command, input, due, attemptsMax, setMs, traceParent } = set;
-    return {
-      number: ++this.#lastNumber,
-      owner,
-      name,
-      target,
-      command,
-      input,
-      schedule: due.kind === 'at' ? undefined : due,
-      attemptsMax,
-      setMs,
-      traceParent,
-      ...armedAt(dueMs),
-    };
+    return timerOf(++this.#lastNumber, owner, set, dueMs);
   }
 
   /** Changes the fired timer of another entity, or removes it. */

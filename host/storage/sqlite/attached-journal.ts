@@ -75,18 +75,17 @@ class AttachedJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: Settled,
-    beside?: StoredBeside,
+    beside: StoredBeside = {},
   ): void {
-    const answer = beside?.reply;
-    assert(records.length > 0 || answer !== undefined);
-    assert(beside?.timers === undefined, 'timers are not stored yet');
+    assert(records.length > 0 || beside.reply !== undefined || beside.timers !== undefined);
+    assert(records.length === 0 || beside.isDetached !== true);
     if (this.#state !== 'open') {
       queueMicrotask(() => settled(closed()));
       return;
     }
     // Sent after the callbacks of this turn of the event loop, so that all their appends go in one message.
     if (this.#batch.length === 0) setImmediate(this.#send);
-    encodeAppend(this.#batch, this.#settledCount, entity, records, answer);
+    encodeAppend(this.#batch, this.#settledCount, entity, records, beside);
     this.#unsettled.push(settled);
   }
 
@@ -138,9 +137,10 @@ class AttachedJournal implements Journal {
     return this.#reader.answer(entity, key);
   }
 
-  timer(_number: number): StoredTimer | undefined {
+  timer(number: number): Awaitable<StoredTimer | undefined> {
+    if (!this.#isGreeted) return this.#greeted.promise.then(() => this.timer(number));
     if (this.#state === 'closed') throw closedForReading();
-    return undefined;
+    return this.#reader.timer(number);
   }
 
   close(): Promise<void> {

@@ -5,22 +5,29 @@
 // - G1 The number (`seq`) of a stored record is that of its entity's last record plus one. An append that would break
 //   this rule fails, and the other appends of the transaction are stored.
 // - G2 `pos` grows by one with every stored record.
-// - G3 A failed transaction changes nothing on disk. It restores the positions of this object and clears its cache of
-//   tails.
-// - G4 A command's records and its stored reply are stored in one transaction.
+// - G3 A failed transaction changes nothing on disk. It restores the positions and the count of timers of this object, and clears
+//   its cache of tails.
+// - G4 A command's records, its stored reply and its changes of timers are stored in one transaction.
 // - G5 Every stored record has its index entry (record-index.ts) before the last record of its entity is looked up,
 //   and before the transaction ends.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
-import { type Append, FIELDS_PER_RECORD, JSON_FIELD, TIME_FIELD } from './journal-message.ts';
+import {
+  type Append,
+  type AppendBatch,
+  FIELDS_PER_RECORD,
+  JSON_FIELD,
+  TIME_FIELD,
+} from './journal-message.ts';
 import type { JournalQuota } from './journal-quota.ts';
 import type { RecordRow } from './journal-schema.ts';
 import { FORGOTTEN_WHEN_FULL, StoredReplies } from './stored-replies.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { lastOf } from './record-index.ts';
-import { KIND_EVENT } from './record-kind.ts';
+import { KIND_DELETED, KIND_EVENT } from './record-kind.ts';
 import { isOfMachineOrFile, journalFailure } from './sqlite-failure.ts';
+import type { StoredTimers } from './stored-timers.ts';
 
 /** Maximum number of entities whose tail is cached, so that most appends need no lookup. */
 const TAILS_MAX = 200_000;
@@ -62,6 +69,7 @@ export class GroupCommit {
   readonly #addEntries: StatementSync;
   readonly #addManifest: StatementSync;
   readonly #answers: StoredReplies;
+  readonly #timers: StoredTimers;
   #nextPos: number;
   /** Position of the first record that has no index entry yet. */
   #unindexedPos: number;
@@ -69,7 +77,7 @@ export class GroupCommit {
   #tailCount = 0;
 
   /** Throws errors of SQLite. */
-  constructor(database: DatabaseSync, path: string, quota: JournalQuota) {
+  constructor(database: DatabaseSync, path: string, quota: JournalQuota, timers: StoredTimers) {
     this.#database = database;
     this.#path = path;
     this.#quota = quota;
@@ -86,6 +94,7 @@ export class GroupCommit {
     );
     this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
     this.#answers = new StoredReplies(database);
+    this.#timers = timers;
     const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
     this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
     this.#unindexedPos = this.#nextPos;
@@ -112,6 +121,7 @@ export class GroupCommit {
 
   #transaction(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
     const nextPos = this.#nextPos;
+    const timerCount = this.#timers.count;
     try {
       this.#begin.run();
       const outcomes = queued.map(({ append, gate }) => {
@@ -129,6 +139,7 @@ export class GroupCommit {
     } catch (error) {
       this.#nextPos = nextPos;
       this.#unindexedPos = nextPos;
+      this.#timers.restore(timerCount);
       this.#forgetTails();
       // After some errors SQLite has already rolled the transaction back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -152,17 +163,23 @@ export class GroupCommit {
   }
 
   /**
-   * Stores an append in the open transaction. Returns the failure of an append that breaks G1, of which no record and
-   * no reply is stored; undefined if the append is stored.
+   * Stores an append in the open transaction. Returns the failure of an append that breaks G1, or whose changes of timers
+   * cannot be made, of which nothing is stored; undefined if the append is stored.
    */
-  #insert({ component, id, firstSeq, trace, key, answer, fields }: Append): SvcError | undefined {
+  #insert(append: Append): SvcError | undefined {
+    const { component, id, firstSeq, trace, key, answer, timers, fields } = append;
     const tail = this.#tail(component, id);
+    const { entityNo } = tail;
     if (fields.length > 0 && firstSeq !== tail.seq + 1)
       return new SvcError(
         'SVC_JOURNAL_UNAVAILABLE',
         `Record ${firstSeq} of entity '${printable(id)}' of component '${printable(component)}' ` +
           `was not stored, because its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
       );
+    const isDeleted = hasDeletion(fields);
+    const plan =
+      timers && this.#timers.plan({ entityNo, entity: { component, id } }, timers, isDeleted);
+    if (plan instanceof SvcError) return plan;
     for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
       const kind = fields[at] as number;
       const timeMs = fields[at + TIME_FIELD] as number;
@@ -180,7 +197,7 @@ export class GroupCommit {
       }
       this.#addRecord.run(
         pos,
-        tail.entityNo,
+        entityNo,
         seq,
         kind,
         timeMs,
@@ -195,7 +212,9 @@ export class GroupCommit {
       tail.seq = seq;
       this.#nextPos++;
     }
-    if (answer !== undefined) this.#answers.keep(tail.entityNo, component, id, answer);
+    if (answer !== undefined) this.#answers.keep(entityNo, component, id, answer);
+    if (plan !== undefined) this.#timers.carryOut(plan);
+    else if (isDeleted) this.#timers.removeAll(entityNo);
     return undefined;
   }
 
@@ -240,4 +259,10 @@ export class GroupCommit {
     this.#tails.clear();
     this.#tailCount = 0;
   }
+}
+
+function hasDeletion(fields: AppendBatch): boolean {
+  for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD)
+    if (fields[at] === KIND_DELETED) return true;
+  return false;
 }

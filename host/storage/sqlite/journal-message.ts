@@ -1,12 +1,18 @@
 // Messages to and from the writer thread of a journal: those of the thread that opened the journal, and those of its
 // users, which are the threads attached to it. Appends are flat lists of plain values, because copying such lists
 // between threads costs much less than copying lists of objects.
-import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
+import type { Snapshot, StoredBeside } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import { outcomeText } from './stored-reply-row.ts';
 import type { WritingModule } from '../journal-contents.ts';
 import { kindNumberOf } from './record-kind.ts';
+import {
+  type AppendedTimers,
+  decodeTimers,
+  encodeTimers,
+  timerFieldCount,
+} from './timer-message.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
 /** Sent to the writer by the thread that opened the journal. `connect` comes with the user's port. */
@@ -17,7 +23,8 @@ export type WriterCommand =
 
 /** Sent by the writer to the thread that opened the journal. */
 export type WriterReport =
-  | { readonly kind: 'ready' }
+  /** `hasTimers`: whether there may be timers. */
+  | { readonly kind: 'ready'; readonly hasTimers: boolean }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
 /** Sent by a user to the writer: batches of appends, and single snapshots. */
@@ -50,6 +57,8 @@ export interface Append {
   readonly key: string | null;
   /** The reply to store; undefined if there is none, as without an idempotency key. */
   readonly answer: AppendedReply | undefined;
+  /** What the append does to timers; undefined: nothing, unless it deletes its entity. */
+  readonly timers: AppendedTimers | undefined;
   /**
    * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the
    * two halves of its seed, its manifest and its JSON text. The last two are null for a deletion.
@@ -68,7 +77,7 @@ export interface AppendedReply {
 }
 
 /** The number of an append's elements before the fields of its records. */
-const HEAD_FIELDS = 11;
+const HEAD_FIELDS = 12;
 /** The number of elements of `Append.fields` for each record. */
 export const FIELDS_PER_RECORD = 6;
 /** The index of a record's time, in milliseconds, among its fields. */
@@ -76,14 +85,18 @@ export const TIME_FIELD = 1;
 /** The index of a record's JSON text among its fields. */
 export const JSON_FIELD = 5;
 
-/** Adds an append to the batch: HEAD_FIELDS elements, and then FIELDS_PER_RECORD elements for each record. */
+/**
+ * Adds an append to the batch: HEAD_FIELDS elements, FIELDS_PER_RECORD elements for each record, and those of its timers,
+ * whose number is the last element of the head.
+ */
 export function encodeAppend(
   batch: AppendBatch,
   seenCount: number,
   { component, id }: EntityRef,
   records: readonly JournalRecord[],
-  answer: ReplyToStore | undefined,
+  beside: StoredBeside,
 ): void {
+  const answer = beside.reply;
   const first = records[0];
   batch.push(seenCount, component, id, first?.seq ?? 0, records.length);
   batch.push(first?.trace ?? null, first?.key ?? null);
@@ -94,12 +107,15 @@ export function encodeAppend(
     // The key of the reply, because there may be no record to take it from.
     batch[batch.length - 5] = answer.key;
   }
+  const timerFields = timerFieldCount(beside);
+  batch.push(timerFields);
   for (const record of records) {
     batch.push(kindNumberOf(record.kind), record.timeMs);
     batch.push(upperHalf(record.seed), lowerHalf(record.seed));
     if (record.kind === 'event') batch.push(record.event.manifest, record.event.json);
     else batch.push(null, null);
   }
+  if (timerFields > 0) encodeTimers(batch, beside);
 }
 
 export function decodeAppends(batch: AppendBatch): Append[] {
@@ -107,7 +123,9 @@ export function decodeAppends(batch: AppendBatch): Append[] {
   for (let at = 0; at < batch.length;) {
     const head = at;
     const begin = head + HEAD_FIELDS;
-    at = begin + Number(batch[head + 4]) * FIELDS_PER_RECORD;
+    const end = begin + Number(batch[head + 4]) * FIELDS_PER_RECORD;
+    const timerFields = Number(batch[head + 11]);
+    at = end + timerFields;
     const key = batch[head + 6] as string | null;
     appends.push({
       seenCount: Number(batch[head]),
@@ -117,7 +135,8 @@ export function decodeAppends(batch: AppendBatch): Append[] {
       trace: batch[head + 5] as string | null,
       key,
       answer: batch[head + 7] === null ? undefined : answerAt(batch, head + 7, String(key)),
-      fields: batch.slice(begin, at),
+      timers: decodeTimers(batch, end, timerFields),
+      fields: batch.slice(begin, end),
     });
   }
   return appends;

@@ -2,6 +2,7 @@
 // JournalQuota measures the journal only when the appends since the last measurement may have used up what was left, so
 // that most appends need no measurement.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { TimerToStore } from '../../engine/needs/timers.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';
 
@@ -68,7 +69,7 @@ export class JournalQuota {
 
 /** Returns an upper bound of the bytes that the append adds. `bytesOf` returns the size of a text in bytes. */
 function sizeOf(
-  { component, id, key, trace, answer, fields }: Append,
+  { component, id, key, trace, answer, timers, fields }: Append,
   bytesOf: (text: string) => number,
 ): number {
   // The entity may be new, with a row and an entry in the index of entities.
@@ -76,6 +77,13 @@ function sizeOf(
   const originBytes = bytesOf(key ?? '') + (trace?.length ?? 0);
   if (answer !== undefined)
     bytes += RECORD_BYTES + storedBytes(bytesOf(answer.outcome) + 2 * originBytes);
+  for (const change of timers?.changes ?? [])
+    if (change.kind === 'set')
+      bytes +=
+        RECORD_BYTES +
+        storedBytes(timerTexts(change).reduce((sum, text) => sum + bytesOf(text), 0));
+  if (timers?.firing !== undefined && 'fault' in timers.firing.end)
+    bytes += storedBytes(bytesOf(timers.firing.end.fault));
   for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
     bytes += RECORD_BYTES + originBytes;
     const json = fields[at + JSON_FIELD];
@@ -83,6 +91,13 @@ function sizeOf(
     bytes += storedBytes(bytesOf(json));
   }
   return bytes;
+}
+
+/** Returns the texts of a timer that is stored, its name twice, as its index has it too. */
+function timerTexts(timer: TimerToStore): readonly string[] {
+  const { name, target, command, input, due, traceParent = '' } = timer;
+  const schedule = due.kind === 'at' ? '' : JSON.stringify(due);
+  return [name, name, target.component, target.id, command, input, schedule, traceParent];
 }
 
 /** Returns the bytes of a text together with the unused bytes that its row may leave in a page. */

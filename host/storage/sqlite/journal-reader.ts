@@ -6,6 +6,7 @@ import {
   type IncarnationStart,
   READ_UNITS_MAX,
 } from '../../engine/needs/journal.ts';
+import type { StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -19,6 +20,7 @@ import { KIND_DELETED, kindOf } from './record-kind.ts';
 import { seedOf } from './seed-halves.ts';
 import type { FoundSnapshot } from './snapshot-reader.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
+import { TimerReader } from './timer-reader.ts';
 
 const ENTITY_NO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
 const RECORDS = recordsOf('?1', 'seq > ?2', countIn('?3'));
@@ -51,6 +53,8 @@ export class JournalReader {
   readonly #lastDeletedSeq: StatementSync;
   readonly #incarnation: StatementSync;
   readonly #run: StatementSync;
+  /** Made when the first timer is read, because most threads read none. */
+  #timers: TimerReader | undefined = undefined;
 
   /** Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
   constructor(path: string) {
@@ -161,6 +165,12 @@ export class JournalReader {
     } catch (error) {
       throw this.#failure(entity, error);
     }
+  }
+
+  /** Synchronous `Journal.timer`. */
+  timer(number: number): StoredTimer | undefined {
+    this.#timers ??= new TimerReader(this.#database, this.#path);
+    return this.#timers.timer(number);
   }
 
   close(): void {

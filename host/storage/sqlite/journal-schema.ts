@@ -4,10 +4,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { KIND_DELETED } from './record-kind.ts';
 
 /** Version of the current format; every change of the format increments it. */
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 
 // The tables, and the columns that their names do not explain. In TypeScript, the numbers `eno`, `ano` and `mno` are
-// called entityNo, replyNo and moduleNo.
+// called entityNo, replyNo and moduleNo; `tno` is a timer's number.
 //
 // `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts
 // computes `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no
@@ -17,6 +17,11 @@ export const FORMAT_VERSION = 4;
 // `answer` has the stored replies to idempotency keys, in the order of storing.
 // `manifest` has the event types of each component.
 // `module` has the modules that have written the journal, each with the position of its first record.
+// `timer` has the timers (stored-timer-row.ts): `eno` is the owner, 0 for the service; `component` and `id` are the
+// target; `schedule` is JSON, null for a timer that is due once. `due_ms` is the occurrence that is due, `next_ms` when it
+// is fired, null for a dead timer.
+// `consumer` has the position up to which each consumer has settled all events, and `lane` the entities of which a
+// consumer waits with or has parked an event, `seq`; later events of the entity wait. `state` is 0: waiting, 1: parked.
 
 /** The tables that format 3 added. */
 const ADDED_IN_3 = `
@@ -70,6 +75,47 @@ const ADDED_IN_4 = ['place_new', 'place_recent', 'place_old']
   )
   .join('');
 
+const ADDED_IN_5 = `
+  CREATE TABLE timer (
+    tno INTEGER PRIMARY KEY,
+    eno INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    component TEXT NOT NULL,
+    id TEXT NOT NULL,
+    command TEXT NOT NULL,
+    input TEXT NOT NULL,
+    schedule TEXT,
+    due_ms INTEGER NOT NULL,
+    next_ms INTEGER,
+    attempts INTEGER NOT NULL,
+    attempts_max INTEGER,
+    fault TEXT,
+    set_ms INTEGER NOT NULL,
+    trace TEXT,
+    crc INTEGER NOT NULL,
+    UNIQUE (eno, name)
+  ) STRICT;
+  CREATE INDEX timer_next ON timer (next_ms) WHERE next_ms IS NOT NULL;
+  CREATE TABLE consumer (
+    id TEXT PRIMARY KEY,
+    start TEXT NOT NULL,
+    pos INTEGER NOT NULL,
+    crc INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE lane (
+    consumer TEXT NOT NULL,
+    eno INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_ms INTEGER,
+    reason TEXT,
+    crc INTEGER NOT NULL,
+    PRIMARY KEY (consumer, eno)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX lane_next ON lane (consumer, next_ms) WHERE next_ms IS NOT NULL;
+`;
+
 export const SCHEMA = `
   CREATE TABLE entity (
     eno INTEGER PRIMARY KEY,
@@ -81,6 +127,7 @@ export const SCHEMA = `
   ${DELETIONS}
   ${ADDED_IN_3}
   ${ADDED_IN_4}
+  ${ADDED_IN_5}
 `;
 
 /** The statements that migrate from each format to the next. */
@@ -104,6 +151,7 @@ const STEPS: Readonly<Record<number, string>> = {
     ALTER TABLE journal_4 RENAME TO journal;
     ${DELETIONS}
   `,
+  4: ADDED_IN_5,
 };
 
 /** Returns SQL that migrates a journal of this format to the current one in one transaction. */
@@ -155,6 +203,10 @@ export function checkTables(database: DatabaseSync): void {
     'ano, eno, key, digest, time_ms, outcome, crc FROM answer',
     'component, manifest FROM manifest',
     'mno, fingerprint, from_pos, time_ms, descriptor FROM module',
+    'tno, eno, name, component, id, command, input, schedule FROM timer',
+    'due_ms, next_ms, attempts, attempts_max, fault, set_ms, trace, crc FROM timer',
+    'id, start, pos, crc FROM consumer',
+    'consumer, eno, seq, state, attempts, next_ms, reason, crc FROM lane',
   ])
     database.prepare(`SELECT ${columns}`);
 }

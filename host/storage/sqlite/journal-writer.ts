@@ -26,6 +26,8 @@ import type {
 import { decodeAppends } from './journal-message.ts';
 import { JournalQuota } from './journal-quota.ts';
 import { JournalEnd } from '../journal-end.ts';
+import { TimerAlarm } from '../timer-alarm.ts';
+import type { TimerLimits } from '../../model/timer-limits.ts';
 import { JournalSeries, type SharedJournalSeries } from '../journal-series.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import type { WritingModule } from '../journal-contents.ts';
@@ -35,6 +37,8 @@ import { IndexCompaction, type LevelSizes } from './index-compaction.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
+import { StoredTimers } from './stored-timers.ts';
+import { Occurrences } from '../../schedule/occurrences.ts';
 
 /** Maximum number of appends in one transaction; the last batch is not split, so it may exceed this number. */
 const APPENDS_PER_TRANSACTION = 4_096;
@@ -44,7 +48,7 @@ const MEASURE_MS = 1_000;
 /**
  * User is a thread attached to the journal, as the writer sees it. After a failed append of an entity, the user's later
  * appends of that entity depend on a state that does not exist, until the user has seen the failure: they fail, even if
- * their numbers would fit.
+ * their numbers would fit. Detached appends depend on no state.
  */
 class User implements AppendGate {
   readonly #port: MessagePort;
@@ -75,8 +79,8 @@ class User implements AppendGate {
     }
   }
 
-  refusalOf({ seenCount, component, id }: Append): SvcError | undefined {
-    if (this.#failures.size === 0) return undefined;
+  refusalOf({ seenCount, component, id, timers }: Append): SvcError | undefined {
+    if (this.#failures.size === 0 || timers?.isDetached === true) return undefined;
     const failedCount = this.#failures.get(`${component}\n${id}`) ?? 0;
     if (seenCount >= failedCount) return undefined;
     return new SvcError(
@@ -86,7 +90,8 @@ class User implements AppendGate {
     );
   }
 
-  failed({ component, id }: Append): void {
+  failed({ component, id, timers }: Append): void {
+    if (timers?.isDetached === true) return;
     // The user cannot have seen this failure before it settles.
     this.#failedAt(component, id, Infinity);
   }
@@ -99,7 +104,8 @@ class User implements AppendGate {
       if (append.seenCount < count) break;
       this.#failures.delete(entity);
     }
-    if (failure !== undefined) this.#failedAt(append.component, append.id, this.#settledCount);
+    if (failure !== undefined && append.timers?.isDetached !== true)
+      this.#failedAt(append.component, append.id, this.#settledCount);
   }
 
   #failedAt(component: string, id: string, count: number): void {
@@ -138,13 +144,16 @@ class User implements AppendGate {
 interface WriterData {
   readonly path: string;
   readonly limits: JournalLimits;
+  readonly timerLimits: TimerLimits;
   readonly levelSizes: LevelSizes;
   readonly series: SharedJournalSeries;
   readonly end: SharedArrayBuffer;
+  readonly alarm: SharedArrayBuffer;
 }
 
 class Writer {
   readonly #database: DatabaseSync;
+  readonly #timers: StoredTimers;
   readonly #commit: GroupCommit;
   readonly #compaction: IndexCompaction;
   readonly #log: LogCheckpoint;
@@ -152,23 +161,33 @@ class Writer {
   readonly #quota: JournalQuota;
   readonly #series: JournalSeries;
   readonly #end: JournalEnd;
+  readonly #alarm: TimerAlarm;
   /** When the journal's size was last measured, in milliseconds of `performance.now`. */
   #measuredMs = -Infinity;
   /** Snapshots that wait until the appends that arrived with them are stored and reported. */
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
-  constructor({ path, limits: { bytesMax }, levelSizes, series, end }: WriterData) {
+  constructor({
+    path,
+    limits: { bytesMax },
+    timerLimits,
+    levelSizes,
+    series,
+    ...shared
+  }: WriterData) {
     this.#database = openForWriting(path);
     checkIndexEntries(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
-    this.#commit = new GroupCommit(this.#database, path, this.#quota);
+    this.#timers = new StoredTimers(this.#database, timerLimits, new Occurrences());
+    this.#commit = new GroupCommit(this.#database, path, this.#quota, this.#timers);
     this.#compaction = new IndexCompaction(this.#database, levelSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
     this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
     this.#series = new JournalSeries(series);
-    this.#end = new JournalEnd(end);
+    this.#end = new JournalEnd(shared.end);
     this.#end.advance(this.#commit.lastPos);
+    this.#alarm = new TimerAlarm(shared.alarm);
     this.#measure(performance.now());
   }
 
@@ -202,6 +221,7 @@ class Writer {
     const storedMs = performance.now();
     // Before the reports, so that whoever knows that a record is stored finds it before the end.
     this.#end.advance(this.#commit.lastPos);
+    this.#alarm.stored(this.#timers.takeEarliestMs());
     const records = this.#commit.lastPos - lastPos;
     // Counted before it is reported, so that the metrics contain every append that a user knows to be stored.
     this.#series.stored(queued.length, records, storedMs - sinceMs);
@@ -227,6 +247,11 @@ class Writer {
     for (const user of this.#users)
       for (let batch = user.next(); batch !== undefined; batch = user.next())
         this.#store(user, batch);
+  }
+
+  /** Whether the journal has, or had, timers when it was opened. */
+  get hasTimers(): boolean {
+    return this.#timers.mayExist;
   }
 
   noteModule(module: WritingModule): void {
@@ -261,7 +286,7 @@ try {
       parentPort?.close();
     }
   });
-  report({ kind: 'ready' });
+  report({ kind: 'ready', hasTimers: writer.hasTimers });
 } catch (error) {
   const { code, message } = journalFailure(error, 'opened', data.path);
   report({ kind: 'failed', code, message });

@@ -6,6 +6,8 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
 import { JournalEnd } from '../journal-end.ts';
+import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
+import { TimerAlarm } from '../timer-alarm.ts';
 import { JournalSeries } from '../journal-series.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
@@ -15,6 +17,7 @@ import { readEventTypes } from './stored-event-types.ts';
 
 export interface JournalOptions {
   readonly levelSizes?: LevelSizes | undefined;
+  readonly timerLimits?: TimerLimits | undefined;
   /** Receives the counts of the writer. */
   readonly series?: JournalSeries;
 }
@@ -27,11 +30,15 @@ export interface JournalOptions {
 export async function openSqliteJournal(
   dir: string,
   limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
-  { levelSizes = LEVEL_SIZES_DEFAULT, series = new JournalSeries() }: JournalOptions = {},
+  {
+    levelSizes = LEVEL_SIZES_DEFAULT,
+    timerLimits = TIMER_LIMITS_DEFAULT,
+    series = new JournalSeries(),
+  }: JournalOptions = {},
 ): Promise<SqliteJournal> {
   const folder = openDataFolder(dir);
   try {
-    return await SqliteJournal.start(folder, { limits, levelSizes, series });
+    return await SqliteJournal.start(folder, { limits, timerLimits, levelSizes, series });
   } catch (error) {
     folder.close();
     throw error;
@@ -40,6 +47,7 @@ export async function openSqliteJournal(
 
 interface JournalParts {
   readonly limits: JournalLimits;
+  readonly timerLimits: TimerLimits;
   readonly levelSizes: LevelSizes;
   readonly series: JournalSeries;
 }
@@ -48,6 +56,9 @@ export class SqliteJournal implements JournalContents {
   readonly #folder: DataFolder;
   readonly #writer: Worker;
   readonly #end: JournalEnd;
+  readonly #alarm: TimerAlarm;
+  /** Whether there may have been timers when the journal was opened. */
+  #hasTimers = false;
   readonly #ended: Promise<void>;
   /** Resolves when the writer's thread ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
@@ -56,20 +67,23 @@ export class SqliteJournal implements JournalContents {
 
   static async start(
     folder: DataFolder,
-    { limits, levelSizes, series }: JournalParts,
+    { limits, timerLimits, levelSizes, series }: JournalParts,
   ): Promise<SqliteJournal> {
     const end = new JournalEnd();
+    const alarm = new TimerAlarm();
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
       name: 'journal writer',
       workerData: {
         path: journalPath(folder.dir),
         limits,
+        timerLimits,
         levelSizes,
         series: series.shared,
         end: end.shared,
+        alarm: alarm.shared,
       },
     });
-    const journal = new SqliteJournal(folder, writer, end);
+    const journal = new SqliteJournal(folder, writer, end, alarm);
     const report = await Promise.race([
       journal.failure,
       new Promise<WriterReport>((resolve) => {
@@ -77,15 +91,19 @@ export class SqliteJournal implements JournalContents {
       }),
     ]);
     if (report instanceof SvcError) throw report;
-    if (report.kind === 'ready') return journal;
+    if (report.kind === 'ready') {
+      journal.#hasTimers = report.hasTimers;
+      return journal;
+    }
     await writer.terminate();
     throw new SvcError(report.code, report.message);
   }
 
-  private constructor(folder: DataFolder, writer: Worker, end: JournalEnd) {
+  private constructor(folder: DataFolder, writer: Worker, end: JournalEnd, alarm: TimerAlarm) {
     this.#folder = folder;
     this.#writer = writer;
     this.#end = end;
+    this.#alarm = alarm;
     let cause: unknown;
     writer.on('error', (error) => {
       cause = error;
@@ -106,6 +124,16 @@ export class SqliteJournal implements JournalContents {
   /** Shared memory of the position of the last record that is on disk, for followers of the journal. */
   get end(): SharedArrayBuffer {
     return this.#end.shared;
+  }
+
+  /** Shared memory of the alarm that wakes the thread that fires timers (storage/timer-alarm.ts). */
+  get alarm(): SharedArrayBuffer {
+    return this.#alarm.shared;
+  }
+
+  /** Resolves once there may be timers: at once if the journal had some, otherwise when the first one is stored. */
+  async timersExist(): Promise<void> {
+    if (!this.#hasTimers) await this.#alarm.changed(0);
   }
 
   get dir(): string {

@@ -23,8 +23,8 @@ journalSuite('in memory', async () => {
   return { journal, discard: () => journal.close() };
 });
 
-timerSuite('in memory', async ({ limits, nextCron }) => {
-  const journal = new MemoryJournal({ timerLimits: limits, nextCron });
+timerSuite('in memory', async (timerLimits) => {
+  const journal = new MemoryJournal({ timerLimits });
   return {
     journal,
     due: (nowMs, limit = Infinity) => journal.dueTimers(nowMs, limit),

@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { TIMER_LIMITS_DEFAULT } from '../../../../host/model/timer-limits.ts';
+import { Occurrences } from '../../../../host/schedule/occurrences.ts';
 import { type AppendGate, GroupCommit } from '../../../../host/storage/sqlite/group-commit.ts';
 import { createJournalFile, openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';
 import type { Append } from '../../../../host/storage/sqlite/journal-message.ts';
 import { JournalQuota } from '../../../../host/storage/sqlite/journal-quota.ts';
 import { KIND_EVENT } from '../../../../host/storage/sqlite/record-kind.ts';
+import { StoredTimers } from '../../../../host/storage/sqlite/stored-timers.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const open: AppendGate = { refusalOf: () => undefined, failed: () => undefined };
 
 function appendOf(id: string, firstSeq: number, json = '{}'): Append {
-  const origin = { trace: null, key: null, answer: undefined };
+  const origin = { trace: null, key: null, answer: undefined, timers: undefined };
   const fields = [KIND_EVENT, 1, null, null, 'E', json];
   return { seenCount: 0, component: 'Cart', id, firstSeq, ...origin, fields };
 }
@@ -21,7 +24,8 @@ function journal() {
   createJournalFile(path);
   const database = openForWriting(path);
   onTestFinished(() => database.close());
-  const commit = new GroupCommit(database, path, new JournalQuota(database, path, 0));
+  const timers = new StoredTimers(database, TIMER_LIMITS_DEFAULT, new Occurrences());
+  const commit = new GroupCommit(database, path, new JournalQuota(database, path, 0), timers);
   const messages: (string | undefined)[] = [];
   return {
     database,

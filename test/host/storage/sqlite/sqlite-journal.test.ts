@@ -8,8 +8,12 @@ import { type MessagePort, Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import type { EntityRef } from '../../../../host/model/entity.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { journalPath } from '../../../../host/storage/sqlite/journal-file.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
+import { openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, journalSuite, recordOf } from '../../../suites/journal-suite.ts';
+import { timerSuite } from '../../../suites/timer-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { withJournal } from '../../../support/with-journal.ts';
 
@@ -29,6 +33,24 @@ journalSuite('in SQLite', async () => {
     },
   };
 });
+
+timerSuite('in SQLite', async (timerLimits) => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, { timerLimits });
+  const journal = attachSqliteJournal(opened.connect());
+  const reader = openTimerReader(journalPath(dir));
+  return {
+    journal,
+    due: (nowMs, limit = 1_000) => reader.due(nowMs, limit).timers,
+    async discard() {
+      reader.close();
+      await journal.close();
+      await opened.close();
+      rmSync(dir, { recursive: true });
+    },
+  };
+});
+
 describe('durability', () => {
   test('a journal that is opened again holds what it held, and goes on', async () => {
     const dir = temporaryFolder();

@@ -1,0 +1,126 @@
+// StoredTimerRow is a timer as a row of the table `timer`, with a checksum over the timer and its owner.
+import { crc32 } from 'node:zlib';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
+import type { StoredTimer } from '../../engine/needs/timers.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { Schedule } from '../../model/timer.ts';
+import { isText } from './record-checksum.ts';
+
+/** Value of `eno` of a timer that belongs to the service and not to an entity. No entity has this number. */
+export const SERVICE_NO = 0;
+
+/** SQL for the columns of a timer and the entity that owns it, in the order of `TimerRow`. */
+export const TIMER_COLUMNS = `t.tno, t.name, t.component, t.id, t.command, t.input, t.schedule, t.due_ms, t.next_ms,
+  t.attempts, t.attempts_max, t.fault, t.set_ms, t.trace, t.crc, t.eno, o.component, o.id`;
+/** SQL for the tables of `TIMER_COLUMNS`. */
+export const TIMER_TABLES = 'timer t LEFT JOIN entity o ON o.eno = t.eno';
+
+/** A row that is read with BigInts, because a damaged one may have any number. */
+export type TimerRow = readonly [
+  number: bigint,
+  name: string,
+  component: string,
+  id: string,
+  command: string,
+  input: string,
+  schedule: string | null,
+  dueMs: bigint,
+  nextMs: bigint | null,
+  attempts: bigint,
+  attemptsMax: bigint | null,
+  fault: string | null,
+  setMs: bigint,
+  trace: string | null,
+  crc: bigint,
+  entityNo: bigint,
+  ownerComponent: string | null,
+  ownerId: string | null,
+];
+
+/** Returns the values of the columns `tno` to `trace`, without `eno`. */
+export function timerValues(timer: StoredTimer): readonly (string | number | null)[] {
+  return [
+    timer.number,
+    timer.name,
+    timer.target.component,
+    timer.target.id,
+    timer.command,
+    timer.input,
+    timer.schedule === undefined ? null : JSON.stringify(timer.schedule),
+    timer.dueMs,
+    timer.nextMs ?? null,
+    timer.attempts,
+    timer.attemptsMax ?? null,
+    timer.fault ?? null,
+    timer.setMs,
+    timer.traceParent ?? null,
+  ];
+}
+
+/** Returns the CRC-32 of a timer and its owner. */
+export function timerChecksum(timer: StoredTimer): number {
+  const owner = timer.owner === undefined ? null : [timer.owner.component, timer.owner.id];
+  return crc32(JSON.stringify([owner, ...timerValues(timer)]));
+}
+
+/** Returns the timer in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
+export function storedTimerOf(row: TimerRow): StoredTimer {
+  const [number, name, component, id, command, input, schedule, dueMs, nextMs] = row;
+  const [attempts, attemptsMax, fault, setMs, trace, crc, entityNo, ...owner] = row.slice(9) as [
+    bigint,
+    bigint | null,
+    string | null,
+    bigint,
+    string | null,
+    bigint,
+    bigint,
+    string | null,
+    string | null,
+  ];
+  try {
+    const timer: StoredTimer = {
+      number: Number(number),
+      owner: ownerOf(Number(entityNo), owner),
+      name,
+      target: { component, id },
+      command,
+      input,
+      schedule: schedule === null ? undefined : (JSON.parse(schedule) as Schedule),
+      dueMs: Number(dueMs),
+      nextMs: nextMs === null ? undefined : Number(nextMs),
+      attempts: Number(attempts),
+      attemptsMax: attemptsMax === null ? undefined : Number(attemptsMax),
+      fault: fault ?? undefined,
+      setMs: Number(setMs),
+      traceParent: trace ?? undefined,
+    };
+    if (timerChecksum(timer) === Number(crc)) return timer;
+  } catch (error) {
+    // The texts of a damaged row may be anything.
+    if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
+  }
+  throw damagedTimer(row);
+}
+
+function ownerOf(
+  entityNo: number,
+  [component, id]: readonly (string | null)[],
+): EntityRef | undefined {
+  if (entityNo === SERVICE_NO) return undefined;
+  if (!isText(component) || !isText(id)) throw new TypeError('the owner is missing');
+  return { component, id };
+}
+
+function damagedTimer([number, name, ...rest]: TimerRow): SvcError {
+  const [component, id] = rest.slice(-2);
+  const owner =
+    isText(component) && isText(id)
+      ? `of entity '${printable(id)}' of component '${printable(component)}'`
+      : 'of the service';
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `Timer ${number}, '${printable(String(name))}' ${owner}, is damaged: its checksum does not fit. It is not fired. ` +
+      'Restore the data folder from a backup, or cancel the timer; the other timers are not affected.',
+  );
+}
