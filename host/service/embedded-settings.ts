@@ -11,7 +11,15 @@ import type { SettingValue } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 
 /** Sections that apply to an embedded service; those of modules and of threads do not. */
-const SECTIONS = ['http', 'http.cors', 'engine', 'journal', 'log', 'observability'] as const;
+const SECTIONS = [
+  'http',
+  'http.cors',
+  'engine',
+  'journal',
+  'timers',
+  'log',
+  'observability',
+] as const;
 type Section = (typeof SECTIONS)[number];
 
 export type EmbeddedSections = Pick<SettingsSections, Section>;
@@ -37,6 +45,7 @@ export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'http.cors'> &
   NamedSettings<'engine'> &
   NamedSettings<'journal'> &
+  NamedSettings<'timers'> &
   NamedSettings<'log'> &
   NamedSettings<'observability'>;
 

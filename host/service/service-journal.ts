@@ -9,7 +9,7 @@ import { type JournalOpening, type JournalUser, openJournalFor } from './journal
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'dataFolder' | 'limits' | 'ignoreComponents'
+  'dataFolder' | 'limits' | 'timerLimits' | 'ignoreComponents'
 > {
   /** The module that the journal is opened for. */
   readonly source: Promise<JournalUser>;

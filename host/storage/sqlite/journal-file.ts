@@ -176,7 +176,12 @@ export function openForReading(path: string): DatabaseSync {
 function migrate(path: string, database: DatabaseSync): void {
   const version = pragma(database, 'user_version');
   if (typeof version !== 'number' || version >= FORMAT_VERSION) return;
-  damagedWhereRefused(path, () => database.exec(migrationFrom(version)));
+  damagedWhereRefused(path, () => {
+    database.exec(migrationFrom(version));
+    // A journal that lacks a table is left in its format.
+    checkTables(database);
+    database.exec('COMMIT');
+  });
   // Moves the new version out of the log, into the file's header, which an older svc reads first.
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }

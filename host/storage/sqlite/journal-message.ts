@@ -57,7 +57,7 @@ export interface Append {
   readonly key: string | null;
   /** The reply to store; undefined if there is none, as without an idempotency key. */
   readonly answer: AppendedReply | undefined;
-  /** What the append does to timers; undefined: nothing, unless it deletes its entity. */
+  /** The changes of timers; undefined: there are none, unless the append deletes its entity. */
   readonly timers: AppendedTimers | undefined;
   /**
    * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the

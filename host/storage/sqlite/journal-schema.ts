@@ -154,10 +154,10 @@ const STEPS: Readonly<Record<number, string>> = {
   4: ADDED_IN_5,
 };
 
-/** Returns SQL that migrates a journal of this format to the current one in one transaction. */
+/** Returns SQL that migrates a journal of this format to the current one, in a transaction that it does not commit. */
 export function migrationFrom(version: number): string {
   const steps = Array.from({ length: FORMAT_VERSION - version }, (_, at) => STEPS[version + at]!);
-  return `BEGIN IMMEDIATE; ${steps.join('')} PRAGMA user_version = ${FORMAT_VERSION}; COMMIT;`;
+  return `BEGIN IMMEDIATE; ${steps.join('')} PRAGMA user_version = ${FORMAT_VERSION};`;
 }
 
 /** The two halves of a command's seed (seed-halves.ts). */

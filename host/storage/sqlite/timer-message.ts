@@ -4,7 +4,7 @@ import type { StoredBeside } from '../../engine/needs/journal.ts';
 import type { FiringEnd, TimerWrite, TimerWrites } from '../../engine/needs/timers.ts';
 import type { Schedule } from '../../model/timer.ts';
 
-/** What an append does to timers, as the writer decodes it. */
+/** The changes that an append makes to timers, as the writer decodes them. */
 export interface AppendedTimers extends TimerWrites {
   readonly isDetached: boolean;
 }

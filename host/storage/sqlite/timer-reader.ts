@@ -18,8 +18,8 @@ const COUNTS = `SELECT count(*), count(next_ms), (SELECT min(next_ms) FROM timer
 const OWNER_NO = '(SELECT eno FROM entity WHERE component = ?3 AND id = ?4)';
 const LOWEST = -(2n ** 63n);
 
-/** The place of a timer in the order of firing. */
-export interface DuePlace {
+/** The position of a timer in the order of firing. */
+export interface DuePosition {
   /** Infinity for a dead timer. */
   readonly nextMs: number;
   readonly number: number;
@@ -30,8 +30,8 @@ export interface TimerPage {
   readonly timers: readonly StoredTimer[];
   /** SVC_JOURNAL_CORRUPT for each damaged timer. */
   readonly damaged: readonly SvcError[];
-  /** Place of the last timer of the page, damaged ones included, after which the next page begins. */
-  readonly last: DuePlace | undefined;
+  /** Position of the last timer of the page, damaged ones included, after which the next page begins. */
+  readonly last: DuePosition | undefined;
 }
 
 export interface TimerFilter {
@@ -74,9 +74,9 @@ export class TimerReader {
 
   /**
    * Returns timers that are due at a time, in milliseconds since 1970, in the order of `nextMs` and then of `number`, at
-   * most `limit`. `after`: only those after this place.
+   * most `limit`. `after`: only those after this position.
    */
-  due(nowMs: number, limit: number, after?: DuePlace): TimerPage {
+  due(nowMs: number, limit: number, after?: DuePosition): TimerPage {
     const { nextMs, number } = after ?? { nextMs: LOWEST, number: LOWEST };
     return pageOf(this.#rows(DUE, [nowMs, nextMs, number, limit]));
   }
