@@ -120,7 +120,7 @@ function damagedTimer([number, name, ...rest]: TimerRow): SvcError {
       : 'of the service';
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
-    `Timer ${number}, '${printable(String(name))}' ${owner}, is damaged: its checksum does not fit. It is not fired. ` +
+    `Timer ${number}, '${printable(isText(name) ? name : '?')}' ${owner}, is damaged: its checksum does not fit. It is not fired. ` +
       'Restore the data folder from a backup, or cancel the timer; the other timers are not affected.',
   );
 }
