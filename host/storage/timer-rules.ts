@@ -1,9 +1,11 @@
 // TimerRules are the rules of stored timers that every journal follows: when a new timer is due for the first time, what
 // the end of a firing leaves of its timer, and the failures of appends with timers.
-import type { FiringEnd, StoredTimer, TimerToStore } from '../engine/needs/timers.ts';
+import type { FiringEnd, StoredTimer, TimerToStore, TimerWrite } from '../engine/needs/timers.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { TimerLimits } from '../model/timer-limits.ts';
 import type { Occurrences } from '../schedule/occurrences.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ServiceSchedule } from './timer-administration.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -84,6 +86,57 @@ export function timerOf(
     traceParent,
     ...armedAt(dueMs),
   };
+}
+
+/**
+ * Returns the changes that make the timers of the service those of a list. `stored` is indexed by name; a damaged timer
+ * is undefined.
+ */
+export function scheduleChanges(
+  stored: ReadonlyMap<string, StoredTimer | undefined>,
+  schedules: readonly ServiceSchedule[],
+  nowMs: number,
+): readonly TimerWrite[] {
+  const wanted = new Set(schedules.map(({ id }) => id));
+  const changes: TimerWrite[] = [];
+  for (const name of stored.keys()) if (!wanted.has(name)) changes.push({ kind: 'cancel', name });
+  for (const schedule of schedules)
+    if (!isUnchanged(stored.get(schedule.id), schedule))
+      changes.push(timerToStore(schedule, nowMs));
+  return changes;
+}
+
+function isUnchanged(timer: StoredTimer | undefined, wanted: ServiceSchedule): boolean {
+  return (
+    timer !== undefined &&
+    timer.target.component === wanted.target.component &&
+    timer.target.id === wanted.target.id &&
+    timer.command === wanted.command &&
+    timer.input === wanted.input &&
+    isDeepStrictEqual(timer.schedule, wanted.schedule)
+  );
+}
+
+function timerToStore(
+  { id, target, command, input, schedule }: ServiceSchedule,
+  nowMs: number,
+): TimerToStore {
+  return {
+    kind: 'set',
+    name: id,
+    target,
+    command,
+    input,
+    due: schedule,
+    attemptsMax: undefined,
+    setMs: nowMs,
+    traceParent: undefined,
+  };
+}
+
+/** Returns the state of a dead timer that is tried again; undefined if the timer is not dead. */
+export function retriedAt(timer: StoredTimer, nowMs: number): StoredTimer | undefined {
+  return timer.nextMs === undefined ? { ...timer, nextMs: nowMs, attempts: 0 } : undefined;
 }
 
 /** Creates the failure of a firing whose occurrence is not its timer's any more. */

@@ -103,6 +103,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
     'host/storage/journal-series.ts',
+    'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',
     'host/storage/timer-rules.ts',
     // The writer's thread alone finds the first occurrences of schedules.
@@ -122,6 +123,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/engine/needs',
     'host/model',
     'host/schedule',
+    'host/storage/timer-administration.ts',
     'host/storage/timer-rules.ts',
     'host/storage/view-walk',
   ],

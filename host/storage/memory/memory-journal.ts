@@ -16,6 +16,7 @@ import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits
 import { Occurrences } from '../../schedule/occurrences.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { MemoryFeed, StoredOrder } from './memory-feed.ts';
+import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import { MemoryTimers } from './memory-timers.ts';
 
 interface QueuedAppend {
@@ -33,7 +34,7 @@ export interface MemoryJournalOptions {
   readonly timerLimits?: TimerLimits | undefined;
 }
 
-export class MemoryJournal implements Journal {
+export class MemoryJournal implements Journal, TimerAdministration {
   /** Indexed by entity (`keyOf`), as are the snapshots. */
   readonly #records = new Map<string, JournalRecord[]>();
   /** Indexed by entity and idempotency key, in the order of storing. */
@@ -125,6 +126,26 @@ export class MemoryJournal implements Journal {
   /** Returns when the next firing is due, in milliseconds since 1970; undefined: no timer is pending. */
   earliestTimerMs(): number | undefined {
     return this.#timers.earliestMs();
+  }
+
+  async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
+    await this.#stored;
+    const failure = this.#closed ? closed() : this.#timers.reconcile(schedules, nowMs);
+    if (failure !== undefined) throw failure;
+  }
+
+  async cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
+    await this.#stored;
+    if (this.#closed) throw closed();
+    const isThere = this.#timers.named(owner, name) !== undefined;
+    this.#timers.apply(owner, false, { changes: [{ kind: 'cancel', name }] });
+    return isThere;
+  }
+
+  async retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
+    await this.#stored;
+    if (this.#closed) throw closed();
+    return this.#timers.retry(owner, name, nowMs);
   }
 
   async close(): Promise<void> {

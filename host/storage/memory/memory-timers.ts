@@ -9,7 +9,16 @@ import type { EntityRef } from '../../model/entity.ts';
 import type { Occurrences } from '../../schedule/occurrences.ts';
 import type { TimerLimits } from '../../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { firstOccurrence, stateAfter, timerGone, timerOf, timersFull } from '../timer-rules.ts';
+import {
+  firstOccurrence,
+  retriedAt,
+  scheduleChanges,
+  stateAfter,
+  timerGone,
+  timerOf,
+  timersFull,
+} from '../timer-rules.ts';
+import type { ServiceSchedule } from '../timer-administration.ts';
 
 /** The timers of one entity, indexed by their names. */
 type EntityTimers = ReadonlyMap<string, StoredTimer>;
@@ -47,11 +56,11 @@ export class MemoryTimers {
   }
 
   /**
-   * Makes the changes of an append of this entity; `isDeleted` says whether the append deletes it. Returns the failure
+   * Makes the changes of an append of this entity, or of the service; `isDeleted` says whether the append deletes it. Returns the failure
    * of an append that may not be stored, which changes nothing; undefined if the changes were made.
    */
   apply(
-    entity: EntityRef,
+    entity: EntityRef | undefined,
     isDeleted: boolean,
     { firing, changes }: TimerWrites,
   ): SvcError | undefined {
@@ -84,6 +93,26 @@ export class MemoryTimers {
     return undefined;
   }
 
+  /** Same as `TimerAdministration.reconcileSchedules`. Returns the failure; undefined if the changes were made. */
+  reconcile(schedules: readonly ServiceSchedule[], nowMs: number): SvcError | undefined {
+    const stored = this.#byOwner.get(keyOf(undefined)) ?? NONE;
+    return this.apply(undefined, false, { changes: scheduleChanges(stored, schedules, nowMs) });
+  }
+
+  /** Returns the timer of an owner; undefined if there is none of this name. */
+  named(owner: EntityRef | undefined, name: string): StoredTimer | undefined {
+    return this.#byOwner.get(keyOf(owner))?.get(name);
+  }
+
+  /** Same as `TimerAdministration.retryTimer`. */
+  retry(owner: EntityRef | undefined, name: string, nowMs: number): boolean {
+    const timer = this.named(owner, name);
+    const retried = timer && retriedAt(timer, nowMs);
+    if (retried === undefined) return false;
+    this.#end(timer!, retried);
+    return true;
+  }
+
   /** Returns the timer of an occurrence; undefined if the occurrence is not the timer's any more. */
   #fired({ number, dueMs, attempts }: FiredOccurrence): StoredTimer | undefined {
     const timer = this.#byNumber.get(number);
@@ -92,7 +121,7 @@ export class MemoryTimers {
       : undefined;
   }
 
-  #timer(owner: EntityRef, set: TimerToStore): StoredTimer | SvcError {
+  #timer(owner: EntityRef | undefined, set: TimerToStore): StoredTimer | SvcError {
     const dueMs = firstOccurrence(set, this.#occurrences);
     if (dueMs instanceof SvcError) return dueMs;
     return timerOf(++this.#lastNumber, owner, set, dueMs);

@@ -13,19 +13,30 @@ import {
   encodeTimers,
   timerFieldCount,
 } from './timer-message.ts';
+import type { TimerRequest } from './timer-requests.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
 /** Sent to the writer by the thread that opened the journal. `connect` comes with the user's port. */
 export type WriterCommand =
   | { readonly kind: 'connect' }
   | { readonly kind: 'note-module'; readonly module: WritingModule }
+  /** Answered with a report of the same `number`. */
+  | { readonly kind: 'change-timers'; readonly number: number; readonly request: TimerRequest }
   | { readonly kind: 'close' };
 
 /** Sent by the writer to the thread that opened the journal. */
 export type WriterReport =
   /** `hasTimers`: whether there may be timers. */
   | { readonly kind: 'ready'; readonly hasTimers: boolean }
-  | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
+  | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string }
+  | TimersChanged;
+
+/** The answer to `change-timers`: whether something has changed, or why nothing has. */
+export interface TimersChanged {
+  readonly kind: 'timers-changed';
+  readonly number: number;
+  readonly outcome: boolean | { readonly code: SvcErrorCode; readonly message: string };
+}
 
 /** Sent by a user to the writer: batches of appends, and single snapshots. */
 export type FromUser = AppendBatch | SentSnapshot;

@@ -20,6 +20,7 @@ import type {
   FromUser,
   SentSnapshot,
   Settlement,
+  TimersChanged,
   WriterCommand,
   WriterReport,
 } from './journal-message.ts';
@@ -37,6 +38,7 @@ import { IndexCompaction, type LevelSizes } from './index-compaction.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
+import { type TimerRequest, TimerRequests } from './timer-requests.ts';
 import { StoredTimers } from './stored-timers.ts';
 import { Occurrences } from '../../schedule/occurrences.ts';
 
@@ -154,6 +156,7 @@ interface WriterData {
 class Writer {
   readonly #database: DatabaseSync;
   readonly #timers: StoredTimers;
+  readonly #requests: TimerRequests;
   readonly #commit: GroupCommit;
   readonly #compaction: IndexCompaction;
   readonly #log: LogCheckpoint;
@@ -180,6 +183,7 @@ class Writer {
     checkIndexEntries(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
     this.#timers = new StoredTimers(this.#database, timerLimits, new Occurrences());
+    this.#requests = new TimerRequests(this.#database, path, this.#timers);
     this.#commit = new GroupCommit(this.#database, path, this.#quota, this.#timers);
     this.#compaction = new IndexCompaction(this.#database, levelSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
@@ -254,6 +258,16 @@ class Writer {
     return this.#timers.mayExist;
   }
 
+  /** Changes timers after everything that has arrived is stored. */
+  changeTimers(request: TimerRequest): TimersChanged['outcome'] {
+    this.#storeArrived();
+    const outcome = this.#requests.carryOut(request);
+    this.#alarm.stored(this.#timers.takeEarliestMs());
+    if (!(outcome instanceof SvcError)) return outcome;
+    const { code, message } = outcome;
+    return { code, message };
+  }
+
   noteModule(module: WritingModule): void {
     noteModule(this.#database, module);
   }
@@ -281,7 +295,10 @@ try {
       assert(command.port !== undefined);
       writer.connect(command.port);
     } else if (command.kind === 'note-module') writer.noteModule(command.module);
-    else {
+    else if (command.kind === 'change-timers') {
+      const { number, request } = command;
+      report({ kind: 'timers-changed', number, outcome: writer.changeTimers(request) });
+    } else {
       writer.close();
       parentPort?.close();
     }

@@ -1,5 +1,6 @@
 // SqliteJournal is the journal in a data folder, for the thread that opens it. It owns the folder's lock and the thread
 // of the writer; threads that use the journal attach to it (attached-journal.ts).
+import assert from 'node:assert';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
@@ -9,7 +10,10 @@ import { JournalEnd } from '../journal-end.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
 import { JournalSeries } from '../journal-series.ts';
-import type { WriterCommand, WriterReport } from './journal-message.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { TimersChanged, WriterCommand, WriterReport } from './journal-message.ts';
+import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
+import type { TimerRequest } from './timer-requests.ts';
 import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
 import { LEVEL_SIZES_DEFAULT, type LevelSizes } from './index-compaction.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -52,13 +56,15 @@ interface JournalParts {
   readonly series: JournalSeries;
 }
 
-export class SqliteJournal implements JournalContents {
+export class SqliteJournal implements JournalContents, TimerAdministration {
   readonly #folder: DataFolder;
   readonly #writer: Worker;
   readonly #end: JournalEnd;
   readonly #alarm: TimerAlarm;
   /** Whether there may have been timers when the journal was opened. */
   #hasTimers = false;
+  /** Number of the last request that was sent to the writer. */
+  #lastRequest = 0;
   readonly #ended: Promise<void>;
   /** Resolves when the writer's thread ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
@@ -96,6 +102,7 @@ export class SqliteJournal implements JournalContents {
       return journal;
     }
     await writer.terminate();
+    assert(report.kind === 'failed');
     throw new SvcError(report.code, report.message);
   }
 
@@ -169,6 +176,40 @@ export class SqliteJournal implements JournalContents {
     const command: WriterCommand = { kind: 'note-module', module };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#writer.postMessage(command);
+  }
+
+  async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
+    await this.#changeTimers({ kind: 'reconcile-schedules', schedules, nowMs });
+  }
+
+  cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
+    return this.#changeTimers({ kind: 'cancel-timer', owner, name });
+  }
+
+  retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
+    return this.#changeTimers({ kind: 'retry-timer', owner, name, nowMs });
+  }
+
+  /** Sends a request to the writer, and waits for its answer. */
+  async #changeTimers(request: TimerRequest): Promise<boolean> {
+    const number = ++this.#lastRequest;
+    const answered = Promise.withResolvers<TimersChanged['outcome']>();
+    const receive = (report: WriterReport): void => {
+      if (report.kind === 'timers-changed' && report.number === number)
+        answered.resolve(report.outcome);
+    };
+    this.#writer.on('message', receive);
+    try {
+      const command: WriterCommand = { kind: 'change-timers', number, request };
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+      this.#writer.postMessage(command);
+      const outcome = await Promise.race([answered.promise, this.#ended]);
+      if (outcome === undefined) throw writerEnded(this.dir, undefined);
+      if (typeof outcome === 'boolean') return outcome;
+      throw new SvcError(outcome.code, outcome.message);
+    } finally {
+      this.#writer.off('message', receive);
+    }
   }
 
   /** Stores what was sent, closes the ports, and releases the folder for another host. */

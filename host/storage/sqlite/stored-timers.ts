@@ -23,7 +23,7 @@ import {
 import type { AppendedTimers } from './timer-message.ts';
 
 /** The owner of timers; the service has no entity. */
-interface Owner {
+export interface Owner {
   readonly entityNo: number;
   readonly entity: EntityRef | undefined;
 }
@@ -46,6 +46,7 @@ export class StoredTimers {
   readonly #limits: TimerLimits;
   readonly #occurrences: Occurrences;
   readonly #find: StatementSync;
+  readonly #findAll: StatementSync;
   readonly #add: StatementSync;
   readonly #update: StatementSync;
   readonly #remove: StatementSync;
@@ -68,6 +69,11 @@ export class StoredTimers {
     this.#find = database.prepare(`SELECT ${TIMER_COLUMNS} FROM ${TIMER_TABLES} WHERE t.tno = ?`);
     this.#find.setReturnArrays(true);
     this.#find.setReadBigInts(true);
+    this.#findAll = database.prepare(
+      `SELECT ${TIMER_COLUMNS} FROM ${TIMER_TABLES} WHERE t.eno = ?`,
+    );
+    this.#findAll.setReturnArrays(true);
+    this.#findAll.setReadBigInts(true);
     this.#add = database.prepare(
       `INSERT INTO timer (eno, crc, tno, name, component, id, command, input, schedule, due_ms, next_ms, attempts,
         attempts_max, fault, set_ms, trace) VALUES (${Array.from({ length: 16 }, () => '?').join()})`,
@@ -139,7 +145,7 @@ export class StoredTimers {
 
   /** Carries out a plan in the transaction in which it was made. Throws errors of SQLite. */
   carryOut({ owner, fired, removesAll, changes }: TimerPlan): void {
-    if (fired !== undefined) this.#end(...fired);
+    if (fired !== undefined) this.end(...fired);
     if (removesAll) this.removeAll(owner.entityNo);
     for (const change of changes)
       if (typeof change === 'string') this.remove(owner, change);
@@ -156,6 +162,16 @@ export class StoredTimers {
     return this.#removed(this.#removeNamed.run(entityNo, name).changes);
   }
 
+  /** Returns the timers of an owner, indexed by name; a damaged one is undefined. Throws errors of SQLite. */
+  ofOwner({ entityNo }: Owner): ReadonlyMap<string, StoredTimer | undefined> {
+    const timers = new Map<string, StoredTimer | undefined>();
+    for (const row of this.#findAll.all(entityNo) as unknown as readonly TimerRow[]) {
+      const timer = timerIn(row);
+      timers.set(row[1], timer instanceof SvcError ? undefined : timer);
+    }
+    return timers;
+  }
+
   #set(owner: Owner, timer: StoredTimer): void {
     this.remove(owner, timer.name);
     this.#add.run(owner.entityNo, timerChecksum(timer), ...timerValues(timer));
@@ -164,7 +180,8 @@ export class StoredTimers {
     this.#noteNext(timer);
   }
 
-  #end(before: StoredTimer, after: StoredTimer | undefined): void {
+  /** Stores the state after a firing, or removes the timer. Throws errors of SQLite. */
+  end(before: StoredTimer, after: StoredTimer | undefined): void {
     if (after === undefined) {
       this.#removed(this.#remove.run(before.number).changes);
       return;
@@ -186,12 +203,7 @@ export class StoredTimers {
 
   #get(number: number): StoredTimer | SvcError | undefined {
     const row = this.#find.get(number);
-    try {
-      return row === undefined ? undefined : storedTimerOf(row as unknown as TimerRow);
-    } catch (error) {
-      if (error instanceof SvcError) return error;
-      throw error;
-    }
+    return row && timerIn(row as unknown as TimerRow);
   }
 
   #timer(owner: EntityRef | undefined, set: TimerToStore): StoredTimer | SvcError {
@@ -241,4 +253,14 @@ function isSame(one: EntityRef | undefined, other: EntityRef): boolean {
 
 function countIn(statement: StatementSync, ...values: readonly number[]): number {
   return Number(statement.get(...values)?.['count']);
+}
+
+/** Returns the timer in a row; SVC_JOURNAL_CORRUPT if it is damaged. */
+function timerIn(row: TimerRow): StoredTimer | SvcError {
+  try {
+    return storedTimerOf(row);
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { openDataFolder } from '../../../host/storage/sqlite/data-folder.ts';
 import { journalPath, openForWriting } from '../../../host/storage/sqlite/journal-file.ts';
 import { JournalReader } from '../../../host/storage/sqlite/journal-reader.ts';
+import { openTimerReader } from '../../../host/storage/sqlite/timer-reader.ts';
 import type { CrashImage } from './crash-images.ts';
 import type { JournalModel } from './journal-model.ts';
 
@@ -27,13 +28,20 @@ export class CrashFolder {
       const path = journalPath(this.dir);
       openForWriting(path).close();
       const reader = new JournalReader(path);
+      const timers = openTimerReader(path);
       try {
         model.check(path, {
           read: (entity) => reader.read(entity, 0, Number.MAX_SAFE_INTEGER),
           answer: (entity, key) => reader.answer(entity, key),
+          timers: (owner) => {
+            const page = timers.list({ owner }, 0, 100);
+            if (page.damaged.length > 0) throw page.damaged[0]!;
+            return page.timers;
+          },
         });
       } finally {
         reader.close();
+        timers.close();
       }
     } finally {
       folder.close();

@@ -7,9 +7,16 @@
 //  3  what is stored was sent, and was not refused; but a refused one may be found while nothing was stored after
 //  4  an entity's sequence numbers have no holes, and the positions have no gaps
 //  5  what it held before the workload began is what it was
+//  6  an entity has the timer that its last stored command has left it: what was set is there with the command, and what
+//     was fired is gone with it
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import type { ReplyToStore, StoredReply } from '../../../host/engine/needs/journal.ts';
+import type {
+  FiredOccurrence,
+  StoredTimer,
+  TimerWrites,
+} from '../../../host/engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
 
 export const ENTITIES = ['a', 'b', 'c', 'd', 'e'] as const;
@@ -30,6 +37,8 @@ export interface JournalCommand {
   readonly deletes: boolean;
   /** It answers an idempotency key. Only such a one may store no records. */
   readonly keyed: boolean;
+  /** It sets the timer of its entity, ends a firing of that timer, or does neither. */
+  readonly timer: 'set' | FiredOccurrence | 'none';
   /** Characters that make an event larger. */
   readonly padding: number;
 }
@@ -74,6 +83,20 @@ export function answerOf(command: JournalCommand): ReplyToStore | undefined {
   };
 }
 
+/** The changes that a command makes to the timer of its entity. */
+export function timersOf({ number, timer }: JournalCommand): TimerWrites | undefined {
+  if (timer === 'none') return undefined;
+  if (timer !== 'set')
+    return { firing: { occurrence: timer, end: { kind: 'remove' } }, changes: [] };
+  const atMs = TIME_BASE_MS + number;
+  const target: EntityRef = { component: 'Crash', id: 'target' };
+  const set = { command: 'fire', input: `${number}`, attemptsMax: undefined, setMs: atMs };
+  const due = { kind: 'at', atMs } as const;
+  return {
+    changes: [{ kind: 'set', name: 'timer', target, due, traceParent: undefined, ...set }],
+  };
+}
+
 export function entityOf({ id }: Pick<JournalCommand, 'id'>): EntityRef {
   return { component: 'Crash', id };
 }
@@ -83,6 +106,7 @@ export interface StoredJournal {
   /** All records of an entity. */
   read(entity: EntityRef): readonly JournalRecord[];
   answer(entity: EntityRef, key: string): StoredReply | undefined;
+  timers(entity: EntityRef): readonly StoredTimer[];
 }
 
 export class JournalModel {
@@ -127,6 +151,7 @@ export class JournalModel {
     for (const id of ENTITIES) this.#checkEntity(id, stored.read(entityOf({ id })), found);
     for (const command of this.#sent.values())
       if (command.keyed) this.#checkAnswer(command, stored, found);
+    for (const id of ENTITIES) this.#checkTimer(id, stored, found);
     for (const number of this.#stored)
       assert(found.has(number), `command ${number} was acknowledged, and is not stored`);
   }
@@ -160,6 +185,19 @@ export class JournalModel {
     found.add(number);
     const { forgetBeforeMs: _, ...first } = kept;
     assert.deepEqual(answer, first, `command ${number} has another answer than its first`);
+  }
+
+  #checkTimer(id: string, stored: StoredJournal, found: ReadonlySet<number>): void {
+    let left: string | undefined;
+    for (const number of [...found].toSorted((a, b) => a - b)) {
+      const command = this.#sent.get(number)!;
+      if (command.id !== id) continue;
+      if (command.deletes || typeof command.timer === 'object') left = undefined;
+      if (command.timer === 'set') left = `${number}`;
+    }
+    const timers = stored.timers(entityOf({ id })).map(({ input }) => input);
+    const expected = left === undefined ? [] : [left];
+    assert.deepEqual(timers, expected, `the timer of '${id}' is not that of its last command`);
   }
 
   #checkNotRefused(number: number): void {

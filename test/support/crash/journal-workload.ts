@@ -7,11 +7,13 @@ import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Journal } from '../../../host/engine/needs/journal.ts';
+import type { FiredOccurrence } from '../../../host/engine/needs/timers.ts';
 import type { SvcError } from '../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
+import { openTimerReader } from '../../../host/storage/sqlite/timer-reader.ts';
 import { Random } from '../random.ts';
 import { MARKS } from './disk-trace.ts';
 import { type Fault, FaultControl } from './fault-disk.ts';
@@ -22,6 +24,7 @@ import {
   entityOf,
   numbersOf,
   recordsOf,
+  timersOf,
 } from './journal-model.ts';
 
 const WAVES_PER_OPENING = 12;
@@ -39,19 +42,24 @@ let number = Number(process.argv[5]);
 /** Of each entity, as far as it is known. */
 const lastSeq = new Map<string, number>();
 
-async function send(journal: Journal, command: JournalCommand): Promise<void> {
-  const { id } = command;
+async function send(journal: Journal, planned: JournalCommand): Promise<void> {
+  const { id } = planned;
   let firstSeq = lastSeq.get(id);
   if (firstSeq === undefined) {
-    const stored = await journal.read(entityOf(command), 0, Number.MAX_SAFE_INTEGER);
+    const stored = await journal.read(entityOf(planned), 0, Number.MAX_SAFE_INTEGER);
     firstSeq = stored.at(-1)?.seq ?? 0;
     mark(`read ${numbersOf(stored).join(' ')}`);
   }
+  const fired = planned.timer === 'none' ? timerOf(planned) : undefined;
+  const command = fired === undefined ? planned : { ...planned, timer: fired };
   const records = recordsOf(command, firstSeq + 1);
   lastSeq.set(id, firstSeq + records.length);
   mark(`sent ${JSON.stringify(command)}`);
   const failure = await new Promise<SvcError | undefined>((resolve) => {
-    journal.append(entityOf(command), records, resolve, { reply: answerOf(command) });
+    journal.append(entityOf(command), records, resolve, {
+      reply: answerOf(command),
+      timers: timersOf(command),
+    });
   });
   mark(
     failure === undefined
@@ -61,12 +69,24 @@ async function send(journal: Journal, command: JournalCommand): Promise<void> {
   if (failure !== undefined) lastSeq.delete(id);
 }
 
+/** Returns the occurrence of the entity's timer, to be fired; undefined if there is none. */
+function timerOf(command: JournalCommand): FiredOccurrence | undefined {
+  const reader = openTimerReader(journalPath(dir));
+  try {
+    const [timer] = reader.list({ owner: entityOf(command) }, 0, 1).timers;
+    return timer && { number: timer.number, dueMs: timer.dueMs, attempts: timer.attempts };
+  } finally {
+    reader.close();
+  }
+}
+
 /** Commands that reach the journal in one tick, where their entities are known; some entities get two. */
 async function wave(journal: Journal): Promise<void> {
   const sent: Promise<void>[] = [];
   for (const id of ENTITIES) {
     if (!random.chance(60)) continue;
-    for (let times = random.chance(30) && lastSeq.has(id) ? 2 : 1; times > 0; times--) {
+    const only = !(random.chance(30) && lastSeq.has(id));
+    for (let times = only ? 1 : 2; times > 0; times--) {
       const keyed = random.chance(40);
       sent.push(
         send(journal, {
@@ -75,6 +95,8 @@ async function wave(journal: Journal): Promise<void> {
           keyed,
           events: random.below(3) + (keyed ? 0 : 1),
           deletes: random.chance(15),
+          // The timer that is fired is that on disk, so no other command of the entity is under way.
+          timer: times === 1 && only && random.chance(50) ? 'none' : 'set',
           padding: random.chance(5) ? 30_000 : random.below(200),
         }),
       );

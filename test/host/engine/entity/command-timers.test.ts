@@ -90,7 +90,7 @@ describe('a command', () => {
   });
 
   test('of an entity with too many timers fails with SVC_TIMERS_FULL, and stores nothing', async () => {
-    const timerLimits = { timersMax: 100, timersPerEntityMax: 2 };
+    const timerLimits = { max: 100, perEntityMax: 2 };
     const it = new TimersUnderTest({}, new MemoryJournal({ timerLimits }));
     await it.outcome('a', 'effect', changing(setting('one'), setting('two')));
     const effect = { events: [added(1)], timers: [setting('three')] };

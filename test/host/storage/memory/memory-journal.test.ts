@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { TimerLimits } from '../../../../host/model/timer-limits.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { answerTo, journalSuite, keep } from '../../../suites/journal-suite.ts';
+import { timerAdministrationSuite } from '../../../suites/timer-administration-suite.ts';
 import { timerSuite } from '../../../suites/timer-suite.ts';
 
 test('a journal in memory forgets answers from the oldest on, of whatever entity', async () => {
@@ -23,11 +25,15 @@ journalSuite('in memory', async () => {
   return { journal, discard: () => journal.close() };
 });
 
-timerSuite('in memory', async (timerLimits) => {
+function withTimers(timerLimits: TimerLimits) {
   const journal = new MemoryJournal({ timerLimits });
   return {
     journal,
-    due: (nowMs, limit = Infinity) => journal.dueTimers(nowMs, limit),
+    administration: journal,
+    due: (nowMs: number, limit = Infinity) => journal.dueTimers(nowMs, limit),
     discard: () => journal.close(),
   };
-});
+}
+
+timerSuite('in memory', async (limits) => withTimers(limits));
+timerAdministrationSuite('in memory', async () => withTimers({ max: 20, perEntityMax: 5 }));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import type { TimerLimits } from '../../../../host/model/timer-limits.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { journalPath } from '../../../../host/storage/sqlite/journal-file.ts';
@@ -13,6 +14,7 @@ import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-
 import { openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, journalSuite, recordOf } from '../../../suites/journal-suite.ts';
+import { timerAdministrationSuite } from '../../../suites/timer-administration-suite.ts';
 import { timerSuite } from '../../../suites/timer-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { withJournal } from '../../../support/with-journal.ts';
@@ -34,14 +36,15 @@ journalSuite('in SQLite', async () => {
   };
 });
 
-timerSuite('in SQLite', async (timerLimits) => {
+async function withTimers(timerLimits: TimerLimits) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, { timerLimits });
   const journal = attachSqliteJournal(opened.connect());
   const reader = openTimerReader(journalPath(dir));
   return {
     journal,
-    due: (nowMs, limit = 1_000) => reader.due(nowMs, limit).timers,
+    administration: opened,
+    due: (nowMs: number, limit = 1_000) => reader.due(nowMs, limit).timers,
     async discard() {
       reader.close();
       await journal.close();
@@ -49,7 +52,10 @@ timerSuite('in SQLite', async (timerLimits) => {
       rmSync(dir, { recursive: true });
     },
   };
-});
+}
+
+timerSuite('in SQLite', withTimers);
+timerAdministrationSuite('in SQLite', () => withTimers({ max: 20, perEntityMax: 5 }));
 
 describe('durability', () => {
   test('a journal that is opened again holds what it held, and goes on', async () => {
