@@ -34,7 +34,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
     const progress = new ProgressLine();
     // A file receives the text byte for byte; for a terminal, control characters are escaped.
     const shown = process.stdout.isTTY ? printableJson : (text: string) => text;
-    const counts = { records: 0, answers: 0, modules: 0 };
+    const counts = { records: 0, answers: 0, modules: 0, timers: 0, consumers: 0, lanes: 0 };
     const findings: JournalFinding[] = [];
     let crc = textChecksum(TEXT_HEAD, 0);
     let text = `${TEXT_HEAD}\n`;

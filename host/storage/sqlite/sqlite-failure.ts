@@ -4,6 +4,8 @@ import { SvcError } from '@svc/kit/svc-error';
 // The primary result codes of SQLite that are distinguished here.
 /** Result code of a statement that does not match the tables. */
 export const SQLITE_ERROR = 1;
+/** Result code of a row that a constraint of its table refuses. */
+export const SQLITE_CONSTRAINT = 19;
 const SQLITE_BUSY = 5;
 const SQLITE_NOMEM = 7;
 const SQLITE_READONLY = 8;

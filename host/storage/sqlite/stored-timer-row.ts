@@ -16,6 +16,10 @@ export const TIMER_COLUMNS = `t.tno, t.name, t.component, t.id, t.command, t.inp
 /** SQL for the tables of `TIMER_COLUMNS`. */
 export const TIMER_TABLES = 'timer t LEFT JOIN entity o ON o.eno = t.eno';
 
+/** SQL that adds a timer: `eno`, the checksum, and the values of `timerValues`. */
+export const ADD_TIMER = `INSERT INTO timer (eno, crc, tno, name, component, id, command, input, schedule, due_ms, next_ms,
+  attempts, attempts_max, fault, set_ms, trace) VALUES (${Array.from({ length: 16 }, () => '?').join()})`;
+
 /** A row that is read with BigInts, because a damaged one may have any number. */
 export type TimerRow = readonly [
   number: bigint,

@@ -12,6 +12,7 @@ import type { Occurrences } from '../../schedule/occurrences.ts';
 import type { TimerLimits } from '../../model/timer-limits.ts';
 import { firstOccurrence, stateAfter, timerGone, timerOf, timersFull } from '../timer-rules.ts';
 import {
+  ADD_TIMER,
   SERVICE_NO,
   TIMER_COLUMNS,
   TIMER_TABLES,
@@ -74,10 +75,7 @@ export class StoredTimers {
     );
     this.#findAll.setReturnArrays(true);
     this.#findAll.setReadBigInts(true);
-    this.#add = database.prepare(
-      `INSERT INTO timer (eno, crc, tno, name, component, id, command, input, schedule, due_ms, next_ms, attempts,
-        attempts_max, fault, set_ms, trace) VALUES (${Array.from({ length: 16 }, () => '?').join()})`,
-    );
+    this.#add = database.prepare(ADD_TIMER);
     this.#update = database.prepare(
       'UPDATE timer SET due_ms = ?, next_ms = ?, attempts = ?, fault = ?, crc = ? WHERE tno = ?',
     );

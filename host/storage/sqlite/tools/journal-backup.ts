@@ -4,6 +4,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import { JournalCopy } from './journal-copy.ts';
 import { journalEntries } from './journal-source.ts';
+import type { SourceConsumer, SourceLane, SourceTimer } from './timer-entries.ts';
 import type { JournalFinding, VerificationProgress } from './verification-step.ts';
 
 /**
@@ -26,7 +27,11 @@ export function* backUpJournal(
       if (entry.kind === 'progress') yield entry;
       else if (entry.kind === 'finding') throw damaged(from, entry);
       else if (entry.kind === 'module') copy.addModule(entry.row);
-      else {
+      else if (entry.kind === 'timer' || entry.kind === 'consumer' || entry.kind === 'lane') {
+        const problem = addTo(copy, entry);
+        if (problem !== undefined)
+          throw damaged(from, { kind: 'finding', problem: `a ${entry.kind} ${problem}` });
+      } else {
         const { component, id } = entry;
         const problem =
           entry.kind === 'record'
@@ -50,6 +55,20 @@ export function* backUpJournal(
     throw error;
   } finally {
     entries.return();
+  }
+}
+
+function addTo(
+  copy: JournalCopy,
+  entry: SourceTimer | SourceConsumer | SourceLane,
+): string | undefined {
+  switch (entry.kind) {
+    case 'timer':
+      return copy.addTimer(entry.row);
+    case 'consumer':
+      return copy.addConsumer(entry.row);
+    case 'lane':
+      return copy.addLane(entry.row);
   }
 }
 

@@ -1,5 +1,5 @@
-// JournalCopy makes a journal from the records of another one, in their order, and its stored replies and modules. The
-// records keep their checksums. The file has a temporary name until it is complete on disk, so that a journal in the
+// JournalCopy makes a journal from the records of another one, in their order, its stored replies and modules, and
+// its timers, consumers and lanes. The records keep their checksums. The file has a temporary name until it is complete on disk, so that a journal in the
 // folder is always complete.
 //
 // Invariants
@@ -17,7 +17,10 @@ import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { isWhole } from '../record-checksum.ts';
 import { lastOf } from '../record-index.ts';
 import { kindOf } from '../record-kind.ts';
-import { fileFailure } from '../sqlite-failure.ts';
+import { SQLITE_CONSTRAINT, fileFailure, sqliteCode } from '../sqlite-failure.ts';
+import type { StoredTimer } from '../../../engine/needs/timers.ts';
+import type { ConsumerRow, LaneRow } from '../consumer-rows.ts';
+import { TimerCopy } from './timer-copy.ts';
 
 /** Maximum number of entities whose tails are cached, and of event types that are known to be stored. */
 const TAILS_MAX = 200_000;
@@ -48,6 +51,7 @@ export class JournalCopy {
   readonly #addManifest: StatementSync;
   readonly #addAnswer: StatementSync;
   readonly #addModule: StatementSync;
+  readonly #timers: TimerCopy;
   readonly #tails = new Map<string, Tail>();
   readonly #manifests = new Set<string>();
   #lastPos = 0;
@@ -90,6 +94,7 @@ export class JournalCopy {
       this.#addModule = database.prepare(
         'INSERT INTO module (fingerprint, from_pos, time_ms, descriptor) VALUES (?, ?, ?, ?)',
       );
+      this.#timers = new TimerCopy(database, (component, id) => this.#tail(component, id).entityNo);
     } catch (error) {
       throw this.#failure(error);
     }
@@ -100,12 +105,16 @@ export class JournalCopy {
     readonly entities: number;
     readonly answers: number;
     readonly modules: number;
+    readonly timers: number;
+    readonly consumers: number;
+    readonly lanes: number;
   } {
     return {
       records: this.#lastPos,
       entities: this.#entities,
       answers: this.#answers,
       modules: this.#modules,
+      ...this.#timers.counts,
     };
   }
 
@@ -160,6 +169,35 @@ export class JournalCopy {
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('UNIQUE'))
         return 'answers a key that its entity has answered before';
+      throw this.#failure(error);
+    }
+  }
+
+  /**
+   * Adds a timer. If it cannot be added, returns the reason, to be read after "it". Throws SVC_DISK_FULL and
+   * SVC_DATA_UNUSABLE.
+   */
+  addTimer(row: StoredTimer): string | undefined {
+    return this.#added(() => this.#timers.timer(row));
+  }
+
+  /** Adds a consumer; returns and throws as `addTimer` does. */
+  addConsumer(row: ConsumerRow): string | undefined {
+    return this.#added(() => this.#timers.consumer(row));
+  }
+
+  /** Adds a lane; returns and throws as `addTimer` does. */
+  addLane(row: LaneRow): string | undefined {
+    return this.#added(() => this.#timers.lane(row));
+  }
+
+  #added(add: () => void): string | undefined {
+    try {
+      add();
+      return undefined;
+    } catch (error) {
+      if (sqliteCode(error) === SQLITE_CONSTRAINT)
+        return 'is there twice, or has a value of another type';
       throw this.#failure(error);
     }
   }

@@ -2,11 +2,15 @@
 import { isKept } from './answer-verification.ts';
 import { JournalCopy } from './journal-copy.ts';
 import { parseText, textChecksum, type TextLine } from './journal-text.ts';
+import { consumerChecksum, laneChecksum } from '../consumer-rows.ts';
+import { timerChecksum } from '../stored-timer-row.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 
 /** Maximum number of UTF-16 units in a line; far more than an event may have. */
 const LINE_UNITS_MAX = 64 * 1024 * 1024;
+/** The counts of the last line. */
+const COUNTED = ['records', 'answers', 'modules', 'timers', 'consumers', 'lanes'] as const;
 /** `progressed` is called each time this many more lines were read. */
 const LINES_PER_STEP = 2_000;
 
@@ -65,14 +69,38 @@ function take(copy: JournalCopy, parsed: TextLine, crc: number): string | undefi
     case 'module':
       copy.addModule(parsed.row);
       return undefined;
+    case 'timer':
+      return (
+        checksumProblem(() => timerChecksum(parsed.row), parsed.crc) ?? copy.addTimer(parsed.row)
+      );
+    case 'consumer':
+      return (
+        checksumProblem(() => consumerChecksum(parsed.row), parsed.crc) ??
+        copy.addConsumer(parsed.row)
+      );
+    case 'lane':
+      return (
+        checksumProblem(() => laneChecksum(parsed.row), parsed.crc) ?? copy.addLane(parsed.row)
+      );
     case 'end': {
-      const { records, answers, modules } = copy.counts;
+      const { counts } = copy;
       const { end } = parsed;
-      if (records !== end.records || answers !== end.answers || modules !== end.modules)
+      if (COUNTED.some((name) => counts[name] !== end[name]))
         return 'says that there is more or less than there was';
       return crc === end.crc ? undefined : 'has another checksum than the lines before it';
     }
   }
+}
+
+/** Returns the reason if a row has another checksum, or is none; else undefined. */
+function checksumProblem(checksum: () => number, crc: number): string | undefined {
+  try {
+    if (checksum() === crc) return undefined;
+  } catch (error) {
+    // A member is missing.
+    if (!(error instanceof TypeError)) throw error;
+  }
+  return 'does not fit its checksum';
 }
 
 /** Yields the lines that each chunk completes. `read`: returns the number of lines before them, for error messages. */

@@ -1,9 +1,17 @@
-// JournalSource reads the whole content of a journal in the order in which it is copied: the records, the stored
-// replies to idempotency keys, the modules. It reads the content of one moment, in short steps, beside a running host.
+// JournalSource reads the whole content of a journal in the order in which it is copied: consumers, timers, the records,
+// the stored replies to idempotency keys, the modules. It reads the content of one moment, in short steps, beside a running host.
 import { isKept } from './answer-verification.ts';
 import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
+import {
+  type SourceConsumer,
+  type SourceLane,
+  type SourceTimer,
+  consumerEntries,
+  timerEntry,
+  timersAt,
+} from './timer-entries.ts';
 import type { JournalFinding, VerificationProgress } from './verification-step.ts';
 
 export interface SourceAnswer {
@@ -29,6 +37,9 @@ export type SourceEntry =
   | ScannedRecord
   | SourceAnswer
   | SourceModule
+  | SourceTimer
+  | SourceConsumer
+  | SourceLane
   | JournalFinding
   | VerificationProgress;
 
@@ -38,6 +49,8 @@ const ANSWERS_AT_ONCE = 500;
 /** Identifies one moment: the last record, and the last stored reply with its time and checksum. */
 const MOMENT = `SELECT last.pos, a.ano, a.time_ms, a.crc FROM (SELECT max(pos) AS pos FROM journal) last
   LEFT JOIN answer a ON a.ano = (SELECT max(ano) FROM answer)`;
+/** The number of columns of MOMENT. */
+const MOMENT_COLUMNS = 4;
 const MOMENT_BEFORE_3 = 'SELECT max(pos), NULL, NULL, NULL FROM journal';
 /**
  * Stored replies are added at the end and removed from the beginning, and their numbers begin anew once none is left.
@@ -52,7 +65,7 @@ const MODULES = () =>
   'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
 
 /**
- * Yields all entries of a journal; with a filter, no stored replies and no modules. Damage is a finding among the
+ * Yields all entries of a journal; with a filter, records alone. Damage is a finding among the
  * entries. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and
  * SVC_JOURNAL_UNAVAILABLE.
  */
@@ -63,8 +76,12 @@ export function* journalEntries(
   const connection = new ReadingConnection(dir);
   const scan = new JournalScan(dir, filter);
   try {
-    const hasAnswers = connection.format >= 3;
-    const [moment] = connection.rows(() => (hasAnswers ? MOMENT : MOMENT_BEFORE_3), []);
+    const { format } = connection;
+    const hasAnswers = format >= 3;
+    const moment =
+      filter === undefined && format >= 5
+        ? yield* timersAndMoment(connection)
+        : connection.rows(() => (hasAnswers ? MOMENT : MOMENT_BEFORE_3), [])[0];
     const lastPos = Number(moment![0] ?? 0);
     yield* records(scan, lastPos);
     if (filter !== undefined || !hasAnswers) return;
@@ -80,6 +97,22 @@ export function* journalEntries(
     scan.close();
     connection.close();
   }
+}
+
+/**
+ * Yields the consumers, and then the timers as they are at the moment, which it returns: the changes of timers by later
+ * records are not in the copy.
+ */
+function* timersAndMoment(
+  connection: ReadingConnection,
+): Generator<SourceEntry, StoredRow | undefined, void> {
+  yield* consumerEntries(connection);
+  let moment: StoredRow | undefined;
+  for (const row of connection.stream(timersAt(MOMENT))) {
+    moment ??= row.slice(0, MOMENT_COLUMNS);
+    if (row[MOMENT_COLUMNS] !== null) yield timerEntry(row.slice(MOMENT_COLUMNS));
+  }
+  return moment;
 }
 
 function* records(scan: JournalScan, lastPos: number): Generator<SourceEntry, void, void> {

@@ -1,10 +1,18 @@
-// JournalText is a journal as text: a line of JSON for each record, stored reply and module, between a head line and an
+// JournalText is a journal as text: a line of JSON for each record, stored reply, module, timer, consumer and lane, between a head line and an
 // end line that has the number of each. JSON inside a line (an event, say) is unchanged, byte for byte.
 import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
 import type { RecordKind } from '../../../model/entity.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
+import type { StoredTimer } from '../../../engine/needs/timers.ts';
+import {
+  type ConsumerRow,
+  type LaneRow,
+  consumerChecksum,
+  laneChecksum,
+} from '../consumer-rows.ts';
+import { timerChecksum } from '../stored-timer-row.ts';
 import { kindNumberOf } from '../record-kind.ts';
 import { lowerHalf, seedOf, upperHalf } from '../seed-halves.ts';
 
@@ -15,6 +23,9 @@ export interface TextEnd {
   readonly records: number;
   readonly answers: number;
   readonly modules: number;
+  readonly timers: number;
+  readonly consumers: number;
+  readonly lanes: number;
   /** CRC-32 of all lines before it, each with its line feed. */
   readonly crc: number;
 }
@@ -34,11 +45,15 @@ export type TextLine =
       readonly row: StoredReplyRow;
     }
   | { readonly kind: 'module'; readonly row: ModuleRow }
+  | { readonly kind: 'timer'; readonly row: StoredTimer; readonly crc: number }
+  | { readonly kind: 'consumer'; readonly row: ConsumerRow; readonly crc: number }
+  | { readonly kind: 'lane'; readonly row: LaneRow; readonly crc: number }
   | { readonly kind: 'end'; readonly end: TextEnd };
 
 /** Returns the last line. */
-export function textEnd({ records, answers, modules, crc }: TextEnd): string {
-  return JSON.stringify({ kind: 'end', records, answers, modules, crc });
+export function textEnd(end: TextEnd): string {
+  const { records, answers, modules, timers, consumers, lanes, crc } = end;
+  return JSON.stringify({ kind: 'end', records, answers, modules, timers, consumers, lanes, crc });
 }
 
 /** Returns the checksum of this line and the lines before it. `before`: the checksum of the lines before it. */
@@ -53,6 +68,12 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     const head = { kind: 'module', fingerprint, fromPos, time: timeText(timeMs) };
     return withJson(head, 'descriptor', descriptor);
   }
+  if (entry.kind === 'timer')
+    return JSON.stringify({ kind: 'timer', ...entry.row, crc: timerChecksum(entry.row) });
+  if (entry.kind === 'consumer')
+    return JSON.stringify({ kind: 'consumer', ...entry.row, crc: consumerChecksum(entry.row) });
+  if (entry.kind === 'lane')
+    return JSON.stringify({ kind: 'lane', ...entry.row, crc: laneChecksum(entry.row) });
   const { component, id } = entry;
   if (entry.kind === 'answer') {
     const [key, digest, timeMs, outcome, crc] = entry.row;
@@ -140,10 +161,20 @@ function lineOf(kind: unknown, members: Members): TextLine | undefined {
       const [fingerprint, fromPos] = [members.text('fingerprint'), members.integer('fromPos')];
       return { kind, row: [fingerprint, fromPos, members.time(), members.json('descriptor')] };
     }
+    case 'timer':
+      return { kind, row: members.rest() as StoredTimer, crc: members.integer('crc') };
+    case 'consumer':
+      return { kind, row: members.rest() as ConsumerRow, crc: members.integer('crc') };
+    case 'lane':
+      return { kind, row: members.rest() as LaneRow, crc: members.integer('crc') };
     case 'end': {
       const [records, answers] = [members.integer('records'), members.integer('answers')];
       const [modules, crc] = [members.integer('modules'), members.integer('crc')];
-      return { kind, end: { records, answers, modules, crc } };
+      // Exports of journals before format 5 do not have the other counts.
+      const [timers, consumers, lanes] = ['timers', 'consumers', 'lanes'].map((name) =>
+        members.count(name),
+      ) as [number, number, number];
+      return { kind, end: { records, answers, modules, timers, consumers, lanes, crc } };
     }
     default:
       return undefined;
@@ -216,6 +247,17 @@ class Members {
     const value = this.#members[name];
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
     return this.#wrong(name, 'a whole number', 0);
+  }
+
+  /** Returns a number that is 0 where it is left away. */
+  count(name: string): number {
+    return this.#members[name] === undefined ? 0 : this.integer(name);
+  }
+
+  /** Returns all members except the kind of the line and its checksum, with which they are compared. */
+  rest(): unknown {
+    const { kind: _kind, crc: _crc, ...rest } = this.#members;
+    return rest;
   }
 
   time(): number {

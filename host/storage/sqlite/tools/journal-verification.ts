@@ -10,6 +10,7 @@ import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-v
 import { JournalScan } from './journal-scan.ts';
 import { ReadingConnection } from './reading-connection.ts';
 import { SQLITE_ERROR, sqliteCode } from '../sqlite-failure.ts';
+import { consumersChecked, timersChecked } from './timer-verification.ts';
 import type { VerificationResult, VerificationStep } from './verification-step.ts';
 
 /** Maximum number of records of a query; many, because each query costs. */
@@ -66,6 +67,10 @@ export function* verifyJournal(
       answers = yield* counted(guarded('the answers', answersChecked(connection)));
       yield* counted(guarded('the manifests', manifestsChecked(connection, seen.manifests)));
       yield* counted(guarded('the modules', modulesChecked(connection)));
+    }
+    if (format >= 5) {
+      yield* counted(guarded('the timers', timersChecked(connection)));
+      yield* counted(guarded('the consumers', consumersChecked(connection)));
     }
     yield {
       kind: 'result',

@@ -17,7 +17,8 @@ export type StoredRow = readonly unknown[];
  */
 const TABLES = `SELECT sum(type = 'table' AND name IN ('entity', 'journal')) = 2 AND sum(type <> 'table') = 0
   FROM pragma_table_list WHERE schema = 'main' AND name IN (
-    'entity', 'journal', 'place_new', 'place_recent', 'place_old', 'answer', 'manifest', 'module')`;
+    'entity', 'journal', 'place_new', 'place_recent', 'place_old', 'answer', 'manifest', 'module',
+    'timer', 'consumer', 'lane')`;
 
 export class ReadingConnection {
   readonly path: string;
@@ -77,6 +78,25 @@ export class ReadingConnection {
     } catch (error) {
       throw journalFailure(error, 'read', this.path);
     }
+  }
+
+  /**
+   * Yields the rows of one statement as they are at one moment. The read lasts until the last row was yielded, so the
+   * caller takes them without a pause. Throws as `rows` does, and SVC_JOURNAL_UNAVAILABLE if a host starts meanwhile.
+   */
+  *stream(sql: string): Generator<StoredRow, void> {
+    try {
+      this.#database ??= this.#open();
+      for (const row of this.#statement(this.#database, sql).iterate())
+        yield row as unknown as StoredRow;
+    } catch (error) {
+      throw journalFailure(error, 'read', this.path);
+    }
+    if (!this.#isUnchanged())
+      throw new SvcError(
+        'SVC_JOURNAL_UNAVAILABLE',
+        `The journal ${this.path} was changed by a host that has just started. Try again.`,
+      );
   }
 
   /** Closes the file; the next read opens it again. */
