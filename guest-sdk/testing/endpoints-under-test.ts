@@ -81,9 +81,7 @@ export class EndpointsUnderTest {
   readonly #random = new SetRandomSource();
   readonly #account: GuestAccount;
   readonly #occurrences = new Occurrences();
-  readonly #journal = new MemoryJournal({
-    nextCron: (schedule, afterMs) => this.#occurrences.first(schedule, afterMs),
-  });
+  readonly #journal = new MemoryJournal();
   readonly #guest: Guest;
   readonly #entities: WatchedEntities;
   readonly #engine: EntityEngine;

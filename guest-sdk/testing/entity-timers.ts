@@ -23,9 +23,7 @@ export class EntityTimers {
   readonly #entity: EntityRef;
   readonly #rules: TimerRules;
   readonly #occurrences = new Occurrences();
-  readonly #timers = new MemoryTimers(TIMER_LIMITS_DEFAULT, (schedule, afterMs) =>
-    this.#occurrences.first(schedule, afterMs),
-  );
+  readonly #timers = new MemoryTimers(TIMER_LIMITS_DEFAULT, this.#occurrences);
 
   constructor(entity: EntityRef, descriptor: ModuleDescriptor) {
     this.#entity = entity;
