@@ -1,6 +1,8 @@
-// The wasm hosting passes the suite of all hostings.
+// The wasm hosting passes the suites of all hostings.
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { hostingSuite } from '../../../suites/hosting-suite.ts';
+import { hostingTimerSuite } from '../../../suites/hosting-timer-suite.ts';
 import { compileFixture } from '../../../support/compile-fixture.ts';
 
 hostingSuite('wasm', async () => createWasmGuest(await compileFixture('shopping-cart')));
+hostingTimerSuite('wasm', async () => createWasmGuest(await compileFixture('expiring-order')));
