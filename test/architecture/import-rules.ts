@@ -132,6 +132,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/schedule': ['host/model'],
   // It starts what is due, and gets timers, clock and firings from outside.
   'host/timers': ['host/engine', 'host/model'],
+  // It folds the events of a feed into the rows of views.
+  'host/views': ['host/engine', 'host/model'],
   'host/http/requests': ['host/engine', 'host/http', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
   'guest-sdk/assembly': [],
