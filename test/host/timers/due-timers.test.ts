@@ -117,3 +117,12 @@ test('looks in quick succession do not put off the next sweep', () => {
   for (let ms = 500; ms < 510; ms += 1) sweep(ms);
   expect(takeAll()).toEqual([0]);
 });
+
+test('once a timer found no place, those of busy targets are not held out of their order', () => {
+  const { sweep, takeAll } = reading(numbers(1, 2000).map((number) => timer(number)));
+  // Each odd number has a target that is busy.
+  sweep(0, { ...ANY, isBusy: ({ number }) => number % 2 === 1 });
+  const late = takeAll().filter((number) => number > 512);
+  expect(late.length).toBeGreaterThan(50);
+  expect(late.filter((number) => number % 2 === 1)).toEqual([]);
+});

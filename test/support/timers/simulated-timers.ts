@@ -102,6 +102,11 @@ export class SimulatedTimers {
     this.#sorted = undefined;
   }
 
+  /** The number of timers that are stored. */
+  get count(): number {
+    return this.#stored.size;
+  }
+
   stored(number: number): PendingTimer | undefined {
     return this.#stored.get(number);
   }

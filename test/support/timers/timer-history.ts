@@ -78,13 +78,13 @@ export async function runHistory(seed: number, spanMs: number): Promise<HistoryR
   const endMs = timers.time.monotonicMs() + spanMs;
   while (timers.time.monotonicMs() < endMs) {
     const action = random(20);
-    if (action < 12 && numbers.length < 60) setOne();
+    if (action < 12 && timers.count < 60) setOne();
     else if (action === 12) timers.time.jump(pick(-DAY, DAY, -HOUR, HOUR, -3 * SECOND, 3 * SECOND));
     else if (action < 15 && numbers.length > 0) timers.cancel(pick(...numbers));
     else if (action === 15) timers.isReadable = random(3) > 0;
     step();
     // oxlint-disable-next-line no-await-in-loop -- an action follows the other
-    await timers.time.advance(random(spanMs / 20), step);
+    await timers.time.advance(random(Math.min(spanMs / 20, HOUR)), step);
   }
   isQuiet = true;
   timers.isReadable = true;
