@@ -58,7 +58,7 @@ export class EndpointTimers {
       const [timer] = journal.dueTimers(untilMs, 1);
       if (timer === undefined) break;
       checkFiringCount(fired.length + 1, timer, stackStart);
-      clock.set(Math.max(clock.nowMs(), timer.nextMs!));
+      clock.set(Math.max(clock.nowMs(), timer.nextMs));
       fired.push(await this.#fire(firingOf(timer, clock.nowMs(), occurrences)));
     }
     clock.set(untilMs);

@@ -42,7 +42,7 @@ export class EntityTimers {
    */
   next(nowMs: number, untilMs: number): DueFiring | undefined {
     const [timer] = this.#timers.due(untilMs, 1);
-    return timer && firingOf(timer, Math.max(nowMs, timer.nextMs!), this.#occurrences);
+    return timer && firingOf(timer, Math.max(nowMs, timer.nextMs), this.#occurrences);
   }
 
   /**

@@ -41,6 +41,7 @@ import {
 import { introspectionSettings } from './embedded-introspection.ts';
 import { type EmbeddedSections, readServiceSettings } from './embedded-settings.ts';
 import { EmbeddedStorage } from './embedded-storage.ts';
+import { EmbeddedTimers } from './embedded-timers.ts';
 import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
@@ -115,6 +116,7 @@ class EmbeddedService implements Service {
   #journal: Journal | undefined;
   /** Undefined until the journal is open. */
   #serving: Serving | undefined;
+  #timers: EmbeddedTimers | undefined;
   #graceMs = STOP_GRACE_MS;
   #url: string | undefined;
   #stopped: Promise<void> | undefined;
@@ -203,6 +205,7 @@ class EmbeddedService implements Service {
       { stop: () => guest.close() },
       { start: () => this.#openJournal(), stop: () => storage.close() },
       { start: () => this.#serve(), stop: () => this.#serving?.guest.close() },
+      { start: () => this.#fireTimers(), stop: () => this.#timers?.stop(this.#graceMs) },
       // This phase stops first, and at once: no further request is accepted once `stop` has returned.
       { start: () => this.#listen(), stop: () => this.#stopListening() },
     ];
@@ -234,6 +237,17 @@ class EmbeddedService implements Service {
       guest: served,
       inProcess: new InProcessFetch(http, inProcessCaller(deployed)),
     };
+  }
+
+  #fireTimers(): void {
+    const { storage, sections } = this.#parts;
+    this.#timers = new EmbeddedTimers({
+      timers: storage.timers,
+      settings: sections.timers,
+      engine: this.#serving!.guest.engine,
+      report: (reason) => this.#log.write('error', 'a timer could not be fired', { reason }),
+    });
+    this.#timers.begin();
   }
 
   async #listen(): Promise<void> {

@@ -6,10 +6,13 @@ import type { TimerLimits } from '../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
+import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { type JournalUser, openJournalFor } from './journal-opening.ts';
+import { type JournalTimers, timersInFile, timersInMemory } from './journal-timers.ts';
+import { serviceSchedules } from './service-schedules.ts';
 import type { UnknownTypesWords } from './unknown-event-types.ts';
 
 /** Where the journal is: in a folder, or in memory, where it is lost with the service. */
@@ -35,6 +38,7 @@ export class EmbeddedStorage {
   readonly #failure = Promise.withResolvers<SvcError>();
   #sqlite: SqliteJournal | undefined;
   #journal: Journal | undefined;
+  #timers: JournalTimers | undefined;
 
   /** Throws SVC_SETTING_INVALID unless the options name either a folder or memory. */
   constructor(options: StorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
@@ -50,15 +54,27 @@ export class EmbeddedStorage {
   async open(program: JournalUser): Promise<Journal> {
     this.#journal =
       this.dir === undefined
-        ? new MemoryJournal({ timerLimits: this.#timerLimits })
+        ? await this.#inMemory(program)
         : await this.#attach(program, this.dir);
     return this.#journal;
+  }
+
+  /** The timers of the journal. Call it once the journal is open. */
+  get timers(): JournalTimers {
+    return this.#timers!;
   }
 
   /** Waits until all appends are stored, and releases the folder. */
   async close(): Promise<void> {
     await this.#journal?.close();
     await this.#sqlite?.close();
+  }
+
+  async #inMemory({ descriptor }: JournalUser): Promise<Journal> {
+    const journal = new MemoryJournal({ timerLimits: this.#timerLimits });
+    await journal.reconcileSchedules(serviceSchedules(descriptor), systemClock.nowMs());
+    this.#timers = timersInMemory(journal);
+    return journal;
   }
 
   async #attach(program: JournalUser, dataFolder: string): Promise<Journal> {
@@ -71,6 +87,7 @@ export class EmbeddedStorage {
       words: WORDS,
     });
     void this.#sqlite.failure.then(this.#failure.resolve);
+    this.#timers = timersInFile(this.#sqlite);
     return attachJournal(this.#sqlite.connect());
   }
 }

@@ -7,6 +7,7 @@ import type { JournalSeries } from '../storage/journal-series.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
+import { serviceSchedules } from './service-schedules.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 
 export interface JournalOpening {
@@ -28,8 +29,8 @@ export interface JournalOpening {
 export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
 
 /**
- * Opens the journal and records its user. Rejects with SVC_DATA_…, SVC_DISK_FULL, SVC_JOURNAL_… and
- * SVC_MANIFEST_UNREADABLE.
+ * Opens the journal, records its user, and makes its schedules those of the service. Rejects with SVC_DATA_…,
+ * SVC_DISK_FULL, SVC_JOURNAL_…, SVC_TIMER… and SVC_MANIFEST_UNREADABLE.
  */
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
@@ -41,6 +42,7 @@ export async function openJournalFor(
       checkEventTypes(journal, descriptor, ignoreComponents, words);
     const timeMs = systemClock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
+    await journal.reconcileSchedules(serviceSchedules(descriptor), timeMs);
     return journal;
   } catch (error) {
     await journal.close();

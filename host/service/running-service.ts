@@ -20,9 +20,12 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
+import { serviceSchedules } from './service-schedules.ts';
+import { TimerDispatch } from './timer-dispatch.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
+import { systemClock } from '../system.ts';
 import { moduleReader, readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { ServiceJournal } from './service-journal.ts';
@@ -46,6 +49,7 @@ export class RunningService {
   readonly #admission = new AbortController();
   readonly #journal: ServiceJournal;
   readonly #supervisor: Supervisor;
+  readonly #timers: TimerDispatch;
   readonly #history: HistoryThread;
   readonly #introspection: Introspection;
   /** Resolves with the reason of a requested stop; rejects if the journal's writer ends unexpectedly. */
@@ -89,6 +93,7 @@ export class RunningService {
     });
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
+    this.#timers = this.#makeTimers();
     this.#introspection = this.#makeIntrospection();
     this.#phases = new Phases(this.#phasesInOrder());
   }
@@ -129,6 +134,7 @@ export class RunningService {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
       },
+      { stop: () => this.#timers.stop(this.#settings.sections.supervisor.stopGraceMs) },
       { start: () => this.#announce(), stop: () => this.#withdraw() },
       ...(loop === undefined
         ? []
@@ -161,6 +167,18 @@ export class RunningService {
     return { dir, source: this.#served!, settings: { wasm: sections.wasm } };
   }
 
+  #makeTimers(): TimerDispatch {
+    const timers = new TimerDispatch({
+      settings: this.#settings.sections.timers,
+      shards: this.#supervisor.count,
+      env: this.#options.env,
+      log: this.#log,
+      relink: () => this.#supervisor.linkFirings(),
+    });
+    void this.#journal.opened.then((journal) => timers.begin(journal));
+    return timers;
+  }
+
   #makeSupervisor(): Supervisor {
     const { name, deployed, host, port, http, shards, sections } = this.#settings;
     const count = shardCount(shards, process.platform, this.#log);
@@ -178,6 +196,7 @@ export class RunningService {
       limits: sections.supervisor,
       env: this.#options.env,
       connectJournal: () => this.#journal.connect(),
+      linkFirings: (index) => this.#timers.link(index),
       log: this.#log,
       recovered: () => this.#options.loop?.dev.recovered(),
     });
@@ -264,7 +283,19 @@ export class RunningService {
   #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();
+    void this.#reconcileSchedules(by);
     this.#introspection.replaced(by);
+  }
+
+  async #reconcileSchedules({ descriptor }: GuestSource): Promise<void> {
+    try {
+      const journal = await this.#journal.opened;
+      await journal.reconcileSchedules(serviceSchedules(descriptor), systemClock.nowMs());
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = 'the schedules of the service are not those of its module';
+      this.#log({ level: 'error', message, fields: { reason } });
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
+import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { type Caller, callerOfAddress, INTERNET, LOCAL } from '../http/access.ts';
@@ -49,6 +50,7 @@ export interface ServedGuestOptions {
     readonly http: HttpSettings;
     readonly 'http.cors': CorsSettings;
     readonly engine: EngineLimits;
+    readonly timers: TimerSettings;
   };
   readonly log: ServiceLog;
   readonly numbers: ShardNumbers;
@@ -171,6 +173,7 @@ function servedEngine(
     digest: systemDigest,
     ...own,
     limits: deployed ? sections.engine : developerLimits(sections.engine),
+    timers: sections.timers,
     faultLog: log.entityFaults,
   });
 }

@@ -8,10 +8,12 @@ import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-messages.ts';
+import { serveFirings } from '../shards/firing-link.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
+import { firedCommand } from './fired-command.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
 
@@ -39,6 +41,12 @@ supervisor.on('message', (message: ToShard) => {
       return connectPeer(message.peer);
     case 'peer-away':
       return peerAway(message.index, message.pauseMs);
+    case 'firings': {
+      const engine = served?.engine;
+      if (engine === undefined) message.port.close();
+      else serveFirings(message.port, (firing) => firedCommand(engine, firing));
+      return undefined;
+    }
     case 'ask': {
       const { number, question } = message;
       void served?.answers

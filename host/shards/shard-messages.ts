@@ -1,4 +1,5 @@
 // Messages between the main thread and a shard.
+import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -54,6 +55,8 @@ export type ToShard =
     }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
+  /** The shard's end of the link on which firings arrive (firing-link.ts). It replaces an earlier one. */
+  | { readonly kind: 'firings'; readonly port: MessagePort }
   /** Another shard was started, for the first time or again. May be sent at any time. */
   | { readonly kind: 'peer'; readonly peer: Peer }
   /** Another shard has ended, and is started again after `pauseMs`. */

@@ -1,5 +1,6 @@
 // ShardSections are the sections of the settings that a shard has.
 import type { EngineLimits } from '../engine/engine-limits.ts';
+import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { HostingSettings } from '../hosting/guest-source.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
@@ -9,6 +10,7 @@ export interface ShardSections extends HostingSettings {
   readonly http: HttpSettings;
   readonly 'http.cors': CorsSettings;
   readonly engine: EngineLimits;
+  readonly timers: TimerSettings;
   readonly log: LogLimits;
   /** `ringCapacity`: maximum number of spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };

@@ -128,6 +128,12 @@ export class ShardThread {
     this.#send({ kind: 'serve', journal, peers, numbers }, ports);
   }
 
+  /** Gives the thread its end of a link on which firings arrive. Call it while the thread serves. */
+  linkFirings(port: MessagePort): void {
+    if (this.#hasEnded) port.close();
+    else this.#send({ kind: 'firings', port }, [port]);
+  }
+
   /**
    * Asks the thread a question while it serves. Rejects with SVC_SHARD_UNAVAILABLE if it does not serve, with
    * SVC_ANSWER_TIMED_OUT if it is too busy, and with the error of the question itself.

@@ -9,6 +9,7 @@
 // I5  Several shards only listen on a port on which no other program listens.
 // I6  At a stop no engine is closed before every shard has finished its requests, or has used up its time for that.
 import assert from 'node:assert/strict';
+import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import { HashOwnership } from './hash-ownership.ts';
@@ -28,6 +29,8 @@ import type { JournalConnection } from '../storage/journal-connection.ts';
 export interface SupervisedService extends Supervised {
   /** Called at each start of a shard, once the module is admitted. */
   readonly connectJournal: () => Promise<JournalConnection>;
+  /** Makes a link for the firings of a shard that serves, and returns the shard's end. Absent: no timer is fired. */
+  readonly linkFirings?: (index: number) => MessagePort;
 }
 
 export interface Started {
@@ -83,6 +86,17 @@ export class Supervisor {
     const [descriptor] = await Promise.all([started, ...others.map((shard) => shard.start())]);
     this.#hasStarted = true;
     return { address: this.#supervised.settings.http ? this.#address : undefined, descriptor };
+  }
+
+  /** Gives all shards that serve new links for firings. */
+  linkFirings(): void {
+    for (const [index, { thread }] of this.#present)
+      if (this.#shards[index]!.isServing) this.#linkFirings(index, thread);
+  }
+
+  #linkFirings(index: number, thread: ShardThread): void {
+    const port = this.#supervised.linkFirings?.(index);
+    if (port !== undefined) thread.linkFirings(port);
   }
 
   /** Starts a thread for another module, which loads the host's code meanwhile. Only for a service of one shard. */
@@ -155,6 +169,7 @@ export class Supervisor {
         if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
         if (present?.thread === thread) sendLinks(present);
+        this.#linkFirings(index, thread);
       },
       hasEnded: (pauseMs) => {
         this.#present.delete(index);

@@ -122,9 +122,5 @@ export class ViewFollower {
 /** Whether the journal has the record at which the rows are. */
 function isOf(feed: Feed, { position, mark }: FoldedTo): boolean {
   const parsed = feed.parse(position);
-  return (
-    parsed !== undefined &&
-    feed.hasReached(feed.end(), parsed) &&
-    feed.mark(parsed) === mark
-  );
+  return parsed !== undefined && feed.hasReached(feed.end(), parsed) && feed.mark(parsed) === mark;
 }

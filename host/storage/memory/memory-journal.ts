@@ -17,7 +17,8 @@ import { Occurrences } from '../../schedule/occurrences.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { MemoryFeed, StoredOrder } from './memory-feed.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
-import { MemoryTimers } from './memory-timers.ts';
+import { TimerAlarm } from '../timer-alarm.ts';
+import { type DuePosition, MemoryTimers, type PendingTimer } from './memory-timers.ts';
 
 interface QueuedAppend {
   readonly entity: EntityRef;
@@ -42,6 +43,8 @@ export class MemoryJournal implements Journal, TimerAdministration {
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #order = new StoredOrder();
   readonly #timers: MemoryTimers;
+  /** Wakes the dispatcher of timers. */
+  readonly alarm = new TimerAlarm();
   readonly positions: Positions = this.feed();
   #queue: QueuedAppend[] = [];
   /** Settles once the queue is stored; undefined when the queue is empty. */
@@ -118,20 +121,21 @@ export class MemoryJournal implements Journal, TimerAdministration {
     return this.#timers.get(number);
   }
 
-  /** Returns the timers whose firing is due, in the order of `nextMs` and then of `number`, at most `limit`. */
-  dueTimers(nowMs: number, limit: number): readonly StoredTimer[] {
-    return this.#timers.due(nowMs, limit);
+  /** Does what `MemoryTimers.due` does. */
+  dueTimers(nowMs: number, limit: number, after?: DuePosition): readonly PendingTimer[] {
+    return this.#timers.due(nowMs, limit, after);
   }
 
-  /** Returns when the next firing is due, in milliseconds since 1970; undefined: no timer is pending. */
-  earliestTimerMs(): number | undefined {
-    return this.#timers.earliestMs();
+  /** Does what `MemoryTimers.earliestMs` does. */
+  earliestTimerMs(afterMs?: number): number | undefined {
+    return this.#timers.earliestMs(afterMs);
   }
 
   async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
     await this.#stored;
     const failure = this.#closed ? closed() : this.#timers.reconcile(schedules, nowMs);
     if (failure !== undefined) throw failure;
+    this.#timersChanged();
   }
 
   async cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
@@ -145,7 +149,9 @@ export class MemoryJournal implements Journal, TimerAdministration {
   async retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
     await this.#stored;
     if (this.#closed) throw closed();
-    return this.#timers.retry(owner, name, nowMs);
+    const isDead = this.#timers.retry(owner, name, nowMs);
+    this.#timersChanged();
+    return isDead;
   }
 
   async close(): Promise<void> {
@@ -190,7 +196,13 @@ export class MemoryJournal implements Journal, TimerAdministration {
   #changeTimers({ entity, records, beside }: QueuedAppend): SvcError | undefined {
     const isDeleted = records.some(({ kind }) => kind === 'deleted');
     if (beside.timers === undefined && !isDeleted) return undefined;
-    return this.#timers.apply(entity, isDeleted, beside.timers ?? { changes: [] });
+    const failure = this.#timers.apply(entity, isDeleted, beside.timers ?? { changes: [] });
+    this.#timersChanged();
+    return failure;
+  }
+
+  #timersChanged(): void {
+    this.alarm.stored(this.#timers.earliestMs() ?? Infinity);
   }
 
   #insert({ entity, key, records, beside }: QueuedAppend): void {

@@ -20,6 +20,12 @@ import {
 } from '../timer-rules.ts';
 import type { ServiceSchedule } from '../timer-administration.ts';
 
+/** A timer that is not dead. */
+export type PendingTimer = StoredTimer & { readonly nextMs: number };
+
+/** A place in the order of due timers. */
+export type DuePosition = Pick<PendingTimer, 'nextMs' | 'number'>;
+
 /** The timers of one entity, indexed by their names. */
 type EntityTimers = ReadonlyMap<string, StoredTimer>;
 
@@ -42,17 +48,27 @@ export class MemoryTimers {
     return this.#byNumber.get(number);
   }
 
-  /** Returns the timers whose firing is due, in the order of `nextMs` and then of `number`, at most `limit`. */
-  due(nowMs: number, limit: number): readonly StoredTimer[] {
+  /**
+   * Returns the timers whose firing is due, in the order of `nextMs` and then of `number`, at most `limit`. `after`: only
+   * those after this place in the order.
+   */
+  due(
+    nowMs: number,
+    limit: number,
+    after: DuePosition = { nextMs: -Infinity, number: 0 },
+  ): readonly PendingTimer[] {
     return this.#pending()
-      .filter(([nextMs]) => nextMs <= nowMs)
-      .slice(0, limit)
-      .map(([, timer]) => timer);
+      .filter(
+        ({ nextMs, number }) =>
+          nextMs <= nowMs &&
+          (nextMs > after.nextMs || (nextMs === after.nextMs && number > after.number)),
+      )
+      .slice(0, limit);
   }
 
-  /** Returns when the next firing is due, in milliseconds since 1970; undefined: no timer is pending. */
-  earliestMs(): number | undefined {
-    return this.#pending()[0]?.[0];
+  /** Returns the earliest time after `afterMs` at which a firing is due, both in milliseconds since 1970; undefined: there is none. */
+  earliestMs(afterMs = -Infinity): number | undefined {
+    return this.#pending().find(({ nextMs }) => nextMs > afterMs)?.nextMs;
   }
 
   /**
@@ -143,11 +159,11 @@ export class MemoryTimers {
   }
 
   /** Returns the timers that are not dead, in the order of their firings. */
-  #pending(): readonly (readonly [nextMs: number, timer: StoredTimer])[] {
-    const pending: [number, StoredTimer][] = [];
+  #pending(): readonly PendingTimer[] {
+    const pending: PendingTimer[] = [];
     for (const timer of this.#byNumber.values())
-      if (timer.nextMs !== undefined) pending.push([timer.nextMs, timer]);
-    return pending.toSorted(([a, one], [b, other]) => a - b || one.number - other.number);
+      if (timer.nextMs !== undefined) pending.push({ ...timer, nextMs: timer.nextMs });
+    return pending.toSorted((one, other) => one.nextMs - other.nextMs || one.number - other.number);
   }
 }
 

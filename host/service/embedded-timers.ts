@@ -1,0 +1,66 @@
+// EmbeddedTimers fires the due timers of an embedded service, in the thread of the program. Nothing runs before the first timer
+// exists.
+import type { EntityEngine } from '../engine/entity-engine.ts';
+import type { TimerSettings } from '../engine/timer-settings.ts';
+import { Occurrences } from '../schedule/occurrences.ts';
+import { systemClock } from '../system.ts';
+import { AlarmSleeper } from './alarm-sleeper.ts';
+import { Dispatcher } from '../timers/dispatcher.ts';
+import { FailureReports } from './failure-reports.ts';
+import { firedCommand } from './fired-command.ts';
+import type { JournalTimers } from './journal-timers.ts';
+
+export interface EmbeddedTimersOptions {
+  readonly timers: JournalTimers;
+  readonly settings: TimerSettings;
+  readonly engine: Pick<EntityEngine, 'fire'>;
+  /** Receives why a timer could not be fired, each reason once a minute at most. */
+  readonly report: (reason: string) => void;
+}
+
+export class EmbeddedTimers {
+  readonly #options: EmbeddedTimersOptions;
+  readonly #reports: FailureReports;
+  #dispatcher: Dispatcher | undefined;
+  #source: { close(): void } | undefined;
+  #isStopped = false;
+
+  constructor(options: EmbeddedTimersOptions) {
+    this.#options = options;
+    this.#reports = new FailureReports(systemClock, options.report);
+  }
+
+  begin(): void {
+    void this.#options.timers.exist.then(() => this.#start());
+  }
+
+  /** Starts no further firing, and waits for those in flight, at most `graceMs` milliseconds. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true;
+    await this.#dispatcher?.stop(graceMs);
+    this.#source?.close();
+  }
+
+  #start(): void {
+    if (this.#isStopped) return;
+    const { timers, settings, engine } = this.#options;
+    const reports = this.#reports;
+    const occurrences = new Occurrences();
+    const source = timers.open((error) => reports.add(error));
+    this.#source = source;
+    this.#dispatcher = new Dispatcher({
+      source,
+      clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
+      sleeper: new AlarmSleeper(timers.alarm, () => systemClock.nowMs()),
+      settings,
+      async fire(firing) {
+        const { outcome, reason } = await firedCommand(engine, firing);
+        if (reason !== undefined) reports.add(new Error(reason));
+        return outcome;
+      },
+      following: (schedule, dueMs, nowMs) => occurrences.following(schedule, dueMs, nowMs),
+      onFailure: (error) => reports.add(error),
+    });
+    this.#dispatcher.start();
+  }
+}

@@ -1,0 +1,31 @@
+// FailureReports passes failures of a background job on to the log: each text at most once in a while, because a job that cannot
+// go on fails again and again.
+import type { Clock } from '../engine/needs/clock.ts';
+
+/** A text is reported again after this many milliseconds. */
+const AGAIN_MS = 60_000;
+/** Maximum number of texts that are remembered. */
+const TEXTS_MAX = 100;
+
+export class FailureReports {
+  readonly #clock: Clock;
+  readonly #report: (message: string) => void;
+  /** The texts that were reported lately, with the time of the report, oldest first. */
+  readonly #reported = new Map<string, number>();
+
+  constructor(clock: Clock, report: (message: string) => void) {
+    this.#clock = clock;
+    this.#report = report;
+  }
+
+  add(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const nowMs = this.#clock.nowMs();
+    const lastMs = this.#reported.get(message);
+    if (lastMs !== undefined && Math.abs(nowMs - lastMs) < AGAIN_MS) return;
+    this.#reported.delete(message);
+    this.#reported.set(message, nowMs);
+    if (this.#reported.size > TEXTS_MAX) this.#reported.delete(this.#reported.keys().next().value!);
+    this.#report(message);
+  }
+}

@@ -1,0 +1,23 @@
+// FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
+import type { EntityEngine } from '../engine/entity-engine.ts';
+import type { FiringAnswer } from '../shards/firing-link.ts';
+import type { Firing } from '../timers/firing.ts';
+
+/** Resolves once the outcome is on disk. Never rejects. */
+export async function firedCommand(
+  engine: Pick<EntityEngine, 'fire'>,
+  firing: Firing,
+): Promise<FiringAnswer> {
+  const outcome = await engine.fire(firing);
+  switch (outcome.kind) {
+    case 'replied':
+    case 'refused':
+    case 'retried':
+    case 'dead':
+      return { outcome: 'settled' };
+    case 'gone':
+      return { outcome: 'gone' };
+    case 'unavailable':
+      return { outcome: 'unavailable', reason: outcome.failure.message };
+  }
+}

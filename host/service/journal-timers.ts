@@ -1,0 +1,40 @@
+// JournalTimers are the timers of an opened journal, as a dispatcher in the same process reads them.
+import type { MemoryJournal } from '../storage/memory/memory-journal.ts';
+import { journalPath } from '../storage/sqlite/journal-file.ts';
+import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import { openTimerReader } from '../storage/sqlite/timer-reader.ts';
+import { TimerAlarm } from '../storage/timer-alarm.ts';
+import type { TimerSource } from '../timers/timer-source.ts';
+import { readTimers } from './read-timers.ts';
+
+export interface JournalTimers {
+  readonly alarm: TimerAlarm;
+  /** Resolves once there may be timers. */
+  readonly exist: Promise<void>;
+  /** Opens the source of due timers. `onDamage` receives an error for each damaged timer that it reads. */
+  open(onDamage: (error: unknown) => void): TimerSource & { close(): void };
+}
+
+export function timersInFile(journal: SqliteJournal): JournalTimers {
+  return {
+    alarm: new TimerAlarm(journal.alarm),
+    exist: journal.timersExist(),
+    open(onDamage) {
+      const reader = openTimerReader(journalPath(journal.dir));
+      return { ...readTimers(reader, onDamage), close: () => reader.close() };
+    },
+  };
+}
+
+export function timersInMemory(journal: MemoryJournal): JournalTimers {
+  const { alarm } = journal;
+  return {
+    alarm,
+    exist: alarm.changed(0),
+    open: () => ({
+      due: (nowMs, limit, after) => journal.dueTimers(nowMs, limit, after),
+      earliestMs: (afterMs) => journal.earliestTimerMs(afterMs),
+      close() {},
+    }),
+  };
+}

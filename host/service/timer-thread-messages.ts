@@ -1,0 +1,26 @@
+// Messages between the main thread and the thread that dispatches firings.
+import type { MessagePort } from 'node:worker_threads';
+import type { TimerSettings } from '../engine/timer-settings.ts';
+
+/** Start data of the thread. */
+export interface TimerThreadData {
+  /** The data folder, absolute. */
+  readonly dir: string;
+  /** Shared memory of the alarm of the journal's writer. */
+  readonly alarm: SharedArrayBuffer;
+  readonly settings: TimerSettings;
+  /** The number of shards among which entities are divided. */
+  readonly shards: number;
+}
+
+export type ToTimerThread =
+  /** A shard serves, and executes firings that arrive at the other end of `port`, which replaces an earlier one. */
+  | { readonly kind: 'shard'; readonly index: number; readonly port: MessagePort }
+  /** No further firing starts; the thread ends when those in flight have ended, or after `graceMs`. */
+  | { readonly kind: 'stop'; readonly graceMs: number };
+
+/** A failure for the log. The thread goes on. */
+export interface FromTimerThread {
+  readonly kind: 'failure';
+  readonly message: string;
+}

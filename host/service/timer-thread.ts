@@ -1,0 +1,63 @@
+// TimerThread is the entry point of the thread that dispatches the firings of due timers to the shards. It runs no code of a
+// module, and reads the journal through a connection of its own.
+import { parentPort, workerData } from 'node:worker_threads';
+import { Occurrences } from '../schedule/occurrences.ts';
+import { FiringLink } from '../shards/firing-link.ts';
+import { HashOwnership } from '../shards/hash-ownership.ts';
+import { journalPath } from '../storage/sqlite/journal-file.ts';
+import { openTimerReader } from '../storage/sqlite/timer-reader.ts';
+import { TimerAlarm } from '../storage/timer-alarm.ts';
+import { systemClock } from '../system.ts';
+import { AlarmSleeper } from './alarm-sleeper.ts';
+import { Dispatcher } from '../timers/dispatcher.ts';
+import { FailureReports } from './failure-reports.ts';
+import { readTimers } from './read-timers.ts';
+import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
+
+const { dir, alarm, settings, shards } = workerData as TimerThreadData;
+const main = parentPort!;
+const reports = new FailureReports(systemClock, (message) => {
+  const report: FromTimerThread = { kind: 'failure', message };
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  main.postMessage(report);
+});
+const ownership = new HashOwnership(shards);
+const occurrences = new Occurrences();
+/** Indexed by shard. */
+const links = new Map<number, FiringLink>();
+const reader = openTimerReader(journalPath(dir));
+
+const dispatcher = new Dispatcher({
+  source: readTimers(reader, (damaged) => reports.add(damaged)),
+  clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
+  sleeper: new AlarmSleeper(new TimerAlarm(alarm), () => systemClock.nowMs()),
+  settings,
+  async fire(firing) {
+    const link = links.get(ownership.ownerOf(firing.target.component, firing.target.id));
+    const answer = await link?.fire(firing);
+    if (answer?.reason !== undefined) reports.add(new Error(answer.reason));
+    return answer?.outcome ?? 'unavailable';
+  },
+  following: (schedule, dueMs, nowMs) => occurrences.following(schedule, dueMs, nowMs),
+  onFailure: (error) => reports.add(error),
+});
+
+main.on('message', (message: ToTimerThread) => {
+  switch (message.kind) {
+    case 'shard':
+      links.get(message.index)?.close();
+      links.set(message.index, new FiringLink(message.port));
+      return undefined;
+    case 'stop':
+      return void stop(message.graceMs);
+  }
+});
+
+async function stop(graceMs: number): Promise<void> {
+  await dispatcher.stop(graceMs);
+  for (const link of links.values()) link.close();
+  reader.close();
+  main.close();
+}
+
+dispatcher.start();

@@ -1,0 +1,124 @@
+// Timers of an embedded service: they are fired by the runtime, with the clock of the machine and a journal on disk.
+import { Type } from 'typebox';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  callOf,
+  createService,
+  defineEntity,
+  Due,
+  type LogEntry,
+  type Service,
+  type ServiceOptions,
+} from '../../../host/embed.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const Alarm = Type.Object({ rung: Type.Integer() });
+
+const alarm = defineEntity({
+  component: 'alarm',
+  state: { manifest: 'alarm-state', schema: Alarm },
+  event: {
+    manifest: 'alarm-event',
+    schema: Type.Union([
+      Type.Object({ type: Type.Literal('set') }),
+      Type.Object({ type: Type.Literal('rung') }),
+    ]),
+  },
+  empty: () => ({ rung: 0 }),
+  apply: (state, { type }) => (type === 'rung' ? { rung: state.rung + 1 } : state),
+  commands: {
+    after: {
+      input: Type.Integer(),
+      handle: (_state, ms, { persist, self }) =>
+        persist({ type: 'set' }).thenSetTimer('ring', Due.after(ms), self.ring()).thenReply(),
+    },
+    cancel: { handle: (_state, { cancelTimer }) => cancelTimer('ring').thenReply() },
+    ring: { handle: (_state, { persist }) => persist({ type: 'rung' }).thenReply() },
+    refuse: { handle: (_state, { refuse }) => refuse('no') },
+    fail: {
+      handle: () => {
+        throw new Error('it always fails');
+      },
+    },
+    failLater: {
+      handle: (_state, { setTimer, self }) =>
+        setTimer('fail', Due.after(0), self.fail(), { attempts: 1 }).thenReply(),
+    },
+  },
+  queries: { get: { reply: Alarm, handle: (state) => state } },
+});
+
+async function serve(options: Partial<ServiceOptions> = {}): Promise<Service> {
+  const where = 'dataFolder' in options ? {} : { journal: 'memory' as const };
+  const service = await createService({
+    entities: [alarm],
+    log: () => {},
+    ...where,
+    ...options,
+  } as ServiceOptions);
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+async function rungOf(service: Service, id: string): Promise<number> {
+  const found = await service.call(alarm, id).get();
+  return found.isOk ? found.value.rung : -1;
+}
+
+describe.each([
+  ['in memory', () => ({})],
+  ['on disk', () => ({ dataFolder: temporaryFolder() })],
+])('a timer %s', (_place, options) => {
+  test('sends its command once it is due, and once only', async () => {
+    const service = await serve(options());
+    await service.call(alarm, 'a').after(20);
+    await expect.poll(() => rungOf(service, 'a')).toBe(1);
+    // A timer that is set later has been fired, so the first would have been fired again by now.
+    await service.call(alarm, 'b').after(50);
+    await expect.poll(() => rungOf(service, 'b')).toBe(1);
+    expect(await rungOf(service, 'a')).toBe(1);
+  });
+
+  test('is not fired after it was cancelled', async () => {
+    const service = await serve(options());
+    await service.call(alarm, 'a').after(300);
+    await service.call(alarm, 'a').cancel();
+    await service.call(alarm, 'b').after(600);
+    await expect.poll(() => rungOf(service, 'b'), { timeout: 10_000 }).toBe(1);
+    expect(await rungOf(service, 'a')).toBe(0);
+  });
+
+  test('of the service recurs, and is removed with its declaration', async () => {
+    const given = options();
+    const schedules = [{ id: 'tick', due: Due.every(1_000), call: callOf(alarm, 's').ring() }];
+    const service = await serve({ ...given, schedules });
+    await expect.poll(() => rungOf(service, 's'), { timeout: 10_000 }).toBeGreaterThanOrEqual(2);
+    await service.stop();
+  });
+});
+
+test('a timer that became due while the service was stopped is fired when it starts', async () => {
+  const dataFolder = temporaryFolder();
+  const first = await serve({ dataFolder });
+  await first.call(alarm, 'a').after(100);
+  await first.stop();
+  await new Promise((resolve) => {
+    setTimeout(resolve, 150);
+  });
+  const second = await serve({ dataFolder });
+  await expect.poll(() => rungOf(second, 'a')).toBe(1);
+});
+
+test('a command that fails as often as it may is not sent again, and is logged', async () => {
+  const entries: LogEntry[] = [];
+  const service = await serve({ log: (entry) => entries.push(entry) });
+  await service.call(alarm, 'a').failLater();
+  await expect
+    .poll(() => entries.some(({ fields }) => JSON.stringify(fields).includes('it always fails')))
+    .toBe(true);
+  await service.call(alarm, 'b').after(50);
+  await expect.poll(() => rungOf(service, 'b')).toBe(1);
+  expect(
+    entries.filter(({ fields }) => JSON.stringify(fields).includes('it always fails')),
+  ).toHaveLength(1);
+});
