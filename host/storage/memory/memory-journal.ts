@@ -1,5 +1,11 @@
 // MemoryJournal is a journal that is lost when the process ends, for tests and for trying the service out.
 import assert from 'node:assert';
+import type {
+  ConsumerReader,
+  ConsumerSettlement,
+  ConsumerWriter,
+  StoredConsumer,
+} from '../../engine/needs/consumers.ts';
 import type { Feed, Positions } from '../../engine/needs/feed.ts';
 import {
   type ReplyToStore,
@@ -15,6 +21,7 @@ import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
 import { Occurrences } from '../../schedule/occurrences.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import { MemoryConsumers } from './memory-consumers.ts';
 import { MemoryFeed, StoredOrder } from './memory-feed.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
@@ -35,7 +42,7 @@ export interface MemoryJournalOptions {
   readonly timerLimits?: TimerLimits | undefined;
 }
 
-export class MemoryJournal implements Journal, TimerAdministration {
+export class MemoryJournal implements Journal, TimerAdministration, ConsumerWriter {
   /** Indexed by entity (`keyOf`), as are the snapshots. */
   readonly #records = new Map<string, JournalRecord[]>();
   /** Indexed by entity and idempotency key, in the order of storing. */
@@ -43,6 +50,7 @@ export class MemoryJournal implements Journal, TimerAdministration {
   readonly #snapshots = new Map<string, Snapshot>();
   readonly #order = new StoredOrder();
   readonly #timers: MemoryTimers;
+  readonly #consumers = new MemoryConsumers();
   /** Wakes the dispatcher of timers. */
   readonly alarm = new TimerAlarm();
   readonly positions: Positions = this.feed();
@@ -152,6 +160,20 @@ export class MemoryJournal implements Journal, TimerAdministration {
     const isDead = this.#timers.retry(owner, name, nowMs);
     this.#timersChanged();
     return isDead;
+  }
+
+  /** Reads the positions and lanes of consumers. */
+  get consumers(): ConsumerReader {
+    return this.#consumers;
+  }
+
+  async settleConsumer(
+    consumer: Pick<StoredConsumer, 'id' | 'start'>,
+    settlement: ConsumerSettlement,
+  ): Promise<void> {
+    await this.#stored;
+    if (this.#closed) throw closed();
+    this.#consumers.settle(consumer, settlement);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 // ConsumerRows are the rows of the tables `consumer` and `lane`, with checksums.
 import { crc32 } from 'node:zlib';
+import type { StoredLane } from '../../engine/needs/consumers.ts';
 
 /** A consumer, and the position up to which all of its events are settled. */
 export interface ConsumerRow {
@@ -29,4 +30,32 @@ export function consumerChecksum({ id, start, pos }: ConsumerRow): number {
 export function laneChecksum(lane: LaneRow): number {
   const { consumer, component, id, seq, state, attempts, nextMs, reason } = lane;
   return crc32(JSON.stringify([consumer, component, id, seq, state, attempts, nextMs, reason]));
+}
+
+/** Value of `state` of a lane whose event is tried again. */
+const WAITING = 0;
+/** Value of `state` of a parked lane. */
+const PARKED = 1;
+
+export function laneRowOf(consumer: string, lane: StoredLane): LaneRow {
+  return {
+    consumer,
+    component: lane.entity.component,
+    id: lane.entity.id,
+    seq: lane.seq,
+    state: lane.nextMs === undefined ? PARKED : WAITING,
+    attempts: lane.attempts,
+    nextMs: lane.nextMs ?? null,
+    reason: lane.reason ?? null,
+  };
+}
+
+export function storedLaneOf(row: LaneRow): StoredLane {
+  return {
+    entity: { component: row.component, id: row.id },
+    seq: row.seq,
+    attempts: row.attempts,
+    nextMs: row.nextMs ?? undefined,
+    reason: row.reason ?? undefined,
+  };
 }

@@ -13,6 +13,7 @@ import {
   encodeTimers,
   timerFieldCount,
 } from './timer-message.ts';
+import type { ConsumerRequest } from './consumer-requests.ts';
 import type { TimerRequest } from './timer-requests.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
@@ -21,7 +22,11 @@ export type WriterCommand =
   | { readonly kind: 'connect' }
   | { readonly kind: 'note-module'; readonly module: WritingModule }
   /** Answered with a report of the same `number`. */
-  | { readonly kind: 'change-timers'; readonly number: number; readonly request: TimerRequest }
+  | {
+      readonly kind: 'request';
+      readonly number: number;
+      readonly request: TimerRequest | ConsumerRequest;
+    }
   | { readonly kind: 'close' };
 
 /** Sent by the writer to the thread that opened the journal. */
@@ -29,11 +34,11 @@ export type WriterReport =
   /** `hasTimers`: whether there may be timers. */
   | { readonly kind: 'ready'; readonly hasTimers: boolean }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string }
-  | TimersChanged;
+  | RequestAnswered;
 
-/** The answer to `change-timers`: whether something has changed, or why nothing has. */
-export interface TimersChanged {
-  readonly kind: 'timers-changed';
+/** The answer to `request`: whether something has changed, or why nothing has. */
+export interface RequestAnswered {
+  readonly kind: 'request-answered';
   readonly number: number;
   readonly outcome: boolean | { readonly code: SvcErrorCode; readonly message: string };
 }

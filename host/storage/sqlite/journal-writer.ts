@@ -18,9 +18,9 @@ import type {
   Append,
   AppendFailure,
   FromUser,
+  RequestAnswered,
   SentSnapshot,
   Settlement,
-  TimersChanged,
   WriterCommand,
   WriterReport,
 } from './journal-message.ts';
@@ -38,6 +38,7 @@ import { IndexCompaction, type LevelSizes } from './index-compaction.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
+import { type ConsumerRequest, ConsumerRequests } from './consumer-requests.ts';
 import { type TimerRequest, TimerRequests } from './timer-requests.ts';
 import { StoredTimers } from './stored-timers.ts';
 import { Occurrences } from '../../schedule/occurrences.ts';
@@ -156,7 +157,8 @@ interface WriterData {
 class Writer {
   readonly #database: DatabaseSync;
   readonly #timers: StoredTimers;
-  readonly #requests: TimerRequests;
+  readonly #timerRequests: TimerRequests;
+  readonly #consumerRequests: ConsumerRequests;
   readonly #commit: GroupCommit;
   readonly #compaction: IndexCompaction;
   readonly #log: LogCheckpoint;
@@ -183,7 +185,8 @@ class Writer {
     checkIndexEntries(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
     this.#timers = new StoredTimers(this.#database, timerLimits, new Occurrences());
-    this.#requests = new TimerRequests(this.#database, path, this.#timers);
+    this.#timerRequests = new TimerRequests(this.#database, path, this.#timers);
+    this.#consumerRequests = new ConsumerRequests(this.#database, path);
     this.#commit = new GroupCommit(this.#database, path, this.#quota, this.#timers);
     this.#compaction = new IndexCompaction(this.#database, levelSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
@@ -258,14 +261,22 @@ class Writer {
     return this.#timers.mayExist;
   }
 
-  /** Changes timers after everything that has arrived is stored. */
-  changeTimers(request: TimerRequest): TimersChanged['outcome'] {
+  /** Carries out a request after everything that has arrived is stored. */
+  carryOut(request: TimerRequest | ConsumerRequest): RequestAnswered['outcome'] {
     this.#storeArrived();
-    const outcome = this.#requests.carryOut(request);
-    this.#alarm.stored(this.#timers.takeEarliestMs());
+    const outcome =
+      request.kind === 'settle-consumer'
+        ? (this.#consumerRequests.carryOut(request) ?? true)
+        : this.#changeTimers(request);
     if (!(outcome instanceof SvcError)) return outcome;
     const { code, message } = outcome;
     return { code, message };
+  }
+
+  #changeTimers(request: TimerRequest): boolean | SvcError {
+    const outcome = this.#timerRequests.carryOut(request);
+    this.#alarm.stored(this.#timers.takeEarliestMs());
+    return outcome;
   }
 
   noteModule(module: WritingModule): void {
@@ -295,9 +306,9 @@ try {
       assert(command.port !== undefined);
       writer.connect(command.port);
     } else if (command.kind === 'note-module') writer.noteModule(command.module);
-    else if (command.kind === 'change-timers') {
+    else if (command.kind === 'request') {
       const { number, request } = command;
-      report({ kind: 'timers-changed', number, outcome: writer.changeTimers(request) });
+      report({ kind: 'request-answered', number, outcome: writer.carryOut(request) });
     } else {
       writer.close();
       parentPort?.close();

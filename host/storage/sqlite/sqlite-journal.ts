@@ -11,9 +11,15 @@ import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits
 import { TimerAlarm } from '../timer-alarm.ts';
 import { JournalSeries } from '../journal-series.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import type { TimersChanged, WriterCommand, WriterReport } from './journal-message.ts';
+import type { RequestAnswered, WriterCommand, WriterReport } from './journal-message.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
+import type { ConsumerRequest } from './consumer-requests.ts';
 import type { TimerRequest } from './timer-requests.ts';
+import type {
+  ConsumerSettlement,
+  ConsumerWriter,
+  StoredConsumer,
+} from '../../engine/needs/consumers.ts';
 import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
 import { LEVEL_SIZES_DEFAULT, type LevelSizes } from './index-compaction.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -56,7 +62,7 @@ interface JournalParts {
   readonly series: JournalSeries;
 }
 
-export class SqliteJournal implements JournalContents, TimerAdministration {
+export class SqliteJournal implements JournalContents, TimerAdministration, ConsumerWriter {
   readonly #folder: DataFolder;
   readonly #writer: Worker;
   readonly #end: JournalEnd;
@@ -179,28 +185,35 @@ export class SqliteJournal implements JournalContents, TimerAdministration {
   }
 
   async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
-    await this.#changeTimers({ kind: 'reconcile-schedules', schedules, nowMs });
+    await this.#request({ kind: 'reconcile-schedules', schedules, nowMs });
   }
 
   cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
-    return this.#changeTimers({ kind: 'cancel-timer', owner, name });
+    return this.#request({ kind: 'cancel-timer', owner, name });
   }
 
   retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
-    return this.#changeTimers({ kind: 'retry-timer', owner, name, nowMs });
+    return this.#request({ kind: 'retry-timer', owner, name, nowMs });
+  }
+
+  async settleConsumer(
+    consumer: Pick<StoredConsumer, 'id' | 'start'>,
+    settlement: ConsumerSettlement,
+  ): Promise<void> {
+    await this.#request({ kind: 'settle-consumer', consumer, settlement });
   }
 
   /** Sends a request to the writer, and waits for its answer. */
-  async #changeTimers(request: TimerRequest): Promise<boolean> {
+  async #request(request: TimerRequest | ConsumerRequest): Promise<boolean> {
     const number = ++this.#lastRequest;
-    const answered = Promise.withResolvers<TimersChanged['outcome']>();
+    const answered = Promise.withResolvers<RequestAnswered['outcome']>();
     const receive = (report: WriterReport): void => {
-      if (report.kind === 'timers-changed' && report.number === number)
+      if (report.kind === 'request-answered' && report.number === number)
         answered.resolve(report.outcome);
     };
     this.#writer.on('message', receive);
     try {
-      const command: WriterCommand = { kind: 'change-timers', number, request };
+      const command: WriterCommand = { kind: 'request', number, request };
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
       this.#writer.postMessage(command);
       const outcome = await Promise.race([answered.promise, this.#ended]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TimerLimits } from '../../../../host/model/timer-limits.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
+import { consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
 import { answerTo, journalSuite, keep } from '../../../suites/journal-suite.ts';
 import { timerAdministrationSuite } from '../../../suites/timer-administration-suite.ts';
 import { timerSuite } from '../../../suites/timer-suite.ts';
@@ -37,3 +38,8 @@ function withTimers(timerLimits: TimerLimits) {
 
 timerSuite('in memory', async (limits) => withTimers(limits));
 timerAdministrationSuite('in memory', async () => withTimers({ max: 20, perEntityMax: 5 }));
+
+consumerStoreSuite('in memory', async () => {
+  const journal = new MemoryJournal();
+  return { journal, writer: journal, reader: journal.consumers, discard: () => journal.close() };
+});

@@ -1,0 +1,59 @@
+// What the dispatcher of a consumer needs of a journal: the position up to which a consumer has settled its events, and the
+// lanes of entities whose events wait.
+//
+// Invariants
+// C1  Each event before a consumer's position is settled, or its entity has a stored lane, and the event's number is not
+//     less than the lane's.
+// C2  A position and the lanes that make it true are stored in one transaction.
+import type { EntityRef } from '../../model/entity.ts';
+import type { Position } from './feed.ts';
+
+/** A consumer, and how far it is. */
+export interface StoredConsumer {
+  readonly id: string;
+  /** Whether it began with the first event of the journal, or with the events after its own beginning. */
+  readonly start: 'beginning' | 'now';
+  readonly position: Position;
+}
+
+/** An entity whose events wait for one of them: it is tried again later, or it is parked. */
+export interface StoredLane {
+  readonly entity: EntityRef;
+  /** Number of the first event of the entity that is not settled, among its records. The entity's later events wait. */
+  readonly seq: number;
+  /** The number of attempts of this event that have failed. */
+  readonly attempts: number;
+  /** When the event is tried again, in milliseconds since 1970-01-01T00:00:00Z; undefined: the lane is parked. */
+  readonly nextMs: number | undefined;
+  /** Why the last attempt failed; undefined: none has. */
+  readonly reason: string | undefined;
+}
+
+export interface ConsumerSettlement {
+  readonly position: Position;
+  /** Lanes to store, each instead of an earlier one of its entity. */
+  readonly lanes: readonly StoredLane[];
+  /** Entities whose lanes are removed. No entity is in both lists. */
+  readonly rejoined: readonly EntityRef[];
+}
+
+export interface ConsumerReader {
+  /** Returns a consumer; undefined: it is not stored. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+  consumer(id: string): StoredConsumer | undefined;
+  /**
+   * Returns lanes of a consumer after that of an entity, at most `limit`, in an order that stays the same. Throws as
+   * `consumer` does: a consumer with a damaged lane cannot know which entity's events wait.
+   */
+  lanes(consumer: string, limit: number, after?: EntityRef): readonly StoredLane[];
+}
+
+export interface ConsumerWriter {
+  /**
+   * Stores a settlement, and the consumer if it is not stored yet: all of it, or nothing. Resolves once it is on disk.
+   * Rejects with SVC_JOURNAL_UNAVAILABLE, SVC_DISK_FULL or SVC_JOURNAL_CORRUPT.
+   */
+  settleConsumer(
+    consumer: Pick<StoredConsumer, 'id' | 'start'>,
+    settlement: ConsumerSettlement,
+  ): Promise<void>;
+}

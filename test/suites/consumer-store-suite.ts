@@ -1,0 +1,106 @@
+// What every journal does with the consumers and lanes of host/engine/needs/consumers.ts.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type {
+  ConsumerReader,
+  ConsumerWriter,
+  StoredLane,
+} from '../../host/engine/needs/consumers.ts';
+import type { Journal } from '../../host/engine/needs/journal.ts';
+import type { EntityRef } from '../../host/model/entity.ts';
+import { append, recordOf } from './journal-suite.ts';
+
+/** A journal for one test. */
+export interface ConsumersUnderTest {
+  readonly journal: Journal;
+  readonly writer: ConsumerWriter;
+  readonly reader: ConsumerReader;
+  /** Ends what the test used, whatever state it is in. */
+  discard(): Promise<void>;
+}
+
+const LEDGER = { id: 'ledger', start: 'beginning' } as const;
+const one: EntityRef = { component: 'Cart', id: 'one' };
+const two: EntityRef = { component: 'Cart', id: '😀 / % ä\u0000' };
+const three: EntityRef = { component: 'Order', id: 'one' };
+
+function lane(entity: EntityRef, seq: number, more: Partial<StoredLane> = {}): StoredLane {
+  return { entity, seq, attempts: 0, nextMs: 1_700_000_000_000, reason: undefined, ...more };
+}
+
+export function consumerStoreSuite(place: string, open: () => Promise<ConsumersUnderTest>): void {
+  describe(`consumers that are kept ${place}`, () => {
+    let underTest: ConsumersUnderTest;
+    let writer: ConsumerWriter;
+    let reader: ConsumerReader;
+
+    beforeEach(async () => {
+      underTest = await open();
+      ({ writer, reader } = underTest);
+      for (const entity of [one, two, three])
+        // oxlint-disable-next-line no-await-in-loop -- the order of the entities is that of the appends
+        await append(underTest.journal, entity, recordOf(1));
+    });
+    afterEach(() => underTest.discard());
+
+    const settle = (
+      lanes: readonly StoredLane[],
+      rejoined: readonly EntityRef[] = [],
+      consumer: Parameters<ConsumerWriter['settleConsumer']>[0] = LEDGER,
+      position = underTest.journal.positions.end(),
+    ) => writer.settleConsumer(consumer, { position, lanes, rejoined });
+
+    test('a consumer is stored with its first settlement', async () => {
+      expect(reader.consumer('ledger')).toBeUndefined();
+      expect(reader.lanes('ledger', 10)).toEqual([]);
+      const { start } = underTest.journal.positions;
+      await settle([], [], LEDGER, start);
+      expect(reader.consumer('ledger')).toEqual({ ...LEDGER, position: start });
+      await settle([]);
+      const position = underTest.journal.positions.end();
+      expect(reader.consumer('ledger')).toEqual({ ...LEDGER, position });
+    });
+
+    test('lanes are read back as they were stored, replaced and removed', async () => {
+      const waiting = lane(one, 1, { attempts: 3, reason: 'not "yet"\n😀' });
+      const parked = lane(two, 1, { nextMs: undefined, reason: 'It faulted.' });
+      await settle([waiting, parked, lane(three, 1)]);
+      expect(new Set(reader.lanes('ledger', 10))).toEqual(
+        new Set([waiting, parked, lane(three, 1)]),
+      );
+      const later = lane(one, 7, { nextMs: 0 });
+      await settle([later], [three]);
+      expect(new Set(reader.lanes('ledger', 10))).toEqual(new Set([later, parked]));
+      await settle([], [one, two, three]);
+      expect(reader.lanes('ledger', 10)).toEqual([]);
+    });
+
+    test('lanes are read in pages', async () => {
+      const stored = [lane(one, 1), lane(two, 2), lane(three, 3)];
+      await settle(stored);
+      const found: StoredLane[] = [];
+      for (let page = reader.lanes('ledger', 1); page.length > 0;) {
+        expect(page).toHaveLength(1);
+        found.push(...page);
+        page = reader.lanes('ledger', 1, page[0]!.entity);
+      }
+      expect(found).toHaveLength(3);
+      expect(new Set(found)).toEqual(new Set(stored));
+    });
+
+    test('consumers do not see one another', async () => {
+      const mailer = { id: `mailer'; --`, start: 'now' } as const;
+      await settle([lane(one, 1)]);
+      await settle([lane(one, 2), lane(two, 1)], [], mailer);
+      await settle([], [two], mailer);
+      expect(reader.consumer(mailer.id)).toMatchObject(mailer);
+      expect(reader.lanes('ledger', 10)).toEqual([lane(one, 1)]);
+      expect(reader.lanes(mailer.id, 10)).toEqual([lane(one, 2)]);
+    });
+
+    test('a settlement fails once the journal is closed', async () => {
+      await underTest.discard();
+      const closed = expect.objectContaining({ code: 'SVC_JOURNAL_UNAVAILABLE' }) as Error;
+      await expect(settle([], [], LEDGER, '0')).rejects.toEqual(closed);
+    });
+  });
+}
