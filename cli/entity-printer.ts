@@ -3,6 +3,7 @@
 // print nothing.
 import type { HistoryStep, PastState, StateChanges, WhatIfOutcome } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
+import { jsonLine, storedJson, timeText } from './printed-value.ts';
 import { outputStyle } from './terminal.ts';
 
 export interface Asked {
@@ -41,35 +42,35 @@ export function entityPrinter(format: string): EntityPrinter {
 
 /** Formats one document with a line for each step, so that the steps can be written while the history is read. */
 const JSON_PRINTER: EntityPrinter = {
-  head: ({ dir, component, id }) => line({ dir, component, id }).slice(0, -1),
+  head: ({ dir, component, id }) => jsonLine({ dir, component, id }).slice(0, -1),
   stepsHead: () => ',"steps":[',
   step: ({ record, ...changes }, first) => {
     const { seq, kind, timeMs } = record;
-    const head = line({ seq, kind, time: timeText(timeMs) ?? null }).slice(0, -1);
+    const head = jsonLine({ seq, kind, time: timeText(timeMs) ?? null }).slice(0, -1);
     const event =
       record.kind === 'event'
-        ? `,"manifest":${line(record.event.manifest)},"event":${raw(record.event.json)}`
+        ? `,"manifest":${jsonLine(record.event.manifest)},"event":${storedJson(record.event.json)}`
         : '';
     return `${first ? '' : ','}\n${head}${event},${changesJson(changes)}}`;
   },
   stepsTail: () => '\n]',
   state: ({ seq, timeMs, isDeleted, state }) => {
     const at = { seq, time: timeText(timeMs) ?? null, deleted: isDeleted };
-    return `,${line(at).slice(1, -1)},"state":${raw(state)}`;
+    return `,${jsonLine(at).slice(1, -1)},"state":${storedJson(state)}`;
   },
   whatIf: ({ name, input, nowMs, seed }, { outcome, log }) => {
-    const call = line({ command: name, now: timeText(nowMs) ?? null, seed: seed.toString() });
-    const parts = [call.slice(1, -1), `"input":${raw(input)}`, `"log":${line(log)}`];
+    const call = jsonLine({ command: name, now: timeText(nowMs) ?? null, seed: seed.toString() });
+    const parts = [call.slice(1, -1), `"input":${storedJson(input)}`, `"log":${jsonLine(log)}`];
     if (outcome.kind !== 'effect')
-      return `,"whatIf":{${[...parts, line(outcome).slice(1, -1)].join(',')}}`;
+      return `,"whatIf":{${[...parts, jsonLine(outcome).slice(1, -1)].join(',')}}`;
     const events = outcome.events.map(
-      ({ manifest, json }) => `{"manifest":${line(manifest)},"event":${raw(json)}}`,
+      ({ manifest, json }) => `{"manifest":${jsonLine(manifest)},"event":${storedJson(json)}}`,
     );
     parts.push(
       '"kind":"effect"',
       `"events":[${events.join(',')}]`,
       `"deletesEntity":${outcome.deletesEntity}`,
-      `"reply":${raw(outcome.reply)}`,
+      `"reply":${storedJson(outcome.reply)}`,
       changesJson(outcome),
     );
     return `,"whatIf":{${parts.join(',')}}`;
@@ -80,31 +81,12 @@ const JSON_PRINTER: EntityPrinter = {
 function changesJson({ changes, moreCount }: StateChanges): string {
   const items = changes.map(({ path, before, after }) => {
     const values = [
-      ...(before === undefined ? [] : [`"before":${raw(before)}`]),
-      ...(after === undefined ? [] : [`"after":${raw(after)}`]),
+      ...(before === undefined ? [] : [`"before":${storedJson(before)}`]),
+      ...(after === undefined ? [] : [`"after":${storedJson(after)}`]),
     ];
-    return `{${[`"path":${line(path)}`, ...values].join(',')}}`;
+    return `{${[`"path":${jsonLine(path)}`, ...values].join(',')}}`;
   });
   return `"changes":[${items.join(',')}],"moreChanges":${moreCount}`;
-}
-
-/** Returns the JSON text of a value on one line, escaped for the terminal. */
-function line(value: unknown): string {
-  return printableJson(JSON.stringify(value));
-}
-
-/**
- * Returns JSON text of a module on one line, escaped for the terminal. The values stay as they are, because parsing
- * could change their numbers. Text that is not JSON becomes a string.
- */
-function raw(json: string): string {
-  try {
-    JSON.parse(json);
-  } catch {
-    return line(json);
-  }
-  // Line breaks occur only as white space between tokens.
-  return printableJson(json.replaceAll(/[\t\n\r]/g, ' '));
 }
 
 const TEXT_PRINTER: EntityPrinter = {
@@ -192,11 +174,4 @@ function indentedJson(json: string): string {
     // The text is not JSON, or is nested too deeply.
   }
   return printable(json);
-}
-
-/** Returns the time in ISO 8601; undefined if there is no time or it is outside of the valid range. */
-function timeText(timeMs: number | undefined): string | undefined {
-  if (timeMs === undefined) return undefined;
-  const date = new Date(timeMs);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -7,7 +7,8 @@ import type {
   ScannedDamage,
   ScannedRecord,
 } from '@svc/host/tools';
-import { printable, printableJson } from '@svc/kit/printable';
+import { printable } from '@svc/kit/printable';
+import { jsonLine, storedJson, timeText } from './printed-value.ts';
 import { shellWord } from './shell-word.ts';
 import { outputStyle, printData } from './terminal.ts';
 
@@ -54,7 +55,7 @@ export async function printEnd(
 function jsonPrinter(dir: string): JournalPrinter {
   return {
     components: (components) =>
-      `${opening({ dir }, 'components')}${items(components.map(line), true)}\n]}\n`,
+      `${opening({ dir }, 'components')}${items(components.map(jsonLine), true)}\n]}\n`,
     entitiesHead: (component) => opening({ dir, component }, 'entities'),
     entities: (entities, first) => items(entities.map(entityJson), first),
     recordsHead: ({ component, id }) => opening({ dir, component, id }, 'records'),
@@ -65,7 +66,7 @@ function jsonPrinter(dir: string): JournalPrinter {
       ),
     eventsHead: () => opening({ dir }, 'records'),
     events: (entries, first) => items(entries.map(eventJson), first),
-    tail: (last) => `\n],"next":${last === undefined ? 'null' : line([last]).slice(1, -1)}}\n`,
+    tail: (last) => `\n],"next":${last === undefined ? 'null' : jsonLine([last]).slice(1, -1)}}\n`,
   };
 }
 
@@ -79,7 +80,7 @@ function linesPrinter(dir: string): JournalPrinter {
 }
 
 function opening(fields: object, list: string): string {
-  return `${line(fields).slice(0, -1)},"${list}":[`;
+  return `${jsonLine(fields).slice(0, -1)},"${list}":[`;
 }
 
 /** Joins items. `first`: these are the first items of the list. */
@@ -87,12 +88,8 @@ function items(texts: readonly string[], first: boolean): string {
   return texts.map((text, index) => `${first && index === 0 ? '' : ','}\n${text}`).join('');
 }
 
-function line(value: object): string {
-  return printableJson(JSON.stringify(value));
-}
-
 function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string {
-  return line({ id, events, lastTime: timeText(lastTimeMs) ?? null, deleted });
+  return jsonLine({ id, events, lastTime: timeText(lastTimeMs) ?? null, deleted });
 }
 
 /**
@@ -100,23 +97,21 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
  * is copied as text, because parsing could change its numbers.
  */
 function recordJson(record: InspectedRecord, where: object = {}): string {
-  if (record.kind === 'damaged') return line({ ...where, ...record });
+  if (record.kind === 'damaged') return jsonLine({ ...where, ...record });
   const { kind, seq, timeMs, trace = null, key = null } = record;
   // The seed is text, because it has more digits than a JSON number can have in JavaScript.
   const seed = record.seed?.toString() ?? null;
   const head = { ...where, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key };
-  if (record.kind === 'deleted') return line(head);
+  if (record.kind === 'deleted') return jsonLine(head);
   const { manifest, json } = record.event;
-  if (!isJson(json)) return line({ ...head, manifest, text: json });
-  // Line breaks occur only as white space between tokens.
-  const event = printableJson(json.replaceAll(/[\t\n\r]/g, ' '));
-  return `${line({ ...head, manifest }).slice(0, -1)},"event":${event}}`;
+  if (!isJson(json)) return jsonLine({ ...head, manifest, text: json });
+  return `${jsonLine({ ...head, manifest }).slice(0, -1)},"event":${storedJson(json)}}`;
 }
 
 function eventJson(entry: ScannedRecord | ScannedDamage): string {
   const { pos, component, id } = entry;
   if (entry.kind === 'record') return recordJson(entry.record, { pos, component, id });
-  return line({ pos, component, id, seq: entry.seq, kind: 'damaged', problem: entry.problem });
+  return jsonLine({ pos, component, id, seq: entry.seq, kind: 'damaged', problem: entry.problem });
 }
 
 function isJson(text: string): boolean {
@@ -211,11 +206,4 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
     )
     .map((text, index) => `${index === 0 ? outputStyle('bold', text) : text}\n`)
     .join('');
-}
-
-/** Returns the time in ISO 8601; undefined if there is no time or it is outside of the valid range. */
-function timeText(timeMs: number | undefined): string | undefined {
-  if (timeMs === undefined) return undefined;
-  const date = new Date(timeMs);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

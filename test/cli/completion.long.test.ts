@@ -80,6 +80,8 @@ const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] =
   ['svc journal verify data -o ', ['json', 'text']],
   ['svc journal export data --component w', ['wallet']],
   ['svc journal data --component w', ['wallet']],
+  ['svc timers ret', ['retry']],
+  ['svc timers data --state ', ['dead', 'pending']],
   ['svc version extra ', []],
 ];
 

@@ -48,6 +48,7 @@ describe('svc', () => {
     'run',
     'inspect',
     'journal',
+    'timers',
     'explain',
     'completion',
     'version',
@@ -80,6 +81,13 @@ describe('a sub-command', () => {
       expect((await runSvc(['help', 'journal'])).stdout).toContain(`svc journal ${word}`);
     },
   );
+
+  test.each(['cancel', 'retry'])('timers %s has help of its own', async (word) => {
+    const { code, stdout, stderr } = await runSvc(['timers', word, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Usage: svc timers ${word} DIR OWNER NAME$`, 'm'));
+    expect((await runSvc(['help', 'timers'])).stdout).toContain(`svc timers ${word}`);
+  });
 
   test('is not meant where a folder of its name is written with its path', async () => {
     const { stderr } = await runSvc(['journal', './verify'], { cwd: folderWith({}) });

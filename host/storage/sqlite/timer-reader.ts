@@ -7,7 +7,13 @@ import type { EntityRef } from '../../model/entity.ts';
 import { openForReading } from './journal-file.ts';
 import { countIn } from './journal-schema.ts';
 import { journalFailure } from './sqlite-failure.ts';
-import { TIMER_COLUMNS, TIMER_TABLES, type TimerRow, storedTimerOf } from './stored-timer-row.ts';
+import {
+  SERVICE_NO,
+  TIMER_COLUMNS,
+  TIMER_TABLES,
+  type TimerRow,
+  storedTimerOf,
+} from './stored-timer-row.ts';
 
 const SELECT = `SELECT ${TIMER_COLUMNS} FROM ${TIMER_TABLES}`;
 /** Through the index of `next_ms`, which ends with the row's number. */
@@ -89,15 +95,8 @@ export class TimerReader {
 
   /** Returns timers in the order in which they were set, with a number after `afterNumber`, at most `limit`. */
   list(filter: TimerFilter, afterNumber: number, limit: number): TimerPage {
-    const conditions = ['t.tno > ?1'];
-    const { owner, state } = filter;
-    if (owner === 'service') conditions.push('t.eno = 0');
-    else if (owner !== undefined) conditions.push(`t.eno = ${OWNER_NO}`);
-    if (state !== undefined)
-      conditions.push(`t.next_ms IS ${state === 'pending' ? 'NOT NULL' : 'NULL'}`);
-    const sql = `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY t.tno LIMIT ${countIn('?2')}`;
-    const values = typeof owner === 'object' ? [owner.component, owner.id] : [];
-    return pageOf(this.#rows(sql, [afterNumber, limit, ...values]));
+    const { sql, values } = timerList(filter, afterNumber, limit);
+    return pageOf(this.#rows(sql, values));
   }
 
   /** Counts the timers, a million in some 20 ms. */
@@ -140,7 +139,25 @@ export class TimerReader {
   }
 }
 
-function pageOf(rows: readonly TimerRow[]): TimerPage {
+/** Returns the statement that `TimerReader.list` runs, and the values that are bound to it. */
+export function timerList(
+  { owner, state }: TimerFilter,
+  afterNumber: number,
+  limit: number,
+): { readonly sql: string; readonly values: readonly (string | number)[] } {
+  const conditions = ['t.tno > ?1'];
+  if (owner === 'service') conditions.push(`t.eno = ${SERVICE_NO}`);
+  else if (owner !== undefined) conditions.push(`t.eno = ${OWNER_NO}`);
+  if (state !== undefined)
+    conditions.push(`t.next_ms IS ${state === 'pending' ? 'NOT NULL' : 'NULL'}`);
+  return {
+    sql: `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY t.tno LIMIT ${countIn('?2')}`,
+    values: [afterNumber, limit, ...(typeof owner === 'object' ? [owner.component, owner.id] : [])],
+  };
+}
+
+/** Returns the timers in rows of `TIMER_COLUMNS` that were read in the order of firing or of setting. */
+export function pageOf(rows: readonly TimerRow[]): TimerPage {
   const timers: StoredTimer[] = [];
   const damaged: SvcError[] = [];
   for (const row of rows)

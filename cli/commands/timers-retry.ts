@@ -1,0 +1,27 @@
+// svc timers retry: makes a dead timer in a journal that no host uses fire again.
+import { command } from '../command.ts';
+import { changeTimer, OWNER_WORD } from '../timer-change.ts';
+
+export const timersRetry = command(
+  {
+    name: 'timers retry',
+    summary: 'let a dead timer fire again',
+    about: `Makes a dead timer due at once, with all of its attempts: it fires when the service is started.
+Stop the service first: the command takes the folder's lock, and changes nothing while a host has it.`,
+    words: [{ name: 'DIR', completes: { kind: 'folder' } }, OWNER_WORD, { name: 'NAME' }],
+    options: {},
+    notes: `OWNER is the entity that the timer belongs to, as COMPONENT/ID, or 'service' for a schedule of the
+service. svc timers DIR --state dead lists the dead timers.`,
+    examples: ['svc timers retry .svc/orders order/o1 expire'],
+  },
+  ([dir, owner, name]) =>
+    changeTimer(
+      'timers retry',
+      { dir: dir!, owner: owner!, name: name! },
+      {
+        done: 'Due at once:',
+        kind: 'dead timer',
+        change: (timers, entity) => timers.retryTimer(entity, name!, Date.now()),
+      },
+    ),
+);

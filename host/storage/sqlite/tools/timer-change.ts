@@ -1,0 +1,28 @@
+// TimerChange changes the timers in a data folder that no host uses.
+import type { TimerAdministration } from '../../timer-administration.ts';
+import { openSqliteJournal } from '../sqlite-journal.ts';
+import { ReadingConnection } from './reading-connection.ts';
+import { FIRST_FORMAT_WITH_TIMERS } from './timer-inspection.ts';
+
+export type { TimerAdministration };
+
+/**
+ * Changes timers under the lock of the folder. Resolves with what `change` resolves with, which is whether it has found the
+ * timer, once the change is on disk. Rejects with SVC_JOURNAL_MISSING, and as opening the journal for writing does, such as
+ * with SVC_DATA_IN_USE. A journal of a format without timers stays in its format.
+ */
+export async function changeTimers(
+  dir: string,
+  change: (timers: TimerAdministration) => Promise<boolean>,
+): Promise<boolean> {
+  const connection = new ReadingConnection(dir);
+  const { format } = connection;
+  connection.close();
+  if (format < FIRST_FORMAT_WITH_TIMERS) return false;
+  const journal = await openSqliteJournal(dir);
+  try {
+    return await change(journal);
+  } finally {
+    await journal.close();
+  }
+}
