@@ -1,5 +1,5 @@
 // TimerChange: what the commands that change a timer have in common.
-import type { EntityRef, TimerAdministration } from '@svc/host/tools';
+import type { ChangeableTimers, EntityRef } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { CommandFailure, EXIT_CODE, type ExitCode } from './command.ts';
 import { readOwner } from './timer-owner.ts';
@@ -12,7 +12,7 @@ interface TimerChange {
   /** The kind of timer that the change looks for. */
   readonly kind: string;
   /** Resolves with whether there was such a timer. `owner`: undefined for the service. */
-  readonly change: (timers: TimerAdministration, owner: EntityRef | undefined) => Promise<boolean>;
+  readonly change: (timers: ChangeableTimers, owner: EntityRef | undefined) => Promise<boolean>;
 }
 
 /** Changes a timer, and reports that. Rejects with SVC_NOT_IN_JOURNAL, and as `changeTimers` does. */

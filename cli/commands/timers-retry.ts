@@ -7,7 +7,8 @@ export const timersRetry = command(
     name: 'timers retry',
     summary: 'let a dead timer fire again',
     about: `Makes a dead timer due at once, with all of its attempts: it fires when the service is started.
-Stop the service first: the command takes the folder's lock, and changes nothing while a host has it.`,
+Stop the service first: the command takes the folder's lock, and changes nothing while a host has
+it.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, OWNER_WORD, { name: 'NAME' }],
     options: {},
     notes: `OWNER is the entity that the timer belongs to, as COMPONENT/ID, or 'service' for a schedule of the

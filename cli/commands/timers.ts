@@ -18,7 +18,7 @@ export const timers = command(
     name: 'timers',
     summary: 'show the timers of a data folder',
     about: `Shows the timers in a journal, in the order in which they were set: whose they are, when they are
-due, when they are tried next, and what they send to whom. A timer that has failed too often is dead.
+due, when they are tried next, and what they send to whom. A timer that failed too often is dead.
 It reads only, and may do so while a service runs on the folder.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }],
     options: {

@@ -1,10 +1,9 @@
 // TimerChange changes the timers in a data folder that no host uses.
-import type { TimerAdministration } from '../../timer-administration.ts';
-import { openSqliteJournal } from '../sqlite-journal.ts';
+import { openSqliteJournal, type SqliteJournal } from '../sqlite-journal.ts';
 import { ReadingConnection } from './reading-connection.ts';
 import { FIRST_FORMAT_WITH_TIMERS } from './timer-inspection.ts';
 
-export type { TimerAdministration };
+export type ChangeableTimers = Pick<SqliteJournal, 'cancelTimer' | 'retryTimer'>;
 
 /**
  * Changes timers under the lock of the folder. Resolves with what `change` resolves with, which is whether it has found the
@@ -13,7 +12,7 @@ export type { TimerAdministration };
  */
 export async function changeTimers(
   dir: string,
-  change: (timers: TimerAdministration) => Promise<boolean>,
+  change: (timers: ChangeableTimers) => Promise<boolean>,
 ): Promise<boolean> {
   const connection = new ReadingConnection(dir);
   const { format } = connection;
