@@ -10,6 +10,8 @@ import {
   type JournalNumbers,
   labelledCounter,
   shardFamilies,
+  timerFamilies,
+  type TimerNumbers,
   windowFamilies,
 } from './observability/series.ts';
 import { type KindTotals, summedTotals } from '../shards/recorder/invocation-totals.ts';
@@ -20,6 +22,7 @@ import type { ServiceShards } from './service-shards.ts';
 export interface MetricsParts {
   readonly shards: Pick<ServiceShards, 'numbers' | 'counters' | 'count' | 'serving'>;
   readonly journal: { read(): JournalNumbers };
+  readonly timers: { read(): TimerNumbers };
   /** Maximum number of spans in the service's window. */
   readonly ringCapacity: number;
 }
@@ -81,7 +84,7 @@ export class MetricsSource {
   }
 
   #families(): Family[] {
-    const { shards, journal, ringCapacity } = this.#parts;
+    const { shards, journal, timers, ringCapacity } = this.#parts;
     const { numbers } = shards;
     const [first] = numbers;
     return [
@@ -97,6 +100,7 @@ export class MetricsSource {
       ),
       ...shardFamilies((name) => numbers.reduce((sum, { sampled }) => sum + sampled.get(name), 0)),
       ...journalFamilies(journal.read()),
+      ...timerFamilies(timers.read()),
       ...limitFamilies(shards.counters.read()),
       gauge('svc_shards', 'Shards that the service has.', shards.count),
       gauge('svc_shards_listening', 'Shards that serve.', shards.serving.filter(Boolean).length),

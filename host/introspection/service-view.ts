@@ -61,10 +61,16 @@ export interface IntrospectionSettings {
 export interface ViewParts extends Omit<ServiceView, 'metrics'> {
   /** Counts of the journal's writer. */
   readonly journalSeries: MetricsParts['journal'];
+  /** Counts of the thread that fires timers. */
+  readonly timerSeries: MetricsParts['timers'];
 }
 
-export function serviceView({ journalSeries: journal, ...parts }: ViewParts): ServiceView {
+export function serviceView({
+  journalSeries: journal,
+  timerSeries: timers,
+  ...parts
+}: ViewParts): ServiceView {
   const { shards, settings } = parts;
   const { ringCapacity } = settings.sections.observability;
-  return { ...parts, metrics: new MetricsSource({ shards, journal, ringCapacity }) };
+  return { ...parts, metrics: new MetricsSource({ shards, journal, timers, ringCapacity }) };
 }

@@ -26,6 +26,7 @@ import { entryBytes } from '@svc/kit/log-rate';
 import { type Phase, Phases } from '@svc/kit/phases';
 import { requestBudgets } from '../model/request-budgets.ts';
 import type { SvcError } from '@svc/kit/svc-error';
+import { TimerSeries } from '../storage/timer-series.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
 import { embeddedLog } from './embedded-log.ts';
@@ -110,6 +111,7 @@ class EmbeddedService implements Service {
   readonly #write: Log;
   readonly #log: ServiceLog;
   readonly #introspection: Introspection;
+  readonly #timerSeries = new TimerSeries();
   readonly #opened = Promise.withResolvers<{ readonly failure: Promise<SvcError> }>();
   readonly #random = systemRandom();
   readonly #phases: Phases;
@@ -244,6 +246,7 @@ class EmbeddedService implements Service {
     this.#timers = new EmbeddedTimers({
       timers: storage.timers,
       settings: sections.timers,
+      series: this.#timerSeries,
       engine: this.#serving!.guest.engine,
       report: (reason) => this.#log.write('error', 'a timer could not be fired', { reason }),
     });
@@ -292,6 +295,7 @@ class EmbeddedService implements Service {
         settings: introspection,
         shards: this.#shard,
         journalSeries: storage.series,
+        timerSeries: this.#timerSeries,
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
         journal: this.#opened.promise,
         history: this.#history,

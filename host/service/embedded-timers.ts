@@ -8,12 +8,16 @@ import { AlarmSleeper } from './alarm-sleeper.ts';
 import { Dispatcher } from '../timers/dispatcher.ts';
 import { FailureReports } from './failure-reports.ts';
 import { firedCommand } from './fired-command.ts';
+import type { TimerSeries } from '../storage/timer-series.ts';
 import type { JournalTimers } from './journal-timers.ts';
+import { TimerCounting } from './timer-counting.ts';
 
 export interface EmbeddedTimersOptions {
   readonly timers: JournalTimers;
   readonly settings: TimerSettings;
   readonly engine: Pick<EntityEngine, 'fire'>;
+  /** Receives the counts of timers. */
+  readonly series: TimerSeries;
   /** Receives why a timer could not be fired, each reason once a minute at most. */
   readonly report: (reason: string) => void;
 }
@@ -23,6 +27,7 @@ export class EmbeddedTimers {
   readonly #reports: FailureReports;
   #dispatcher: Dispatcher | undefined;
   #source: { close(): void } | undefined;
+  #counting: TimerCounting | undefined;
   #isStopped = false;
 
   constructor(options: EmbeddedTimersOptions) {
@@ -37,13 +42,14 @@ export class EmbeddedTimers {
   /** Starts no further firing, and waits for those in flight, at most `graceMs` milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
+    this.#counting?.stop();
     await this.#dispatcher?.stop(graceMs);
     this.#source?.close();
   }
 
   #start(): void {
     if (this.#isStopped) return;
-    const { timers, settings, engine } = this.#options;
+    const { timers, settings, engine, series } = this.#options;
     const reports = this.#reports;
     const occurrences = new Occurrences();
     const source = timers.open((error) => reports.add(error));
@@ -62,5 +68,11 @@ export class EmbeddedTimers {
       onFailure: (error) => reports.add(error),
     });
     this.#dispatcher.start();
+    this.#counting = new TimerCounting({
+      counts: () => source.counts(),
+      series,
+      onFailure: (error) => reports.add(error),
+    });
+    this.#counting.start();
   }
 }

@@ -4,6 +4,7 @@ import { journalPath } from '../storage/sqlite/journal-file.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { openTimerReader } from '../storage/sqlite/timer-reader.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';
+import type { TimerCounts } from '../storage/timer-series.ts';
 import type { TimerSource } from '../timers/timer-source.ts';
 import { readTimers } from './read-timers.ts';
 
@@ -12,7 +13,13 @@ export interface JournalTimers {
   /** Resolves once there may be timers. */
   readonly exist: Promise<void>;
   /** Opens the source of due timers. `onDamage` receives an error for each damaged timer that it reads. */
-  open(onDamage: (error: unknown) => void): TimerSource & { close(): void };
+  open(onDamage: (error: unknown) => void): OpenedTimers;
+}
+
+export interface OpenedTimers extends TimerSource {
+  /** Counts the timers. */
+  counts(): TimerCounts;
+  close(): void;
 }
 
 export function timersInFile(journal: SqliteJournal): JournalTimers {
@@ -21,7 +28,11 @@ export function timersInFile(journal: SqliteJournal): JournalTimers {
     exist: journal.timersExist(),
     open(onDamage) {
       const reader = openTimerReader(journalPath(journal.dir));
-      return { ...readTimers(reader, onDamage), close: () => reader.close() };
+      return {
+        ...readTimers(reader, onDamage),
+        counts: () => reader.counts(),
+        close: () => reader.close(),
+      };
     },
   };
 }
@@ -34,6 +45,7 @@ export function timersInMemory(journal: MemoryJournal): JournalTimers {
     open: () => ({
       due: (nowMs, limit, after) => journal.dueTimers(nowMs, limit, after),
       earliestMs: (afterMs) => journal.earliestTimerMs(afterMs),
+      counts: () => journal.timerCounts(),
       close() {},
     }),
   };

@@ -215,6 +215,7 @@ export class RunningService {
         },
         shards: this.#supervisor,
         journalSeries: this.#journal.series,
+        timerSeries: this.#timers.series,
         source: this.#source,
         journal: this.#journal.opened,
         history: this.#history,

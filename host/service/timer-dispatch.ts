@@ -7,6 +7,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Log } from '@svc/kit/log';
+import { TimerSeries } from '../storage/timer-series.ts';
 import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
 
 /** Pause before a thread that has ended by itself is started again, in milliseconds. */
@@ -34,6 +35,8 @@ export interface TimerDispatchOptions {
 }
 
 export class TimerDispatch {
+  /** The counts that the thread takes. */
+  readonly series = new TimerSeries();
   readonly #options: TimerDispatchOptions;
   /** Ends of the links to the present shards that the thread does not have yet, indexed by shard. */
   readonly #ports = new Map<number, MessagePort>();
@@ -84,7 +87,8 @@ export class TimerDispatch {
     if (this.#isStopped || this.#journal === undefined) return;
     const { settings, shards, env } = this.#options;
     const { dir, alarm } = this.#journal;
-    const workerData: TimerThreadData = { dir, alarm, settings, shards };
+    const series = this.series.shared;
+    const workerData: TimerThreadData = { dir, alarm, series, settings, shards };
     const worker = new Worker(new URL('./timer-thread.ts', import.meta.url), {
       name: 'timers',
       workerData,

@@ -8,6 +8,8 @@ export interface TimerThreadData {
   readonly dir: string;
   /** Shared memory of the alarm of the journal's writer. */
   readonly alarm: SharedArrayBuffer;
+  /** Shared memory of the metrics of timers (storage/timer-series.ts). */
+  readonly series: SharedArrayBuffer;
   readonly settings: TimerSettings;
   /** The number of shards among which entities are divided. */
   readonly shards: number;

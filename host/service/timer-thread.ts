@@ -7,14 +7,16 @@ import { HashOwnership } from '../shards/hash-ownership.ts';
 import { journalPath } from '../storage/sqlite/journal-file.ts';
 import { openTimerReader } from '../storage/sqlite/timer-reader.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';
+import { TimerSeries } from '../storage/timer-series.ts';
 import { systemClock } from '../system.ts';
 import { AlarmSleeper } from './alarm-sleeper.ts';
 import { Dispatcher } from '../timers/dispatcher.ts';
 import { FailureReports } from './failure-reports.ts';
 import { readTimers } from './read-timers.ts';
+import { TimerCounting } from './timer-counting.ts';
 import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
 
-const { dir, alarm, settings, shards } = workerData as TimerThreadData;
+const { dir, alarm, series, settings, shards } = workerData as TimerThreadData;
 const main = parentPort!;
 const reports = new FailureReports(systemClock, (message) => {
   const report: FromTimerThread = { kind: 'failure', message };
@@ -42,6 +44,12 @@ const dispatcher = new Dispatcher({
   onFailure: (error) => reports.add(error),
 });
 
+const counting = new TimerCounting({
+  counts: () => reader.counts(),
+  series: new TimerSeries(series),
+  onFailure: (error) => reports.add(error),
+});
+
 main.on('message', (message: ToTimerThread) => {
   switch (message.kind) {
     case 'shard':
@@ -54,6 +62,7 @@ main.on('message', (message: ToTimerThread) => {
 });
 
 async function stop(graceMs: number): Promise<void> {
+  counting.stop();
   await dispatcher.stop(graceMs);
   for (const link of links.values()) link.close();
   reader.close();
@@ -61,3 +70,4 @@ async function stop(graceMs: number): Promise<void> {
 }
 
 dispatcher.start();
+counting.start();

@@ -108,6 +108,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',
     'host/storage/timer-rules.ts',
+    'host/storage/timer-series.ts',
     // The writer's thread alone finds the first occurrences of schedules.
     'host/schedule',
   ],
@@ -128,6 +129,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',
     'host/storage/timer-rules.ts',
+    'host/storage/timer-series.ts',
     'host/storage/view-walk',
   ],
   'host/storage': ['host/engine/needs', 'host/model', 'host/schedule'],

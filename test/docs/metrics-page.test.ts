@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { LimitCounters } from '../../host/model/limit-counters.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
+import { TimerSeries } from '../../host/storage/timer-series.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { handlersDescriptor } from '../host/introspection/observability/support/handlers-descriptor.ts';
 
@@ -21,6 +22,7 @@ test('lists each series with its type and labels, and no other', () => {
   const text = new MetricsSource({
     shards: { numbers: [numbers], counters: new LimitCounters(), count: 1, serving: [true] },
     journal: new JournalSeries(),
+    timers: new TimerSeries(),
     ringCapacity: 256,
   }).text();
   const series = [...text.matchAll(/^# TYPE (\w+) (\w+)\n(?:\w+)(?:\{(.*)\})? /gm)].map(

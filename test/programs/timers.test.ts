@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
+import { startDeployed } from '../support/deployed-service.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -108,4 +109,14 @@ test('a service with timers stops when it is asked to', async () => {
   await expect.poll(() => rung(url, 'b'), { timeout: 20_000 }).toBe(1);
   const { code } = await service.end('SIGTERM');
   expect(code).toBe(0);
+});
+
+test('timers are counted for the metrics', async () => {
+  const { svc, management } = await startDeployed(module, join(temporaryFolder(), 'data'));
+  const url = await svc.listening();
+  const metrics = async () => (await fetch(`${management}/svc/metrics`)).text();
+  expect(await metrics()).toContain('\nsvc_timers{state="pending"} 0\n');
+  for (const id of IDS) await put(url, id, 3_600_000);
+  const pending = `\nsvc_timers{state="pending"} ${IDS.length}\n`;
+  await expect.poll(metrics, { timeout: 20_000 }).toContain(pending);
 });

@@ -8,6 +8,7 @@ import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import type { RecordedSpan } from '../../host/shards/recorder/recorded-span.ts';
 import { SECTION_DEFAULTS, type SettingsSections } from '../../host/service/section-settings.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
+import { TimerSeries } from '../../host/storage/timer-series.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
 import { Supervisor } from '../../host/shards/supervisor.ts';
@@ -61,6 +62,7 @@ export class RecordedService {
     const metrics = new MetricsSource({
       shards: supervisor,
       journal: series,
+      timers: new TimerSeries(),
       ringCapacity: sections.observability.ringCapacity,
     });
     const { address } = await supervisor.start();

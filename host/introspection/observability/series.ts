@@ -40,6 +40,15 @@ export interface JournalNumbers {
   readonly bytes: number;
 }
 
+/** Counts of the timers in the journal. */
+export interface TimerNumbers {
+  /** Number of timers that are not dead. */
+  readonly pending: number;
+  readonly dead: number;
+  /** Seconds since the earliest timer was to be fired; 0 if none is overdue. */
+  readonly overdueSeconds: number;
+}
+
 export function windowFamilies(
   handlers: readonly HandlerEntry[],
   windows: readonly SpanRows[],
@@ -258,6 +267,25 @@ export function journalFamilies({
     },
     counter('svc_journal_events_total', 'Records stored since the process started.', events),
     gauge('svc_journal_bytes', 'Size of the journal, without its log of changes.', bytes),
+  ];
+}
+
+export function timerFamilies({ pending, dead, overdueSeconds }: TimerNumbers): Family[] {
+  return [
+    {
+      name: 'svc_timers',
+      type: 'gauge',
+      help: 'Timers in the journal. A dead one has failed too often and is not fired.',
+      samples: [
+        { labels: { state: 'pending' }, value: pending },
+        { labels: { state: 'dead' }, value: dead },
+      ],
+    },
+    gauge(
+      'svc_timers_overdue_seconds',
+      'Time since the earliest pending timer was to be fired; 0 if none is overdue.',
+      overdueSeconds,
+    ),
   ];
 }
 

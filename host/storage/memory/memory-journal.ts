@@ -24,6 +24,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { MemoryConsumers } from './memory-consumers.ts';
 import { MemoryFeed, StoredOrder } from './memory-feed.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
+import type { TimerCounts } from '../timer-series.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
 import { type DuePosition, MemoryTimers, type PendingTimer } from './memory-timers.ts';
 
@@ -137,6 +138,10 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   /** Does what `MemoryTimers.earliestMs` does. */
   earliestTimerMs(afterMs?: number): number | undefined {
     return this.#timers.earliestMs(afterMs);
+  }
+
+  timerCounts(): TimerCounts {
+    return this.#timers.counts();
   }
 
   async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {

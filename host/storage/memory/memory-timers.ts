@@ -19,6 +19,7 @@ import {
   timersFull,
 } from '../timer-rules.ts';
 import type { ServiceSchedule } from '../timer-administration.ts';
+import type { TimerCounts } from '../timer-series.ts';
 
 /** A timer that is not dead. */
 export type PendingTimer = StoredTimer & { readonly nextMs: number };
@@ -69,6 +70,16 @@ export class MemoryTimers {
   /** Returns the earliest time after `afterMs` at which a firing is due, both in milliseconds since 1970; undefined: there is none. */
   earliestMs(afterMs = -Infinity): number | undefined {
     return this.#pending().find(({ nextMs }) => nextMs > afterMs)?.nextMs;
+  }
+
+  counts(): TimerCounts {
+    const pending = this.#pending();
+    const { size } = this.#byNumber;
+    return {
+      pending: pending.length,
+      dead: size - pending.length,
+      earliestMs: pending[0]?.nextMs,
+    };
   }
 
   /**

@@ -4,6 +4,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef } from '../../model/entity.ts';
+import type { TimerCounts } from '../timer-series.ts';
 import { openForReading } from './journal-file.ts';
 import { countIn } from './journal-schema.ts';
 import { journalFailure } from './sqlite-failure.ts';
@@ -44,13 +45,6 @@ export interface TimerFilter {
   /** Timers of this entity; 'service': the schedules of the service. */
   readonly owner?: EntityRef | 'service' | undefined;
   readonly state?: 'pending' | 'dead' | undefined;
-}
-
-export interface StoredTimerCounts {
-  readonly pending: number;
-  readonly dead: number;
-  /** When the earliest pending timer is fired, in milliseconds since 1970; undefined: none is pending. */
-  readonly earliestMs: number | undefined;
 }
 
 /** Opens a connection of its own. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
@@ -100,7 +94,7 @@ export class TimerReader {
   }
 
   /** Counts the timers, a million in some 20 ms. */
-  counts(): StoredTimerCounts {
+  counts(): TimerCounts {
     const [row] = this.#rows(COUNTS, []) as unknown as readonly (readonly (bigint | null)[])[];
     const [all, pending, earliestMs] = row!;
     return {

@@ -88,6 +88,17 @@ describe.each([
     expect(await rungOf(service, 'a')).toBe(0);
   });
 
+  test('is counted for the metrics, also when it is dead', async () => {
+    const service = await serve({ ...options(), management: { port: 0 } });
+    const metrics = async () => (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
+    expect(await metrics()).toContain('\nsvc_timers{state="pending"} 0\n');
+    for (const id of ['a', 'b']) await service.call(alarm, id).after(3_600_000);
+    await service.call(alarm, 'c').failLater();
+    const counts = '\nsvc_timers{state="pending"} 2\nsvc_timers{state="dead"} 1\n';
+    await expect.poll(metrics, { timeout: 20_000 }).toContain(counts);
+    expect(await metrics()).toContain('\nsvc_timers_overdue_seconds 0\n');
+  });
+
   test('of the service recurs, and is removed with its declaration', async () => {
     const given = options();
     const schedules = [{ id: 'tick', due: Due.every(1_000), call: callOf(alarm, 's').ring() }];

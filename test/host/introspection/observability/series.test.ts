@@ -9,6 +9,7 @@ import {
   httpFamilies,
   journalFamilies,
   shardFamilies,
+  timerFamilies,
   windowFamilies,
 } from '../../../../host/introspection/observability/series.ts';
 import { newestCounts } from '../../../../host/introspection/observability/newest-spans.ts';
@@ -209,6 +210,12 @@ test('samples of shards are exported under the names of the metrics', () => {
     'svc_guest_instances{kind="entity"} 16',
     'svc_guest_memory_bytes 18',
   ]);
+});
+
+test('the timers, by their states', () => {
+  const text = metricsText(timerFamilies({ pending: 3, dead: 1, overdueSeconds: 1.5 }));
+  expect(text).toContain('\nsvc_timers{state="pending"} 3\nsvc_timers{state="dead"} 1\n');
+  expect(text).toContain('\nsvc_timers_overdue_seconds 1.5\n');
 });
 
 const none = (bounds: readonly number[]) => bounds.map(() => 0);
