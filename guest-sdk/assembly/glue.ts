@@ -1,4 +1,4 @@
-// The names that generated code imports (guest-sdk/compiler/written-code.ts).
+// The names that generated code imports (GLUE_IMPORT of guest-sdk/compiler/written-code.ts).
 export { EntityClient, RecordedEvent } from "./client";
 export { clone } from "./clone";
 export { blank, read, toJson, write } from "./codec";

@@ -8,7 +8,7 @@ import {
   type TypeNode,
 } from 'assemblyscript';
 import type { EntityClass } from './entity-declaration.ts';
-import { laterReplyClass } from './written-code.ts';
+import { laterReplyClass } from './written-entity-code.ts';
 
 /** Rewrites the calls. Their parts keep their source locations, so messages of the compiler are correct. */
 export function writeLaterReplies(entity: EntityClass): void {

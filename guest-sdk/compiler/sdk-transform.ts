@@ -22,16 +22,8 @@ import { sourceNumbers } from './source-map.ts';
 import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
 import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
-import {
-  GLUE_IMPORT,
-  callClass,
-  clientClass,
-  dataMembers,
-  defaultsOf,
-  endpointMembers,
-  entityMembers,
-  laterReplyClasses,
-} from './written-code.ts';
+import { GLUE_IMPORT, dataMembers, defaultsOf, endpointMembers } from './written-code.ts';
+import { callClass, clientClass, entityMembers, laterReplyClasses } from './written-entity-code.ts';
 
 /** The data that a build collects about its program. */
 export interface BuildState {

@@ -79,6 +79,11 @@ export function textOf(node: Node): string {
   return node.range.source.text.slice(node.range.start, node.range.end);
 }
 
+/** Returns the text as a string literal of AssemblyScript. */
+export function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
 export function decoratorName(decorator: DecoratorNode): string {
   return decorator.name instanceof IdentifierExpression ? decorator.name.text : '';
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { EntityClass } from '../../guest-sdk/compiler/entity-declaration.ts';
-import { clientClass } from '../../guest-sdk/compiler/written-code.ts';
+import { clientClass } from '../../guest-sdk/compiler/written-entity-code.ts';
 import type { SyntaxNode } from '../support/mutants/source-pattern.ts';
 import { SourceFile, nameOf, nodes } from '../support/source-file.ts';
 
