@@ -1,4 +1,4 @@
-// The exports of the world `service` in the canonical ABI (strings in UTF-16). The names here are valid identifiers;
+// The exports of the worlds `service` and `service-with-views` in the canonical ABI (strings in UTF-16). The names here are valid identifiers;
 // the compiler renames the exports.
 //
 // Invariants:
@@ -13,8 +13,9 @@ import { BODY_BYTES, BODY_NONE, BODY_TEXT } from "./http-answer";
 import { HttpCall } from "./http-call";
 import { Request } from "./http";
 import { log } from "./log";
-import { endpointOf, entityOf } from "./registry";
+import { endpointOf, entityOf, viewOf } from "./registry";
 import { CHANGE_BYTES, TimerChange } from "./timer";
+import { putKeys } from "./view";
 
 export {
   env_abort,
@@ -238,6 +239,25 @@ function putResponse(at: usize, call: HttpCall): void {
     store<usize>(at + 20, bytes.byteLength);
   } else if (call.bodyCase == BODY_TEXT) host.putText(at + 16, call.text);
   else if (call.bodyCase != BODY_NONE) host.putString(at + 16, call.text);
+}
+
+// --- view: exported if the module declares views ---
+
+export function view_keys(view: usize, viewUnits: usize, events: usize, count: i32): usize {
+  putKeys(viewOf(host.text(view, viewUnits)), events, count, answer);
+  return answer;
+}
+
+export function view_fold(
+  view: usize,
+  viewUnits: usize,
+  rows: usize,
+  rowCount: i32,
+  events: usize,
+  eventCount: i32,
+): usize {
+  viewOf(host.text(view, viewUnits)).__svc_foldAll(rows, rowCount, events, eventCount, answer);
+  return answer;
 }
 
 // --- diagnostics ---

@@ -4,7 +4,7 @@
 // handler runs. So values that the host has written stay where they are, with valid pointers, until the call ends.
 
 export namespace host {
-  /** Memory for the largest answer of an import: result<string, call-error>. */
+  /** Memory for the largest answer of an import: result<page, call-error>. */
   export const answerAt: usize = memory.data(48, 8);
 
   /** Returns a string that the host has written: the object that `cabi_realloc` made, or a copy if it is longer. */
@@ -98,6 +98,23 @@ export namespace journal {
     idUnits: usize,
     afterSeq: u64,
     limit: u32,
+    answer: usize,
+  ): void;
+
+  /** `answer`: address for a result<page, call-error>. */
+  // @ts-ignore: decorator
+  @external("svc:runtime/journal@0.2.0", "find")
+  export declare function find(
+    view: usize,
+    viewUnits: usize,
+    query: usize,
+    queryUnits: usize,
+    input: usize,
+    inputUnits: usize,
+    limit: u32,
+    hasCursor: i32,
+    cursor: usize,
+    cursorUnits: usize,
     answer: usize,
   ): void;
 }

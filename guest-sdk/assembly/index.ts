@@ -17,3 +17,5 @@ export { register } from "./registry";
 export { Result, ok, refuse } from "./result";
 export { DeferredCall, Due } from "./timer";
 export { Timers } from "./timers";
+export { EventContext, RowChange, View } from "./view";
+export { Page } from "./view-client";

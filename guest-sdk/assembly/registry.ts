@@ -1,11 +1,13 @@
 // The registry: a module has only the components that are registered.
 import { EntityComponent } from "./entity";
 import { EndpointComponent } from "./http-call";
+import { ViewComponent } from "./view";
 
 const entities = new Map<string, EntityComponent>();
 const endpoints: EndpointComponent[] = [];
+const views = new Map<string, ViewComponent>();
 
-/** Registers an @entity or @endpoint class. Call it at the top level of a file. */
+/** Registers an @entity, @endpoint or @view class. Call it at the top level of a file. */
 export function register<T>(): void {
   instantiate<T>().__svc_register();
 }
@@ -16,6 +18,15 @@ export function addEntity(entity: EntityComponent): void {
 
 export function addEndpoint(endpoint: EndpointComponent): void {
   endpoints.push(endpoint);
+}
+
+export function addView(view: ViewComponent): void {
+  views.set(view.__svc_view(), view);
+}
+
+export function viewOf(id: string): ViewComponent {
+  if (!views.has(id)) throw new Error("view '" + id + "' is not registered");
+  return views.get(id);
 }
 
 export function entityOf(component: string): EntityComponent {

@@ -20,7 +20,7 @@ export async function componentOf(
       WIT_FILES.find((file) => existsSync(file))!,
       'utf8',
     ),
-    world: 'service',
+    world: descriptor.views === undefined ? 'service' : 'service-with-views',
     stringEncoding: 'utf16',
   });
   const component = await componentNew(embedded);

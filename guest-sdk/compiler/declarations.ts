@@ -1,4 +1,4 @@
-// Declarations: the data classes, entities and endpoints of the author's files, read from the syntax tree before
+// Declarations: the data classes, entities, endpoints and views of the author's files, read from the syntax tree before
 // names are resolved, with the problems of each declaration by itself that do not depend on types.
 import {
   ClassDeclaration,
@@ -17,6 +17,13 @@ import { decoratorProblems } from './decorators.ts';
 import { readEndpoint, type EndpointClass } from './endpoint-declaration.ts';
 import { aliasProblems, readAliases } from './field-aliases.ts';
 import { readEntity, type EntityClass } from './entity-declaration.ts';
+import { viewQueryProblems } from './view-query-problems.ts';
+import {
+  readView,
+  readViewQuery,
+  type ViewClass,
+  type ViewQueryClass,
+} from './view-declaration.ts';
 import {
   ABSTRACT,
   READONLY,
@@ -69,10 +76,13 @@ export interface Declarations {
   readonly enums: ReadonlyMap<EnumDeclaration, DataEnum>;
   readonly entities: ReadonlyMap<ClassDeclaration, EntityClass>;
   readonly endpoints: ReadonlyMap<ClassDeclaration, EndpointClass>;
+  readonly views: ReadonlyMap<ClassDeclaration, ViewClass>;
+  /** Queries of views, in the order of the sources. */
+  readonly queries: readonly ViewQueryClass[];
   readonly problems: readonly Problem[];
 }
 
-const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint']);
+const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint', 'view']);
 /** Types of the SDK for fields that may be absent. */
 const PATCHES: ReadonlySet<string> = new Set(['Patch', 'NullablePatch']);
 const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
@@ -86,6 +96,8 @@ export function readDeclarations(parser: Parser): Declarations {
   const enums = new Map<EnumDeclaration, DataEnum>();
   const entities = new Map<ClassDeclaration, EntityClass>();
   const endpoints = new Map<ClassDeclaration, EndpointClass>();
+  const views = new Map<ClassDeclaration, ViewClass>();
+  const queries: ViewQueryClass[] = [];
   const problems: Problem[] = [];
   for (const source of parser.sources.filter((candidate) => isUserSource(candidate))) {
     problems.push(...decoratorProblems(source));
@@ -110,12 +122,20 @@ export function readDeclarations(parser: Parser): Declarations {
         case 'endpoint':
           endpoints.set(declaration, readEndpoint(declaration, role, names, problems));
           break;
-        default:
+        case 'view':
+          views.set(declaration, readView(declaration, role, names, problems));
+          break;
+        default: {
           data.set(declaration, readData(declaration, role, classes, names, problems));
+          const query = readViewQuery(declaration, problems);
+          if (query !== undefined) queries.push(query);
+        }
       }
     }
   }
-  return { data, enums, entities, endpoints, problems };
+  const isRecord = (one: ClassDeclaration) => data.get(one)?.kind === 'record';
+  problems.push(...viewQueryProblems([...views.values()], queries, isRecord));
+  return { data, enums, entities, endpoints, views, queries, problems };
 }
 
 /** Reports a class without a decorator that extends a @data class: as a case of it, it could not be decoded. */

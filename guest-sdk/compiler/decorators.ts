@@ -16,7 +16,7 @@ import {
 import type { Problem } from './build-error.ts';
 import { decoratorName, problemAt } from './syntax.ts';
 
-const ROLES = ['data', 'variant', 'entity', 'endpoint'];
+const ROLES = ['data', 'variant', 'entity', 'endpoint', 'view'];
 /** AssemblyScript's own decorators; those that import something fail the build like imports do. */
 const LANGUAGE: ReadonlySet<string> = new Set([
   'external',
@@ -30,6 +30,7 @@ const LANGUAGE: ReadonlySet<string> = new Set([
 ]);
 const METHOD_OF_ENTITY = 'a method of an @entity class';
 const METHOD_OF_ENDPOINT = 'a method of an @endpoint class';
+const METHOD_OF_VIEW = 'a method of a @view class';
 /** Decorators of the SDK → what they may precede. */
 const TARGETS: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
@@ -41,6 +42,9 @@ const TARGETS: ReadonlyMap<string, string> = new Map([
   ['optional', 'a field of a @data or @variant class'],
   ...['command', 'query'].map((name) => [name, METHOD_OF_ENTITY] as const),
   ...['get', 'post', 'put', 'patch', 'del'].map((name) => [name, METHOD_OF_ENDPOINT] as const),
+  ['index', 'a @view class'],
+  ['find', 'a @data class'],
+  ...['from', 'keys'].map((name) => [name, METHOD_OF_VIEW] as const),
 ]);
 /**
  * Decorators that may occur once, because a second one would be ignored. Those of roles and routes are checked where
@@ -54,6 +58,9 @@ const ONCE: ReadonlySet<string> = new Set([
   'optional',
   'command',
   'query',
+  'find',
+  'from',
+  'keys',
 ]);
 
 /**
@@ -71,6 +78,7 @@ export function missingRole(declaration: ClassDeclaration): string | undefined {
   const name = declaration.name.text.toLowerCase();
   if (handlers.has(METHOD_OF_ENTITY)) return `@entity("${name}")`;
   if (handlers.has(METHOD_OF_ENDPOINT)) return `@endpoint("/${name}") @access("internet")`;
+  if (handlers.has(METHOD_OF_VIEW)) return `@view("${name}")`;
   return undefined;
 }
 
@@ -123,8 +131,8 @@ export function decoratorProblems(source: Source): Problem[] {
     }
     const names = new Set((statement.decorators ?? []).map((one) => decoratorName(one)));
     const isData = names.has('data') || names.has('variant');
-    const isService = names.has('entity') || names.has('endpoint');
-    check(statement.decorators, names.has('endpoint') ? [...ROLES, 'access', 'cors'] : ROLES);
+    const isService = names.has('entity') || names.has('endpoint') || names.has('view');
+    check(statement.decorators, [...ROLES, ...besideRole(names)]);
     checkRepeated(statement.decorators);
     const missing = isData || isService ? undefined : missingRole(statement);
     if (missing !== undefined) {
@@ -134,13 +142,22 @@ export function decoratorProblems(source: Source): Problem[] {
     }
     for (const member of statement.members) {
       checkRepeated(member.decorators);
-      // The methods of entities and endpoints are checked with their decorators as handlers.
+      // The methods of entities, endpoints and views are checked with their decorators as handlers.
       if (isService && member instanceof MethodDeclaration) continue;
       const isField = member instanceof FieldDeclaration;
       check(member.decorators, isData && isField ? ['alias', 'optional'] : []);
     }
   }
   return problems;
+}
+
+/** Returns the decorators that a class may have beside those of its roles. */
+function besideRole(roles: ReadonlySet<string>): readonly string[] {
+  return [
+    ...(roles.has('endpoint') ? ['access', 'cors'] : []),
+    ...(roles.has('view') ? ['index'] : []),
+    ...(roles.has('data') ? ['find'] : []),
+  ];
 }
 
 /** Reports a decorator of a declaration that is exported as default, because such a declaration is not read. */

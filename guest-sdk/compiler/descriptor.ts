@@ -17,6 +17,7 @@ import {
   type EntityDescriptor,
   type ModuleDescriptor,
   type RouteDescriptor,
+  type ViewDescriptor,
 } from '@svc/contract';
 import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
@@ -32,6 +33,8 @@ import { PLAIN } from './route-answers.ts';
 import { isInQuery, isQueryRequired } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
 import { SDK_PATH, problemAt } from './syntax.ts';
+import type { ViewClass } from './view-declaration.ts';
+import { classOf } from './resolved-types.ts';
 
 type Body = NonNullable<RouteDescriptor['reply']>;
 type QueryParameters = NonNullable<RouteDescriptor['query']>;
@@ -59,19 +62,22 @@ export function describe(
   const schemas = new SchemaBuilder(program, declarations, report);
   const entities: EntityDescriptor[] = [];
   const endpoints: EndpointDescriptor[] = [];
+  const views: ViewDescriptor[] = [];
   const registeredEndpoints: RegisteredEndpoint[] = [];
   let routes = 0;
   for (const reference of registeredClasses(program)) {
     const declaration = reference.prototype.declaration as ClassDeclaration;
     const entity = declarations.entities.get(declaration);
     const endpoint = declarations.endpoints.get(declaration);
+    const view = declarations.views.get(declaration);
     if (entity !== undefined) {
       entities.push(entityDescriptor(reference, entity, schemas, report));
     } else if (endpoint !== undefined) {
       registeredEndpoints.push({ reference, firstRoute: routes });
       routes += endpoint.routes.length;
       endpoints.push(endpointDescriptor(reference, endpoint, schemas, report));
-    }
+    } else if (view !== undefined)
+      views.push(viewDescriptor(reference, view, declarations, schemas));
   }
   const descriptor = {
     protocol: '0.2.0',
@@ -79,6 +85,7 @@ export function describe(
     types: { ...schemas.types },
     entities,
     endpoints,
+    ...(views.length === 0 ? {} : { views }),
   };
   return { descriptor, endpoints: registeredEndpoints };
 }
@@ -129,6 +136,27 @@ function entityDescriptor(
     commands: handlers('command'),
     queries: handlers('query'),
     ...(repliesFromState(reference) ? { repliesFromState: true as const } : {}),
+  };
+}
+
+/** The member `definition` is absent: the fingerprint of the module stands for it. */
+function viewDescriptor(
+  reference: Class,
+  view: ViewClass,
+  declarations: Declarations,
+  schemas: SchemaBuilder,
+): ViewDescriptor {
+  const queries = declarations.queries.filter((query) => query.view === view.id);
+  return {
+    id: view.id,
+    sources: view.folds.map(({ component }) => component),
+    row: schemas.schema(reference.base!.typeArguments![0]!, view.row!.range),
+    ...(view.keys.length === 0 ? {} : { computesKeys: true as const }),
+    indexes: view.indexes.map(({ fields }) => [...fields]),
+    queries: queries.map(({ declaration, name, where }) => {
+      const parameters = classOf(reference.program, declaration)!;
+      return { name, where, parameters: schemas.schema(parameters.type, declaration.name.range) };
+    }),
   };
 }
 

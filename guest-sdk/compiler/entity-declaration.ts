@@ -90,7 +90,7 @@ export function readEntity(
     problems.push(
       problemAt(declaration.name.range, `entity '${name}' cannot have type parameters`),
     );
-  problems.push(...writtenNameClashes(declaration));
+  problems.push(...writtenNameClashes(declaration, ['Client', 'Call']));
   const handlers = readHandlers(declaration, names, problems);
   // An invalid decorator has its own message.
   if (declaration.members.every((member) => (member.decorators ?? []).length === 0)) {
@@ -140,21 +140,19 @@ function missingParts(declaration: ClassDeclaration, state: string, event: strin
     );
 }
 
-/** Checks that the names of the classes that the compiler writes for the entity are not used in its file. */
-function writtenNameClashes({ name: { text: name }, range }: ClassDeclaration): Problem[] {
-  const messages = new Map([
-    [
-      `${name}Client`,
-      `'${name}Client' is the client that the compiler writes for '${name}': give this another name`,
-    ],
-    [
-      `${name}Call`,
-      `'${name}Call' is the class of deferred calls that the compiler writes for '${name}': give this another name`,
-    ],
-  ]);
+/** Classes that the compiler writes for a class of the author's → what they are. */
+const WRITTEN_CLASSES = { Client: 'client', Call: 'class of deferred calls' } as const;
+
+/** Checks that the names of the classes that the compiler writes for a class are not used in its file. */
+export function writtenNameClashes(
+  { name: { text: name }, range }: ClassDeclaration,
+  written: readonly (keyof typeof WRITTEN_CLASSES)[],
+): Problem[] {
   return namesOf(range.source).flatMap((other) => {
-    const message = messages.get(other.text);
-    return message === undefined ? [] : [problemAt(other.range, message)];
+    const suffix = written.find((one) => other.text === name + one);
+    if (suffix === undefined) return [];
+    const message = `'${other.text}' is the ${WRITTEN_CLASSES[suffix]} that the compiler writes for '${name}': give this another name`;
+    return [problemAt(other.range, message)];
   });
 }
 

@@ -18,10 +18,9 @@ export function knownNames(parser: Parser, declarations: Declarations): KnownNam
   const sums = [...declarations.data.values()].filter(({ kind }) => kind === 'sum');
   return {
     clients: new Map(
-      [...declarations.entities.values()].map(({ name, declaration }) => [
-        `${name}Client`,
-        declaration.range.source.normalizedPath,
-      ]),
+      [...declarations.entities.values(), ...declarations.views.values()].map(
+        ({ name, declaration }) => [`${name}Client`, declaration.range.source.normalizedPath],
+      ),
     ),
     calls: new Map(
       [...declarations.entities.values()].map(({ name, declaration, handlers }) => [

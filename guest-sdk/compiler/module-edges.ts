@@ -3,7 +3,7 @@
 import { FunctionPrototype, type Program } from 'assemblyscript';
 import type binaryen from 'assemblyscript/binaryen';
 import type { Problem } from './build-error.ts';
-import type { RegisteredEndpoint } from './descriptor.ts';
+import type { Registered } from './descriptor.ts';
 import { foreignImportProblems, type ForeignImport } from './foreign-imports.ts';
 
 type Binaryen = typeof binaryen;
@@ -25,6 +25,12 @@ const EXPORTS: readonly (readonly [from: string, to: string, post?: string])[] =
   ['cabi_realloc', 'cabi_realloc'],
 ];
 
+/** Exports of modules that declare views. */
+const VIEW_EXPORTS: typeof EXPORTS = [
+  ['view_keys', 'svc:runtime/view@0.2.0#keys', 'post'],
+  ['view_fold', 'svc:runtime/view@0.2.0#fold', 'post'],
+];
+
 /** Imports of the standard library, and the functions of assembly/environment.ts that replace them. */
 const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
   ['abort', 'env_abort'],
@@ -44,6 +50,7 @@ const CONTRACT_IMPORTS: ReadonlySet<string> = new Set([
   'svc:runtime/clock@0.2.0 set-timer',
   'svc:runtime/clock@0.2.0 cancel-timer',
   'svc:runtime/journal@0.2.0 read',
+  'svc:runtime/journal@0.2.0 find',
   'svc:runtime/routing@0.2.0 call',
   '[export]svc:runtime/entity@0.2.0 [resource-new]instance',
 ]);
@@ -56,7 +63,7 @@ export function closeEdges(
   b: Binaryen,
   module: Module,
   program: Program,
-  endpoints: readonly RegisteredEndpoint[],
+  { endpoints, descriptor }: Registered,
   problems: Problem[],
 ): void {
   const exported = new Map<string, string>();
@@ -80,7 +87,8 @@ export function closeEdges(
     for (const instance of member.instances?.values() ?? [])
       replaceBody(b, module, instance.internalName, module.i32.const(firstRoute));
   }
-  const renamed = EXPORTS.map(([from, to, post]) => ({
+  const wanted = descriptor.views === undefined ? EXPORTS : [...EXPORTS, ...VIEW_EXPORTS];
+  const renamed = wanted.map(([from, to, post]) => ({
     to,
     internal: target(from),
     post: post === undefined ? undefined : target(post),

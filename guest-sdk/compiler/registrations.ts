@@ -54,10 +54,7 @@ export function readRegistrations(
     const type = program.resolver.resolveType(argument, null, file.startFunction, null, SWALLOW);
     if (!type) continue;
     const declaration = type.getClass()?.prototype.declaration as ClassDeclaration | undefined;
-    if (
-      declaration !== undefined &&
-      (declarations.entities.has(declaration) || declarations.endpoints.has(declaration))
-    ) {
+    if (declaration !== undefined && isComponent(declarations, declaration)) {
       if (registered.has(declaration)) {
         const message = `'${displayName(type)}' is registered already`;
         const again = problemAt(call.range, message, 'remove one of the lines');
@@ -68,16 +65,18 @@ export function readRegistrations(
       problems.push(
         problemAt(
           argument.range,
-          `'${displayName(type)}' cannot be registered: it is neither an @entity nor an @endpoint class`,
+          `'${displayName(type)}' cannot be registered: it is no @entity, @endpoint or @view class`,
         ),
       );
   }
   problems.push(...clashes(declarations, registered));
-  const forgotten = [...declarations.entities.keys(), ...declarations.endpoints.keys()].filter(
-    (declaration) => !registered.has(declaration),
-  );
+  const forgotten = registrable(declarations).filter((declaration) => !registered.has(declaration));
   const missing = forgotten.map((declaration): Problem => {
-    const what = declarations.entities.has(declaration) ? 'entity' : 'endpoint';
+    const what = declarations.entities.has(declaration)
+      ? 'entity'
+      : declarations.views.has(declaration)
+        ? 'view'
+        : 'endpoint';
     const message = `${what} '${declaration.name.text}' is not registered: the module does not have it`;
     const help = `add to ${entryName}, at its top level: register<${declaration.name.text}>();`;
     return { ...problemAt(declaration.name.range, message, help), severity: 'warning' };
@@ -86,14 +85,22 @@ export function readRegistrations(
 }
 
 export function nothingRegistered(declarations: Declarations, entryName: string): Problem {
-  const lines = [...declarations.entities.keys(), ...declarations.endpoints.keys()].map(
-    ({ name }) => `register<${name.text}>();`,
-  );
+  const lines = registrable(declarations).map(({ name }) => `register<${name.text}>();`);
   return {
     message:
       'nothing is registered: call register<YourEntity>() and register<YourEndpoint>() at the top level of the entry file',
     ...(lines.length === 0 ? {} : { help: `add to ${entryName}:\n${lines.join('\n')}` }),
   };
+}
+
+/** Returns the classes that can be registered. */
+function registrable({ entities, endpoints, views }: Declarations): ClassDeclaration[] {
+  return [...entities.keys(), ...endpoints.keys(), ...views.keys()];
+}
+
+function isComponent(declarations: Declarations, declaration: ClassDeclaration): boolean {
+  const { entities, endpoints, views } = declarations;
+  return entities.has(declaration) || endpoints.has(declaration) || views.has(declaration);
 }
 
 interface RegisterCall {
@@ -170,6 +177,50 @@ function clashes(declarations: Declarations, registered: ReadonlySet<ClassDeclar
           ),
         );
     }
+  }
+  return [...problems, ...viewClashes(declarations, registered, components)];
+}
+
+/** `components`: ids of the registered entities, with the names of their classes. */
+function viewClashes(
+  { views }: Declarations,
+  registered: ReadonlySet<ClassDeclaration>,
+  components: ReadonlyMap<string, string>,
+): Problem[] {
+  const problems: Problem[] = [];
+  const names = new Map<string, string>();
+  for (const { id, name, declaration, folds } of [...views.values()].filter((view) =>
+    registered.has(view.declaration),
+  )) {
+    const other = names.get(id);
+    const entity = components.get(id);
+    const { range } = declaration.name;
+    if (other !== undefined)
+      problems.push(
+        problemAt(
+          range,
+          `view '${id}' is registered twice, as '${other}' and as '${name}'`,
+          'give each its own id: @view("id")',
+        ),
+      );
+    else if (entity !== undefined)
+      problems.push(
+        problemAt(
+          range,
+          `view '${id}' has the id of the entity '${entity}'`,
+          'give it another: entities and views share their ids',
+        ),
+      );
+    names.set(id, name);
+    for (const { component, decorator } of folds)
+      if (!components.has(component))
+        problems.push(
+          problemAt(
+            decorator.range,
+            `view '${id}' folds the events of '${component}', which is not registered`,
+            'register the entity too, at the top level of the entry file',
+          ),
+        );
   }
   return problems;
 }

@@ -35,6 +35,8 @@ const NAMING_DECORATORS: ReadonlySet<string> = new Set([
   'entity',
   'command',
   'query',
+  'view',
+  'find',
 ]);
 
 export function hostileNameProblems(node: Node, what: string, name: string): Problem[] {

@@ -92,6 +92,8 @@ export class SchemaBuilder {
         return { type: 'string', format: 'duration' };
       case RECORDED_EVENT:
         return { $ref: `#/types/${this.#recordedEvent(reference, first!, site)}` };
+      case PAGE:
+        return { $ref: `#/types/${this.#page(reference, first!, site)}` };
       case `${SDK_PATH}done/Done`:
         return { type: 'null' };
       default:
@@ -179,6 +181,20 @@ export class SchemaBuilder {
     return name;
   }
 
+  #page(reference: Class, row: Type, site: Range): string {
+    const known = this.#names.get(reference);
+    if (known !== undefined) return known;
+    const name = this.#freeName(nameInDescriptor(reference.type), reference.prototype.declaration);
+    this.#names.set(reference, name);
+    const properties = {
+      rows: { type: 'array' as const, items: this.schema(row, site) },
+      cursor: orNull({ type: 'string' }),
+      asOf: orNull({ type: 'string', format: 'date-time' }),
+    };
+    this.types[name] = { type: 'object', properties, required: ['rows'] };
+    return name;
+  }
+
   #freeName(wanted: string, declaration: DeclarationStatement): string {
     if (!(wanted in this.types)) return wanted;
     const file = declaration.range.source.simplePath.replaceAll(/[^A-Za-z0-9_]/g, '_');
@@ -219,6 +235,7 @@ export class SchemaBuilder {
   }
 }
 
+const PAGE = `${SDK_PATH}view-client/Page`;
 const RECORDED_EVENT = `${SDK_PATH}client/RecordedEvent`;
 const PATCH = `${SDK_PATH}patch/Patch`;
 const NULLABLE_PATCH = `${SDK_PATH}patch/NullablePatch`;
@@ -286,4 +303,8 @@ function nameWithArguments(
   const args = (typeArguments ?? []).map((argument) => nameOf(argument));
   const nullable = type.isNullableReference ? ' | null' : '';
   return name + (args.length > 0 ? `<${args.join(', ')}>` : '') + nullable;
+}
+
+function orNull(schema: Extract<TypeSchema, { readonly type: 'string' }>): TypeSchema {
+  return { anyOf: [schema, { type: 'null' }] };
 }

@@ -23,6 +23,7 @@ import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
 import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
 import { GLUE_IMPORT, dataMembers, defaultsOf, endpointMembers } from './written-code.ts';
+import { viewClientClass, viewMembers } from './written-view-code.ts';
 import { callClass, clientClass, entityMembers, laterReplyClasses } from './written-entity-code.ts';
 
 /** The data that a build collects about its program. */
@@ -70,7 +71,9 @@ export function sdkTransform(state: BuildState): TransformClass {
         ...declarations.problems,
         ...parser.sources.filter(isUserSource).flatMap(reservedNameProblems),
         ...entities.flatMap(queryEffectProblems),
-        ...entities.flatMap((entity) => entityCallProblems(entity, clients)),
+        ...[...entities, ...declarations.views.values()].flatMap((one) =>
+          entityCallProblems(one, clients),
+        ),
         ...parser.sources.filter(isUserSource).flatMap(timerCallProblems),
       );
       state.warnings = parser.sources.filter(isUserSource).flatMap(uncheckedNumberWarnings);
@@ -102,7 +105,7 @@ export function sdkTransform(state: BuildState): TransformClass {
       state.sourceNumbers = sourceNumbers(program);
       if (isEmpty) state.problems.push(nothingRegistered(declarations!, state.entryName));
       const registered = describe(program, declarations!, state.sdk, state.problems);
-      closeEdges(this.binaryen, module, program, registered.endpoints, state.problems);
+      closeEdges(this.binaryen, module, program, registered, state.problems);
       if (state.problems.length === 0) {
         const endpoints = registered.endpoints.map(({ reference }) =>
           declarations!.endpoints.get(reference.prototype.declaration as ClassDeclaration)!,
@@ -141,12 +144,18 @@ function write(parser: Parser, declarations: Declarations): void {
     );
     writeLaterReplies(entity);
   }
+  for (const view of declarations.views.values()) {
+    const queries = declarations.queries.filter((query) => query.view === view.id);
+    injectMembers(view.declaration, viewMembers(view));
+    injectStatements(view.declaration.range.source, viewClientClass(view, queries));
+  }
   const written = new Set(
     [
       ...declarations.data.keys(),
       ...declarations.enums.keys(),
       ...declarations.entities.keys(),
       ...declarations.endpoints.keys(),
+      ...declarations.views.keys(),
     ].map((declaration) => declaration.range.source),
   );
   for (const source of parser.sources)

@@ -1,7 +1,6 @@
-// TypeProblems: problems of the types that entities and endpoints declare, and problems that only types reveal:
+// TypeProblems: problems of the types that entities, endpoints and views declare, and problems that only types reveal:
 // whether `apply` handles every case of the event.
 import {
-  ClassPrototype,
   type Class,
   type MethodDeclaration,
   type Program,
@@ -15,9 +14,11 @@ import { replyBody } from './descriptor.ts';
 import type { EndpointClass, ValueArgument } from './endpoint-declaration.ts';
 import type { EntityClass } from './entity-declaration.ts';
 import { eventCaseProblem } from './event-cases.ts';
+import { classOf, resolve } from './resolved-types.ts';
 import { SCALARS, isScalarType, routeValueProblems } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
-import { REPORT, SWALLOW, isTypeOmitted, methodOf, problemAt, textOf } from './syntax.ts';
+import { SWALLOW, isTypeOmitted, methodOf, problemAt, textOf } from './syntax.ts';
+import { checkView } from './view-type-problems.ts';
 
 /**
  * Returns problems of types at the author's line, before the compiler would report them at a line of the SDK. A type
@@ -43,6 +44,11 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
     const reference = classOf(program, endpoint.declaration);
     if (reference !== undefined)
       checkEndpoint({ program, reference, schemas, problems, report }, endpoint);
+  }
+  for (const view of declarations.views.values()) {
+    const reference = classOf(program, view.declaration);
+    if (reference !== undefined)
+      checkView({ program, reference, schemas, declarations, report }, view);
   }
   schemas.reportEndless();
   return problems;
@@ -189,23 +195,4 @@ function isBytes(type: Type): boolean {
 function dataOf(schemas: SchemaBuilder, type: Type): ReturnType<SchemaBuilder['dataOf']> {
   const reference = type.getClass();
   return reference === null ? undefined : schemas.dataOf(reference);
-}
-
-function classOf(
-  program: Program,
-  declaration: Class['prototype']['declaration'],
-): Class | undefined {
-  const prototype = program.elementsByDeclaration.get(declaration);
-  if (!(prototype instanceof ClassPrototype)) return undefined;
-  return program.resolver.resolveClass(prototype, null) ?? undefined;
-}
-
-function resolve(
-  program: Program,
-  node: TypeNode,
-  reference: Class,
-  mode = REPORT,
-): Type | undefined {
-  const types = reference.contextualTypeArguments;
-  return program.resolver.resolveType(node, null, reference, types, mode) ?? undefined;
 }

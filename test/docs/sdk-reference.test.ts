@@ -17,8 +17,11 @@ const NEVER_CONSTRUCTED = new Set([
   'Due',
   'Request',
   'EntityClient',
+  'EventContext',
+  'Page',
   'RecordedEvent',
   'Result',
+  'RowChange',
 ]);
 /** The compiler writes these into each client. */
 const OF_EVERY_CLIENT = [

@@ -1,0 +1,241 @@
+// ViewDeclaration: reads a @view class, and the @data classes that are the parameters of its queries, from the syntax tree.
+import {
+  MethodDeclaration,
+  StringLiteralExpression,
+  type ClassDeclaration,
+  type DecoratorNode,
+  type TypeNode,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { WIRE_NAME, writtenNameClashes } from './entity-declaration.ts';
+import {
+  constructorProblem,
+  decoratorName,
+  decoratorOf,
+  defaultProblems,
+  handlerProblems,
+  problemAt,
+  stringArgument,
+  stringArguments,
+  textOf,
+  typeArgument,
+  type SdkNames,
+} from './syntax.ts';
+
+/** A method of a view that gets the events of a component: @from folds them, @keys names the rows that they concern. */
+export interface ViewSource {
+  readonly kind: 'from' | 'keys';
+  /** Id of the component. */
+  readonly component: string;
+  readonly decorator: DecoratorNode;
+  readonly method: MethodDeclaration;
+  /** Type of the events; undefined if the method does not declare it. */
+  readonly event: TypeNode | undefined;
+  readonly takesContext: boolean;
+}
+
+export interface ViewIndex {
+  readonly fields: readonly string[];
+  readonly decorator: DecoratorNode;
+}
+
+export interface ViewClass {
+  readonly declaration: ClassDeclaration;
+  readonly name: string;
+  readonly id: string;
+  /** `R` of `View<R>`. */
+  readonly row: TypeNode | undefined;
+  readonly indexes: readonly ViewIndex[];
+  /** Methods of @from, in the order of the source. */
+  readonly folds: readonly ViewSource[];
+  /** Methods of @keys. */
+  readonly keys: readonly ViewSource[];
+}
+
+/** A @data class with @find: the parameters of a query. */
+export interface ViewQueryClass {
+  readonly declaration: ClassDeclaration;
+  readonly decorator: DecoratorNode;
+  /** Id of the view. */
+  readonly view: string;
+  /** Name of the query. */
+  readonly name: string;
+  readonly where: string;
+}
+
+export function readView(
+  declaration: ClassDeclaration,
+  role: DecoratorNode,
+  names: SdkNames,
+  problems: Problem[],
+): ViewClass {
+  const name = declaration.name.text;
+  const report = (
+    node: { readonly range: DecoratorNode['range'] },
+    message: string,
+    help: string,
+  ) => problems.push(problemAt(node.range, message, help));
+  const badConstructor = constructorProblem(declaration);
+  if (badConstructor !== undefined) problems.push(badConstructor);
+  const id = stringArgument(role) ?? '';
+  if (!WIRE_NAME.test(id))
+    report(
+      role,
+      '@view needs the id of the view',
+      "@view(\"orders\"), of letters, digits, '.', '_', '-', beginning with a letter",
+    );
+  const base = declaration.extendsType;
+  const row = base === null ? undefined : typeArgument(base);
+  if (base === null || names.of(base) !== 'View' || row === undefined)
+    report(
+      declaration.name,
+      `view '${name}' must extend View<Row> of @svc/guest-sdk`,
+      'import { View } from "@svc/guest-sdk"; the row is a @data class',
+    );
+  if ((declaration.typeParameters?.length ?? 0) > 0)
+    problems.push(problemAt(declaration.name.range, `view '${name}' cannot have type parameters`));
+  problems.push(...writtenNameClashes(declaration, ['Client']));
+  const sources = readSources(declaration, problems);
+  const folds = sources.filter(({ kind }) => kind === 'from');
+  if (sources.length === 0)
+    report(
+      declaration.name,
+      `view '${name}' has no @from: it would have no rows`,
+      'add @from("order") onOrder(row: Row | null, event: OrderEvent, context: EventContext): RowChange<Row> { … }',
+    );
+  const keys = sources.filter(({ kind }) => kind === 'keys');
+  for (const { component, decorator } of keys)
+    if (!folds.some((fold) => fold.component === component))
+      report(
+        decorator,
+        `view '${name}' has keys for '${component}', and folds none of its events`,
+        `add a method @from("${component}"), or remove this one`,
+      );
+  return { declaration, name, id, row, indexes: readIndexes(declaration, problems), folds, keys };
+}
+
+function readIndexes(declaration: ClassDeclaration, problems: Problem[]): ViewIndex[] {
+  return (declaration.decorators ?? [])
+    .filter((one) => decoratorName(one) === 'index')
+    .map((decorator) => {
+      const fields = stringArguments(decorator) ?? [];
+      if (fields.length === 0)
+        problems.push(
+          problemAt(
+            decorator.range,
+            '@index needs the names of fields of the row, as strings',
+            '@index("customer", "placedAt")',
+          ),
+        );
+      return { fields, decorator };
+    });
+}
+
+/** Reads the methods that get events. Only these may have decorators. */
+function readSources(declaration: ClassDeclaration, problems: Problem[]): ViewSource[] {
+  const sources: ViewSource[] = [];
+  for (const method of declaration.members) {
+    if (!(method instanceof MethodDeclaration)) continue;
+    for (const decorator of method.decorators ?? [])
+      if (!['from', 'keys', 'inline'].includes(decoratorName(decorator)))
+        problems.push(
+          problemAt(
+            decorator.range,
+            `a method of a view is a @from("component") or a @keys("component"), not @${decoratorName(decorator)}`,
+          ),
+        );
+    const source = readSource(method, problems);
+    if (source === undefined) continue;
+    const other = sources.find(
+      ({ kind, component }) => kind === source.kind && component === source.component,
+    );
+    if (other !== undefined)
+      problems.push(
+        problemAt(
+          source.decorator.range,
+          `@${source.kind}("${source.component}") stands before two methods, '${other.method.name.text}' and '${method.name.text}'`,
+          'write one method for the events of a component',
+        ),
+      );
+    sources.push(source);
+  }
+  return sources;
+}
+
+function readSource(method: MethodDeclaration, problems: Problem[]): ViewSource | undefined {
+  const fold = decoratorOf(method, 'from');
+  const keys = decoratorOf(method, 'keys');
+  const decorator = fold ?? keys;
+  if (decorator === undefined) return undefined;
+  if (fold !== undefined && keys !== undefined)
+    problems.push(problemAt(keys.range, 'a method is a @from or a @keys: remove one of them'));
+  const kind = fold === undefined ? 'keys' : 'from';
+  const component = stringArgument(decorator) ?? '';
+  if (component === '')
+    problems.push(
+      problemAt(
+        decorator.range,
+        `@${kind} needs the id of the component whose events the method gets`,
+        `@${kind}("order"), the id that @entity names`,
+      ),
+    );
+  problems.push(...handlerProblems(method));
+  const { parameters } = method.signature;
+  for (const parameter of parameters) problems.push(...defaultProblems(parameter, method));
+  const first = kind === 'from' ? 1 : 0;
+  if (parameters.length <= first)
+    problems.push(
+      problemAt(
+        method.name.range,
+        `'${method.name.text}' takes no event`,
+        kind === 'from'
+          ? `write ${method.name.text}(row: Row | null, event: OrderEvent, context: EventContext): RowChange<Row>, with your own types`
+          : `write ${method.name.text}(event: OrderEvent, context: EventContext): string[], with your own type`,
+      ),
+    );
+  return {
+    kind,
+    component,
+    decorator,
+    method,
+    event: parameters[first]?.type,
+    takesContext: parameters.length > first + 1,
+  };
+}
+
+/** Reads @find of a class; undefined if the class has none. */
+export function readViewQuery(
+  declaration: ClassDeclaration,
+  problems: Problem[],
+): ViewQueryClass | undefined {
+  const decorator = decoratorOf(declaration, 'find');
+  if (decorator === undefined) return undefined;
+  const [view = '', name = '', where = ''] = stringArguments(decorator) ?? [];
+  const isWhole = decorator.args?.length === 3 && WIRE_NAME.test(view) && WIRE_NAME.test(name);
+  if (!isWhole || decorator.args?.some((one) => !(one instanceof StringLiteralExpression)) === true)
+    problems.push(
+      problemAt(
+        decorator.range,
+        '@find needs the id of a view, the name of the query, and the query',
+        '@find("orders", "of-customer", "customer = :customer order by placedAt desc"); an empty query finds all rows',
+      ),
+    );
+  if ((declaration.typeParameters?.length ?? 0) > 0)
+    problems.push(
+      problemAt(
+        declaration.name.range,
+        `'${declaration.name.text}' has the parameters of a query, and cannot have type parameters`,
+      ),
+    );
+  return { declaration, decorator, view, name, where };
+}
+
+/** Returns the name of the client's method: `of-customer` becomes `ofCustomer`. */
+export function methodNameOf({ name }: ViewQueryClass): string {
+  return name.replaceAll(/[._-]+(.?)/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the text of the type of the rows. */
+export function rowText({ row }: ViewClass): string {
+  return row === undefined ? '' : textOf(row);
+}
