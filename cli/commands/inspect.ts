@@ -8,6 +8,7 @@ import {
   type CorsDescriptor,
   declaredCors,
   type ModuleDescriptor,
+  type ScheduleDescriptor,
 } from '@svc/contract';
 import type { ModuleReport } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
@@ -121,7 +122,8 @@ function textOf({
   return `${[verdict, ...lines.map(printable)].join('\n')}\n`;
 }
 
-function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescriptor): string[] {
+function descriptorLines(descriptor: ModuleDescriptor): string[] {
+  const { sdk, protocol, entities, endpoints, schedules } = descriptor;
   return [
     ...section('built with', [`${sdk.name} ${sdk.version}, protocol ${protocol}`]),
     ...section(
@@ -144,7 +146,16 @@ function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescripto
         }),
       ),
     ),
+    ...(schedules === undefined ? [] : section('schedules', schedules.map(scheduleText))),
   ];
+}
+
+function scheduleText({ id, target, command: sent, due }: ScheduleDescriptor): string {
+  const when =
+    due.kind === 'every'
+      ? `every ${due.everyMs} ms`
+      : `${due.expression} (${due.zone === '' ? 'UTC' : due.zone})`;
+  return row(id, `${when}: ${target.component}/${target.id} ${sent}`);
 }
 
 function accessText(rule: AccessRule): string {

@@ -98,6 +98,30 @@ describe('svc inspect', () => {
     expect(stdout).toContain('(internet; CORS)');
   });
 
+  test('lists the schedules of the service', async () => {
+    const [entity] = testDescriptor().entities;
+    const tick = { name: 'tick', input: { type: 'null' }, reply: { type: 'null' } } as const;
+    const schedule = { target: { component: entity!.component, id: 'all' }, command: 'tick' };
+    const schedules = [
+      { ...schedule, id: 'often', due: { kind: 'every', everyMs: 60_000 } as const },
+      {
+        ...schedule,
+        id: 'hourly',
+        due: { kind: 'cron', expression: '@hourly', zone: '' } as const,
+      },
+    ];
+    const entities = [{ ...entity!, commands: [tick] }];
+    const descriptor = described({ entities, schedules });
+    write('schedules.wasm', withDescriptor(await component(guestWat()), descriptor));
+    const { stdout } = await svc('inspect', 'schedules.wasm');
+    expect(stdout).toContain(`
+schedules
+  often          every 60000 ms: counter/all tick
+  hourly         @hourly (UTC): counter/all tick
+`);
+    expect((await svc('inspect', 'good.wasm')).stdout).not.toContain('schedules');
+  });
+
   test('reads no file that has no end', async () => {
     const { stderr, code } = await svc('inspect', '/dev/zero');
     expect(stderr).toContain('SVC_MODULE_UNREADABLE');
