@@ -3,6 +3,7 @@
 
 export const SVC_ERROR_CODES = [
   // Admission of a module.
+  'SVC_CONSUMER_STALLED',
   'SVC_MODULE_UNREADABLE',
   'SVC_MODULE_NOT_WASM',
   'SVC_MODULE_NOT_A_COMPONENT',

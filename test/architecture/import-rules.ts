@@ -137,6 +137,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/schedule': ['host/model'],
   // It starts what is due, and gets timers, clock and firings from outside.
   'host/timers': ['host/engine', 'host/model'],
+  // It delivers the events of a feed, and shares the clocks and the sleeper of the timers' dispatcher.
+  'host/consumers': ['host/engine', 'host/model', 'host/timers/dispatcher.ts'],
   // It folds the events of a feed into the rows of views.
   'host/views': ['host/engine', 'host/model'],
   'host/http/requests': ['host/engine', 'host/http', 'host/model'],
@@ -227,7 +229,7 @@ const ADAPTERS = [
   'host/introspection/management',
   'host/introspection/observability',
 ];
-const PURE = ['host/model', 'host/engine', 'host/timers'];
+const PURE = ['host/model', 'host/engine', 'host/timers', 'host/consumers'];
 /** What the pure folders may import beside themselves: nothing of it reads a clock or does I/O. */
 const PURE_PACKAGES = new Set([
   'node:assert',

@@ -76,7 +76,7 @@ export class VirtualTime implements DispatcherClock {
   }
 }
 
-class VirtualSleeper implements Sleeper {
+export class VirtualSleeper implements Sleeper {
   readonly #time: VirtualTime;
   readonly #lateMs: () => number;
   #isSignalled = false;

@@ -1,0 +1,333 @@
+// LaneDispatcher delivers the events of a feed to one consumer. The events of an entity are a lane: in order, one at a time.
+// Lanes are independent: one that waits or is parked has a row of its own, and no other lane waits for it.
+//
+// Invariants
+// D1  At most `inFlight` lanes run, and each delivers one event at a time.
+// D2  At most `aheadMax` events are read ahead of the position up to which all are settled. Nothing is read while more
+//     than `parkedMax` lanes are stored, and nothing is delivered while more than these are parked.
+// D3  The position that is stored is never past an event that is not settled, unless its lane is stored with it. After a
+//     crash, an event may be delivered again, with those of its entity that follow it; none is skipped.
+import { SvcError } from '@svc/kit/svc-error';
+import type { ConsumerReader, ConsumerWriter, StoredConsumer } from '../engine/needs/consumers.ts';
+import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { Sleeper } from '../timers/dispatcher.ts';
+import type { Lane } from './lane.ts';
+import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
+import { Lanes } from './lanes.ts';
+import { ReadAhead, type ReadPage } from './read-ahead.ts';
+
+/** Records of a page of the feed at most. The position moves by whole pages. */
+const PAGE = 100;
+/** Lanes of a page that is read at the start. */
+const STORED_PAGE = 1_000;
+/** Longest sleep, and pause after a failure, in milliseconds. */
+const LOOK_MS = 1_000;
+
+export interface LaneDispatcherDependencies extends LaneRunDependencies {
+  readonly consumer: Pick<StoredConsumer, 'id' | 'start'>;
+  /** Components whose events the consumer gets. */
+  readonly components: ReadonlySet<string>;
+  readonly feed: Pick<Feed, 'start' | 'end' | 'read' | 'advancedPast'>;
+  readonly reader: ConsumerReader;
+  readonly writer: ConsumerWriter;
+  readonly sleeper: Sleeper;
+}
+
+export class LaneDispatcher {
+  readonly #needs: LaneDispatcherDependencies;
+  readonly #lanes = new Lanes();
+  readonly #laneRun: LaneRun;
+  #ahead: ReadAhead;
+  /** The position up to which the feed was read. */
+  #position: Position;
+  /** The position that was stored last. */
+  #storedPosition: Position;
+  #running = 0;
+  #isAtEnd = false;
+  #isStalled = false;
+  /** When the feed may be read again after a failure, by the monotonic clock. */
+  #readAtMs = -Infinity;
+  /** When the next settlement may be written, by the monotonic clock. */
+  #settleAtMs = -Infinity;
+  /** The settlement that is being written. */
+  #settling: Promise<void> | undefined;
+  #isStopping = false;
+  #rounds: Promise<void> | undefined;
+
+  constructor(needs: LaneDispatcherDependencies) {
+    this.#needs = needs;
+    this.#laneRun = new LaneRun(needs, this.#lanes, () => !this.#isStopping && !this.#isStalled);
+    this.#position = needs.feed.start;
+    this.#storedPosition = this.#position;
+    this.#ahead = new ReadAhead(this.#position);
+  }
+
+  /** The number of lanes that run. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** The number of lanes in memory. */
+  get lanes(): number {
+    return this.#lanes.size;
+  }
+
+  /** The number of parked lanes. */
+  get parked(): number {
+    return this.#lanes.parked;
+  }
+
+  /** Events that were read and are after the settled position. */
+  get ahead(): number {
+    return this.#ahead.events;
+  }
+
+  /** SVC_CONSUMER_STALLED while more lanes are parked than allowed. */
+  get failure(): SvcError | undefined {
+    return this.#isStalled ? this.#stalled() : undefined;
+  }
+
+  start(): void {
+    this.#rounds ??= this.#run();
+  }
+
+  /**
+   * Delivers no further event, waits for those in flight, at most `graceMs`, and stores what is settled. Returns the
+   * number of lanes that still run; their events are delivered again after the next start.
+   */
+  async stop(graceMs: number): Promise<number> {
+    const { clock, sleeper } = this.#needs;
+    this.#isStopping = true;
+    sleeper.interrupt();
+    await this.#rounds;
+    const endMs = clock.monotonicMs() + graceMs;
+    for (;;) {
+      const leftMs = endMs - clock.monotonicMs();
+      if (this.#running === 0 || leftMs <= 0) break;
+      // oxlint-disable-next-line no-await-in-loop -- it waits until deliveries have ended
+      await sleeper.sleep(Math.min(leftMs, LOOK_MS));
+    }
+    await this.#settling;
+    this.#ahead.advance();
+    if (this.#hasUnsettled) await this.#settle();
+    return this.#running;
+  }
+
+  /** Delivers the event again at which a lane is parked. Returns whether the lane was parked. */
+  retry(entity: EntityRef): boolean {
+    const lane = this.#lanes.get(entity);
+    if (lane?.isParked !== true) return false;
+    this.#unpark(lane);
+    return true;
+  }
+
+  /** Settles the event `seq` without handling it, if a lane is parked there. Returns whether it was. */
+  skip(entity: EntityRef, seq: number, reason: string): boolean {
+    const lane = this.#lanes.get(entity);
+    if (lane?.isParked !== true || lane.firstSeq !== seq) return false;
+    this.#needs.onSkip(entity, seq, reason);
+    lane.firstSeq = seq + 1;
+    this.#unpark(lane);
+    return true;
+  }
+
+  #unpark(lane: Lane): void {
+    this.#lanes.setWait(lane, this.#laneRun.waitingNow());
+    this.#lanes.unpark(lane);
+    this.#needs.sleeper.interrupt();
+  }
+
+  async #run(): Promise<void> {
+    const { sleeper } = this.#needs;
+    // oxlint-disable-next-line no-await-in-loop -- a round follows the other
+    while (!this.#isStopping && !(await this.#open())) await sleeper.sleep(LOOK_MS);
+    // oxlint-disable-next-line no-await-in-loop -- a round follows the other
+    while (!this.#isStopping) await sleeper.sleep(this.#round());
+  }
+
+  /** Reads where the consumer is, stores the beginning of a new one, and returns whether that succeeded. */
+  async #open(): Promise<boolean> {
+    const { consumer, feed, reader, writer, clock, settings, onFailure } = this.#needs;
+    try {
+      let position = reader.consumer(consumer.id)?.position;
+      if (position === undefined) {
+        position = consumer.start === 'now' ? feed.end() : feed.start;
+        // Before the first event is read, so that `now` is the same moment after every crash.
+        await writer.settleConsumer(consumer, { position, lanes: [], rejoined: [] });
+        this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
+      } else this.#readLanes();
+      this.#position = position;
+      this.#storedPosition = position;
+      this.#ahead = new ReadAhead(position);
+      return true;
+    } catch (error) {
+      onFailure(error);
+      return false;
+    }
+  }
+
+  #readLanes(): void {
+    const { consumer, reader, clock } = this.#needs;
+    const lanes = [];
+    for (let page = reader.lanes(consumer.id, STORED_PAGE); page.length > 0;) {
+      lanes.push(...page);
+      page = reader.lanes(consumer.id, STORED_PAGE, page.at(-1)!.entity);
+    }
+    // Nothing is restored unless all lanes can be read.
+    for (const lane of lanes) {
+      const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
+      this.#lanes.restore(lane, restMs <= 0 ? -Infinity : clock.monotonicMs() + restMs);
+    }
+  }
+
+  /** Does what can be done, and returns how long to sleep, in milliseconds. */
+  #round(): number {
+    const monotonicMs = this.#needs.clock.monotonicMs();
+    this.#lanes.wake(monotonicMs);
+    this.#noteStalled();
+    if (this.#canRead(monotonicMs)) this.#read(monotonicMs);
+    this.#startAll();
+    this.#ahead.advance();
+    if (this.#hasUnsettled && this.#settling === undefined && monotonicMs >= this.#settleAtMs)
+      void this.#settle();
+    return this.#restMs(monotonicMs);
+  }
+
+  #restMs(monotonicMs: number): number {
+    if (this.#canRead(monotonicMs)) return 0;
+    let untilMs = monotonicMs + LOOK_MS;
+    if (this.#settling === undefined && this.#hasUnsettled)
+      untilMs = Math.min(untilMs, this.#settleAtMs);
+    if (this.#mayStart) untilMs = Math.min(untilMs, this.#lanes.nextWakeMs);
+    if (this.#readAtMs > monotonicMs) untilMs = Math.min(untilMs, this.#readAtMs);
+    return Math.max(0, untilMs - monotonicMs);
+  }
+
+  #canRead(monotonicMs: number): boolean {
+    const { settings } = this.#needs;
+    return (
+      // At the end, one more read shows that the feed is past the records of rejoined lanes.
+      (!this.#isAtEnd || this.#lanes.hasRejoined) &&
+      !this.#isStalled &&
+      monotonicMs >= this.#readAtMs &&
+      this.#lanes.stored <= settings.parkedMax &&
+      this.#ahead.events + this.#pageMax <= settings.aheadMax &&
+      this.#ahead.units < settings.aheadUnitsMax
+    );
+  }
+
+  get #pageMax(): number {
+    return Math.min(PAGE, this.#needs.settings.aheadMax);
+  }
+
+  #read(monotonicMs: number): void {
+    const { feed, components, onFailure } = this.#needs;
+    try {
+      const { records, position } = feed.read(this.#position, this.#pageMax, components);
+      if (position === this.#position) {
+        this.#lanes.allPassed();
+        this.#watchEnd();
+        return;
+      }
+      this.#position = position;
+      const page = this.#ahead.add(position, records.length, unitsOf(records));
+      for (const record of records) this.#pass(record, page);
+    } catch (error) {
+      this.#readAtMs = monotonicMs + LOOK_MS;
+      onFailure(error);
+    }
+  }
+
+  /** Notes that nothing more is on disk, until something is. */
+  #watchEnd(): void {
+    if (this.#isAtEnd) return;
+    this.#isAtEnd = true;
+    void this.#needs.feed.advancedPast(this.#position).then(() => {
+      this.#isAtEnd = false;
+      this.#needs.sleeper.interrupt();
+    });
+  }
+
+  /** Takes a record from the feed: its lane holds it, or it is settled, or waits in the journal. */
+  #pass({ entity, record }: FeedRecord, page: ReadPage): void {
+    const { seq, timeMs } = record;
+    const lane = this.#lanes.passing(entity, seq);
+    if (record.kind === 'event' && !lane.isStored && seq >= lane.firstSeq) {
+      lane.held.push({ event: { entity, seq, timeMs, event: record.event }, page });
+      page.held++;
+    }
+    this.#lanes.passed(lane);
+  }
+
+  get #mayStart(): boolean {
+    return !this.#isStalled && this.#running < this.#needs.settings.inFlight;
+  }
+
+  #startAll(): void {
+    while (this.#mayStart) {
+      const lane = this.#lanes.take();
+      if (lane === undefined) return;
+      this.#running++;
+      void this.#runLane(lane);
+    }
+  }
+
+  async #runLane(lane: Lane): Promise<void> {
+    await this.#laneRun.run(lane);
+    this.#running--;
+    this.#lanes.put(lane);
+    this.#noteStalled();
+    this.#needs.sleeper.interrupt();
+  }
+
+  #noteStalled(): void {
+    const isStalled = this.#lanes.parked > this.#needs.settings.parkedMax;
+    if (isStalled && !this.#isStalled) this.#needs.onFailure(this.#stalled());
+    this.#isStalled = isStalled;
+  }
+
+  #stalled(): SvcError {
+    return new SvcError(
+      'SVC_CONSUMER_STALLED',
+      `Consumer '${this.#needs.consumer.id}' has stopped: the events of ${this.#lanes.parked} entities are parked, more than ` +
+        `${this.#needs.settings.parkedMax}. Correct what makes it fail, then retry or skip parked events; it goes on by itself.`,
+    );
+  }
+
+  get #hasUnsettled(): boolean {
+    return this.#lanes.hasChanged || this.#ahead.position !== this.#storedPosition;
+  }
+
+  /** Writes the position and the changed lanes. Never rejects. */
+  #settle(): Promise<void> {
+    const { consumer, writer, clock, settings, sleeper, onFailure } = this.#needs;
+    const { position } = this.#ahead;
+    const changed = this.#lanes.takeChanged();
+    const rows = [...changed.values()].map((lane) => ({ entity: lane.entity, row: lane.row() }));
+    const lanes = rows.flatMap(({ row }) => row ?? []);
+    const rejoined = rows.flatMap(({ entity, row }) => (row === undefined ? [entity] : []));
+    this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
+    this.#settling = writer.settleConsumer(consumer, { position, lanes, rejoined }).then(
+      () => {
+        this.#storedPosition = position;
+        this.#settling = undefined;
+        sleeper.interrupt();
+      },
+      (error: unknown) => {
+        this.#lanes.restoreChanged(changed);
+        this.#settleAtMs = clock.monotonicMs() + LOOK_MS;
+        this.#settling = undefined;
+        onFailure(error);
+      },
+    );
+    return this.#settling;
+  }
+}
+
+function unitsOf(records: readonly FeedRecord[]): number {
+  return records.reduce(
+    (sum, { record }) => sum + (record.kind === 'event' ? record.event.json.length : 0),
+    0,
+  );
+}

@@ -1,0 +1,135 @@
+// LaneRun executes one turn of a lane: the next event that is held, or a page of those that wait in the journal.
+//
+// Invariants
+// R1  An event is delivered only after all earlier events of its entity are settled.
+// R2  A lane whose attempt has failed has a row, and its events are not held any longer.
+import { retryPauseMs } from '../engine/retry-pause.ts';
+import type { Journal } from '../engine/needs/journal.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
+import type { EntityEvent, EntityRef } from '../model/entity.ts';
+import type { DispatcherClock } from '../timers/dispatcher.ts';
+import type { ConsumerSettings } from './consumer-settings.ts';
+import type { Deliver, DeliveryOutcome } from './delivery.ts';
+import type { Lane } from './lane.ts';
+import type { Lanes } from './lanes.ts';
+
+/** Records that a turn reads from the journal at most. */
+const CATCH_UP_PAGE = 16;
+/** Longest pause that a consumer can ask for, in milliseconds: 366 days. */
+export const PAUSE_MS_MAX = 366 * 86_400_000;
+/** UTF-16 units of a stored reason. */
+const REASON_UNITS_MAX = 1_000;
+
+export interface LaneRunDependencies {
+  readonly journal: Pick<Journal, 'read'>;
+  readonly clock: DispatcherClock;
+  readonly random: RandomSource;
+  readonly settings: ConsumerSettings;
+  readonly deliver: Deliver;
+  /** Receives each event that is settled without having been handled, and why. */
+  readonly onSkip: (entity: EntityRef, seq: number, reason: string) => void;
+  /** Receives failures to read the journal, and rejections of `deliver`. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class LaneRun {
+  readonly #needs: LaneRunDependencies;
+  readonly #lanes: Lanes;
+  /** Whether another event may be delivered now. */
+  readonly #mayGoOn: () => boolean;
+
+  constructor(needs: LaneRunDependencies, lanes: Lanes, mayGoOn: () => boolean) {
+    this.#needs = needs;
+    this.#lanes = lanes;
+    this.#mayGoOn = mayGoOn;
+  }
+
+  /** Never rejects. */
+  async run(lane: Lane): Promise<void> {
+    try {
+      const [next] = lane.held;
+      if (lane.isStored) await this.#catchUp(lane);
+      else if (next !== undefined) await this.#attempt(lane, next.event);
+    } catch (error) {
+      this.#needs.onFailure(error);
+      this.#pause(lane);
+    }
+  }
+
+  async #catchUp(lane: Lane): Promise<void> {
+    if (lane.isCaughtUp) return this.#lanes.setWait(lane, undefined);
+    const { entity, firstSeq } = lane;
+    const records = await this.#needs.journal.read(entity, firstSeq - 1, CATCH_UP_PAGE);
+    // Nothing is on disk that the feed has not read, or will read.
+    if (records.length === 0 && lane.passedSeq === undefined) this.#lanes.setWait(lane, undefined);
+    for (const record of records) {
+      if (lane.isCaughtUp || !this.#mayGoOn()) return;
+      if (record.kind === 'deleted') this.#settle(lane);
+      else {
+        const { seq, timeMs, event } = record;
+        // oxlint-disable-next-line no-await-in-loop -- an event follows the one before it
+        if (!(await this.#attempt(lane, { entity, seq, timeMs, event }))) return;
+      }
+    }
+  }
+
+  /** Delivers the first event of a lane, and returns whether it is settled. */
+  async #attempt(lane: Lane, event: EntityEvent): Promise<boolean> {
+    const attempt = (lane.wait?.attempts ?? 0) + 1;
+    const outcome = await this.#needs.deliver(event, attempt);
+    if (outcome.kind === 'unavailable') {
+      this.#pause(lane);
+      return false;
+    }
+    lane.unavailablePauseMs = 0;
+    if (outcome.kind === 'retry' || outcome.kind === 'park') {
+      this.#fail(lane, attempt, outcome);
+      return false;
+    }
+    if (outcome.kind === 'skip') this.#needs.onSkip(event.entity, event.seq, outcome.reason);
+    this.#settle(lane, event.seq);
+    return true;
+  }
+
+  /** Settles the first record of a lane. */
+  #settle(lane: Lane, seq = lane.firstSeq): void {
+    lane.firstSeq = seq + 1;
+    if (lane.isStored) this.#lanes.setWait(lane, this.waitingNow());
+    else lane.held.shift()!.page.held--;
+  }
+
+  #fail(
+    lane: Lane,
+    attempts: number,
+    outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>,
+  ): void {
+    const { clock, random, settings } = this.#needs;
+    const first = lane.held[0]?.event.seq;
+    if (first !== undefined) lane.firstSeq = first;
+    lane.release();
+    const reason = outcome.reason.slice(0, REASON_UNITS_MAX).toWellFormed();
+    const isLast = outcome.kind === 'park' || attempts >= settings.attemptsMax;
+    if (isLast) return this.#lanes.setWait(lane, { attempts, nextMs: undefined, reason });
+    const pauseMs = Math.min(
+      outcome.afterMs ?? retryPauseMs(attempts, settings, random),
+      PAUSE_MS_MAX,
+    );
+    lane.wakeMs = clock.monotonicMs() + pauseMs;
+    this.#lanes.setWait(lane, { attempts, nextMs: clock.nowMs() + pauseMs, reason });
+  }
+
+  /** Lets a lane rest, because the runtime could not do its part. */
+  #pause(lane: Lane): void {
+    const { clock, settings } = this.#needs;
+    const { unavailablePauseMs, unavailablePauseMaxMs } = settings;
+    const pauseMs =
+      lane.unavailablePauseMs === 0 ? unavailablePauseMs : lane.unavailablePauseMs * 2;
+    lane.unavailablePauseMs = Math.min(pauseMs, unavailablePauseMaxMs);
+    lane.wakeMs = clock.monotonicMs() + lane.unavailablePauseMs;
+  }
+
+  /** Returns the row of a lane whose first event has not been tried. */
+  waitingNow(): NonNullable<Lane['wait']> {
+    return { attempts: 0, nextMs: this.#needs.clock.nowMs(), reason: undefined };
+  }
+}

@@ -1,0 +1,67 @@
+// Lane: the events of one entity for one consumer, which are handled in order, one at a time. A lane is in one of two modes:
+// its events are held in memory as the feed has read them ("following"), or they wait in the journal, and a row of the lane
+// is stored ("stored").
+import type { StoredLane } from '../engine/needs/consumers.ts';
+import type { EntityEvent, EntityRef } from '../model/entity.ts';
+import type { ReadPage } from './read-ahead.ts';
+
+export interface HeldEvent {
+  readonly event: EntityEvent;
+  readonly page: ReadPage;
+}
+
+export class Lane {
+  readonly entity: EntityRef;
+  readonly key: string;
+  /** Number of the first record of the entity that is not settled. */
+  firstSeq: number;
+  /** Number of the last record of the entity that the feed has read; undefined: it has read none since the start. */
+  passedSeq: number | undefined = undefined;
+  /** The events that are not settled, if the lane is following. */
+  held: HeldEvent[] = [];
+  /** The attempts of the first event that have failed, and what follows; undefined: the lane is following. */
+  wait: Pick<StoredLane, 'attempts' | 'nextMs' | 'reason'> | undefined = undefined;
+  /** When the next attempt may be made, by the monotonic clock. */
+  wakeMs = -Infinity;
+  /** The last pause because the runtime could not deliver the event, in milliseconds; 0: it could. */
+  unavailablePauseMs = 0;
+
+  constructor(entity: EntityRef, firstSeq: number) {
+    this.entity = entity;
+    this.key = keyOf(entity);
+    this.firstSeq = firstSeq;
+  }
+
+  get isStored(): boolean {
+    return this.wait !== undefined;
+  }
+
+  get isParked(): boolean {
+    return this.wait !== undefined && this.wait.nextMs === undefined;
+  }
+
+  /** Whether the feed has read all records that are settled; false also if that is not known. */
+  get isPassed(): boolean {
+    return this.passedSeq !== undefined && this.passedSeq >= this.firstSeq - 1;
+  }
+
+  /** Whether the feed has read no record that is not settled, so that those that follow come from the feed. */
+  get isCaughtUp(): boolean {
+    return this.passedSeq !== undefined && this.passedSeq < this.firstSeq;
+  }
+
+  /** Removes the held events from memory: they are settled, or wait in the journal. */
+  release(): void {
+    for (const { page } of this.held) page.held--;
+    this.held = [];
+  }
+
+  row(): StoredLane | undefined {
+    return this.wait && { entity: this.entity, seq: this.firstSeq, ...this.wait };
+  }
+}
+
+/** The id of a component has no line break. */
+export function keyOf({ component, id }: EntityRef): string {
+  return `${component}\n${id}`;
+}

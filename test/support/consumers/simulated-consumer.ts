@@ -1,0 +1,252 @@
+// SimulatedConsumer runs the dispatcher of a consumer against a virtual clock and a journal in memory, through crashes that
+// lose everything but what was stored, and checks at every instant what the dispatcher promises.
+import type { ConsumerSettings } from '../../../host/consumers/consumer-settings.ts';
+import type { DeliveryOutcome } from '../../../host/consumers/delivery.ts';
+import { LaneDispatcher } from '../../../host/consumers/lane-dispatcher.ts';
+import type { ConsumerSettlement, StoredLane } from '../../../host/engine/needs/consumers.ts';
+import type { EntityEvent, EntityRef, JournalRecord } from '../../../host/model/entity.ts';
+import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
+import { VirtualSleeper, VirtualTime } from '../timers/virtual-time.ts';
+
+export const CONSUMER = { id: 'ledger', start: 'beginning' } as const;
+/** The component whose events the consumer gets. */
+const COMPONENT = 'account';
+
+/** How a delivery ends; `rejected`: with an error of the runtime. */
+export type Ending = DeliveryOutcome | { readonly kind: 'rejected' };
+
+export interface Behaviour {
+  readonly settings: ConsumerSettings;
+  readonly start?: 'beginning' | 'now';
+  /** Decides about a delivery that begins. */
+  readonly next: (event: EntityEvent) => { readonly ending: Ending; readonly tookMs: number };
+  /** Whether the journal fails, and how long an access takes. */
+  readonly journal: () => { readonly fails: boolean; readonly tookMs: number };
+  readonly random: (limit: number) => number;
+}
+
+/** The time between two starts of the process. */
+interface Life {
+  isOver: boolean;
+  readonly dispatcher: LaneDispatcher;
+  /** Entity → number of the event that is being delivered. */
+  readonly inFlight: Map<string, number>;
+  /** Entity → number of the last event that was settled. */
+  readonly settled: Map<string, number>;
+  lastWriteMs: number;
+}
+
+export class SimulatedConsumer {
+  readonly time = new VirtualTime(Date.UTC(2026, 2, 27, 12));
+  readonly journal = new MemoryJournal();
+  /** What was broken; a test expects nothing. */
+  readonly violations: string[] = [];
+  readonly failures: unknown[] = [];
+  /** `ID SEQ ATTEMPT` of each delivery. */
+  readonly delivered: string[] = [];
+  readonly skipped: string[] = [];
+  /** Settlements that were stored. */
+  writes = 0;
+  /** All records of an entity, by its id. */
+  readonly records = new Map<string, JournalRecord[]>();
+  /** `ID SEQ` of each event that was settled in some life. */
+  readonly settled = new Set<string>();
+  readonly #behaviour: Behaviour;
+  readonly #order: { readonly id: string; readonly record: JournalRecord }[] = [];
+  /** All lives except the present one are over. */
+  #life: Life;
+
+  constructor(behaviour: Behaviour) {
+    this.#behaviour = behaviour;
+    this.#life = this.#begin();
+  }
+
+  get dispatcher(): LaneDispatcher {
+    return this.#life.dispatcher;
+  }
+
+  get lanes(): readonly StoredLane[] {
+    return this.journal.consumers.lanes(CONSUMER.id, Infinity);
+  }
+
+  get position(): string | undefined {
+    return this.journal.consumers.consumer(CONSUMER.id)?.position;
+  }
+
+  /** Appends events of an entity, or its deletion. */
+  append(id: string, kind: 'event' | 'deleted' = 'event', component = COMPONENT): void {
+    const isOurs = component === COMPONENT;
+    const key = isOurs ? id : `${component} ${id}`;
+    const records = this.records.get(key) ?? [];
+    const origin = { seq: records.length + 1, timeMs: this.time.nowMs() };
+    const event = { manifest: 'Moved', json: `{"type":"Moved","n":${origin.seq}}` };
+    const record: JournalRecord =
+      kind === 'event' ? { ...origin, kind, event } : { ...origin, kind };
+    if (isOurs) this.records.set(id, [...records, record]);
+    else this.records.set(key, [...records, record]);
+    this.#order.push({ id: key, record });
+    this.journal.append({ component, id }, [record], (failure) => {
+      if (failure !== undefined) this.violations.push(failure.message);
+    });
+  }
+
+  /** Ends the process and starts it again. Only what was stored is left. */
+  crash(): void {
+    this.#life.isOver = true;
+    this.#life = this.#begin();
+  }
+
+  retry(id: string): boolean {
+    return this.dispatcher.retry({ component: COMPONENT, id });
+  }
+
+  skip(id: string, seq: number): boolean {
+    return this.dispatcher.skip({ component: COMPONENT, id }, seq, 'The operator says so.');
+  }
+
+  /** Events of an entity that no life has settled. */
+  unsettled(id: string): readonly number[] {
+    return (this.records.get(id) ?? [])
+      .filter(({ kind, seq }) => kind === 'event' && !this.settled.has(`${id} ${seq}`))
+      .map(({ seq }) => seq);
+  }
+
+  /** Checks the limits. Call it after each step of the time. */
+  check(): void {
+    const { inFlight, aheadMax } = this.#behaviour.settings;
+    if (this.dispatcher.running > inFlight) this.violations.push(`more than ${inFlight} run`);
+    if (this.dispatcher.ahead > aheadMax) this.violations.push(`more than ${aheadMax} are ahead`);
+  }
+
+  #begin(): Life {
+    const { settings, start = 'beginning', random } = this.#behaviour;
+    const isOver = () => life.isOver;
+    const sleeper = new VirtualSleeper(this.time, () => 0);
+    const dispatcher = new LaneDispatcher({
+      consumer: { ...CONSUMER, start },
+      components: new Set([COMPONENT]),
+      feed: this.#feed(),
+      journal: {
+        read: async (entity, afterSeq, limit) => {
+          await this.#access(isOver);
+          const records = await this.journal.read(entity, afterSeq, limit);
+          // More may be stored, and be read by the feed, until the answer is there.
+          await this.#access(isOver);
+          return records;
+        },
+      },
+      reader: this.journal.consumers,
+      writer: { settleConsumer: (_, settlement) => this.#store(life, settlement) },
+      clock: this.time,
+      random: { next64: () => BigInt(random(2 ** 31)) },
+      sleeper: {
+        interrupt: () => sleeper.interrupt(),
+        sleep: async (ms) => {
+          const isSignalled = await sleeper.sleep(ms);
+          return isOver() ? new Promise<boolean>(() => {}) : isSignalled;
+        },
+      },
+      settings,
+      deliver: (event, attempt) => this.#deliver(life, event, attempt),
+      onSkip: ({ id }, seq) => {
+        this.skipped.push(`${id} ${seq}`);
+        this.settled.add(`${id} ${seq}`);
+      },
+      onFailure: (error) => this.failures.push(error),
+    });
+    const life: Life = {
+      isOver: false,
+      dispatcher,
+      inFlight: new Map(),
+      settled: new Map(),
+      lastWriteMs: -Infinity,
+    };
+    dispatcher.start();
+    return life;
+  }
+
+  #feed() {
+    const feed = this.journal.feed();
+    return {
+      start: feed.start,
+      end: () => feed.end(),
+      read: (...page: Parameters<typeof feed.read>) => {
+        if (this.#behaviour.journal().fails) throw new Error('The feed cannot be read.');
+        return feed.read(...page);
+      },
+      advancedPast: (position: string) => feed.advancedPast(position),
+    };
+  }
+
+  /** Takes as long as the journal does, and fails as it does. What belongs to a life that is over never ends. */
+  async #access(isOver: () => boolean): Promise<void> {
+    const { fails, tookMs } = this.#behaviour.journal();
+    if (tookMs > 0) await this.time.wait(tookMs);
+    if (isOver()) await new Promise(() => {});
+    if (fails) throw new Error('The journal is not available.');
+  }
+
+  async #store(life: Life, settlement: ConsumerSettlement): Promise<void> {
+    const { settleMs } = this.#behaviour.settings;
+    const sinceMs = this.time.monotonicMs() - life.lastWriteMs;
+    // The first write of a life makes the consumer.
+    if (sinceMs < settleMs && this.position !== undefined)
+      this.violations.push(`a settlement was written ${sinceMs} ms after the one before`);
+    life.lastWriteMs = this.time.monotonicMs();
+    await this.#access(() => life.isOver);
+    await this.journal.settleConsumer(CONSUMER, settlement);
+    this.writes++;
+    this.#checkStored();
+    // The answer may be lost.
+    await this.#access(() => life.isOver);
+  }
+
+  /** Checks that no unsettled event is before the stored position, or before a lane. */
+  #checkStored(): void {
+    const seqs = new Map(this.lanes.map(({ entity, seq }) => [entity.id, seq]));
+    const start = this.#behaviour.start === 'now' ? Infinity : 0;
+    const position = Number(this.position);
+    for (const [index, { id, record }] of this.#order.entries()) {
+      const { seq, kind } = record;
+      if (kind === 'deleted' || !this.records.has(id) || id.includes(' ')) continue;
+      if (this.settled.has(`${id} ${seq}`) || start > index) continue;
+      const laneSeq = seqs.get(id);
+      if (laneSeq === undefined ? index < position : seq < laneSeq)
+        this.violations.push(`${id} ${seq} was skipped by what is stored`);
+    }
+  }
+
+  async #deliver(life: Life, event: EntityEvent, attempt: number): Promise<DeliveryOutcome> {
+    const { id } = event.entity;
+    this.#checkDelivery(life, event, attempt);
+    this.delivered.push(`${id} ${event.seq} ${attempt}`);
+    life.inFlight.set(id, event.seq);
+    const { ending, tookMs } = this.#behaviour.next(event);
+    if (tookMs > 0) await this.time.wait(tookMs);
+    if (life.isOver) await new Promise(() => {});
+    life.inFlight.delete(id);
+    if (ending.kind === 'rejected') throw new Error('The shard is away.');
+    if (ending.kind === 'done' || ending.kind === 'skip') {
+      life.settled.set(id, event.seq);
+      this.settled.add(`${id} ${event.seq}`);
+    }
+    return ending;
+  }
+
+  #checkDelivery(life: Life, { entity, seq }: EntityEvent, attempt: number): void {
+    const { inFlight, attemptsMax, parkedMax } = this.#behaviour.settings;
+    const { id }: EntityRef = entity;
+    const what = `${id} ${seq}`;
+    if (life.isOver) this.violations.push(`${what} was delivered by a process that has ended`);
+    if (life.inFlight.has(id)) this.violations.push(`${id} got two events at once`);
+    if (life.inFlight.size >= inFlight) this.violations.push(`more than ${inFlight} in flight`);
+    if (attempt > attemptsMax) this.violations.push(`${what} was tried too often`);
+    if (life.dispatcher.parked > parkedMax)
+      this.violations.push(`${what} was delivered although the consumer has stopped`);
+    const [first] = this.unsettled(id);
+    if (first !== undefined && first < seq)
+      this.violations.push(`${what} was delivered before ${first} was settled`);
+    if (seq <= (life.settled.get(id) ?? 0))
+      this.violations.push(`${what} was delivered again without a crash`);
+  }
+}
