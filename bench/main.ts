@@ -19,6 +19,7 @@ import { measureRecorder } from './recorder.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
+import { measureTimers } from './timers.ts';
 
 const LETTERS = [
   'a',
@@ -40,6 +41,7 @@ const LETTERS = [
   'n',
   'n2',
   'o',
+  'p',
 ];
 const { values } = parseArgs({
   options: {
@@ -93,6 +95,7 @@ for (const [letters, measure] of [
   [['m'], () => measureReplay(pace)],
   [['n', 'n2'], () => measureRecorder(wanted, pace, loader)],
   [['o'], () => measureDevLoop(pace)],
+  [['p'], () => measureTimers(pace, entities)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);
