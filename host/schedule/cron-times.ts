@@ -23,7 +23,7 @@ export interface Following {
 }
 
 /** Most occurrences of a cron expression that are counted as missed. */
-export const CRON_MISSED_MAX = 1000;
+export const CRON_MISSED_MAX = 100;
 
 export class CronTimes {
   readonly #cron: Cron;
@@ -55,7 +55,7 @@ export class CronTimes {
   }
 
   /**
-   * Returns the first occurrence after `nowMs`, and the number of those after `dueMs` up to `nowMs`, at most 1,000.
+   * Returns the first occurrence after `nowMs`, and the number of those after `dueMs` up to `nowMs`, at most 100.
    * `dueMs` is at most `nowMs`. Throws as `next` does.
    */
   following(dueMs: number, nowMs: number): Following {

@@ -24,7 +24,7 @@ export class Occurrences {
 
   /**
    * Returns the first occurrence after both `nowMs` and the present occurrence, `dueMs`, and how many occurrences between
-   * the two have passed; for a cron expression, at most 1,000 are counted. Throws when a cron expression or its zone is
+   * the two have passed; for a cron expression, at most 100 are counted. Throws when a cron expression or its zone is
    * invalid.
    */
   following(schedule: Schedule, dueMs: number, nowMs: number): Following {

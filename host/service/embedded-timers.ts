@@ -36,7 +36,9 @@ export class EmbeddedTimers {
   }
 
   begin(): void {
-    void this.#options.timers.exist.then(() => this.#start());
+    void this.#options.timers.exist
+      .then(() => this.#start())
+      .catch((error: unknown) => this.#reports.add(error));
   }
 
   /** Starts no further firing, and waits for those in flight, at most `graceMs` milliseconds. */

@@ -18,6 +18,9 @@ export async function firedCommand(
     case 'gone':
       return { outcome: 'gone' };
     case 'unavailable':
-      return { outcome: 'unavailable', reason: outcome.failure.message };
+      // An engine that is closing is no failure: the next one executes the firing.
+      return outcome.failure.code === 'SVC_STOPPING'
+        ? { outcome: 'unavailable' }
+        : { outcome: 'unavailable', reason: outcome.failure.message };
   }
 }

@@ -130,11 +130,14 @@ export class RunningService {
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => this.#journal.close() },
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
+      // When the shards have stopped, no firing is under way any more.
+      { stop: () => this.#timers.stop(0) },
       {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
       },
-      { stop: () => this.#timers.stop(this.#settings.sections.supervisor.stopGraceMs) },
+      // No firing starts before all shards can execute theirs.
+      { start: async () => this.#timers.begin(await this.#journal.opened) },
       { start: () => this.#announce(), stop: () => this.#withdraw() },
       ...(loop === undefined
         ? []
@@ -168,15 +171,13 @@ export class RunningService {
   }
 
   #makeTimers(): TimerDispatch {
-    const timers = new TimerDispatch({
+    return new TimerDispatch({
       settings: this.#settings.sections.timers,
       shards: this.#supervisor.count,
       env: this.#options.env,
       log: this.#log,
       relink: () => this.#supervisor.linkFirings(),
     });
-    void this.#journal.opened.then((journal) => timers.begin(journal));
-    return timers;
   }
 
   #makeSupervisor(): Supervisor {

@@ -8,6 +8,8 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Log } from '@svc/kit/log';
 import { TimerSeries } from '../storage/timer-series.ts';
+import { systemClock } from '../system.ts';
+import { FailureReports } from './failure-reports.ts';
 import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
 
 /** Pause before a thread that has ended by itself is started again, in milliseconds. */
@@ -38,6 +40,7 @@ export class TimerDispatch {
   /** The counts that the thread takes. */
   readonly series = new TimerSeries();
   readonly #options: TimerDispatchOptions;
+  readonly #reports: FailureReports;
   /** Ends of the links to the present shards that the thread does not have yet, indexed by shard. */
   readonly #ports = new Map<number, MessagePort>();
   #journal: TimedJournal | undefined;
@@ -47,6 +50,9 @@ export class TimerDispatch {
 
   constructor(options: TimerDispatchOptions) {
     this.#options = options;
+    this.#reports = new FailureReports(systemClock, (reason) =>
+      options.log({ level: 'error', message: 'a timer could not be fired', fields: { reason } }),
+    );
   }
 
   /** Returns the shard's end of a new link. It is called at each start of a shard. */
@@ -114,11 +120,7 @@ export class TimerDispatch {
   }
 
   #log(reason: string): void {
-    this.#options.log({
-      level: 'error',
-      message: 'a timer could not be fired',
-      fields: { reason },
-    });
+    this.#reports.add(new Error(reason));
   }
 
   #send(message: ToTimerThread, ports: readonly MessagePort[] = []): void {

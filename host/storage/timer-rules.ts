@@ -108,7 +108,8 @@ export function scheduleChanges(
 
 function isUnchanged(timer: StoredTimer | undefined, wanted: ServiceSchedule): boolean {
   return (
-    timer !== undefined &&
+    // A dead one is set again, since its reason may have gone with the former module.
+    timer?.nextMs !== undefined &&
     timer.target.component === wanted.target.component &&
     timer.target.id === wanted.target.id &&
     timer.command === wanted.command &&

@@ -169,6 +169,8 @@ export class Dispatcher {
 
   /** How long to sleep at a limit. A firing that ends interrupts the sleep. */
   #limitedMs(): number {
+    // The journal does not signal a timer that is due after this sleep, so it is asked again.
+    this.#nextDueMs = undefined;
     return this.#inFlight.size >= this.#needs.settings.inFlight
       ? LOOK_MS
       : this.#bucket.waitMs(this.#needs.clock.monotonicMs());

@@ -1,6 +1,8 @@
 // Timers of a module that runs as a service of two shards: they are fired in the shard of their target, after a kill too, and
 // each once.
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -119,4 +121,19 @@ test('timers are counted for the metrics', async () => {
   for (const id of IDS) await put(url, id, 3_600_000);
   const pending = `\nsvc_timers{state="pending"} ${IDS.length}\n`;
   await expect.poll(metrics, { timeout: 20_000 }).toContain(pending);
+});
+
+test('a service with timers that cannot listen ends', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const first = await serve(data);
+  await put(first.url, 'a', 3_600_000);
+  await first.service.end('SIGKILL');
+  const taken = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const words = ['run', module, '--port', String(port), '--data', data, '--shards', '1'];
+  const second = new SvcProcess(words);
+  onTestFinished(async () => void (await second.end('SIGKILL')));
+  expect((await second.ended).code).toBe(1);
 });

@@ -22,6 +22,9 @@ import type { EntityCall, Outcome } from './entity-call.ts';
 const FAULTS_OF_MODULES: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_EVENT_UNREADABLE',
   'SVC_STATE_CHANGED',
+  // Timers that the command sets cannot be stored.
+  'SVC_TIMERS_FULL',
+  'SVC_TIMER_INVALID',
 ]);
 /** Most UTF-16 units of a failure that are stored with its timer. */
 const FAULT_UNITS_MAX = 1_000;

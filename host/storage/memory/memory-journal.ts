@@ -229,7 +229,7 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   }
 
   #timersChanged(): void {
-    this.alarm.stored(this.#timers.earliestMs() ?? Infinity);
+    this.alarm.stored(this.#timers.takeEarliestMs());
   }
 
   #insert({ entity, key, records, beside }: QueuedAppend): void {

@@ -36,6 +36,9 @@ export class MemoryTimers {
   readonly #limits: TimerLimits;
   readonly #occurrences: Occurrences;
   #lastNumber = 0;
+  /** The result of `#pending`; undefined after a change. */
+  #sorted: readonly PendingTimer[] | undefined = undefined;
+  #earliestChangedMs = Infinity;
   readonly #byNumber = new Map<number, StoredTimer>();
   /** Indexed by component and id of the owner. */
   readonly #byOwner = new Map<string, EntityTimers>();
@@ -167,14 +170,29 @@ export class MemoryTimers {
     for (const timer of after.values()) this.#byNumber.set(timer.number, timer);
     if (after.size === 0) this.#byOwner.delete(keyOf(owner));
     else this.#byOwner.set(keyOf(owner), after);
+    this.#sorted = undefined;
+    for (const timer of after.values())
+      if (before.get(timer.name) !== timer && timer.nextMs !== undefined)
+        this.#earliestChangedMs = Math.min(this.#earliestChangedMs, timer.nextMs);
+  }
+
+  /** Returns when the earliest timer is fired that was set or put off since the last call; Infinity: there is none. */
+  takeEarliestMs(): number {
+    const earliestMs = this.#earliestChangedMs;
+    this.#earliestChangedMs = Infinity;
+    return earliestMs;
   }
 
   /** Returns the timers that are not dead, in the order of their firings. */
   #pending(): readonly PendingTimer[] {
+    if (this.#sorted !== undefined) return this.#sorted;
     const pending: PendingTimer[] = [];
     for (const timer of this.#byNumber.values())
       if (timer.nextMs !== undefined) pending.push({ ...timer, nextMs: timer.nextMs });
-    return pending.toSorted((one, other) => one.nextMs - other.nextMs || one.number - other.number);
+    this.#sorted = pending.toSorted(
+      (one, other) => one.nextMs - other.nextMs || one.number - other.number,
+    );
+    return this.#sorted;
   }
 }
 

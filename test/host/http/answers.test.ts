@@ -75,6 +75,7 @@ describe('failures', () => {
         SVC_JOURNAL_UNAVAILABLE: 503,
         SVC_JOURNAL_FULL: 503,
         SVC_DISK_FULL: 503,
+        SVC_TIMERS_FULL: 503,
         SVC_ENTITY_HELD_BACK: 503,
         SVC_SHARD_UNAVAILABLE: 503,
         SVC_ANSWER_TIMED_OUT: 504,
