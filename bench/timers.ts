@@ -13,6 +13,7 @@ import { EmbeddedTimers } from '../host/service/embedded-timers.ts';
 import { timersInFile } from '../host/service/journal-timers.ts';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
+import { TimerSeries } from '../host/storage/timer-series.ts';
 import { systemClock, systemDigest, systemEventLoop, systemRandom } from '../host/system.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
@@ -52,6 +53,7 @@ export async function measureTimers(pace: Pace, pending: number): Promise<Measur
     timers: timersInFile(opened),
     settings: { ...TIMER_SETTINGS_DEFAULT, firesPerSecond: 1_000_000, inFlight: IN_FLIGHT },
     engine: counted,
+    series: new TimerSeries(),
     report: (reason) => {
       throw new Error(reason);
     },
