@@ -23,7 +23,7 @@ import type { PendingCall } from '../../engine/entity/entity-call.ts';
 import type { Clock } from '../../engine/needs/clock.ts';
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
-import type { Awaitable, Metadata, Refusal, Reply } from '../../model/call.ts';
+import type { Awaitable, Metadata, Refusal } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { callFailure, readFailure } from '../../model/call-failure.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -31,6 +31,16 @@ import type { KeptBytes } from '../../model/kept-bytes.ts';
 import type { Timer, TimerChange } from '../../model/timer.ts';
 import { CallFailures } from './call-failures.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';
+import {
+  BYTES_PER_UNIT,
+  type Call,
+  callBytes,
+  callUnits,
+  checkSame,
+  type Outcome,
+  outcomeUnits,
+  type RecordedCall,
+} from './recorded-call.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
 /** A call that has no answer yet. */
@@ -48,18 +58,6 @@ export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'
  * suspend, and records no more.
  */
 const KEPT_UNITS_MAX = 1024 * 1024;
-const BYTES_PER_UNIT = 2;
-
-type Call = Parameters<HostCalls['call']>;
-type Outcome = Reply | Refusal;
-
-/** A recorded call and its result: an answer, a failure, or the promise of either. */
-interface RecordedCall {
-  readonly call: Call;
-  answer: Awaitable<Outcome> | undefined;
-  failure?: unknown;
-}
-
 export class RequestCalls implements HostCalls {
   /** Undefined while the handler runs where it can suspend. */
   speculate: ((...call: Call) => Outcome | undefined) | undefined;
@@ -352,43 +350,6 @@ export class RequestCalls implements HostCalls {
     this.#failures ??= new CallFailures();
     this.#failures.add(error, describe(error));
   }
-}
-
-function checkSame(recorded: Call, again: Call): void {
-  if (!isSame(recorded, again))
-    throw new GuestFault('trap', 'a handler that was run again made another call');
-}
-
-function isSame([target, name, input, metadata, key]: Call, again: Call): boolean {
-  const [targetAgain, nameAgain, inputAgain, metadataAgain, keyAgain] = again;
-  return (
-    target.component === targetAgain.component &&
-    target.id === targetAgain.id &&
-    name === nameAgain &&
-    input === inputAgain &&
-    key === keyAgain &&
-    metadata.length === metadataAgain.length &&
-    metadata.every(([field, value], index) => {
-      const [fieldAgain, valueAgain] = metadataAgain[index]!;
-      return field === fieldAgain && value === valueAgain;
-    })
-  );
-}
-
-function callUnits([{ component, id }, name, input, metadata, key = '']: Call): number {
-  let units = component.length + id.length + name.length + input.length + key.length;
-  for (const [field, value] of metadata) units += field.length + value.length;
-  return units;
-}
-
-function callBytes(call: Call): number {
-  return callUnits(call) * BYTES_PER_UNIT;
-}
-
-function outcomeUnits(outcome: Outcome): number {
-  if (outcome.kind === 'reply') return outcome.json.length;
-  const { message, details = '', otherCode = '' } = outcome;
-  return message.length + details.length + otherCode.length;
 }
 
 function thrown(error: unknown): never {
