@@ -58,6 +58,7 @@ export type {
 } from './observability-schema.ts';
 export { isQueryDefault, type QueryDefault } from './query-default.ts';
 export { originProblem } from './origin.ts';
+export { jsonMismatch } from './json-mismatch.ts';
 export { declaredCors } from './declared-cors.ts';
 export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';
 export {

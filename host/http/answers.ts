@@ -69,6 +69,21 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'The service has no room for further timers (SVC_TIMERS_FULL). Nothing was done: try again later.',
     [RETRY_AFTER],
   ),
+  SVC_VIEW_BEHIND: errorAnswer(
+    503,
+    'What was asked for does not have the latest changes yet (SVC_VIEW_BEHIND). Try again.',
+    [RETRY_AFTER],
+  ),
+  SVC_VIEW_REBUILDING: errorAnswer(
+    503,
+    'What was asked for is being built (SVC_VIEW_REBUILDING). Try again later.',
+    [RETRY_AFTER],
+  ),
+  SVC_VIEW_STOPPED: errorAnswer(
+    503,
+    'What was asked for is not kept up to date at present (SVC_VIEW_STOPPED).',
+    [RETRY_AFTER],
+  ),
   SVC_ENTITY_HELD_BACK: errorAnswer(
     503,
     'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Try again.',
@@ -105,6 +120,9 @@ export function refusalAnswer(refusal: Refusal): Answer {
 const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_OVERLOADED',
   'SVC_STOPPING',
+  // The thread that builds the view, or in which it has stopped, has logged it.
+  'SVC_VIEW_REBUILDING',
+  'SVC_VIEW_STOPPED',
   'SVC_ENTITY_HELD_BACK',
   'SVC_SHARD_UNAVAILABLE',
   'SVC_RESPONSE_DROPPED',

@@ -3,6 +3,7 @@ import type { HttpCounts } from './http-observer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
+import type { Positions } from '../engine/needs/feed.ts';
 import type { Recorder } from '../engine/needs/recorder.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
@@ -39,6 +40,8 @@ export interface ExchangeParts {
   /** Undefined: no page of another origin may read an answer. */
   readonly cors: Cors | undefined;
   readonly load: Load;
+  /** Positions of the journal, for the header Svc-Position; undefined if the service has no views. */
+  readonly positions?: Positions | undefined;
   readonly recorder: Recorder;
   /** Handler index of the first route, for the recorder. */
   readonly firstRouteIndex: number;

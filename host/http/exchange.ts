@@ -39,12 +39,7 @@ import type { BatchedResponse } from './response-batch.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
-import {
-  answerBytes,
-  handlerRefusalAnswer,
-  responseAnswer,
-  writeAnswer,
-} from './response-writer.ts';
+import { answerBytes, handlerAnswer, writeAnswer } from './response-writer.ts';
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
 
@@ -277,7 +272,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
-    const { settings } = this.#parts;
+    const { settings, positions } = this.#parts;
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
     const spanOutcome = outcome.kind === 'refusal' ? SPAN_REFUSED : outcomeOfStatus(outcome.status);
     if (this.#isAnswered) {
@@ -285,10 +280,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
       return;
     }
     try {
-      const answer =
-        outcome.kind === 'refusal'
-          ? handlerRefusalAnswer(outcome, settings)
-          : responseAnswer(outcome, settings);
+      const answer = handlerAnswer(outcome, settings, positions);
       if (!this.kept.fits(answerBytes(answer))) throw responseDropped();
       this.#record(spanOutcome, refusal, answer.status);
       this.#answer(answer);

@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
+import type { Positions } from '../engine/needs/feed.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
 import type { Caller } from './access.ts';
@@ -32,6 +33,8 @@ export interface HttpServerOptions {
   readonly callerOf: (socket: Socket) => Caller;
   /** The service's own project; absent on a developer's machine. */
   readonly project?: string;
+  /** Positions of the journal, for the header Svc-Position; absent if the service has no views. */
+  readonly positions?: Positions | undefined;
   /** Observes each request; absent: nothing does. */
   readonly observer?: HttpObserver;
   /** Budgets shared with other servers of the service; absent: this server has all that the settings give. */
@@ -79,6 +82,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     random: options.random,
     callerOf: options.callerOf,
     project: options.project,
+    positions: options.positions,
     ...observer,
     connections,
     batch: new ResponseBatch(() => observer.recorder.nowMs()),

@@ -3,6 +3,7 @@
 // the body or belong to the connection or the platform: such a header is a fault of the module, or is left out.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Positions } from '../engine/needs/feed.ts';
 import type { Refusal } from '../model/call.ts';
 import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -10,6 +11,7 @@ import { SMALL_BYTES } from '../model/kept-bytes.ts';
 import { type Answer, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
+import { endToken, POSITION_FIELD } from './position-token.ts';
 
 /** Headers that only the server sets, for framing and for the date: left out of an endpoint's response. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
@@ -32,6 +34,24 @@ const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   text: 'text/plain; charset=utf-8',
   bytes: 'application/octet-stream',
 };
+
+/**
+ * Converts what a handler has answered. `positions`: those of the journal, whose end is added as Svc-Position; undefined: the
+ * header is not added. Throws GuestFault as `responseAnswer` does.
+ */
+export function handlerAnswer(
+  outcome: EndpointResponse | Refusal,
+  settings: HttpSettings,
+  positions: Positions | undefined,
+): Answer {
+  const answer =
+    outcome.kind === 'refusal'
+      ? handlerRefusalAnswer(outcome, settings)
+      : responseAnswer(outcome, settings);
+  if (positions === undefined) return answer;
+  const headers = answer.headers.filter(([name]) => name !== POSITION_FIELD);
+  return { ...answer, headers: [...headers, [POSITION_FIELD, endToken(positions)]] };
+}
 
 /** Converts a response. Throws GuestFault if HTTP cannot carry it, or if it exceeds a limit. */
 export function responseAnswer(response: EndpointResponse, settings: HttpSettings): Answer {

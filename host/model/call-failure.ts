@@ -25,6 +25,9 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_JOURNAL_FULL', 'the journal is full'],
   ['SVC_DISK_FULL', 'the disk is full'],
   ['SVC_TIMERS_FULL', 'there are too many timers'],
+  ['SVC_VIEW_BEHIND', 'the view does not have the events yet'],
+  ['SVC_VIEW_REBUILDING', 'the view is being built'],
+  ['SVC_VIEW_STOPPED', 'the view has stopped'],
   ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
   ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
 ]);

@@ -27,3 +27,12 @@ export interface RowPage {
    */
   readonly asOfMs: number | undefined;
 }
+
+/** Memory that the threads of a service share about one view (host/views/shared-view.ts). */
+export interface SharedViewMemory {
+  readonly position: SharedArrayBuffer;
+  readonly state: SharedArrayBuffer;
+}
+
+/** The memory of each view, by its id. */
+export type SharedViews = Readonly<Record<string, SharedViewMemory>>;

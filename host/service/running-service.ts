@@ -30,6 +30,7 @@ import { moduleReader, readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
+import { ViewThreads } from './view-threads.ts';
 
 export interface RunOptions {
   readonly log: Log;
@@ -48,6 +49,7 @@ export class RunningService {
   readonly #source: Promise<GuestSource>;
   readonly #admission = new AbortController();
   readonly #journal: ServiceJournal;
+  readonly #views: ViewThreads;
   readonly #supervisor: Supervisor;
   readonly #timers: TimerDispatch;
   readonly #history: HistoryThread;
@@ -91,6 +93,7 @@ export class RunningService {
         this.#ended.reject(failure);
       },
     });
+    this.#views = this.#makeViews();
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
     this.#timers = this.#makeTimers();
@@ -129,6 +132,7 @@ export class RunningService {
       { stop: () => this.#admission.abort() },
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => this.#journal.close() },
+      { stop: () => this.#views.stop() },
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       // When the shards have stopped, no firing is under way any more.
       { stop: () => this.#timers.stop(0) },
@@ -180,6 +184,18 @@ export class RunningService {
     });
   }
 
+  #makeViews(): ViewThreads {
+    const { wasm, views, supervisor } = this.#settings.sections;
+    return new ViewThreads({
+      connection: this.#journal.opened.then(({ followerConnection }) => followerConnection),
+      hosting: { wasm },
+      limits: views,
+      supervision: supervisor,
+      env: this.#options.env,
+      log: this.#log,
+    });
+  }
+
   #makeSupervisor(): Supervisor {
     const { name, deployed, host, port, http, shards, sections } = this.#settings;
     const count = shardCount(shards, process.platform, this.#log);
@@ -198,6 +214,7 @@ export class RunningService {
       env: this.#options.env,
       connectJournal: () => this.#journal.connect(),
       linkFirings: (index) => this.#timers.link(index),
+      serveViews: (source) => this.#views.serve(source),
       log: this.#log,
       recovered: () => this.#options.loop?.dev.recovered(),
     });

@@ -21,6 +21,7 @@ import type {
 import type { HttpSettings } from '../http/http-settings.ts';
 import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { CallableEngine } from '../http/requests/request-calls.ts';
+import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RouteTable } from '../http/route-table.ts';
 import { SpanRing } from '../shards/recorder/span-ring.ts';
@@ -57,6 +58,8 @@ export interface ServedGuestOptions {
   readonly budgets: RequestBudgets;
   /** Index of this shard, from 0. */
   readonly index: number;
+  /** Answers queries of views; absent if the service has none. */
+  readonly views?: ServedViews | undefined;
   /** Creates the HTTP server. The caller loads its code: a shard does so while the journal is being opened. */
   readonly createServer: typeof createHttpServer;
   /** Routes requests and calls between the shards of a service; absent if there is one shard. */
@@ -65,8 +68,12 @@ export interface ServedGuestOptions {
 
 type RoutedParts = Pick<
   Parameters<typeof shardRouting>[0],
-  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop'
+  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop' | 'views'
 >;
+
+export interface ServedViews extends QueriedViews {
+  close(): void;
+}
 
 export class ServedGuest {
   readonly engine: EntityEngine;
@@ -75,18 +82,20 @@ export class ServedGuest {
   /** Options for a further server of this guest, such as one without a socket. */
   readonly http: Omit<HttpServerOptions, 'callerOf'>;
   readonly #server: HttpServer;
+  readonly #views: ServedViews | undefined;
   readonly #timers: readonly NodeJS.Timeout[];
   /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
   #graceEndMs = 0;
 
   constructor(options: ServedGuestOptions) {
-    const { guest, deployed, log, numbers, budgets, index, createServer } = options;
+    const { guest, deployed, log, numbers, budgets, index, views, createServer } = options;
     const { http: settings, 'http.cors': cors } = options.sections;
     const random = systemRandom();
     const eventLoop = new EventLoopBudget();
     const recorder = new SpanRing(numbers, index);
     this.engine = servedEngine(options, { random, eventLoop, recorder });
-    const parts = { guest, engine: this.engine, clock: systemClock, random, eventLoop };
+    const parts = { guest, engine: this.engine, clock: systemClock, random, eventLoop, views };
+    this.#views = views;
     const routing = options.route?.(parts);
     const callable: CallableEngine = routing?.router ?? this.engine;
     this.answers = new ShardAnswers({
@@ -105,6 +114,7 @@ export class ServedGuest {
       random,
       handle: routing?.handle ?? requestHandler(parts),
       budgets,
+      positions: views?.positions,
       observer: {
         recorder,
         counts: numbers.http,
@@ -155,6 +165,7 @@ export class ServedGuest {
     const timer = setTimeout(() => this.engine.cancel(), leftMs);
     await this.engine.close();
     clearTimeout(timer);
+    this.#views?.close();
   }
 }
 

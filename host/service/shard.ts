@@ -3,6 +3,7 @@
 // shard-messages.ts. Over the life of a shard these are, in this order: run → admitted, serve → listening,
 // stop → finished, close → stopped. A shard that cannot start sends `failed` instead.
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
@@ -16,6 +17,9 @@ import { attachJournal } from '../storage/journal-connection.ts';
 import { firedCommand } from './fired-command.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
+import type { ViewFinder } from '../views/view-finder.ts';
+
+type Resources = Extract<ToShard, { kind: 'serve' }>;
 
 const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
@@ -77,7 +81,8 @@ async function run(): Promise<void> {
   const httpServer = import('../http/http-server.ts');
   const resources = await serveRequested;
   const journal = attachJournal(resources.journal);
-  served = new ServedGuest(await servedOptions(guest, journal, resources, httpServer));
+  const views = await viewFinder(guest, journal, resources);
+  served = new ServedGuest(await servedOptions({ guest, journal, views, resources, httpServer }));
   const stopRequested = nextMessage('stop');
   const closeRequested = nextMessage('close');
   const address = { ...settings.address, isShared: settings.count > 1 };
@@ -97,16 +102,49 @@ async function run(): Promise<void> {
   send({ kind: 'stopped' });
 }
 
-async function servedOptions(
-  guest: StartedGuest,
-  journal: ServedGuestOptions['journal'],
-  { peers, numbers: shared }: Extract<ToShard, { kind: 'serve' }>,
-  httpServer: Promise<typeof import('../http/http-server.ts')>,
-): Promise<ServedGuestOptions> {
+/** Returns what answers the queries of the module's views; undefined if it has none. */
+async function viewFinder(
+  { descriptor, fingerprint }: StartedGuest,
+  { positions }: Journal,
+  { journal, views: shared }: Resources,
+): Promise<ViewFinder | undefined> {
+  if (shared === undefined) return undefined;
+  // A module without views does not wait for this code.
+  const [{ ViewFinder: Finder }, { declaredViews }, { openViews }] = await Promise.all([
+    import('../views/view-finder.ts'),
+    import('../views/view-definitions.ts'),
+    import('../storage/follower-connection.ts'),
+  ]);
+  const { views: limits } = settings.sections;
+  return new Finder({
+    descriptor,
+    views: declaredViews(descriptor, fingerprint),
+    shared,
+    store: openViews(journal, limits),
+    positions,
+    waitMs: limits.waitMs,
+  });
+}
+
+interface ServedParts {
+  readonly guest: StartedGuest;
+  readonly journal: Journal;
+  readonly views: ViewFinder | undefined;
+  readonly resources: Resources;
+  readonly httpServer: Promise<typeof import('../http/http-server.ts')>;
+}
+
+async function servedOptions({
+  guest,
+  journal,
+  views,
+  resources: { peers, numbers: shared },
+  httpServer,
+}: ServedParts): Promise<ServedGuestOptions> {
   const { index, count, sections, deployed } = settings;
   const numbers = new ShardNumbers(guest.descriptor, sections.observability.ringCapacity, shared);
   const budgets = requestBudgets(sections.http, settings.budgets, index);
-  const options = { guest, journal, deployed, sections, log, numbers, budgets, index };
+  const options = { guest, journal, deployed, sections, log, numbers, budgets, index, views };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');

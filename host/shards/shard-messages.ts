@@ -5,6 +5,7 @@ import type { FaultEntry } from '../model/fault-entry.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';
+import type { SharedViews } from '../model/view.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { PeerLink } from './peer-link.ts';
@@ -46,12 +47,13 @@ export type FromShard =
 export type ToShard =
   /** The source to run; none of its code has run. */
   | { readonly kind: 'run'; readonly source: GuestSource }
-  /** `peers`: links to the other shards. */
+  /** `peers`: links to the other shards. `views`: memory of the module's views; undefined if it has none. */
   | {
       readonly kind: 'serve';
       readonly journal: JournalConnection;
       readonly peers: readonly Peer[];
       readonly numbers: SharedNumbers;
+      readonly views: SharedViews | undefined;
     }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }

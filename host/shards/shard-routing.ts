@@ -9,6 +9,7 @@ import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerTable } from '../model/handler-table.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
+import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RequestRouter } from './request-router.ts';
 import { ShardRouter } from './shard-router.ts';
@@ -22,6 +23,8 @@ interface Parts {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly eventLoop: EventLoopBudget;
+  /** Absent if the service has no views. */
+  readonly views?: QueriedViews | undefined;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Indices of the handlers of the module, which all shards share. */
   readonly handlerTable: HandlerTable;
@@ -34,7 +37,7 @@ export interface ShardRouting {
   readonly handle: ReturnType<typeof requestHandler>;
 }
 
-export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRouting {
+export function shardRouting({ guest, clock, random, views, ...parts }: Parts): ShardRouting {
   const { index, ownership, eventLoop } = parts;
   const router = new ShardRouter({
     ...parts,
@@ -51,6 +54,7 @@ export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRo
     engine: router,
     clock,
     random,
+    views,
     eventLoop,
     firstCallIsRemote: (request, target, waiter) =>
       requests.firstCallIsRemote(request, target, waiter),

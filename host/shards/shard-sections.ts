@@ -5,12 +5,14 @@ import type { HostingSettings } from '../hosting/guest-source.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { LogLimits } from '@svc/kit/log-limits';
+import type { ViewLimits } from '../model/view-limits.ts';
 
 export interface ShardSections extends HostingSettings {
   readonly http: HttpSettings;
   readonly 'http.cors': CorsSettings;
   readonly engine: EngineLimits;
   readonly timers: TimerSettings;
+  readonly views: ViewLimits;
   readonly log: LogLimits;
   /** `ringCapacity`: maximum number of spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };

@@ -10,6 +10,7 @@ import { entryBytes } from '@svc/kit/log-rate';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
 import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
+import type { SharedViews } from '../model/view.ts';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
 import { OpenQuestions, shardAway } from './open-questions.ts';
@@ -118,14 +119,19 @@ export class ShardThread {
   }
 
   /** Serves the admitted module. */
-  serve(journal: JournalConnection, peers: readonly Peer[], numbers: SharedNumbers): void {
+  serve(
+    journal: JournalConnection,
+    peers: readonly Peer[],
+    numbers: SharedNumbers,
+    views?: SharedViews,
+  ): void {
     const ports = [...journal.ports, ...peers.map(({ port }) => port)];
     if (this.#hasEnded) {
       for (const port of ports) port.close();
       return;
     }
     this.#expect('to listen');
-    this.#send({ kind: 'serve', journal, peers, numbers }, ports);
+    this.#send({ kind: 'serve', journal, peers, numbers, views }, ports);
   }
 
   /** Gives the thread its end of a link on which firings arrive. Call it while the thread serves. */

@@ -8,6 +8,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
+import type { SharedViews } from '../model/view.ts';
 import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { shardAway } from './open-questions.ts';
@@ -31,6 +32,11 @@ export interface Supervised {
   /** The whole environment of a shard's thread. */
   readonly env?: Readonly<Record<string, string>>;
   readonly log: Log;
+  /**
+   * Called whenever a thread is about to serve a source. Returns the memory of its views, which are kept up to date from
+   * then on; undefined if it has none.
+   */
+  readonly serveViews?: (source: GuestSource) => SharedViews | undefined;
   /** Called when a shard serves again that had ended or could not take over. */
   readonly recovered?: () => void;
 }
@@ -181,7 +187,8 @@ export class SupervisedShard {
       if (this.#isStopping) throw stopping();
       const { journal, peers } = await acquire(shard);
       this.numbers ??= new ShardNumbers(descriptor, this.#capacity);
-      shard.serve(journal, peers, this.numbers.shared);
+      const views = this.#supervised.serveViews?.(await this.#source);
+      shard.serve(journal, peers, this.numbers.shared, views);
       listens(shard, await shard.listening);
       this.isServing = true;
       const sinceMs = performance.now();

@@ -11,10 +11,16 @@ import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import { ViewFold } from './view-fold.ts';
 
-/** Maximum number of records of a page while a view is built. */
-const BUILDING_RECORDS = 5_000;
-/** Maximum number of records of a page while a view follows. */
-const FOLLOWING_RECORDS = 1_000;
+/** Maximum number of records of a page. */
+export interface PageSizes {
+  /** While a view is built. */
+  readonly building: number;
+  /** While a view follows. */
+  readonly following: number;
+}
+
+/** Sizes for a thread that does nothing else. */
+export const PAGE_SIZES: PageSizes = { building: 5_000, following: 1_000 };
 /** Number of rows whose columns are filled before the thread yields. */
 const INDEXED_ROWS = 5_000;
 
@@ -41,7 +47,10 @@ export interface FollowerNeeds {
   readonly store: ViewStore;
   readonly limits: Pick<ViewLimits, 'keyBytesMax'>;
   readonly pace: BuildingPace;
+  readonly pageSizes?: PageSizes;
   readonly observer: ViewObserver;
+  /** Whether a damaged row was found, so that all rows are built again. */
+  readonly areDamaged?: boolean;
 }
 
 export class ViewFollower {
@@ -51,13 +60,13 @@ export class ViewFollower {
 
   /** Opens the writer. Rejects with its errors, and with those of the feed. */
   static async open(needs: FollowerNeeds): Promise<ViewFollower> {
-    const { feed, store, view, observer } = needs;
+    const { feed, store, view, observer, areDamaged = false } = needs;
     const writer = await store.openWriter(view.stored);
     try {
       const { foldedTo } = writer;
       let reason = writer.discarded;
-      if (foldedTo !== undefined && !isOf(feed, foldedTo)) {
-        reason = 'they are of another journal';
+      if (foldedTo !== undefined && (areDamaged || !isOf(feed, foldedTo))) {
+        reason = areDamaged ? 'they are damaged' : 'they are of another journal';
         await writer.clear();
       }
       if (!writer.isLive) observer.building(reason);
@@ -75,6 +84,26 @@ export class ViewFollower {
     this.#fold = new ViewFold({ view, guest, feed, writer, foldedTo: writer.foldedTo, limits });
   }
 
+  /** Whether queries are answered. */
+  get isLive(): boolean {
+    return this.#writer.isLive;
+  }
+
+  /** The position up to which events are folded. */
+  get position(): Position {
+    return this.#fold.position;
+  }
+
+  get rowCount(): number {
+    return this.#writer.rowCount;
+  }
+
+  /** Number of records on disk that are not folded yet. */
+  get recordsLeft(): number {
+    const { feed } = this.#needs;
+    return feed.count(this.#fold.position, feed.end());
+  }
+
   /**
    * Builds the rows, unless they are live. Resolves once they are, or `signal` is aborted. Rejects with ViewStopped, and with
    * the errors of feed and writer.
@@ -83,7 +112,7 @@ export class ViewFollower {
     const { observer, pace } = this.#needs;
     while (!signal.aborted && !this.#writer.isLive) {
       const startedMs = performance.now();
-      const hasFolded = await this.#step(BUILDING_RECORDS);
+      const hasFolded = await this.#step(this.#sizes.building);
       if (!hasFolded && (await this.#writer.prepareIndexes(INDEXED_ROWS))) {
         await this.#writer.goLive();
         observer.live();
@@ -102,7 +131,10 @@ export class ViewFollower {
     observer.folded(this.#fold.position, this.#writer.rowCount);
     let areIndexesReady = false;
     while (!signal.aborted) {
-      if (await this.#step(FOLLOWING_RECORDS)) continue;
+      if (await this.#step(this.#sizes.following)) {
+        await yielded();
+        continue;
+      }
       areIndexesReady ||= await this.#writer.prepareIndexes(INDEXED_ROWS);
       if (areIndexesReady && !signal.aborted) await feed.advancedPast(this.#fold.position);
     }
@@ -112,11 +144,22 @@ export class ViewFollower {
     this.#writer.close();
   }
 
+  get #sizes(): PageSizes {
+    return this.#needs.pageSizes ?? PAGE_SIZES;
+  }
+
   async #step(recordsMax: number): Promise<boolean> {
     const hasFolded = await this.#fold.step(recordsMax);
     if (hasFolded) this.#needs.observer.folded(this.#fold.position, this.#writer.rowCount);
     return hasFolded;
   }
+}
+
+/** Lets the other work of the thread go first. */
+function yielded(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** Whether the journal has the record at which the rows are. */

@@ -41,6 +41,7 @@ import {
   outcomeUnits,
   type RecordedCall,
 } from './recorded-call.ts';
+import type { RequestFinds } from './request-finds.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
 /** A call that has no answer yet. */
@@ -65,6 +66,9 @@ export class RequestCalls implements HostCalls {
   readonly requestMs: number;
   /** Metadata of the request. Its trace is that of the timers that the handler sets. */
   metadata: Metadata = [];
+  /** Queries of views; absent if the service has none. A handler that makes one can wait, and is not run again (R2). */
+  find: HostCalls['find'];
+  #finds: RequestFinds | undefined;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #eventLoop: EventLoopBudget;
@@ -116,7 +120,20 @@ export class RequestCalls implements HostCalls {
     return this.#replayedCalls < this.#recorded.length ? this.requestMs : this.#clock.nowMs();
   }
 
+  /** Lets the handler make queries of views. Call it before the handler begins. */
+  allowFinds(finds: RequestFinds): void {
+    this.#finds = finds;
+    this.find = (...query) => this.#attempt(() => this.#withinBudget(() => finds.find(...query)));
+  }
+
   call(...call: Call): Awaitable<Outcome> {
+    const finds = this.#finds;
+    return finds === undefined
+      ? this.#call(call)
+      : finds.noted(call[0], call[1], () => this.#call(call));
+  }
+
+  #call(call: Call): Awaitable<Outcome> {
     const recorded = this.#recorded[this.#replayedCalls];
     if (recorded === undefined) {
       const [target, name, input, metadata] = call;

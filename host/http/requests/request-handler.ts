@@ -7,7 +7,13 @@
 import type { RandomSource, Clock } from '../../engine/needs/clock.ts';
 import type { Guest } from '../../engine/needs/guest.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
-import type { Awaitable, CallContext, Metadata, Refusal } from '../../model/call.ts';
+import {
+  type Awaitable,
+  type CallContext,
+  type Metadata,
+  type Refusal,
+  refusal,
+} from '../../model/call.ts';
 import {
   type AnswerWaiter,
   type EndpointRequest,
@@ -17,13 +23,17 @@ import {
 import type { EntityRef } from '../../model/entity.ts';
 import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
+import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
+import { positionAfter } from '../position-token.ts';
 
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
   readonly engine: CallableEngine;
   readonly clock: Clock;
   readonly random: RandomSource;
+  /** Absent if the service has no views. */
+  readonly views?: QueriedViews | undefined;
   /** The budget of the thread that all requests run in. */
   readonly eventLoop?: EventLoopBudget;
   /** Called when the first entity that a handler calls is owned by another shard. */
@@ -41,6 +51,7 @@ export function requestHandler({
   engine,
   clock,
   random,
+  views,
   eventLoop = new EventLoopBudget(),
   firstCallIsRemote,
 }: Parts) {
@@ -93,6 +104,11 @@ export function requestHandler({
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
     const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
     calls.metadata = metadata;
+    if (views !== undefined) {
+      const after = positionAfter(request.headers, views.positions);
+      if (after === 'invalid') return FOREIGN_TOKEN;
+      calls.allowFinds(new RequestFinds(views, after));
+    }
     const answer = eventLoop.isUsedUp()
       ? eventLoop.yield().then(() => {
           checkWanted(calls);
@@ -104,6 +120,11 @@ export function requestHandler({
     return answer;
   };
 }
+
+const FOREIGN_TOKEN = refusal(
+  'BAD_REQUEST',
+  'The header Svc-After is no token of this service. Pass on the value of Svc-Position as it is, or leave the header out.',
+);
 
 /** Throws when the request was cancelled. */
 function checkWanted({ cancelReason }: RequestCalls): void {

@@ -1,0 +1,36 @@
+// PositionToken is a position of the journal as callers get it in the header Svc-Position, and give it back in Svc-After. It is
+// opaque to them. A token carries no signature, because a forged one gives nothing away: it only lets the queries of its own
+// request wait.
+import type { Position, Positions } from '../engine/needs/feed.ts';
+import type { HeaderList } from '../model/endpoint.ts';
+
+/** Header of a response: everything that its handler has stored is before this position. */
+export const POSITION_FIELD = 'svc-position';
+/** Header of a request: the queries of its handler have to see everything before this position. */
+export const AFTER_FIELD = 'svc-after';
+/** First characters of a token. Another form of positions gets other ones. */
+const PREFIX = 'p1-';
+
+/** Returns the token of the present end of the journal. */
+export function endToken(positions: Positions): string {
+  return PREFIX + positions.end();
+}
+
+/**
+ * Returns the position that the header Svc-After names; undefined if there is no such header, and `invalid` if its value
+ * is no token of this journal.
+ */
+export function positionAfter(
+  headers: HeaderList,
+  positions: Positions,
+): Position | 'invalid' | undefined {
+  const given = headers.find(([name]) => name === AFTER_FIELD);
+  if (given === undefined) return undefined;
+  const [, token] = given;
+  const position = token.startsWith(PREFIX)
+    ? positions.parse(token.slice(PREFIX.length))
+    : undefined;
+  // A token from this journal is never ahead of its end.
+  if (position === undefined || !positions.hasReached(positions.end(), position)) return 'invalid';
+  return position;
+}

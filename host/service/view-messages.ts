@@ -1,0 +1,38 @@
+// Messages between the main thread and a thread that folds events into the rows of views (view-thread.ts).
+import type { LogEntry } from '@svc/kit/log-entry';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import type { SharedViews } from '../model/view.ts';
+import type { ViewLimits } from '../model/view-limits.ts';
+import type { FollowerConnection } from '../storage/follower-connection.ts';
+
+/**
+ * - `follow`: keeps all views up to date, and builds those that take little work.
+ * - `build`: builds the views that it is asked for, one after the other, at the lowest priority.
+ */
+export type ViewRole = 'follow' | 'build';
+
+/** Start data of the thread. */
+export interface ViewThreadSettings {
+  readonly role: ViewRole;
+  readonly source: GuestSource;
+  readonly hosting: HostingSettings;
+  readonly connection: FollowerConnection;
+  readonly limits: ViewLimits;
+  /** Memory of all views of the source. */
+  readonly shared: SharedViews;
+  /** Ids of the views to begin with. */
+  readonly views: readonly string[];
+}
+
+export type ToViewThread =
+  /** A view that another thread has built, or that is to be built. */
+  | { readonly kind: 'take'; readonly view: string }
+  /** The thread finishes what it is doing, and ends. */
+  | { readonly kind: 'stop' };
+
+export type FromViewThread =
+  | { readonly kind: 'log'; readonly entry: LogEntry }
+  /** To build the view takes much work: another thread has to do it. */
+  | { readonly kind: 'to-build'; readonly view: string }
+  /** The thread has built the view, and has released its rows. */
+  | { readonly kind: 'built'; readonly view: string };

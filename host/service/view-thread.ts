@@ -1,0 +1,96 @@
+// ViewThread is the entry point of a thread that folds events into the rows of views, with a guest, a feed and a store of its
+// own. Its start data are ViewThreadSettings, and it exchanges the messages of view-messages.ts with the main thread.
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { startGuest } from '../hosting/start-guest.ts';
+import { openFeed, openViews } from '../storage/follower-connection.ts';
+import { systemClock } from '../system.ts';
+import { PolitePace, threadPaceClock } from '../views/polite-pace.ts';
+import { SharedView } from '../views/shared-view.ts';
+import { declaredViews } from '../views/view-definitions.ts';
+import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
+import type { FromViewThread, ToViewThread, ViewThreadSettings } from './view-messages.ts';
+
+/** Number of records up to which a view is built by the thread that follows. */
+const BUILT_AT_ONCE_RECORDS = 10_000;
+const PRIORITY_LOWEST = 19;
+/** How often files of definitions that are not used any more are looked for, in milliseconds. */
+const REMOVE_UNUSED_MS = 3_600_000;
+
+const settings = workerData as ViewThreadSettings;
+const { role, source, connection, limits } = settings;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+const send = (message: FromViewThread) => parentPort!.postMessage(message);
+/** Views that are asked for before the guest has started. */
+const early: string[] = [...settings.views];
+let take = (view: string): void => void early.push(view);
+let stop = (): void => process.exit();
+
+parentPort!.on('message', (message: ToViewThread) => {
+  if (message.kind === 'take') take(message.view);
+  else stop();
+});
+
+// Elsewhere it would lower the priority of the whole process.
+if (role === 'build' && process.platform === 'linux') setPriority(0, PRIORITY_LOWEST);
+
+// A fold is repeated whenever a view is built again, so the lines that it logs are discarded.
+const guest = await startGuest(source, settings.hosting, () => {});
+const store = openViews(connection, limits);
+const projector = new ViewProjector({
+  guest: guest.views!,
+  feed: openFeed(connection),
+  store,
+  limits,
+  pace: new PolitePace(threadPaceClock),
+  log: (entry) => send({ kind: 'log', entry }),
+});
+const views = new Map<string, ProjectedView>(
+  declaredViews(source.descriptor, source.fingerprint).map(({ folded }) => [
+    folded.id,
+    { folded, shared: new SharedView(settings.shared[folded.id]) },
+  ]),
+);
+
+async function follow(view: ProjectedView): Promise<void> {
+  const end = await projector.follow(view, BUILT_AT_ONCE_RECORDS);
+  if (end === 'to-build') send({ kind: 'to-build', view: view.folded.id });
+}
+
+/** The latest building; never rejects. */
+let building: Promise<void> = Promise.resolve();
+
+async function build(view: ProjectedView, before: Promise<void>): Promise<void> {
+  await before;
+  const end = await projector.build(view);
+  if (end === 'live') send({ kind: 'built', view: view.folded.id });
+}
+
+function removeUnused(): void {
+  const inUse = new Set([...views.values()].map(({ folded }) => folded.stored.definition));
+  try {
+    store.removeUnused(inUse, systemClock.nowMs());
+  } catch (error) {
+    const fields = { reason: error instanceof Error ? error.message : String(error) };
+    send({
+      kind: 'log',
+      entry: { level: 'warn', message: 'unused rows of views were not deleted', fields },
+    });
+  }
+}
+
+take = (id) => {
+  const view = views.get(id)!;
+  if (role === 'follow') void follow(view);
+  else building = build(view, building);
+};
+for (const view of early) take(view);
+if (role === 'follow') {
+  removeUnused();
+  setInterval(removeUnused, REMOVE_UNUSED_MS).unref();
+}
+stop = () =>
+  void projector.close().then(async () => {
+    await guest.close();
+    process.exit();
+  });

@@ -1,0 +1,213 @@
+// ViewThreads own the threads that fold events into the rows of a service's views: one that follows the journal, and, while
+// rows are being built, one that builds them. Both run on the main thread's behalf, which runs no code of a module itself. A
+// service without views has none of them.
+//
+// Invariants
+// T1  Only the threads of one source run at a time: those of the former one have ended before those of the next start.
+// T2  A view is with one thread at a time: it is built before it is followed.
+// T3  After `stop` no thread is started, and none is left.
+import { Worker } from 'node:worker_threads';
+import type { Log } from '@svc/kit/log';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import type { SharedViewMemory, SharedViews } from '../model/view.ts';
+import type { ViewLimits } from '../model/view-limits.ts';
+import { RestartPauses } from '../shards/restart-pauses.ts';
+import type { SupervisorLimits } from '../shards/supervisor-limits.ts';
+import type { FollowerConnection } from '../storage/follower-connection.ts';
+import { SharedView } from '../views/shared-view.ts';
+import type {
+  FromViewThread,
+  ToViewThread,
+  ViewRole,
+  ViewThreadSettings,
+} from './view-messages.ts';
+
+export interface ViewThreadsOptions {
+  /** Resolves once the journal is open; may stay pending. */
+  readonly connection: Promise<FollowerConnection>;
+  readonly hosting: HostingSettings;
+  readonly limits: ViewLimits;
+  readonly supervision: SupervisorLimits;
+  /** The whole environment of the threads. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+  /** Code of the threads. */
+  readonly file?: URL;
+}
+
+export class ViewThreads {
+  readonly #options: ViewThreadsOptions;
+  #current: SourceViews | undefined;
+  /** Settles when the threads of former sources have ended; never rejects. */
+  #formerEnded: Promise<void> = Promise.resolve();
+
+  constructor(options: ViewThreadsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the memory of the source's views, and keeps them up to date from now on instead of those of the former
+   * source. Returns undefined if the source has no views. May be called again with the same source.
+   */
+  serve(source: GuestSource): SharedViews | undefined {
+    if (this.#current?.source === source) return this.#current.shared;
+    const former = this.#current;
+    if (former !== undefined) {
+      this.#current = undefined;
+      this.#formerEnded = Promise.all([this.#formerEnded, former.stop()]).then(() => {});
+    }
+    if (source.descriptor.views === undefined) return undefined;
+    this.#current = new SourceViews(source, this.#options);
+    void this.#current.start(this.#formerEnded);
+    return this.#current.shared;
+  }
+
+  /** Ends the threads, after the events that are being folded. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#formerEnded, this.#current?.stop()]);
+  }
+}
+
+/** The views of one source, and the threads that they are with. */
+class SourceViews {
+  readonly source: GuestSource;
+  readonly shared: SharedViews;
+  readonly #options: ViewThreadsOptions;
+  readonly #pauses: Readonly<Record<ViewRole, RestartPauses>>;
+  readonly #threads: Partial<Record<ViewRole, Worker>> = {};
+  /** Threads that have not ended, also those that were told to. */
+  readonly #running = new Set<Worker>();
+  /** Ids of the views that are being built, or wait for it. */
+  readonly #toBuild = new Set<string>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #connection: FollowerConnection | undefined;
+  #isStopping = false;
+
+  constructor(source: GuestSource, options: ViewThreadsOptions) {
+    this.source = source;
+    this.#options = options;
+    const views = source.descriptor.views ?? [];
+    this.shared = Object.fromEntries(
+      views.map(({ id }): [string, SharedViewMemory] => [id, new SharedView().memory]),
+    );
+    const { supervision } = options;
+    this.#pauses = {
+      follow: new RestartPauses(supervision),
+      build: new RestartPauses(supervision),
+    };
+  }
+
+  async start(formerEnded: Promise<void>): Promise<void> {
+    [this.#connection] = await Promise.all([this.#options.connection, formerEnded]);
+    this.#startThread('follow');
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    const { stopMarginMs } = this.#options.supervision;
+    await Promise.all(
+      [...this.#running].map(async (thread) => {
+        post(thread, { kind: 'stop' });
+        const timer = setTimeout(() => void thread.terminate(), stopMarginMs);
+        await ended(thread);
+        clearTimeout(timer);
+      }),
+    );
+  }
+
+  #startThread(role: ViewRole): void {
+    if (this.#isStopping || this.#threads[role] !== undefined) return;
+    const { hosting, limits, env, supervision, file } = this.#options;
+    const { source, shared } = this;
+    const views =
+      role === 'build'
+        ? [...this.#toBuild]
+        : Object.keys(shared).filter((view) => !this.#toBuild.has(view));
+    const settings: ViewThreadSettings = {
+      role,
+      source,
+      hosting,
+      connection: this.#connection!,
+      limits,
+      shared,
+      views,
+    };
+    const thread = new Worker(file ?? new URL('./view-thread.ts', import.meta.url), {
+      name: `views ${role}`,
+      workerData: settings,
+      env,
+      resourceLimits: { maxOldGenerationSizeMb: supervision.shardHeapMib },
+    });
+    this.#threads[role] = thread;
+    this.#running.add(thread);
+    const sinceMs = performance.now();
+    let reason = 'the thread ended without saying why';
+    thread.on('message', (message: FromViewThread) => this.#receive(message));
+    thread.on('error', (error: unknown) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    thread.on('exit', () => {
+      this.#running.delete(thread);
+      if (this.#threads[role] !== thread) return;
+      delete this.#threads[role];
+      this.#startAgain(role, reason, performance.now() - sinceMs);
+    });
+  }
+
+  #startAgain(role: ViewRole, reason: string, servedMs: number): void {
+    if (this.#isStopping) return;
+    const pauseMs = this.#pauses[role].next(servedMs);
+    this.#options.log({
+      level: 'error',
+      message: 'the thread that folds views ended by itself and is started again',
+      fields: { code: 'SVC_SHARD_FAILED', reason, pauseMs },
+    });
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#startThread(role);
+    }, pauseMs);
+    this.#timers.add(timer);
+  }
+
+  #receive(message: FromViewThread): void {
+    switch (message.kind) {
+      case 'log':
+        return this.#options.log(message.entry);
+      case 'to-build':
+        return this.#build(message.view);
+      case 'built':
+        return this.#built(message.view);
+    }
+  }
+
+  #build(view: string): void {
+    const fields = { view };
+    this.#options.log({ level: 'info', message: 'the rows of a view are being built', fields });
+    this.#toBuild.add(view);
+    const thread = this.#threads.build;
+    if (thread === undefined) this.#startThread('build');
+    else post(thread, { kind: 'take', view });
+  }
+
+  #built(view: string): void {
+    this.#toBuild.delete(view);
+    const { follow, build } = this.#threads;
+    // A thread that is started again later begins with all views that are not being built.
+    if (follow !== undefined) post(follow, { kind: 'take', view });
+    if (this.#toBuild.size > 0 || build === undefined) return;
+    delete this.#threads.build;
+    post(build, { kind: 'stop' });
+  }
+}
+
+function post(thread: Worker, message: ToViewThread): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  thread.postMessage(message);
+}
+
+function ended(thread: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    thread.once('exit', () => resolve());
+  });
+}

@@ -1,0 +1,61 @@
+// SharedView is what the threads of a service share about one view: up to which position its events are folded, and whether
+// its queries are answered. The thread that folds the events sets it, and the shards read it and wait for it.
+import type { SharedViewMemory } from '../model/view.ts';
+import { SharedPosition } from './shared-position.ts';
+
+/**
+ * - `starting`: no thread has looked at the rows yet.
+ * - `building`: the rows are being built.
+ * - `live`: events are folded as they are stored.
+ * - `stopped`: an event could not be folded, and no later event is.
+ */
+export type ViewState = 'starting' | 'building' | 'live' | 'stopped';
+
+const STATES: readonly ViewState[] = ['starting', 'building', 'live', 'stopped'];
+
+export class SharedView {
+  readonly #position: SharedPosition;
+  readonly #state: Int32Array;
+
+  /** `memory`: that of another thread's SharedView; without it, new memory is allocated, for a view that is starting. */
+  constructor(memory?: SharedViewMemory) {
+    this.#position = new SharedPosition(memory?.position);
+    this.#state = new Int32Array(
+      memory?.state ?? new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    );
+  }
+
+  /** Memory to create another thread's SharedView with. */
+  get memory(): SharedViewMemory {
+    return {
+      position: this.#position.shared,
+      state: this.#state.buffer as SharedArrayBuffer,
+    };
+  }
+
+  /** The position up to which events are folded; an empty text if it is not known yet. */
+  get position(): string {
+    return this.#position.get();
+  }
+
+  get state(): ViewState {
+    return STATES[Atomics.load(this.#state, 0)]!;
+  }
+
+  /** Sets the position. Only one thread at a time may call this and `become`. */
+  foldedTo(position: string): void {
+    this.#position.set(position);
+  }
+
+  become(state: ViewState): void {
+    if (state === this.state) return;
+    Atomics.store(this.#state, 0, STATES.indexOf(state));
+    // Wakes the threads that wait, even those that have just looked at the former state.
+    this.#position.set(this.#position.get());
+  }
+
+  /** Resolves with true once `isReached` holds for the view, or with false after `waitMs` milliseconds. */
+  reached(isReached: (view: SharedView) => boolean, waitMs: number): Promise<boolean> {
+    return this.#position.reached(() => isReached(this), waitMs);
+  }
+}

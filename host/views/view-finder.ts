@@ -1,0 +1,191 @@
+// ViewFinder answers the queries of a service's views for the handlers of one thread.
+//
+// Invariants
+// N1  A page has every event before the position `after` that its caller names, or the query fails.
+// N2  A query waits at most `waitMs`. It does not wait for what cannot come: for a view that has stopped, or that has many
+//     events to fold before it can be queried.
+import { type ModuleDescriptor, type TypeSchema, jsonMismatch, recordOf } from '@svc/contract';
+import { SvcError } from '@svc/kit/svc-error';
+import type { Position, Positions } from '../engine/needs/feed.ts';
+import type { ViewReader, ViewStore } from '../engine/needs/views.ts';
+import { quoted } from '../engine/quoted.ts';
+import { type Refusal, refusal } from '../model/call.ts';
+import { NameTable } from '../model/name-table.ts';
+import type { RowPage, SharedViews } from '../model/view.ts';
+import { SharedView } from './shared-view.ts';
+import type { DeclaredQuery, DeclaredView } from './view-definitions.ts';
+import { viewBehind, viewBuilding, viewStopped } from './view-failures.ts';
+
+/** Number of records from which on a query does not wait until a view is built. */
+const SOON_BUILT_RECORDS = 10_000;
+/** Maximum UTF-16 units of a query's parameters. */
+const INPUT_UNITS_MAX = 64 * 1024;
+
+export interface ViewFinderNeeds {
+  readonly descriptor: Pick<ModuleDescriptor, 'entities' | 'types'>;
+  readonly views: readonly DeclaredView[];
+  readonly shared: SharedViews;
+  readonly store: Pick<ViewStore, 'reader'>;
+  readonly positions: Positions;
+  /** How long a query waits, in milliseconds. */
+  readonly waitMs: number;
+}
+
+interface QueriedView {
+  readonly declared: DeclaredView;
+  readonly shared: SharedView;
+  readonly reader: ViewReader;
+}
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+export class ViewFinder {
+  readonly positions: Positions;
+  readonly #views: NameTable<QueriedView>;
+  readonly #readers: readonly ViewReader[];
+  readonly #types: ModuleDescriptor['types'];
+  /** Names of the commands, by component. */
+  readonly #commands: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly #waitMs: number;
+
+  constructor({ descriptor, views, shared, store, positions, waitMs }: ViewFinderNeeds) {
+    this.positions = positions;
+    this.#types = descriptor.types;
+    this.#waitMs = waitMs;
+    this.#commands = new Map(
+      descriptor.entities.map(({ component, commands }) => [
+        component,
+        new Set(commands.map(({ name }) => name)),
+      ]),
+    );
+    const queried = views.map((declared) => ({
+      declared,
+      shared: new SharedView(shared[declared.folded.id]),
+      reader: store.reader(declared.folded.stored),
+    }));
+    this.#views = new NameTable(queried.map((view) => [view.declared.folded.id, view] as const));
+    this.#readers = queried.map(({ reader }) => reader);
+  }
+
+  /** Returns whether a call of an entity may store events. */
+  isCommand(component: string, name: string): boolean {
+    return this.#commands.get(component)?.has(name) ?? false;
+  }
+
+  /**
+   * Finds rows as `HostCalls.find` does. `after`: a position before which the rows have to have all events; undefined: any
+   * rows will do. Rejects with SVC_VIEW_BEHIND, SVC_VIEW_REBUILDING, SVC_VIEW_STOPPED, SVC_VIEW_CORRUPT and
+   * SVC_DATA_UNUSABLE.
+   */
+  async find(
+    view: string,
+    query: string,
+    input: string,
+    limit: number,
+    cursor: string | undefined,
+    after: Position | undefined,
+  ): Promise<RowPage | Refusal> {
+    const found = this.#views.get(view);
+    if (found === undefined) return refusal('NOT_FOUND', `the service has no view ${quoted(view)}`);
+    const declared = found.declared.queries.get(query);
+    if (declared === undefined)
+      return refusal('NOT_FOUND', `the view '${view}' has no query ${quoted(query)}`);
+    const parameters = this.#parameters(declared, input);
+    if ('problem' in parameters)
+      return refusal(
+        'BAD_REQUEST',
+        `the parameters of the query '${query}' of the view '${view}' do not fit: ${parameters.problem}`,
+      );
+    await this.#readable(found, after);
+    try {
+      const asked = { plan: declared.plan, parameters: parameters.values };
+      const page = await found.reader.find(asked, limit, cursor);
+      return { rows: page.rows.map(({ json }) => json), cursor: page.cursor, asOfMs: undefined };
+    } catch (error) {
+      return this.#refusedBy(error, found);
+    }
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.close();
+  }
+
+  /** Resolves once the rows have all events before `after`. Rejects when they do not in time. */
+  async #readable({ declared, shared }: QueriedView, after: Position | undefined): Promise<void> {
+    const { positions } = this;
+    const hasReached = () => {
+      const { position } = shared;
+      return after === undefined || (position !== '' && positions.hasReached(position, after));
+    };
+    const isDecided = () =>
+      shared.state === 'stopped' ||
+      (shared.state === 'live' && hasReached()) ||
+      (shared.state === 'building' && this.#recordsLeft(shared) > SOON_BUILT_RECORDS);
+    if (!isDecided()) await shared.reached(isDecided, this.#waitMs);
+    const { id } = declared.folded;
+    const { state } = shared;
+    if (state === 'building') throw viewBuilding(id, this.#percentBuilt(shared));
+    if (hasReached()) return;
+    throw state === 'stopped' ? viewStopped(id) : viewBehind(id, this.#waitMs);
+  }
+
+  #recordsLeft({ position }: SharedView): number {
+    const { positions } = this;
+    return positions.count(position === '' ? positions.start : position, positions.end());
+  }
+
+  #percentBuilt(shared: SharedView): number {
+    const { positions } = this;
+    const all = positions.count(positions.start, positions.end());
+    return all === 0 ? 0 : Math.floor(100 * Math.max(0, 1 - this.#recordsLeft(shared) / all));
+  }
+
+  /** Returns the refusal of what a caller did wrong; throws everything else. */
+  #refusedBy(error: unknown, { declared, shared }: QueriedView): Refusal {
+    if (!(error instanceof SvcError)) throw error;
+    if (error.code === 'SVC_FIND_INVALID' || error.code === 'SVC_CURSOR_INVALID')
+      return refusal('BAD_REQUEST', error.message);
+    // It has stopped before its rows were built.
+    if (error.code === 'SVC_VIEW_REBUILDING' && shared.state === 'stopped')
+      throw viewStopped(declared.folded.id);
+    throw error;
+  }
+
+  #parameters(
+    { parameters }: DeclaredQuery,
+    input: string,
+  ): { readonly values: Parameters } | { readonly problem: string } {
+    if (input.length > INPUT_UNITS_MAX)
+      return { problem: `they have more than ${INPUT_UNITS_MAX} characters` };
+    let value: unknown;
+    try {
+      value = JSON.parse(input);
+    } catch {
+      return { problem: 'they are not JSON' };
+    }
+    if (parameters === undefined)
+      return value === null || isRecord(value)
+        ? { values: {} }
+        : { problem: 'the query has no parameters: pass {}' };
+    const problem = jsonMismatch(value, parameters, this.#types);
+    return problem === undefined
+      ? { values: this.#byField(value as Parameters, parameters) }
+      : { problem };
+  }
+
+  /** Returns the values by the names of their fields: a value may have been given under an alias. */
+  #byField(given: Parameters, parameters: TypeSchema): Parameters {
+    const { properties, aliases = {} } = recordOf(parameters, this.#types)!;
+    return Object.fromEntries(
+      Object.keys(properties).flatMap((field) => {
+        const names = Object.hasOwn(aliases, field) ? [field, ...aliases[field]!] : [field];
+        const name = names.find((candidate) => Object.hasOwn(given, candidate));
+        return name === undefined ? [] : [[field, given[name]]];
+      }),
+    );
+  }
+}
+
+function isRecord(value: unknown): value is Parameters {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
