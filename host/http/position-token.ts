@@ -25,12 +25,16 @@ export function positionAfter(
   positions: Positions,
 ): Position | 'invalid' | undefined {
   const given = headers.find(([name]) => name === AFTER_FIELD);
-  if (given === undefined) return undefined;
-  const [, token] = given;
+  return given === undefined ? undefined : (positionOf(given[1], positions) ?? 'invalid');
+}
+
+/** Returns the position of a token; undefined if it is no token of this journal. The text may come from anybody. */
+export function positionOf(token: string, positions: Positions): Position | undefined {
   const position = token.startsWith(PREFIX)
     ? positions.parse(token.slice(PREFIX.length))
     : undefined;
   // A token from this journal is never ahead of its end.
-  if (position === undefined || !positions.hasReached(positions.end(), position)) return 'invalid';
-  return position;
+  return position !== undefined && positions.hasReached(positions.end(), position)
+    ? position
+    : undefined;
 }

@@ -3,6 +3,8 @@
 import type { Components } from '../hosting/embedded/components.ts';
 import type { EntityClient, RecordedEvent } from '../hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
+import type { ViewClient } from '../hosting/embedded/view-client.ts';
+import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ServiceSettings } from './embedded-settings.ts';
@@ -65,6 +67,11 @@ export interface CallOptions {
   readonly traceparent?: string;
 }
 
+export interface FindOptions {
+  /** A position before which the rows have to have everything. Default: any rows will do. */
+  readonly after?: string;
+}
+
 export interface Service extends AsyncDisposable {
   /** `http://127.0.0.1:9000`; undefined if the service does not listen. */
   readonly url: string | undefined;
@@ -83,6 +90,18 @@ export interface Service extends AsyncDisposable {
     afterSeq?: number,
     limit?: number,
   ): Promise<readonly RecordedEvent<Event>[]>;
+  /**
+   * Returns a client of a view of this service. `after`: a text that `position` or the header `Svc-Position` gave: the
+   * rows have everything that was stored before. A method of the client rejects with SVC_VIEW_BEHIND if they do not have
+   * it within `svc.views.wait-ms`, with SVC_VIEW_REBUILDING and with SVC_VIEW_STOPPED. Throws for a view of another
+   * service, and SVC_FIND_INVALID for an `after` that is no such text of this service.
+   */
+  view<Definition extends ViewDefinition>(
+    view: Definition,
+    options?: FindOptions,
+  ): ViewClient<Definition>;
+  /** Returns an opaque text for what is stored now, for `after` of `view` and for the header `Svc-After`. */
+  position(): string;
   /**
    * Sends a request to the routes without a socket, like fetch; only path and query of the URL are used. The caller
    * is `local`, or the internet if deployed.

@@ -14,8 +14,11 @@ import {
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
 import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
 import { refuseWhileLoading } from '../hosting/program/loading-mark.ts';
+import type { ViewClient } from '../hosting/embedded/view-client.ts';
+import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
 import { createHttpServer } from '../http/http-server.ts';
 import { InProcessHttp } from '../http/in-process-http.ts';
+import { endToken } from '../http/position-token.ts';
 import { InProcessFetch } from '../http/requests/in-process-fetch.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import { type IntrospectionSettings, serviceView } from '../introspection/service-view.ts';
@@ -33,6 +36,7 @@ import { embeddedLog } from './embedded-log.ts';
 import {
   addressOf,
   type CallOptions,
+  type FindOptions,
   checkOptions,
   DEFAULT_PORT,
   hasHttp,
@@ -45,6 +49,7 @@ import { EmbeddedStorage } from './embedded-storage.ts';
 import { EmbeddedTimers } from './embedded-timers.ts';
 import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
+import { ProcessViews } from './process-views.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
 
@@ -116,6 +121,8 @@ class EmbeddedService implements Service {
   readonly #random = systemRandom();
   readonly #phases: Phases;
   #journal: Journal | undefined;
+  /** Undefined until the journal is open, and if there are no views. */
+  #views: ProcessViews | undefined;
   /** Undefined until the journal is open. */
   #serving: Serving | undefined;
   #timers: EmbeddedTimers | undefined;
@@ -177,6 +184,19 @@ class EmbeddedService implements Service {
     return client.events(afterSeq, limit);
   }
 
+  view<Definition extends ViewDefinition>(
+    view: Definition,
+    { after }: FindOptions = {},
+  ): ViewClient<Definition> {
+    if (this.#options.views?.includes(view) !== true)
+      throw new Error(`view '${view.id}' is none of this service's views`);
+    return this.#views!.client(view, after) as ViewClient<Definition>;
+  }
+
+  position(): string {
+    return endToken(this.#journal!.positions);
+  }
+
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     return this.#serving!.inProcess.fetch(input, init);
   }
@@ -206,6 +226,7 @@ class EmbeddedService implements Service {
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => guest.close() },
       { start: () => this.#openJournal(), stop: () => storage.close() },
+      { start: () => this.#openViews(), stop: () => this.#views?.close() },
       { start: () => this.#serve(), stop: () => this.#serving?.guest.close() },
       { start: () => this.#fireTimers(), stop: () => this.#timers?.stop(this.#graceMs) },
       // This phase stops first, and at once: no further request is accepted once `stop` has returned.
@@ -217,6 +238,20 @@ class EmbeddedService implements Service {
     const { storage, guest, fingerprint } = this.#parts;
     this.#journal = await storage.open({ fingerprint, descriptor: guest.descriptor });
     this.#opened.resolve({ failure: storage.failure });
+  }
+
+  #openViews(): void {
+    const { guest, storage, sections } = this.#parts;
+    if (guest.views === undefined) return;
+    const { views: limits } = sections;
+    const store = storage.views(limits);
+    this.#views = new ProcessViews({
+      guest,
+      feed: storage.feed(),
+      store,
+      limits,
+      log: this.#write,
+    });
   }
 
   #serve(): void {
@@ -231,6 +266,7 @@ class EmbeddedService implements Service {
       numbers: this.#shard.numbers[0],
       budgets: requestBudgets(sections.http),
       index: 0,
+      views: this.#views?.finder,
       createServer: createHttpServer,
     });
     this.#shard.answers = served.answers;

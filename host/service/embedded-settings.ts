@@ -17,6 +17,7 @@ const SECTIONS = [
   'engine',
   'journal',
   'timers',
+  'views',
   'log',
   'observability',
 ] as const;
@@ -46,6 +47,7 @@ export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'engine'> &
   NamedSettings<'journal'> &
   NamedSettings<'timers'> &
+  NamedSettings<'views'> &
   NamedSettings<'log'> &
   NamedSettings<'observability'>;
 

@@ -1,14 +1,19 @@
 // EmbeddedStorage: the journal of an embedded service, in a folder or in memory. The journal is in memory
 // only if the program asks for it.
 import { resolve } from 'node:path';
+import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
+import type { ViewStore } from '../engine/needs/views.ts';
+import type { ViewLimits } from '../model/view-limits.ts';
 import type { TimerLimits } from '../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import { openFeed, openViews } from '../storage/follower-connection.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
+import { MemoryViews } from '../storage/memory/memory-views.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { type JournalUser, openJournalFor } from './journal-opening.ts';
 import { type JournalTimers, timersInFile, timersInMemory } from './journal-timers.ts';
@@ -37,6 +42,7 @@ export class EmbeddedStorage {
   readonly #ignoreComponents: readonly string[];
   readonly #failure = Promise.withResolvers<SvcError>();
   #sqlite: SqliteJournal | undefined;
+  #memory: MemoryJournal | undefined;
   #journal: Journal | undefined;
   #timers: JournalTimers | undefined;
 
@@ -64,6 +70,18 @@ export class EmbeddedStorage {
     return this.#timers!;
   }
 
+  /** Opens a feed of the journal, which is open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+  feed(): Feed {
+    return this.#memory?.feed() ?? openFeed(this.#sqlite!.followerConnection);
+  }
+
+  /** Returns the store of the views' rows. Call it once the journal is open. */
+  views(limits: ViewLimits): ViewStore {
+    return this.#memory === undefined
+      ? openViews(this.#sqlite!.followerConnection, limits)
+      : new MemoryViews(limits);
+  }
+
   /** Waits until all appends are stored, and releases the folder. */
   async close(): Promise<void> {
     await this.#journal?.close();
@@ -72,6 +90,7 @@ export class EmbeddedStorage {
 
   async #inMemory({ descriptor }: JournalUser): Promise<Journal> {
     const journal = new MemoryJournal({ timerLimits: this.#timerLimits });
+    this.#memory = journal;
     await journal.reconcileSchedules(serviceSchedules(descriptor), systemClock.nowMs());
     this.#timers = timersInMemory(journal);
     return journal;

@@ -2,11 +2,13 @@
 // own. Its start data are ViewThreadSettings, and it exchanges the messages of view-messages.ts with the main thread.
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import type { LogEntry } from '@svc/kit/log-entry';
 import { startGuest } from '../hosting/start-guest.ts';
 import { openFeed, openViews } from '../storage/follower-connection.ts';
 import { systemClock } from '../system.ts';
 import { PolitePace, threadPaceClock } from '../views/polite-pace.ts';
 import { SharedView } from '../views/shared-view.ts';
+import { removeUnusedViews } from '../views/unused-views.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
 import type { FromViewThread, ToViewThread, ViewThreadSettings } from './view-messages.ts';
@@ -34,6 +36,8 @@ parentPort!.on('message', (message: ToViewThread) => {
 // Elsewhere it would lower the priority of the whole process.
 if (role === 'build' && process.platform === 'linux') setPriority(0, PRIORITY_LOWEST);
 
+const log = (entry: LogEntry): void => send({ kind: 'log', entry });
+
 // A fold is repeated whenever a view is built again, so the lines that it logs are discarded.
 const guest = await startGuest(source, settings.hosting, () => {});
 const store = openViews(connection, limits);
@@ -43,7 +47,7 @@ const projector = new ViewProjector({
   store,
   limits,
   pace: new PolitePace(threadPaceClock),
-  log: (entry) => send({ kind: 'log', entry }),
+  log,
 });
 const views = new Map<string, ProjectedView>(
   declaredViews(source.descriptor, source.fingerprint).map(({ folded }) => [
@@ -67,16 +71,8 @@ async function build(view: ProjectedView, before: Promise<void>): Promise<void> 
 }
 
 function removeUnused(): void {
-  const inUse = new Set([...views.values()].map(({ folded }) => folded.stored.definition));
-  try {
-    store.removeUnused(inUse, systemClock.nowMs());
-  } catch (error) {
-    const fields = { reason: error instanceof Error ? error.message : String(error) };
-    send({
-      kind: 'log',
-      entry: { level: 'warn', message: 'unused rows of views were not deleted', fields },
-    });
-  }
+  const folded = Array.from(views.values(), (view) => view.folded);
+  removeUnusedViews(store, folded, systemClock.nowMs(), log);
 }
 
 take = (id) => {

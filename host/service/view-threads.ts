@@ -75,7 +75,7 @@ class SourceViews {
   readonly #options: ViewThreadsOptions;
   readonly #pauses: Readonly<Record<ViewRole, RestartPauses>>;
   readonly #threads: Partial<Record<ViewRole, Worker>> = {};
-  /** Threads that have not ended, also those that were told to. */
+  /** All threads that have not ended, including those that are about to. */
   readonly #running = new Set<Worker>();
   /** Ids of the views that are being built, or wait for it. */
   readonly #toBuild = new Set<string>();

@@ -9,6 +9,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import type { GuestViews } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
+import { GuestFault } from '../model/guest-fault.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import type { SharedView } from './shared-view.ts';
@@ -160,6 +161,8 @@ export class ViewProjector {
   #stopped({ folded, shared }: ProjectedView, stopped: ViewStopped): ProjectionEnd {
     shared.become('stopped');
     const { entity, seq } = stopped.at;
+    const { cause } = stopped;
+    const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
     this.#needs.log({
       level: 'error',
       message: 'the view has stopped at an event',
@@ -170,6 +173,7 @@ export class ViewProjector {
         entity: entity.id,
         event: seq,
         reason: stopped.message,
+        ...(guestMessage === undefined ? {} : { guestMessage }),
       },
     });
     return 'stopped';

@@ -173,6 +173,7 @@ const ENTRY_POINTS = new Set(['host/embed.ts', 'host/tools.ts']);
 const ROOTS = new Set([
   'host/main.ts',
   'host/service/shard.ts',
+  'host/service/view-thread.ts',
   'host/history/reader/history-worker.ts',
   'host/dev-host.ts',
   ...ENTRY_POINTS,

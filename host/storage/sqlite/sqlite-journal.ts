@@ -149,7 +149,7 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
     if (!this.#hasTimers) await this.#alarm.changed(0);
   }
 
-  /** What a thread needs to follow the journal. */
+  /** The data with which a thread follows the journal. */
   get followerConnection(): Pick<SqliteConnection, 'kind' | 'dir' | 'end'> {
     return { kind: 'sqlite', dir: this.dir, end: this.end };
   }

@@ -1,0 +1,87 @@
+// ProcessViews are the views of an embedded service: they are folded in the thread of the program, in slices between which
+// other work goes on, and are queried in the same thread.
+import type { Guest } from '../engine/needs/guest.ts';
+import type { Feed } from '../engine/needs/feed.ts';
+import type { ViewStore } from '../engine/needs/views.ts';
+import type { SharedViewMemory } from '../model/view.ts';
+import type { ViewLimits } from '../model/view-limits.ts';
+import { quoted } from '../engine/quoted.ts';
+import { viewClient } from '../hosting/embedded/view-client.ts';
+import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
+import { positionOf } from '../http/position-token.ts';
+import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
+import { systemClock } from '../system.ts';
+import { SharedView } from '../views/shared-view.ts';
+import { removeUnusedViews } from '../views/unused-views.ts';
+import { declaredViews } from '../views/view-definitions.ts';
+import { ViewFinder } from '../views/view-finder.ts';
+import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
+
+/** Records of a slice. */
+const SLICE_RECORDS = 250;
+
+export interface ProcessViewsNeeds {
+  /** It has views. */
+  readonly guest: Guest;
+  readonly feed: Feed;
+  readonly store: ViewStore;
+  readonly limits: ViewLimits;
+  readonly log: Log;
+}
+
+export class ProcessViews {
+  readonly finder: ViewFinder;
+  readonly #projector: ViewProjector;
+
+  /** Begins to build and follow the views. */
+  constructor({ guest, feed, store, limits, log }: ProcessViewsNeeds) {
+    const { descriptor, fingerprint } = guest;
+    const views = declaredViews(descriptor, fingerprint);
+    const projected = views.map(({ folded }): ProjectedView => ({
+      folded,
+      shared: new SharedView(),
+    }));
+    const shared = projected.map(({ folded, shared: view }): [string, SharedViewMemory] => [
+      folded.id,
+      view.memory,
+    ]);
+    this.finder = new ViewFinder({
+      descriptor,
+      views,
+      shared: Object.fromEntries(shared),
+      store,
+      positions: feed,
+      waitMs: limits.waitMs,
+    });
+    this.#projector = new ViewProjector({
+      guest: guest.views!,
+      feed,
+      store,
+      limits,
+      pace: { rest: () => new Promise((resolve) => void setImmediate(resolve)) },
+      pageSizes: { building: SLICE_RECORDS, following: SLICE_RECORDS },
+      log,
+    });
+    const folded = projected.map((view) => view.folded);
+    removeUnusedViews(store, folded, systemClock.nowMs(), log);
+    for (const view of projected) void this.#projector.follow(view);
+  }
+
+  /** Returns a client of a view. Throws SVC_FIND_INVALID if `after` is no token of this service. */
+  client(view: ViewDefinition, after: string | undefined): object {
+    const { finder } = this;
+    const position = after === undefined ? undefined : positionOf(after, finder.positions);
+    if (after !== undefined && position === undefined)
+      throw new SvcError(
+        'SVC_FIND_INVALID',
+        `The position ${quoted(after)} is none of this service: pass on what position() or Svc-Position gave.`,
+      );
+    return viewClient(view, { find: (...query) => finder.find(...query, position) });
+  }
+
+  /** Ends after the slice that is being folded, and closes the feed. */
+  close(): Promise<void> {
+    return this.#projector.close();
+  }
+}

@@ -1,0 +1,160 @@
+// The views of an embedded service, on a real folder: what a handler finds, restarts, other definitions, damaged files, and
+// events that cannot be folded.
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { order, orderService, type OrderService, ordersView } from './support/order-service.ts';
+
+async function start(...options: Parameters<typeof orderService>): Promise<OrderService> {
+  const started = await orderService(...options);
+  onTestFinished(() => started.service.stop(0));
+  return started;
+}
+
+const place = ({ service }: OrderService, id: string, cents: number, customer = 'ada') =>
+  service.fetch(`/customers/${customer}/orders/${id}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ cents }),
+  });
+const list = ({ service }: OrderService, headers: Record<string, string> = {}) =>
+  service.fetch('/customers/ada/orders', { headers });
+const allRows = async ({ service, orders }: OrderService) => {
+  const page = await service.view(orders, { after: service.position() }).all(1_000);
+  return page.isOk ? page.value.rows : page;
+};
+const viewFiles = (dataFolder: string) =>
+  readdirSync(join(dataFolder, 'views')).filter((name) => name.endsWith('.sqlite'));
+const errorOf = async (response: Response) => [
+  response.status,
+  ((await response.json()) as { readonly error: string }).error,
+];
+
+describe.each([
+  ['in a folder', () => ({ dataFolder: temporaryFolder() })],
+  ['in memory', () => ({ journal: 'memory' as const })],
+])('views %s', (_name, storage) => {
+  test('have what the handler has just stored, each time', async () => {
+    const started = await start(storage());
+    const expected: { customer: string; cents: number }[] = [];
+    for (let at = 0; at < 50; at++) {
+      expected.unshift({ customer: 'ada', cents: at });
+      const placed = await place(started, `o${at}`, at);
+      expect([placed.status, await placed.json()]).toEqual([200, expected]);
+    }
+    // A page has 100 rows, and none of another customer.
+    await place(started, 'other', 1, 'bob');
+    expect(await (await list(started)).json()).toEqual(expected);
+  });
+
+  test('have what Svc-After names, and not the rows of what was deleted before', async () => {
+    const started = await start(storage());
+    const placed = await place(started, 'o1', 5);
+    const token = placed.headers.get('svc-position')!;
+    expect(token).toMatch(/^p1-/);
+    const found = await list(started, { 'svc-after': token });
+    expect([found.status, await found.json()]).toEqual([200, [{ customer: 'ada', cents: 5 }]]);
+    expect(found.headers.get('svc-position')).toBe(token);
+    await started.service.call(order, 'o1').cancel();
+    const after = await list(started, { 'svc-after': started.service.position() });
+    expect(await after.json()).toEqual([]);
+  });
+
+  test('refuse a token that this service has not given', async () => {
+    const started = await start(storage());
+    for (const token of [
+      '',
+      'p1-',
+      'p1-x',
+      'p2-0',
+      'p1-1',
+      'p1-99999999999999999999',
+      '0',
+      'p1--1',
+    ])
+      expect(await errorOf(await list(started, { 'svc-after': token }))).toEqual([
+        400,
+        expect.stringContaining('Svc-After'),
+      ]);
+    expect(() => started.service.view(started.orders, { after: 'p1-7' })).toThrow(
+      expect.objectContaining({ code: 'SVC_FIND_INVALID' }),
+    );
+    expect(() => started.service.view(ordersView())).toThrow("none of this service's views");
+  });
+
+  test('stop at an event that they cannot fold, and say so once', async () => {
+    const started = await start(storage(), ordersView('1', 1, 13));
+    await place(started, 'o1', 5);
+    const unlucky = await place(started, 'o2', 13);
+    expect(await errorOf(unlucky)).toEqual([503, expect.stringContaining('SVC_VIEW_STOPPED')]);
+    expect(unlucky.headers.get('retry-after')).toBe('30');
+    await place(started, 'o3', 6);
+    // Rows from before the event are found by whom they suffice.
+    expect(await (await list(started)).json()).toEqual([{ customer: 'ada', cents: 5 }]);
+    const stops = started.logged.filter(({ fields }) => fields?.['code'] === 'SVC_VIEW_STOPPED');
+    expect(stops).toEqual([
+      {
+        level: 'error',
+        message: 'the view has stopped at an event',
+        fields: {
+          code: 'SVC_VIEW_STOPPED',
+          view: 'orders',
+          component: 'order',
+          entity: 'o2',
+          event: 1,
+          reason: expect.stringContaining("the fold of view 'orders' at event 1 of entity 'o2'"),
+          guestMessage: expect.stringContaining('a bad fold'),
+        },
+      },
+    ]);
+    // Entities are not affected.
+    expect(await started.service.call(order, 'o3').get()).toMatchObject({
+      value: { isPlaced: true },
+    });
+  });
+});
+
+describe('views in a folder', () => {
+  test('go on where they were, and are built again with another version', async () => {
+    const dataFolder = temporaryFolder();
+    const first = await start({ dataFolder });
+    for (let at = 0; at < 20; at++) await place(first, `o${at}`, at);
+    const rows = await allRows(first);
+    expect(rows).toHaveLength(20);
+    await first.service.stop();
+    const again = await start({ dataFolder });
+    expect(await allRows(again)).toEqual(rows);
+    expect(again.logged.map(({ message }) => message)).not.toContain('the view is built');
+    await again.service.stop();
+
+    const next = await start({ dataFolder }, ordersView('2', 10));
+    expect(await allRows(next)).toEqual(
+      (rows as readonly { customer: string; cents: number }[]).map(({ customer, cents }) => ({
+        customer,
+        cents: cents * 10,
+      })),
+    );
+    // The rows of the former version stay for a day, so that one can go back to it.
+    expect(viewFiles(dataFolder)).toHaveLength(2);
+    await next.service.stop();
+    const later = await start({ dataFolder }, ordersView('2', 10), { 'svc.views.kept-ms': 0 });
+    expect(viewFiles(dataFolder)).toHaveLength(1);
+    expect(await allRows(later)).toHaveLength(20);
+  });
+
+  test('are built again when their file is torn', async () => {
+    const dataFolder = temporaryFolder();
+    const first = await start({ dataFolder });
+    for (let at = 0; at < 5; at++) await place(first, `o${at}`, at);
+    const rows = await allRows(first);
+    await first.service.stop();
+    const [file] = viewFiles(dataFolder);
+    writeFileSync(join(dataFolder, 'views', file!), 'torn'.repeat(5_000));
+    const again = await start({ dataFolder });
+    expect(await allRows(again)).toEqual(rows);
+    expect(again.logged).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'the rows of the view are built again' }),
+    );
+  });
+});
