@@ -17,15 +17,15 @@ export function endToken(positions: Positions): string {
 }
 
 /**
- * Returns the position that the header Svc-After names; undefined if there is no such header, and `invalid` if its value
- * is no token of this journal.
+ * Returns the position that the header Svc-After names; undefined if there is no such header, and false if its value is no
+ * token of this journal.
  */
 export function positionAfter(
   headers: HeaderList,
   positions: Positions,
-): Position | 'invalid' | undefined {
+): Position | false | undefined {
   const given = headers.find(([name]) => name === AFTER_FIELD);
-  return given === undefined ? undefined : (positionOf(given[1], positions) ?? 'invalid');
+  return given === undefined ? undefined : (positionOf(given[1], positions) ?? false);
 }
 
 /** Returns the position of a token; undefined if it is no token of this journal. The text may come from anybody. */

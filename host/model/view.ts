@@ -15,6 +15,19 @@ export interface KeyedEvent {
   readonly rows: readonly number[];
 }
 
+/** A query of a view, as a handler makes it. */
+export interface RowQuery {
+  readonly view: string;
+  /** Name of the query. */
+  readonly query: string;
+  /** The query's parameters, JSON text. */
+  readonly input: string;
+  /** The most rows of the page. */
+  readonly limit: number;
+  /** From the page before; undefined: the first page. */
+  readonly cursor: string | undefined;
+}
+
 /** Rows that a query of a view has found. */
 export interface RowPage {
   /** JSON texts, in the order of the query. */

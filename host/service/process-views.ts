@@ -77,7 +77,10 @@ export class ProcessViews {
         'SVC_FIND_INVALID',
         `The position ${quoted(after)} is none of this service: pass on what position() or Svc-Position gave.`,
       );
-    return viewClient(view, { find: (...query) => finder.find(...query, position) });
+    return viewClient(view, {
+      find: (id, query, input, limit, cursor) =>
+        finder.find({ view: id, query, input, limit, cursor }, position),
+    });
   }
 
   /** Ends after the slice that is being folded, and closes the feed. */

@@ -11,7 +11,7 @@ import type { ViewReader, ViewStore } from '../engine/needs/views.ts';
 import { quoted } from '../engine/quoted.ts';
 import { type Refusal, refusal } from '../model/call.ts';
 import { NameTable } from '../model/name-table.ts';
-import type { RowPage, SharedViews } from '../model/view.ts';
+import type { RowPage, RowQuery, SharedViews } from '../model/view.ts';
 import { SharedView } from './shared-view.ts';
 import type { DeclaredQuery, DeclaredView } from './view-definitions.ts';
 import { viewBehind, viewBuilding, viewStopped } from './view-failures.ts';
@@ -78,11 +78,7 @@ export class ViewFinder {
    * SVC_DATA_UNUSABLE.
    */
   async find(
-    view: string,
-    query: string,
-    input: string,
-    limit: number,
-    cursor: string | undefined,
+    { view, query, input, limit, cursor }: RowQuery,
     after: Position | undefined,
   ): Promise<RowPage | Refusal> {
     const found = this.#views.get(view);

@@ -123,7 +123,10 @@ export class RequestCalls implements HostCalls {
   /** Lets the handler make queries of views. Call it before the handler begins. */
   allowFinds(finds: RequestFinds): void {
     this.#finds = finds;
-    this.find = (...query) => this.#attempt(() => this.#withinBudget(() => finds.find(...query)));
+    this.find = (view, query, input, limit, cursor) =>
+      this.#attempt(() =>
+        this.#withinBudget(() => finds.find({ view, query, input, limit, cursor })),
+      );
   }
 
   call(...call: Call): Awaitable<Outcome> {

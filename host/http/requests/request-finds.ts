@@ -1,12 +1,9 @@
 // RequestFinds serves the queries of views that the handler of one request makes. A query finds what the handler's own commands
 // have stored, and what the header Svc-After of the request names.
 import type { Position, Positions } from '../../engine/needs/feed.ts';
-import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { Awaitable, Refusal } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import type { RowPage } from '../../model/view.ts';
-
-type Query = Parameters<NonNullable<HostCalls['find']>>;
+import type { RowPage, RowQuery } from '../../model/view.ts';
 
 /** The views of a service. */
 export interface QueriedViews {
@@ -14,7 +11,7 @@ export interface QueriedViews {
   /** Returns whether a call of an entity may store events. */
   isCommand(component: string, name: string): boolean;
   /** Finds rows that have all events before `after`. */
-  find(...query: [...Query, after: Position | undefined]): Promise<RowPage | Refusal>;
+  find(query: RowQuery, after: Position | undefined): Promise<RowPage | Refusal>;
 }
 
 export class RequestFinds {
@@ -46,10 +43,10 @@ export class RequestFinds {
   }
 
   /** Finds rows as `HostCalls.find` does. */
-  async find(...query: Query): Promise<RowPage | Refusal> {
+  async find(query: RowQuery): Promise<RowPage | Refusal> {
     await Promise.all(this.#unanswered);
     // What the commands have stored is on disk, so it is before the end. The request's own position is, too.
     const after = this.#hasCommanded ? this.#views.positions.end() : this.#after;
-    return this.#views.find(...query, after);
+    return this.#views.find(query, after);
   }
 }

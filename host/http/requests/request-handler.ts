@@ -106,7 +106,7 @@ export function requestHandler({
     calls.metadata = metadata;
     if (views !== undefined) {
       const after = positionAfter(request.headers, views.positions);
-      if (after === 'invalid') return FOREIGN_TOKEN;
+      if (after === false) return FOREIGN_TOKEN;
       calls.allowFinds(new RequestFinds(views, after));
     }
     const answer = eventLoop.isUsedUp()

@@ -1,0 +1,316 @@
+import type { ModuleDescriptor, ViewDescriptor } from '@svc/contract';
+import { describe, expect, test } from 'vitest';
+import type { RowChange } from '../../../host/engine/needs/views.ts';
+import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
+import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
+import { SharedView } from '../../../host/views/shared-view.ts';
+import { declaredViews } from '../../../host/views/view-definitions.ts';
+import { ViewFinder } from '../../../host/views/view-finder.ts';
+import { append, recordOf } from '../../suites/journal-suite.ts';
+
+const text = { type: 'string' } as const;
+const VIEW: ViewDescriptor = {
+  id: 'orders',
+  sources: ['order'],
+  row: {
+    type: 'object',
+    properties: { customer: text, total: { type: ['integer', 'string'], format: 'int64' } },
+    required: ['customer'],
+  },
+  indexes: [['customer', 'total']],
+  queries: [
+    {
+      name: 'of-customer',
+      where: 'customer = :customer and total >= :least order by total desc',
+      parameters: {
+        type: 'object',
+        properties: { customer: text, least: { type: ['integer', 'string'], format: 'int64' } },
+        required: ['customer', 'least'],
+        aliases: { customer: ['buyer'] },
+      },
+    },
+    { name: 'all', where: '' },
+  ],
+};
+const DESCRIPTOR: Pick<ModuleDescriptor, 'entities' | 'types' | 'views'> = {
+  types: {},
+  views: [VIEW],
+  entities: [
+    {
+      component: 'order',
+      state: { manifest: 'order', schema: text },
+      event: { manifest: 'order-event', schema: text },
+      commands: [{ name: 'place', input: text, reply: text }],
+      queries: [{ name: 'get', input: text, reply: text }],
+    },
+  ],
+};
+const ENTITY = { component: 'order', id: 'o1' };
+
+/** A finder over rows of customer `ada` with the totals 1 to 5. */
+async function finderOf({ waitMs = 20, rows = 5, isLive = true } = {}) {
+  const journal = new MemoryJournal();
+  await append(journal, ENTITY, recordOf(1));
+  const store = new MemoryViews();
+  const views = declaredViews(DESCRIPTOR, 'fingerprint');
+  const writer = store.openWriter(views[0]!.folded.stored);
+  const changes = Array.from({ length: rows }, (_, at): RowChange => ({
+    key: `o${at}`,
+    json: JSON.stringify({ customer: 'ada', total: at + 1 }),
+  }));
+  await writer.put(changes, { position: '1', mark: undefined });
+  while (!(await writer.prepareIndexes(100)));
+  if (isLive) await writer.goLive();
+  const shared = new SharedView();
+  shared.foldedTo('1');
+  shared.become(isLive ? 'live' : 'building');
+  const finder = new ViewFinder({
+    descriptor: DESCRIPTOR,
+    views,
+    shared: { orders: shared.memory },
+    store,
+    positions: journal.feed(),
+    waitMs,
+  });
+  return { finder, shared, journal, writer };
+}
+
+/** Finds all rows. */
+const all = (finder: ViewFinder, after?: string) =>
+  finder.find({ view: 'orders', query: 'all', input: '{}', limit: 100, cursor: undefined }, after);
+
+const PARAMETERS = '{"customer":"ada","least":2}';
+
+describe('a query', () => {
+  test('has the rows in order, page by page', async () => {
+    const { finder } = await finderOf();
+    const first = await finder.find(
+      { view: 'orders', query: 'of-customer', input: PARAMETERS, limit: 3, cursor: undefined },
+      undefined,
+    );
+    expect(first).toEqual({
+      rows: [5, 4, 3].map((total) => JSON.stringify({ customer: 'ada', total })),
+      cursor: expect.any(String),
+      asOfMs: undefined,
+    });
+    const { cursor } = first as { readonly cursor: string };
+    expect(
+      await finder.find(
+        { view: 'orders', query: 'of-customer', input: PARAMETERS, limit: 3, cursor: cursor },
+        undefined,
+      ),
+    ).toMatchObject({ rows: ['{"customer":"ada","total":2}'], cursor: undefined });
+    const buyer = '{"buyer":"ada","least":"5","more":[]}';
+    expect(
+      await finder.find(
+        { view: 'orders', query: 'of-customer', input: buyer, limit: 3, cursor: undefined },
+        undefined,
+      ),
+    ).toMatchObject({ rows: ['{"customer":"ada","total":5}'] });
+    for (const none of ['null', '{}', '{"more":1}'])
+      expect(
+        await finder.find(
+          { view: 'orders', query: 'all', input: none, limit: 9, cursor: undefined },
+          undefined,
+        ),
+      ).toMatchObject({
+        rows: { length: 5 },
+      });
+  });
+
+  test.each([
+    ['orderz', 'all', '{}', 1, undefined, 'NOT_FOUND', "no view 'orderz'"],
+    ['__proto__', 'all', '{}', 1, undefined, 'NOT_FOUND', 'no view'],
+    ['"\'; drop', 'all', '{}', 1, undefined, 'NOT_FOUND', 'no view'],
+    ['orders', 'none', '{}', 1, undefined, 'NOT_FOUND', "no query 'none'"],
+    ['orders', 'constructor', '{}', 1, undefined, 'NOT_FOUND', 'no query'],
+    ['orders', 'all', '{', 1, undefined, 'BAD_REQUEST', 'not JSON'],
+    ['orders', 'all', '', 1, undefined, 'BAD_REQUEST', 'not JSON'],
+    ['orders', 'all', '[1]', 1, undefined, 'BAD_REQUEST', 'no parameters'],
+    ['orders', 'all', ' '.repeat(70_000), 1, undefined, 'BAD_REQUEST', 'more than 65536'],
+    ['orders', 'of-customer', 'null', 1, undefined, 'BAD_REQUEST', 'it is not a record'],
+    ['orders', 'of-customer', '{}', 1, undefined, 'BAD_REQUEST', "it has no 'customer'"],
+    [
+      'orders',
+      'of-customer',
+      '{"customer":1,"least":1}',
+      1,
+      undefined,
+      'BAD_REQUEST',
+      '/customer is not a text',
+    ],
+    [
+      'orders',
+      'of-customer',
+      '{"customer":"ada","least":"x"}',
+      1,
+      undefined,
+      'BAD_REQUEST',
+      '/least is not an int64',
+    ],
+    ['orders', 'all', '{}', 0, undefined, 'BAD_REQUEST', 'limit'],
+    ['orders', 'all', '{}', 1_001, undefined, 'BAD_REQUEST', 'limit'],
+    ['orders', 'all', '{}', Number.NaN, undefined, 'BAD_REQUEST', 'limit'],
+    ['orders', 'all', '{}', 1, 'forged', 'BAD_REQUEST', 'cursor'],
+    ['orders', 'all', '{}', 1, '', 'BAD_REQUEST', 'cursor'],
+  ] as const)(
+    '%s %s %s %s %s is refused with what is wrong',
+    async (view, query, input, limit, cursor, code, message) => {
+      const { finder } = await finderOf();
+      expect(await finder.find({ view, query, input, limit, cursor }, undefined)).toEqual({
+        kind: 'refusal',
+        code,
+        message: expect.stringContaining(message),
+      });
+    },
+  );
+
+  test('takes no cursor of another query', async () => {
+    const { finder } = await finderOf();
+    const page = await finder.find(
+      { view: 'orders', query: 'of-customer', input: PARAMETERS, limit: 1, cursor: undefined },
+      undefined,
+    );
+    const { cursor } = page as { readonly cursor: string };
+    expect(
+      await finder.find(
+        { view: 'orders', query: 'all', input: '{}', limit: 1, cursor: cursor },
+        undefined,
+      ),
+    ).toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining('another query'),
+    });
+  });
+});
+
+describe('a query of a view', () => {
+  test('that is behind waits until it has what is asked for', async () => {
+    const { finder, shared } = await finderOf({ waitMs: 60_000 });
+    let isFound = false;
+    const found = all(finder, '2').then(() => (isFound = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isFound).toBe(false);
+    shared.foldedTo('2');
+    expect(await found).toBe(true);
+  });
+
+  test('that stays behind fails, and others are answered', async () => {
+    const { finder } = await finderOf();
+    await expect(all(finder, '2')).rejects.toMatchObject({
+      code: 'SVC_VIEW_BEHIND',
+      message: expect.stringContaining('within 20 ms'),
+    });
+    expect(await all(finder, '1')).toMatchObject({ rows: { length: 5 } });
+    expect(await all(finder)).toMatchObject({ rows: { length: 5 } });
+  });
+
+  test('that has stopped fails at once, also while it waits', async () => {
+    const { finder, shared } = await finderOf({ waitMs: 60_000 });
+    const waiting = all(finder, '2');
+    shared.become('stopped');
+    await expect(waiting).rejects.toMatchObject({ code: 'SVC_VIEW_STOPPED' });
+    await expect(all(finder, '2')).rejects.toMatchObject({ code: 'SVC_VIEW_STOPPED' });
+    expect(await all(finder, '1')).toMatchObject({ rows: { length: 5 } });
+  });
+
+  test('that has stopped before it was built fails with that', async () => {
+    const { finder, shared } = await finderOf({ isLive: false });
+    shared.become('stopped');
+    await expect(all(finder)).rejects.toMatchObject({ code: 'SVC_VIEW_STOPPED' });
+  });
+
+  test('that is nearly built waits for it', async () => {
+    const { finder, shared, writer } = await finderOf({ waitMs: 60_000, isLive: false });
+    const found = all(finder);
+    await writer.goLive();
+    shared.become('live');
+    expect(await found).toMatchObject({ rows: { length: 5 } });
+  });
+
+  test('that is being built fails, with the progress', async () => {
+    const { finder, shared, journal } = await finderOf({ waitMs: 60_000, isLive: false });
+    const records = Array.from({ length: 39_999 }, (_, at) => recordOf(at + 2));
+    await append(journal, ENTITY, ...records);
+    shared.foldedTo('10000');
+    await expect(all(finder)).rejects.toMatchObject({
+      code: 'SVC_VIEW_REBUILDING',
+      message: expect.stringContaining('25 % of the events'),
+      retryAfterMs: 2_000,
+    });
+  });
+});
+
+test('commands are told from queries', async () => {
+  const { finder } = await finderOf();
+  expect(finder.isCommand('order', 'place')).toBe(true);
+  for (const [component, name] of [
+    ['order', 'get'],
+    ['order', 'none'],
+    ['none', 'place'],
+    ['__proto__', 'place'],
+  ] as const)
+    expect(finder.isCommand(component, name)).toBe(false);
+});
+
+const rowTypes = (deep: object) => ({
+  Row: { type: 'object', properties: { a: { $ref: '#/types/Inner' } }, required: [] },
+  Inner: { type: 'array', items: { $ref: '#/types/Deep' } },
+  Deep: deep,
+});
+
+describe('the definition of a view', () => {
+  const definitionOf = (view: Partial<ViewDescriptor>, fingerprint = 'f', types = {}) =>
+    declaredViews({ views: [{ ...VIEW, ...view }], types }, fingerprint)[0]!.folded.stored
+      .definition;
+  const base = definitionOf({});
+  const row = (customer: object) => ({ ...VIEW.row, properties: { customer } }) as typeof VIEW.row;
+
+  test('is a hash', () => {
+    expect(base).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test.each([
+    ['indexes', definitionOf({ indexes: [...VIEW.indexes, ['total']] }), base],
+    ['queries', definitionOf({ queries: [] }), base],
+    [
+      'the module, if a version is declared',
+      definitionOf({ definition: '1' }, 'g'),
+      definitionOf({ definition: '1' }),
+    ],
+    [
+      'the order of sources',
+      definitionOf({ sources: ['a', 'b'] }),
+      definitionOf({ sources: ['b', 'a'] }),
+    ],
+    [
+      'descriptions of types',
+      definitionOf({ indexes: [], queries: [], row: row({ ...text, description: 'name' }) }),
+      definitionOf({ indexes: [], queries: [], row: row(text) }),
+    ],
+    [
+      'types that the row does not reach',
+      definitionOf({}, 'f', { Other: text }),
+      definitionOf({}, 'f', {}),
+    ],
+  ])('does not change with %s', (_name, one, other) => {
+    expect(one).toBe(other);
+  });
+
+  test('changes with all that the rows depend on', () => {
+    const reference = { row: { $ref: '#/types/Row' } as const, indexes: [], queries: [] };
+    const definitions = [
+      base,
+      definitionOf({ id: 'other' }),
+      definitionOf({ sources: ['order', 'payment'] }),
+      definitionOf({ computesKeys: true }),
+      definitionOf({ definition: '1' }),
+      definitionOf({ definition: 'f' }),
+      definitionOf({}, 'g'),
+      definitionOf({ indexes: [], queries: [], row: row(text) }),
+      definitionOf(reference, 'f', rowTypes(text)),
+      definitionOf(reference, 'f', rowTypes({ type: 'boolean' })),
+    ];
+    expect(new Set(definitions).size).toBe(definitions.length);
+  });
+});
