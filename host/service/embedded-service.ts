@@ -3,8 +3,9 @@
 // writer and the export of spans runs in the thread of the program. The service starts in phases, in this order: log,
 // introspection, guest, journal, engine, addresses. The phases stop in reverse order (@svc/kit/phases). Invariant: if
 // the journal or an address cannot be opened, the service releases everything that it has opened.
-import type { Guest } from '../engine/needs/guest.ts';
+import type { Guest, HostCalls } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
+import { quoted } from '../engine/quoted.ts';
 import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
 import {
   type EntityClient,
@@ -14,11 +15,11 @@ import {
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
 import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
 import { refuseWhileLoading } from '../hosting/program/loading-mark.ts';
-import type { ViewClient } from '../hosting/embedded/view-client.ts';
+import { type ViewClient, viewClient } from '../hosting/embedded/view-client.ts';
 import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
 import { createHttpServer } from '../http/http-server.ts';
 import { InProcessHttp } from '../http/in-process-http.ts';
-import { endToken } from '../http/position-token.ts';
+import { endToken, positionOf } from '../http/position-token.ts';
 import { InProcessFetch } from '../http/requests/in-process-fetch.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import { type IntrospectionSettings, serviceView } from '../introspection/service-view.ts';
@@ -28,7 +29,7 @@ import type { Log } from '@svc/kit/log';
 import { entryBytes } from '@svc/kit/log-rate';
 import { type Phase, Phases } from '@svc/kit/phases';
 import { requestBudgets } from '../model/request-budgets.ts';
-import type { SvcError } from '@svc/kit/svc-error';
+import { SvcError } from '@svc/kit/svc-error';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
@@ -190,7 +191,16 @@ class EmbeddedService implements Service {
   ): ViewClient<Definition> {
     if (this.#options.views?.includes(view) !== true)
       throw new Error(`view '${view.id}' is none of this service's views`);
-    return this.#views!.client(view, after) as ViewClient<Definition>;
+    const { finder } = this.#views!;
+    const position = after === undefined ? undefined : positionOf(after, finder.positions);
+    if (after !== undefined && position === undefined)
+      throw new SvcError(
+        'SVC_FIND_INVALID',
+        `The position ${quoted(after)} is none of this service: pass on what position() or Svc-Position gave.`,
+      );
+    const find: HostCalls['find'] = (id, query, input, limit, cursor) =>
+      finder.find({ view: id, query, input, limit, cursor }, position);
+    return viewClient(view, { find }) as ViewClient<Definition>;
   }
 
   position(): string {

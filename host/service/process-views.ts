@@ -5,12 +5,7 @@ import type { Feed } from '../engine/needs/feed.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { SharedViewMemory } from '../model/view.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
-import { quoted } from '../engine/quoted.ts';
-import { viewClient } from '../hosting/embedded/view-client.ts';
-import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
-import { positionOf } from '../http/position-token.ts';
 import type { Log } from '@svc/kit/log';
-import { SvcError } from '@svc/kit/svc-error';
 import { systemClock } from '../system.ts';
 import { SharedView } from '../views/shared-view.ts';
 import { removeUnusedViews } from '../views/unused-views.ts';
@@ -66,21 +61,6 @@ export class ProcessViews {
     const folded = projected.map((view) => view.folded);
     removeUnusedViews(store, folded, systemClock.nowMs(), log);
     for (const view of projected) void this.#projector.follow(view);
-  }
-
-  /** Returns a client of a view. Throws SVC_FIND_INVALID if `after` is no token of this service. */
-  client(view: ViewDefinition, after: string | undefined): object {
-    const { finder } = this;
-    const position = after === undefined ? undefined : positionOf(after, finder.positions);
-    if (after !== undefined && position === undefined)
-      throw new SvcError(
-        'SVC_FIND_INVALID',
-        `The position ${quoted(after)} is none of this service: pass on what position() or Svc-Position gave.`,
-      );
-    return viewClient(view, {
-      find: (id, query, input, limit, cursor) =>
-        finder.find({ view: id, query, input, limit, cursor }, position),
-    });
   }
 
   /** Ends after the slice that is being folded, and closes the feed. */
