@@ -13,6 +13,10 @@ export type ViewState = 'starting' | 'building' | 'live' | 'stopped';
 
 const STATES: readonly ViewState[] = ['starting', 'building', 'live', 'stopped'];
 
+/** Indices of the state, and of whether a damaged row was found. */
+const STATE = 0;
+const DAMAGE = 1;
+
 export class SharedView {
   readonly #position: SharedPosition;
   readonly #state: Int32Array;
@@ -21,7 +25,7 @@ export class SharedView {
   constructor(memory?: SharedViewMemory) {
     this.#position = new SharedPosition(memory?.position);
     this.#state = new Int32Array(
-      memory?.state ?? new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+      memory?.state ?? new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT),
     );
   }
 
@@ -39,7 +43,7 @@ export class SharedView {
   }
 
   get state(): ViewState {
-    return STATES[Atomics.load(this.#state, 0)]!;
+    return STATES[Atomics.load(this.#state, STATE)]!;
   }
 
   /** Sets the position. Only one thread at a time may call this and `become`. */
@@ -49,9 +53,26 @@ export class SharedView {
 
   become(state: ViewState): void {
     if (state === this.state) return;
-    Atomics.store(this.#state, 0, STATES.indexOf(state));
+    Atomics.store(this.#state, STATE, STATES.indexOf(state));
     // Wakes the threads that wait, even those that have just looked at the former state.
     this.#position.set(this.#position.get());
+  }
+
+  /** Reports that a damaged row was found, so that the rows are built again. Any thread may call it. */
+  reportDamage(): void {
+    Atomics.store(this.#state, DAMAGE, 1);
+    Atomics.notify(this.#state, DAMAGE);
+  }
+
+  /** Forgets reported damage: the rows are new. */
+  clearDamage(): void {
+    Atomics.store(this.#state, DAMAGE, 0);
+  }
+
+  /** Resolves once damage is reported that was not cleared. */
+  async damaged(): Promise<void> {
+    while (Atomics.load(this.#state, DAMAGE) === 0)
+      await Atomics.waitAsync(this.#state, DAMAGE, 0).value;
   }
 
   /** Resolves with true once `isReached` holds for the view, or with false after `waitMs` milliseconds. */

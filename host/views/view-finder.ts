@@ -7,7 +7,7 @@
 import { type ModuleDescriptor, type TypeSchema, jsonMismatch, recordOf } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Position, Positions } from '../engine/needs/feed.ts';
-import type { ViewReader, ViewStore } from '../engine/needs/views.ts';
+import type { ViewPage, ViewReader, ViewStore } from '../engine/needs/views.ts';
 import { quoted } from '../engine/quoted.ts';
 import { type Refusal, refusal } from '../model/call.ts';
 import { NameTable } from '../model/name-table.ts';
@@ -37,7 +37,7 @@ interface QueriedView {
   readonly reader: ViewReader;
 }
 
-type Parameters = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
 export class ViewFinder {
   readonly positions: Positions;
@@ -95,10 +95,30 @@ export class ViewFinder {
     await this.#readable(found, after);
     try {
       const asked = { plan: declared.plan, parameters: parameters.values };
-      const page = await found.reader.find(asked, limit, cursor);
+      const page = await this.#page(found, asked, limit, cursor);
       return { rows: page.rows.map(({ json }) => json), cursor: page.cursor, asOfMs: undefined };
     } catch (error) {
       return this.#refusedBy(error, found);
+    }
+  }
+
+  /** Reads a page. Damaged rows are built again. */
+  async #page(
+    { reader, shared }: QueriedView,
+    ...page: Parameters<ViewReader['find']>
+  ): Promise<ViewPage> {
+    try {
+      return await reader.find(...page);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+    // The rows may be new since the reader has looked where they are.
+    await reader.status();
+    try {
+      return await reader.find(...page);
+    } catch (error) {
+      if (isDamage(error)) shared.reportDamage();
+      throw error;
     }
   }
 
@@ -150,7 +170,7 @@ export class ViewFinder {
   #parameters(
     { parameters }: DeclaredQuery,
     input: string,
-  ): { readonly values: Parameters } | { readonly problem: string } {
+  ): { readonly values: Values } | { readonly problem: string } {
     if (input.length > INPUT_UNITS_MAX)
       return { problem: `they have more than ${INPUT_UNITS_MAX} characters` };
     let value: unknown;
@@ -165,12 +185,12 @@ export class ViewFinder {
         : { problem: 'the query has no parameters: pass {}' };
     const problem = jsonMismatch(value, parameters, this.#types);
     return problem === undefined
-      ? { values: this.#byField(value as Parameters, parameters) }
+      ? { values: this.#byField(value as Values, parameters) }
       : { problem };
   }
 
   /** Returns the values by the names of their fields: a value may have been given under an alias. */
-  #byField(given: Parameters, parameters: TypeSchema): Parameters {
+  #byField(given: Values, parameters: TypeSchema): Values {
     const { properties, aliases = {} } = recordOf(parameters, this.#types)!;
     return Object.fromEntries(
       Object.keys(properties).flatMap((field) => {
@@ -182,6 +202,10 @@ export class ViewFinder {
   }
 }
 
-function isRecord(value: unknown): value is Parameters {
+function isDamage(error: unknown): boolean {
+  return error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT';
+}
+
+function isRecord(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

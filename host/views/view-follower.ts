@@ -127,7 +127,7 @@ export class ViewFollower {
    * it for live rows. Rejects as `build` does.
    */
   async follow(signal: AbortSignal): Promise<void> {
-    const { feed, observer } = this.#needs;
+    const { observer } = this.#needs;
     observer.folded(this.#fold.position, this.#writer.rowCount);
     let areIndexesReady = false;
     while (!signal.aborted) {
@@ -136,8 +136,18 @@ export class ViewFollower {
         continue;
       }
       areIndexesReady ||= await this.#writer.prepareIndexes(INDEXED_ROWS);
-      if (areIndexesReady && !signal.aborted) await feed.advancedPast(this.#fold.position);
+      if (areIndexesReady && !signal.aborted) await this.#nextRecord(signal);
     }
+  }
+
+  /** Resolves once a record is on disk that is not folded, or the signal is aborted. */
+  async #nextRecord(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = () => resolve();
+    signal.addEventListener('abort', end);
+    void this.#needs.feed.advancedPast(this.#fold.position).then(end);
+    await promise;
+    signal.removeEventListener('abort', end);
   }
 
   close(): void {

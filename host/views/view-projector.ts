@@ -68,9 +68,13 @@ export class ViewProjector {
       await this.#build(view, follower);
       if (this.#isClosing) return 'closed';
       shared.foldedTo(follower.position);
+      shared.clearDamage();
       shared.become('live');
-      await follower.follow(this.#closing.signal);
-      return 'closed';
+      const damage = new AbortController();
+      void shared.damaged().then(() => damage.abort());
+      await follower.follow(AbortSignal.any([this.#closing.signal, damage.signal]));
+      if (this.#isClosing) return 'closed';
+      throw new SvcError('SVC_VIEW_CORRUPT', 'A query has found a damaged row.');
     });
   }
 

@@ -2,9 +2,12 @@
 // events that cannot be folded.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { order, orderService, type OrderService, ordersView } from './support/order-service.ts';
+
+const BUILT_AGAIN = 'the rows of the view are built again';
 
 async function start(...options: Parameters<typeof orderService>): Promise<OrderService> {
   const started = await orderService(...options);
@@ -143,6 +146,23 @@ describe('views in a folder', () => {
     expect(await allRows(later)).toHaveLength(20);
   });
 
+  test('are built again when a query finds a damaged row', async () => {
+    const dataFolder = temporaryFolder();
+    const started = await start({ dataFolder });
+    for (let at = 0; at < 5; at++) await place(started, `o${at}`, at);
+    const rows = await allRows(started);
+    const [file] = viewFiles(dataFolder);
+    const database = new DatabaseSync(join(dataFolder, 'views', file!));
+    database.exec(`UPDATE row SET json = '{"customer":"ada","cents":1000}' WHERE key = 'o3'`);
+    database.close();
+    expect((await list(started)).status).toBe(500);
+    await expect.poll(() => allRows(started).catch(() => []), { timeout: 10_000 }).toEqual(rows);
+    expect((await list(started)).status).toBe(200);
+    expect(started.logged.filter(({ message }) => message === BUILT_AGAIN)).toEqual([
+      expect.objectContaining({ fields: { view: 'orders', reason: 'they are damaged' } }),
+    ]);
+  });
+
   test('are built again when their file is torn', async () => {
     const dataFolder = temporaryFolder();
     const first = await start({ dataFolder });
@@ -154,7 +174,7 @@ describe('views in a folder', () => {
     const again = await start({ dataFolder });
     expect(await allRows(again)).toEqual(rows);
     expect(again.logged).toContainEqual(
-      expect.objectContaining({ level: 'warn', message: 'the rows of the view are built again' }),
+      expect.objectContaining({ level: 'warn', message: BUILT_AGAIN }),
     );
   });
 });
