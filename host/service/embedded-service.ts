@@ -53,6 +53,7 @@ import { ProcessShard } from './process-shard.ts';
 import { ProcessViews } from './process-views.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
+import { unservedConsumers } from './unserved-consumers.ts';
 
 const STOP_GRACE_MS = 10_000;
 /** A day. */
@@ -74,6 +75,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
   const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
   const guest = createEmbeddedGuest(options);
+  const problem = unservedConsumers(guest.descriptor);
+  if (problem !== undefined) throw new SvcError('SVC_DEFINITION_INVALID', problem);
   const fingerprint = programFingerprint(guest);
   const service = new EmbeddedService(options, {
     sections,
