@@ -102,6 +102,8 @@ export class CoreGuest {
             ) ?? 'no journal';
           this.#putRecorded(at, events);
         },
+        // No test of this guest has views: each query is denied.
+        find: (...values: number[]) => this.#putDeniedPage(values.at(-1)),
       },
       'svc:runtime/routing@0.2.0': {
         call: (...values: number[]) => {
@@ -118,6 +120,16 @@ export class CoreGuest {
     this.#exports = instance.exports as unknown as Record<string, Exported>;
     this.#memory = instance.exports['memory'] as WebAssembly.Memory;
     (instance.exports[START_EXPORT] as (() => void) | undefined)?.();
+  }
+
+  /** Puts `result<page, call-error>`: the case `denied` with its text. */
+  #putDeniedPage(at: number): void {
+    const [from, units] = this.#put('there are no views');
+    const view = this.#view();
+    view.setUint8(at, 1);
+    view.setUint8(at + 8, 1);
+    view.setUint32(at + 12, from, true);
+    view.setUint32(at + 16, units, true);
   }
 
   /** The module's own; and of one that is metered, what the host added. */
