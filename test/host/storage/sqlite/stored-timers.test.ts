@@ -25,7 +25,7 @@ import { TimerReader, openTimerReader } from '../../../../host/storage/sqlite/ti
 import { TimerAlarm } from '../../../../host/storage/timer-alarm.ts';
 import { append, deletionAt, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { change, end, settle, timerAt } from '../../../support/timer-writes.ts';
+import { appendBeside, change, end, settle, timerAt } from '../../../support/timer-writes.ts';
 import { withJournal } from '../../../support/with-journal.ts';
 
 const one: EntityRef = { component: 'Cart', id: 'one' };
@@ -79,6 +79,29 @@ test('timers are there when the journal is opened again, and are numbered on', a
     expect(await append(journal, one, recordOf(1), deletionAt(2))).toBeUndefined();
   });
   expect(readerOf(dir).due(10, 10).timers).toEqual([]);
+});
+
+test('a firing of an occurrence that is over stores nothing', async () => {
+  const dir = temporaryFolder();
+  await withJournal(dir, async (journal) => {
+    expect(await change(journal, one, timerAt('a', 1))).toBeUndefined();
+    const [a] = readerOf(dir).due(10, 10).timers;
+    expect(await end(journal, one, a!, { kind: 'retry', nextMs: 9, fault: 'f' })).toBeUndefined();
+    const gone = await settle(journal, two, a!, [recordOf(1)]);
+    expect(gone).toMatchObject({ code: 'SVC_TIMER_GONE' });
+    expect(await journal.read(two, 0, 10)).toEqual([]);
+  });
+});
+
+test('a deletion that sets timers leaves these, and no other', async () => {
+  const dir = temporaryFolder();
+  await withJournal(dir, async (journal) => {
+    expect(await change(journal, one, timerAt('a', 1), timerAt('b', 2))).toBeUndefined();
+    const timers = { changes: [timerAt('c', 3)] };
+    const records = [recordOf(1), deletionAt(2)];
+    expect(await appendBeside(journal, one, records, { timers })).toBeUndefined();
+  });
+  expect(readerOf(dir).due(10, 10).timers).toMatchObject([{ name: 'c' }]);
 });
 
 test('a damaged timer is reported alone, fails its firing, and can be cancelled', async () => {
