@@ -241,6 +241,6 @@ export const wrongModule: Awaited<ReturnType<typeof testModule>> = 42;
     expect(checked.stdout).toBe('');
     expect(checked.status).toBe(0);
     const node = join(project, 'node_modules', '.bin', 'node');
-    expect(run(node, ['program.ts']).stdout).toBe('0.1.0 undefined\n');
+    expect(run(node, ['program.ts']).stdout).toBe('0.2.0 undefined\n');
   });
 });
