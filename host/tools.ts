@@ -75,7 +75,7 @@ export {
   type TimerFilter,
   type TimerPage,
 } from './storage/sqlite/tools/timer-inspection.ts';
-export { changeTimers, type ChangeableTimers } from './storage/sqlite/tools/timer-change.ts';
+export { changeFolder, type ControlRequest, type FolderChange } from './service/folder-control.ts';
 export { backUpJournal } from './storage/sqlite/tools/journal-backup.ts';
 export { importJournal } from './storage/sqlite/tools/journal-import.ts';
 export { journalEntries } from './storage/sqlite/tools/journal-source.ts';

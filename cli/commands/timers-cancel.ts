@@ -1,4 +1,4 @@
-// svc timers cancel: removes a timer from a journal that no host uses.
+// svc timers cancel: removes a timer from a journal, through the host that runs on it if there is one.
 import { command } from '../command.ts';
 import { changeTimer, OWNER_WORD } from '../timer-change.ts';
 
@@ -6,8 +6,8 @@ export const timersCancel = command(
   {
     name: 'timers cancel',
     summary: 'cancel a timer',
-    about: `Removes a timer from a journal, so that it never fires. Stop the service first: the command takes
-the folder's lock, and changes nothing while a host has it.`,
+    about: `Removes a timer from a journal, so that it never fires. If svc run or svc dev serves the folder, that
+host makes the change. Otherwise the command takes the folder's lock.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, OWNER_WORD, { name: 'NAME' }],
     options: {},
     notes: `OWNER is the entity that the timer belongs to, as COMPONENT/ID, or 'service' for a schedule of the
@@ -18,10 +18,6 @@ service. The next start of the service sets its schedules again.`,
     changeTimer(
       'timers cancel',
       { dir: dir!, owner: owner!, name: name! },
-      {
-        done: 'Cancelled',
-        kind: 'timer',
-        change: (timers, entity) => timers.cancelTimer(entity, name!),
-      },
+      { done: 'Cancelled', what: 'timer', kind: 'cancel-timer' },
     ),
 );

@@ -1,4 +1,4 @@
-// svc timers retry: makes a dead timer in a journal that no host uses fire again.
+// svc timers retry: makes a dead timer in a journal fire again, through the host that runs on it if there is one.
 import { command } from '../command.ts';
 import { changeTimer, OWNER_WORD } from '../timer-change.ts';
 
@@ -6,9 +6,9 @@ export const timersRetry = command(
   {
     name: 'timers retry',
     summary: 'let a dead timer fire again',
-    about: `Makes a dead timer due at once, with all of its attempts: it fires when the service is started.
-Stop the service first: the command takes the folder's lock, and changes nothing while a host has
-it.`,
+    about: `Makes a dead timer due at once, with all of its attempts. If svc run or svc dev serves the folder,
+that host makes the change, and fires it. Otherwise the command takes the folder's lock, and the
+timer fires when the service is started.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, OWNER_WORD, { name: 'NAME' }],
     options: {},
     notes: `OWNER is the entity that the timer belongs to, as COMPONENT/ID, or 'service' for a schedule of the
@@ -19,10 +19,6 @@ service. svc timers DIR --state dead lists the dead timers.`,
     changeTimer(
       'timers retry',
       { dir: dir!, owner: owner!, name: name! },
-      {
-        done: 'Due at once:',
-        kind: 'dead timer',
-        change: (timers, entity) => timers.retryTimer(entity, name!, Date.now()),
-      },
+      { done: 'Due at once:', what: 'dead timer', kind: 'retry-timer' },
     ),
 );

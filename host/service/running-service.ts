@@ -1,6 +1,6 @@
 // RunningService runs one module as a service in this process. It starts in phases, in this order: introspection,
-// journal (which the first shard opens), log of exceeded limits, shards, announcement, and the loop of `svc dev` if
-// that command runs the service. The phases stop in reverse order (@svc/kit/phases). Invariants:
+// journal (which the first shard opens), log of exceeded limits, shards, control socket, announcement, and the loop of
+// `svc dev` if that command runs the service. The phases stop in reverse order (@svc/kit/phases). Invariants:
 // - Whatever was started is stopped, even if the start failed or was interrupted.
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.
@@ -28,6 +28,7 @@ import { type Started, Supervisor } from '../shards/supervisor.ts';
 import { systemClock } from '../system.ts';
 import { moduleReader, readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
+import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
 import { ViewThreads } from './view-threads.ts';
@@ -52,6 +53,7 @@ export class RunningService {
   readonly #views: ViewThreads;
   readonly #supervisor: Supervisor;
   readonly #timers: TimerDispatch;
+  readonly #control: ServiceControl;
   readonly #history: HistoryThread;
   readonly #introspection: Introspection;
   /** Resolves with the reason of a requested stop; rejects if the journal's writer ends unexpectedly. */
@@ -97,6 +99,7 @@ export class RunningService {
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
     this.#timers = this.#makeTimers();
+    this.#control = new ServiceControl({ log: this.#log });
     this.#introspection = this.#makeIntrospection();
     this.#phases = new Phases(this.#phasesInOrder());
   }
@@ -142,6 +145,10 @@ export class RunningService {
       },
       // No firing starts before all shards can execute theirs.
       { start: async () => this.#timers.begin(await this.#journal.opened) },
+      {
+        start: async () => this.#control.open(await this.#journal.opened),
+        stop: () => this.#control.close(),
+      },
       { start: () => this.#announce(), stop: () => this.#withdraw() },
       ...(loop === undefined
         ? []

@@ -1,5 +1,5 @@
 // DataFolder is the folder in which a host has its data, one host at a time. Its lock is a file lock of the operating
-// system, which ends with the process; a file beside the lock names its owner for error messages.
+// system, which ends with the process; a file beside the lock names its owner, for error messages, and its control socket.
 import {
   accessSync,
   chmodSync,
@@ -15,6 +15,7 @@ import {
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { removeControlSocket } from '@svc/kit/control-socket';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   createJournalFile,
@@ -33,6 +34,8 @@ const OWNER_CHARACTERS_MAX = 1_000;
 export interface DataFolder {
   /** Absolute path of the folder. */
   readonly dir: string;
+  /** Names the socket by which other programs of this user can ask this host for changes. */
+  nameControlSocket(path: string): void;
   /** Releases the lock, so that another host can open the folder. */
   close(): void;
 }
@@ -49,16 +52,21 @@ export function openDataFolder(path: string): DataFolder {
   // Without a lock file nobody has the journal open, so it is safe to inspect it before the lock exists.
   if (!existsSync(join(dir, LOCK))) inspectJournalFile(journal);
   const lock = takeLock(dir);
+  const owner = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
   try {
     if (inspectJournalFile(journal)) syncJournalFile(journal);
     else createJournalFile(journal);
-    writeOwner(dir);
+    const killed = readOwner(dir)?.control;
+    // Its host has ended, because the lock is ours.
+    if (killed !== undefined) removeControlSocket(killed);
+    writeOwner(dir, owner);
   } catch (error) {
     lock.close();
     throw error;
   }
   return {
     dir,
+    nameControlSocket: (control) => writeOwner(dir, { ...owner, control }),
     close(): void {
       rmSync(join(dir, OWNER), { force: true });
       lock.close();
@@ -105,36 +113,63 @@ function takeLock(dir: string): DatabaseSync {
     if (!isBusy(error)) throw unusable(dir, error);
     throw new SvcError(
       'SVC_DATA_IN_USE',
-      `The data folder ${dir} is in use by ${readOwner(dir)}. ` +
+      `The data folder ${dir} is in use by ${ownerName(dir)}. ` +
         'Stop that host first, or name another data folder.',
       { cause: error },
     );
   }
 }
 
-function writeOwner(dir: string): void {
-  const owner = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
+/** The content of `owner.json`, which describes the host that uses a folder. The file may be missing, old or damaged. */
+export interface FolderOwner {
+  readonly pid?: number | undefined;
+  /** Name of its machine. */
+  readonly host?: string | undefined;
+  /** When it opened the folder, ISO 8601. */
+  readonly since?: string | undefined;
+  /** Path of its control socket, unchecked. */
+  readonly control?: string | undefined;
+}
+
+function writeOwner(dir: string, owner: FolderOwner): void {
   const unfinished = join(dir, `${OWNER}.new`);
   try {
     writeFileSync(unfinished, `${JSON.stringify(owner)}\n`);
     renameSync(unfinished, join(dir, OWNER));
   } catch {
-    // The owner file serves a message only; the lock is held without it.
+    // The lock is held without it: the file serves messages, and names the control socket.
   }
 }
 
-function readOwner(dir: string): string {
+/** Reads the file of the host that uses a folder, or was killed while it did; undefined if it cannot be read. */
+export function readOwner(dir: string): FolderOwner | undefined {
   try {
     const text = readFileSync(join(dir, OWNER), 'utf8');
     const owner: unknown = text.length > OWNER_CHARACTERS_MAX ? undefined : JSON.parse(text);
-    if (typeof owner !== 'object' || owner === null) return 'another process';
-    const pid = 'pid' in owner && Number.isSafeInteger(owner.pid) ? owner.pid : 'unknown';
-    const host = 'host' in owner ? ` on ${JSON.stringify(owner.host)}` : '';
-    const since = 'since' in owner ? ` since ${JSON.stringify(owner.since)}` : '';
-    return `process ${String(pid)}${host}${since}`;
+    if (typeof owner !== 'object' || owner === null) return undefined;
+    const { pid, host, since, control } = owner as Readonly<Record<string, unknown>>;
+    return {
+      pid: Number.isSafeInteger(pid) ? (pid as number) : undefined,
+      host: textOf(host),
+      since: textOf(since),
+      control: textOf(control),
+    };
   } catch {
-    return 'another process';
+    return undefined;
   }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function ownerName(dir: string): string {
+  const owner = readOwner(dir);
+  if (owner === undefined) return 'another process';
+  const { pid, host, since } = owner;
+  const on = host === undefined ? '' : ` on ${JSON.stringify(host)}`;
+  const from = since === undefined ? '' : ` since ${JSON.stringify(since)}`;
+  return `process ${pid ?? 'unknown'}${on}${from}`;
 }
 
 function unusable(dir: string, cause: unknown): SvcError {

@@ -158,6 +158,11 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
     return this.#folder.dir;
   }
 
+  /** Names the socket by which tools reach this host, in the data folder. */
+  nameControlSocket(path: string): void {
+    this.#folder.nameControlSocket(path);
+  }
+
   /**
    * Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. Its port is
    * closed if the writer's thread has ended.

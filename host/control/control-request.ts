@@ -1,0 +1,111 @@
+// ControlRequest: a change of a service that an operator asks for, by a command or in the console.
+import type { EntityRef } from '../model/entity.ts';
+
+export type ControlRequest =
+  /** `owner`: null for a schedule of the service. */
+  | { readonly kind: 'cancel-timer'; readonly owner: EntityRef | null; readonly name: string }
+  | { readonly kind: 'retry-timer'; readonly owner: EntityRef | null; readonly name: string };
+
+/** Carries out requests. */
+export interface ControlledService {
+  /**
+   * Resolves with whether there was something to change, once the change is on disk. Rejects with an SvcError that says
+   * why nothing was changed.
+   */
+  change(request: ControlRequest): Promise<boolean>;
+}
+
+/** The paths at which the control socket takes requests. The members of a body are those of the request but `kind`. */
+const KINDS: Readonly<Record<string, ControlRequest['kind']>> = {
+  '/timers/cancel': 'cancel-timer',
+  '/timers/retry': 'retry-timer',
+};
+
+/** Maximum UTF-16 units of a text in a request, such as an id. */
+const TEXT_UNITS_MAX = 4_096;
+
+/** A request that is not understood. `message` says why, for its sender. */
+export class InvalidControlRequest extends Error {}
+
+/** Returns the path of a kind of requests, and the body. */
+export function controlMessage({ kind, ...body }: ControlRequest): {
+  readonly path: string;
+  readonly body: object;
+} {
+  const path = Object.keys(KINDS).find((candidate) => KINDS[candidate] === kind)!;
+  return { path, body };
+}
+
+/** Returns whether there are requests at this path. */
+export function isControlPath(path: string): boolean {
+  return Object.hasOwn(KINDS, path);
+}
+
+/** Reads a request. `body`: JSON text. Throws InvalidControlRequest. */
+export function readControlRequest(path: string, body: string): ControlRequest {
+  const kind = KINDS[path]!;
+  const members = new Members(parsed(body));
+  const request: ControlRequest = { kind, owner: members.owner(), name: members.text('name') };
+  members.end();
+  return request;
+}
+
+function parsed(body: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw new InvalidControlRequest('The body is not JSON.');
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  throw new InvalidControlRequest('The body is not a JSON object.');
+}
+
+/** The members of a body, each of which is read once. */
+class Members {
+  readonly #given: Map<string, unknown>;
+
+  constructor(given: Readonly<Record<string, unknown>>) {
+    this.#given = new Map(Object.entries(given));
+  }
+
+  text(name: string): string {
+    const value = this.#take(name);
+    if (typeof value === 'string' && value.length <= TEXT_UNITS_MAX) return value;
+    throw new InvalidControlRequest(
+      `The member '${name}' has to be a text of at most ${TEXT_UNITS_MAX} characters.`,
+    );
+  }
+
+  entity(name: string): EntityRef {
+    const value = this.#take(name);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      const members = new Members(value as Readonly<Record<string, unknown>>);
+      const entity = { component: members.text('component'), id: members.text('id') };
+      members.end();
+      return entity;
+    }
+    throw new InvalidControlRequest(`The member '${name}' has to be {component, id}.`);
+  }
+
+  /** Returns the owner of a timer. */
+  owner(): EntityRef | null {
+    if (this.#given.get('owner') !== null) return this.entity('owner');
+    this.#given.delete('owner');
+    return null;
+  }
+
+  /** Refuses members that were not read: a misspelt one would have no effect. */
+  end(): void {
+    const [name] = this.#given.keys();
+    if (name !== undefined)
+      throw new InvalidControlRequest(`The member '${name.slice(0, 40)}' is not known here.`);
+  }
+
+  #take(name: string): unknown {
+    const value = this.#given.get(name);
+    this.#given.delete(name);
+    return value;
+  }
+}

@@ -1,0 +1,70 @@
+// FolderControl changes the service of a data folder for a tool: through the host that runs on the folder, or, if none does,
+// under the lock of the folder.
+import { SVC_ERROR_CODES, SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
+import { sendControl } from '@svc/kit/control-client';
+import { controlMessage, type ControlRequest } from '../control/control-request.ts';
+import { readOwner } from '../storage/sqlite/data-folder.ts';
+import { changeTimers } from '../storage/sqlite/tools/timer-change.ts';
+import { changeTimer } from './service-control.ts';
+
+export type { ControlRequest };
+
+export interface FolderChange {
+  /** Whether there was something to change. */
+  readonly changed: boolean;
+  /** Whether a running host has made the change. */
+  readonly byHost: boolean;
+}
+
+/**
+ * Makes a change. Resolves once it is on disk. Rejects with SVC_JOURNAL_MISSING, SVC_CONTROL_UNAVAILABLE,
+ * SVC_ANSWER_TIMED_OUT, SVC_DATA_IN_USE if a host runs that has no control socket, with the errors of opening the journal, and
+ * with the host's own.
+ */
+export async function changeFolder(dir: string, request: ControlRequest): Promise<FolderChange> {
+  try {
+    const changed = await changeTimers(dir, (journal) => changeTimer(journal, request));
+    return { changed, byHost: false };
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'SVC_DATA_IN_USE') throw error;
+    const socket = readOwner(dir)?.control;
+    if (socket === undefined) throw withoutSocket(error);
+    return { changed: await changedByHost(socket, request), byHost: true };
+  }
+}
+
+async function changedByHost(socket: string, request: ControlRequest): Promise<boolean> {
+  const { path, body } = controlMessage(request);
+  const answer = await sendControl(socket, path, body);
+  const content = parsed(answer.body);
+  if (answer.status === 200 && typeof content['changed'] === 'boolean') return content['changed'];
+  const { code, error } = content;
+  throw new SvcError(
+    isCode(code) ? code : 'SVC_CONTROL_UNAVAILABLE',
+    typeof error === 'string'
+      ? error
+      : `The running host has answered with the status ${answer.status}. Is it of another version?`,
+  );
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function isCode(code: unknown): code is SvcErrorCode {
+  return SVC_ERROR_CODES.some((known) => known === code);
+}
+
+function withoutSocket(error: SvcError): SvcError {
+  return new SvcError(
+    error.code,
+    `${error.message} It has no control socket, by which a running host could be asked: it is about to start, or it is ` +
+      'a program that embeds the service.',
+    { cause: error },
+  );
+}
