@@ -1,9 +1,12 @@
 // Messages between the main thread and a thread that folds events into the rows of views (view-thread.ts).
 import type { LogEntry } from '@svc/kit/log-entry';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { SharedViews } from '../model/view.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
+import type { SkippedEvent } from '../engine/needs/views.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
+import type { ViewChange, ViewProblem } from '../views/view-report.ts';
 
 /**
  * - `follow`: keeps all views up to date, and builds those that take little work.
@@ -27,11 +30,35 @@ export interface ViewThreadSettings {
 export type ToViewThread =
   /** A view that another thread has built, or that is to be built. */
   | { readonly kind: 'take'; readonly view: string }
+  /** Asks for a change of a view, which is answered under the same number. */
+  | { readonly kind: 'change'; readonly number: number; readonly asked: AskedChange }
   /** The thread finishes what it is doing, and ends. */
   | { readonly kind: 'stop' };
 
+/** `skip` leaves out the event at which the view has stopped; undefined: the rows are built again. */
+export interface AskedChange {
+  readonly view: string;
+  readonly skip: SkippedEvent | undefined;
+}
+
+/** The SvcError with which a change has failed. */
+export interface FailedChange {
+  readonly code: SvcErrorCode;
+  readonly message: string;
+}
+
 export type FromViewThread =
   | { readonly kind: 'log'; readonly entry: LogEntry }
+  /** The reason why a view does not follow the events; undefined: it does again. */
+  | { readonly kind: 'problem'; readonly view: string; readonly problem: ViewProblem | undefined }
+  /** The events that a view leaves out. */
+  | { readonly kind: 'skips'; readonly view: string; readonly skips: readonly SkippedEvent[] }
+  /** Answers a change. */
+  | {
+      readonly kind: 'changed';
+      readonly number: number;
+      readonly outcome: ViewChange | FailedChange;
+    }
   /** To build the view takes much work: another thread has to do it. */
   | { readonly kind: 'to-build'; readonly view: string }
   /** The thread has built the view, and has released its rows. */

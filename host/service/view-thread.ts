@@ -11,7 +11,15 @@ import { SharedView } from '../views/shared-view.ts';
 import { removeUnusedViews } from '../views/unused-views.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
-import type { FromViewThread, ToViewThread, ViewThreadSettings } from './view-messages.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import type { ViewChange } from '../views/view-report.ts';
+import type {
+  AskedChange,
+  FailedChange,
+  FromViewThread,
+  ToViewThread,
+  ViewThreadSettings,
+} from './view-messages.ts';
 
 /** Number of records up to which a view is built by the thread that follows. */
 const BUILT_AT_ONCE_RECORDS = 10_000;
@@ -26,11 +34,19 @@ const send = (message: FromViewThread) => parentPort!.postMessage(message);
 /** Views that are asked for before the guest has started. */
 const early: string[] = [...settings.views];
 let take = (view: string): void => void early.push(view);
+let change = (number: number, _asked: AskedChange): void =>
+  send({ kind: 'changed', number, outcome: 'unavailable' });
 let stop = (): void => process.exit();
 
 parentPort!.on('message', (message: ToViewThread) => {
-  if (message.kind === 'take') take(message.view);
-  else stop();
+  switch (message.kind) {
+    case 'take':
+      return take(message.view);
+    case 'change':
+      return change(message.number, message.asked);
+    case 'stop':
+      return stop();
+  }
 });
 
 // Elsewhere it would lower the priority of the whole process.
@@ -48,6 +64,8 @@ const projector = new ViewProjector({
   limits,
   pace: new PolitePace(threadPaceClock),
   log,
+  onProblem: (view, problem) => send({ kind: 'problem', view, problem }),
+  onSkips: (view, skips) => send({ kind: 'skips', view, skips }),
 });
 const views = new Map<string, ProjectedView>(
   declaredViews(source.descriptor, source.fingerprint).map(({ folded }) => [
@@ -70,6 +88,23 @@ async function build(view: ProjectedView, before: Promise<void>): Promise<void> 
   if (end === 'live') send({ kind: 'built', view: view.folded.id });
 }
 
+async function changed({ view: id, skip }: AskedChange): Promise<ViewChange | FailedChange> {
+  const view = views.get(id)!;
+  if (skip === undefined) {
+    const begun = projector.rebuild(view);
+    if (begun === 'stopped') take(id);
+    return begun === 'elsewhere' ? 'unavailable' : 'done';
+  }
+  try {
+    const outcome = await projector.skip(view, skip);
+    if (outcome === 'done') take(id);
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { code: error.code, message: error.message };
+  }
+}
+
 function removeUnused(): void {
   const folded = Array.from(views.values(), (view) => view.folded);
   removeUnusedViews(store, folded, systemClock.nowMs(), log);
@@ -80,6 +115,8 @@ take = (id) => {
   if (role === 'follow') void follow(view);
   else building = build(view, building);
 };
+change = (number, asked) =>
+  void changed(asked).then((outcome) => send({ kind: 'changed', number, outcome }));
 for (const view of early) take(view);
 if (role === 'follow') {
   removeUnused();

@@ -6,16 +6,25 @@
 // T1  Only the threads of one source run at a time: those of the former one have ended before those of the next start.
 // T2  A view is with one thread at a time: it is built before it is followed.
 // T3  After `stop` no thread is started, and none is left.
+import assert from 'node:assert';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
+import type { SkippedEvent } from '../engine/needs/views.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { SharedViewMemory, SharedViews } from '../model/view.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import { RestartPauses } from '../shards/restart-pauses.ts';
 import type { SupervisorLimits } from '../shards/supervisor-limits.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
+import { systemClock } from '../system.ts';
 import { SharedView } from '../views/shared-view.ts';
+import { declaredViews } from '../views/view-definitions.ts';
+import type { ViewChange, ViewProblem, ViewReport } from '../views/view-report.ts';
+import type { StoppedAt } from '../views/view-stopped.ts';
 import type {
+  AskedChange,
+  FailedChange,
   FromViewThread,
   ToViewThread,
   ViewRole,
@@ -34,6 +43,9 @@ export interface ViewThreadsOptions {
   /** Code of the threads. */
   readonly file?: URL;
 }
+
+/** The longest reason for which an event is skipped, in UTF-16 units. */
+export const SKIP_REASON_UNITS_MAX = 1_000;
 
 export class ViewThreads {
   readonly #options: ViewThreadsOptions;
@@ -62,6 +74,29 @@ export class ViewThreads {
     return this.#current.shared;
   }
 
+  /** Returns how the views of the present source fare. */
+  report(): readonly ViewReport[] {
+    return this.#current?.report() ?? [];
+  }
+
+  /**
+   * Leaves an event out of the rows of a view that has stopped at it, for good or until the view has another definition, and
+   * lets the view go on. `reason`: why, up to SKIP_REASON_UNITS_MAX UTF-16 units. Rejects with SVC_VIEW_IN_USE,
+   * SVC_VIEW_CORRUPT, SVC_DATA_UNUSABLE and SVC_DISK_FULL, and then nothing is skipped.
+   */
+  async skip(view: string, { entity, seq }: StoppedAt, reason: string): Promise<ViewChange> {
+    assert(reason.length <= SKIP_REASON_UNITS_MAX, 'a reason that is too long');
+    const skip = { entity, seq, reason, timeMs: systemClock.nowMs() };
+    return (await this.#current?.change({ view, skip })) ?? 'unknown-view';
+  }
+
+  /**
+   * Builds the rows of a view again from all events, except those that were skipped. Resolves once that has begun.
+   */
+  async rebuild(view: string): Promise<ViewChange> {
+    return (await this.#current?.change({ view, skip: undefined })) ?? 'unknown-view';
+  }
+
   /** Ends the threads, after the events that are being folded. */
   async stop(): Promise<void> {
     await Promise.all([this.#formerEnded, this.#current?.stop()]);
@@ -80,6 +115,12 @@ class SourceViews {
   /** Ids of the views that are being built, or wait for it. */
   readonly #toBuild = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** The reasons why views do not follow, by their ids. */
+  readonly #problems = new Map<string, ViewProblem>();
+  readonly #skips = new Map<string, readonly SkippedEvent[]>();
+  /** The changes that are under way, by their numbers. */
+  readonly #changes = new Map<number, PendingChange>();
+  #changeCount = 0;
   #connection: FollowerConnection | undefined;
   #isStopping = false;
 
@@ -100,6 +141,30 @@ class SourceViews {
   async start(formerEnded: Promise<void>): Promise<void> {
     [this.#connection] = await Promise.all([this.#options.connection, formerEnded]);
     this.#startThread('follow');
+  }
+
+  report(): readonly ViewReport[] {
+    const { descriptor, fingerprint } = this.source;
+    return declaredViews(descriptor, fingerprint).map(({ folded: { id, stored } }) => {
+      const { state, position } = new SharedView(this.shared[id]);
+      const problem = this.#problems.get(id);
+      const skips = this.#skips.get(id) ?? [];
+      return { id, definition: stored.definition, state, position, problem, skips };
+    });
+  }
+
+  async change(asked: AskedChange): Promise<ViewChange> {
+    const { view } = asked;
+    if (!Object.hasOwn(this.shared, view)) return 'unknown-view';
+    const thread = this.#threads[this.#toBuild.has(view) ? 'build' : 'follow'];
+    if (thread === undefined) return 'unavailable';
+    const number = this.#changeCount++;
+    const { promise, resolve } = Promise.withResolvers<ViewChange | FailedChange>();
+    this.#changes.set(number, { thread, resolve });
+    post(thread, { kind: 'change', number, asked });
+    const outcome = await promise;
+    if (typeof outcome === 'object') throw new SvcError(outcome.code, outcome.message);
+    return outcome;
   }
 
   async stop(): Promise<void> {
@@ -149,6 +214,11 @@ class SourceViews {
     });
     thread.on('exit', () => {
       this.#running.delete(thread);
+      for (const [number, { thread: asked, resolve }] of this.#changes)
+        if (asked === thread) {
+          this.#changes.delete(number);
+          resolve('unavailable');
+        }
       if (this.#threads[role] !== thread) return;
       delete this.#threads[role];
       this.#startAgain(role, reason, performance.now() - sinceMs);
@@ -174,6 +244,17 @@ class SourceViews {
     switch (message.kind) {
       case 'log':
         return this.#options.log(message.entry);
+      case 'problem':
+        if (message.problem === undefined) this.#problems.delete(message.view);
+        else this.#problems.set(message.view, message.problem);
+        return;
+      case 'skips':
+        this.#skips.set(message.view, message.skips);
+        return;
+      case 'changed':
+        this.#changes.get(message.number)?.resolve(message.outcome);
+        this.#changes.delete(message.number);
+        return;
       case 'to-build':
         return this.#build(message.view);
       case 'built':
@@ -199,6 +280,11 @@ class SourceViews {
     delete this.#threads.build;
     post(build, { kind: 'stop' });
   }
+}
+
+interface PendingChange {
+  readonly thread: Worker;
+  readonly resolve: (outcome: ViewChange | FailedChange) => void;
 }
 
 function post(thread: Worker, message: ToViewThread): void {

@@ -5,11 +5,12 @@
 // V1  Stored rows are those of the stored position: a fold that is interrupted goes on where its rows are. The position in
 //     memory may be ahead of the stored one by records that changed no row.
 // V2  Whatever the pages, the same rows come out, and the fold stops at the same event.
+// V3  The code of the view gets no event that is skipped.
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
-import type { FoldedTo, ViewWriter } from '../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent, ViewWriter } from '../engine/needs/views.ts';
 import { fitsUtf8 } from '../engine/text-size.ts';
-import type { EntityEvent } from '../model/entity.ts';
+import type { EntityEvent, EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -29,6 +30,8 @@ export interface ViewFoldNeeds {
   readonly writer: Pick<ViewWriter, 'rows' | 'put'>;
   /** Where the rows are; undefined: nothing is folded. */
   readonly foldedTo: FoldedTo | undefined;
+  /** Events that are left out. */
+  readonly skips?: readonly SkippedEvent[];
   readonly limits: Pick<ViewLimits, 'keyBytesMax'>;
 }
 
@@ -38,12 +41,15 @@ export class ViewFold {
   #storedPosition: Position;
   /** Number of records that the next page looks at, at most. */
   #pageSize: number;
+  /** Names of the events that are skipped. */
+  readonly #skipped: ReadonlySet<string>;
 
   constructor(needs: ViewFoldNeeds) {
     this.#needs = needs;
     this.#position = needs.foldedTo?.position ?? needs.feed.start;
     this.#storedPosition = this.#position;
     this.#pageSize = 1;
+    this.#skipped = new Set(needs.skips?.map(({ entity, seq }) => eventName(entity, seq)));
   }
 
   /** The position up to which events are folded. */
@@ -59,8 +65,10 @@ export class ViewFold {
     for (;;) {
       const size = Math.min(this.#pageSize, recordsMax);
       const { feed, view } = this.#needs;
-      const { records, position } = feed.read(this.#position, size, view.sources);
+      const page = feed.read(this.#position, size, view.sources);
+      const { position } = page;
       if (position === this.#position) return false;
+      const records = this.#withoutSkipped(page.records);
       try {
         const isStored = await this.#fold(records, position);
         if (isStored) {
@@ -74,6 +82,14 @@ export class ViewFold {
       // A smaller page finds the event at which the fold fails, and needs less memory.
       this.#pageSize = Math.max(1, Math.floor(size / 2));
     }
+  }
+
+  #withoutSkipped(records: readonly FeedRecord[]): readonly FeedRecord[] {
+    if (this.#skipped.size === 0) return records;
+    return records.filter(
+      ({ entity, record }) =>
+        record.kind !== 'event' || !this.#skipped.has(eventName(entity, record.seq)),
+    );
   }
 
   /** Folds and stores a page. Returns false if its rows need too much memory and it has more than one record. */
@@ -144,6 +160,10 @@ export class ViewFold {
 function isOfView(failure: unknown): failure is Error {
   if (failure instanceof GuestFault || failure instanceof UndecodedEvent) return true;
   return failure instanceof SvcError && failure.code === 'SVC_VIEW_ROW_INVALID';
+}
+
+function eventName({ component, id }: EntityRef, seq: number): string {
+  return JSON.stringify([component, id, seq]);
 }
 
 /** Call it only for a record that is an event. */

@@ -6,7 +6,7 @@
 // L2  Rows of another journal, or of a position that this journal does not have any more, are never continued.
 import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
-import type { FoldedTo, ViewStore, ViewWriter } from '../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent, ViewStore, ViewWriter } from '../engine/needs/views.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import { ViewFold } from './view-fold.ts';
@@ -26,7 +26,7 @@ const INDEXED_ROWS = 5_000;
 
 /** Receives what happens to a view. */
 export interface ViewObserver {
-  /** Events are folded up to this position. */
+  /** Events are folded up to this position. Also called when a view that follows has no more of them. */
   folded(position: Position, rowCount: number): void;
   /** The rows are being built. `reason`: why rows that were there cannot be used; undefined if there were none. */
   building(reason: string | undefined): void;
@@ -49,8 +49,8 @@ export interface FollowerNeeds {
   readonly pace: BuildingPace;
   readonly pageSizes?: PageSizes;
   readonly observer: ViewObserver;
-  /** Whether a damaged row was found, so that all rows are built again. */
-  readonly areDamaged?: boolean;
+  /** Why all rows are built again, after "the rows of the view are built again, because"; undefined: they are not. */
+  readonly discard?: string | undefined;
 }
 
 export class ViewFollower {
@@ -60,13 +60,13 @@ export class ViewFollower {
 
   /** Opens the writer. Rejects with its errors, and with those of the feed. */
   static async open(needs: FollowerNeeds): Promise<ViewFollower> {
-    const { feed, store, view, observer, areDamaged = false } = needs;
+    const { feed, store, view, observer, discard } = needs;
     const writer = await store.openWriter(view.stored);
     try {
       const { foldedTo } = writer;
       let reason = writer.discarded;
-      if (foldedTo !== undefined && (areDamaged || !isOf(feed, foldedTo))) {
-        reason = areDamaged ? 'they are damaged' : 'they are of another journal';
+      if (foldedTo !== undefined && (discard !== undefined || !isOf(feed, foldedTo))) {
+        reason = discard ?? 'they are of another journal';
         await writer.clear();
       }
       if (!writer.isLive) observer.building(reason);
@@ -81,7 +81,8 @@ export class ViewFollower {
     const { view, guest, feed, limits } = needs;
     this.#needs = needs;
     this.#writer = writer;
-    this.#fold = new ViewFold({ view, guest, feed, writer, foldedTo: writer.foldedTo, limits });
+    const { foldedTo, skips } = writer;
+    this.#fold = new ViewFold({ view, guest, feed, writer, foldedTo, skips, limits });
   }
 
   /** Whether queries are answered. */
@@ -92,6 +93,10 @@ export class ViewFollower {
   /** The position up to which events are folded. */
   get position(): Position {
     return this.#fold.position;
+  }
+
+  get skips(): readonly SkippedEvent[] {
+    return this.#writer.skips;
   }
 
   get rowCount(): number {
@@ -128,13 +133,13 @@ export class ViewFollower {
    */
   async follow(signal: AbortSignal): Promise<void> {
     const { observer } = this.#needs;
-    observer.folded(this.#fold.position, this.#writer.rowCount);
     let areIndexesReady = false;
     while (!signal.aborted) {
       if (await this.#step(this.#sizes.following)) {
         await yielded();
         continue;
       }
+      observer.folded(this.#fold.position, this.#writer.rowCount);
       areIndexesReady ||= await this.#writer.prepareIndexes(INDEXED_ROWS);
       if (areIndexesReady && !signal.aborted) await this.#nextRecord(signal);
     }

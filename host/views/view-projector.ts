@@ -2,19 +2,20 @@
 // delays no other view.
 //
 // Invariants
-// J1  A view that has stopped is reported once, and is not folded again by this projector.
+// J1  A view that has stopped is reported once. It is folded again when the event was skipped, or its rows are to be built again.
 // J2  After any other failure the view is opened again, after a pause that grows up to a minute.
 import { SvcError } from '@svc/kit/svc-error';
 import type { LogEntry } from '@svc/kit/log-entry';
 import type { GuestViews } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
-import type { ViewStore } from '../engine/needs/views.ts';
+import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/views.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import type { SharedView } from './shared-view.ts';
 import { type BuildingPace, type PageSizes, ViewFollower } from './view-follower.ts';
-import { ViewStopped } from './view-stopped.ts';
+import type { ViewChange, ViewProblem } from './view-report.ts';
+import { type StoppedAt, ViewStopped } from './view-stopped.ts';
 
 const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 60_000;
@@ -32,7 +33,13 @@ export interface ProjectorNeeds {
   readonly pace: BuildingPace;
   readonly pageSizes?: PageSizes;
   readonly log: (entry: LogEntry) => void;
+  /** Receives the reason why a view does not follow the events, and undefined once it does again. */
+  readonly onProblem?: (view: string, problem: ViewProblem | undefined) => void;
+  /** Receives the events that a view leaves out, when it is opened and when they change. */
+  readonly onSkips?: (view: string, skips: readonly SkippedEvent[]) => void;
 }
+
+type Work = (follower: ViewFollower, signal: AbortSignal) => Promise<ProjectionEnd>;
 
 /** How the work on a view has ended. `closed`: the projector was closed. */
 export type ProjectionEnd = 'live' | 'to-build' | 'stopped' | 'closed';
@@ -41,6 +48,12 @@ export class ViewProjector {
   readonly #needs: ProjectorNeeds;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Where views have stopped, by their ids. */
+  readonly #stops = new Map<string, StoppedAt>();
+  /** Interrupt the work on the views that are under way, by their ids. */
+  readonly #interrupts = new Map<string, AbortController>();
+  /** Ids of the views whose rows are to be built again. */
+  readonly #toRebuild = new Set<string>();
 
   constructor(needs: ProjectorNeeds) {
     this.#needs = needs;
@@ -48,9 +61,9 @@ export class ViewProjector {
 
   /** Builds the rows of a view, unless they are there. Resolves with `live` once they are. Never rejects. */
   build(view: ProjectedView): Promise<ProjectionEnd> {
-    return this.#kept(view, async (follower) => {
-      await this.#build(view, follower);
-      return 'live';
+    return this.#kept(view, async (follower, signal) => {
+      await this.#build(view, follower, signal);
+      return signal.aborted ? 'closed' : 'live';
     });
   }
 
@@ -60,22 +73,71 @@ export class ViewProjector {
    */
   follow(view: ProjectedView, recordsMax = Infinity): Promise<ProjectionEnd> {
     const { shared } = view;
-    return this.#kept(view, async (follower) => {
+    return this.#kept(view, async (follower, signal) => {
       if (!follower.isLive && follower.recordsLeft > recordsMax) {
         shared.foldedTo(follower.position);
         return 'to-build';
       }
-      await this.#build(view, follower);
-      if (this.#isClosing) return 'closed';
+      await this.#build(view, follower, signal);
+      if (signal.aborted) return 'closed';
       shared.foldedTo(follower.position);
       shared.clearDamage();
       shared.become('live');
       const damage = new AbortController();
       void shared.damaged().then(() => damage.abort());
-      await follower.follow(AbortSignal.any([this.#closing.signal, damage.signal]));
-      if (this.#isClosing) return 'closed';
+      await follower.follow(AbortSignal.any([signal, damage.signal]));
+      if (signal.aborted) return 'closed';
       throw new SvcError('SVC_VIEW_CORRUPT', 'A query has found a damaged row.');
     });
+  }
+
+  /**
+   * Leaves the event at which a view has stopped out of its rows. The caller lets the view be folded again. Rejects
+   * with the errors of `ViewStore.openWriter` and `ViewWriter.skip`; then the view is where it was.
+   */
+  async skip({ folded }: ProjectedView, event: SkippedEvent): Promise<ViewChange> {
+    const stopped = this.#stops.get(folded.id);
+    if (stopped === undefined || !isSameEvent(stopped, event)) return 'not-stopped-there';
+    // Nobody else skips it meanwhile.
+    this.#stops.delete(folded.id);
+    try {
+      const writer = await this.#needs.store.openWriter(folded.stored);
+      try {
+        if (writer.skips.length >= SKIPS_MAX) {
+          this.#stops.set(folded.id, stopped);
+          return 'too-many';
+        }
+        await writer.skip(event);
+        this.#needs.onSkips?.(folded.id, writer.skips);
+      } finally {
+        writer.close();
+      }
+    } catch (error) {
+      this.#stops.set(folded.id, stopped);
+      throw error;
+    }
+    this.#needs.onProblem?.(folded.id, undefined);
+    const { component, id } = event.entity;
+    this.#needs.log({
+      level: 'warn',
+      message: 'the view leaves out an event',
+      fields: { view: folded.id, component, entity: id, event: event.seq, reason: event.reason },
+    });
+    return 'done';
+  }
+
+  /**
+   * Builds the rows of a view again. Returns `under-way` if that has begun, `stopped` if the caller has to let the view be
+   * folded, because it had stopped, and `elsewhere` if the view is not with this projector.
+   */
+  rebuild({ folded: { id } }: ProjectedView): 'under-way' | 'stopped' | 'elsewhere' {
+    const interrupt = this.#interrupts.get(id);
+    const hadStopped = this.#stops.delete(id);
+    if (interrupt === undefined && !hadStopped) return 'elsewhere';
+    this.#toRebuild.add(id);
+    interrupt?.abort();
+    if (hadStopped) this.#needs.onProblem?.(id, undefined);
+    return hadStopped ? 'stopped' : 'under-way';
   }
 
   /** Stops after the events that are being folded, and closes the feed. */
@@ -90,61 +152,76 @@ export class ViewProjector {
     return this.#closing.signal.aborted;
   }
 
-  async #build(view: ProjectedView, follower: ViewFollower): Promise<void> {
+  async #build(view: ProjectedView, follower: ViewFollower, signal: AbortSignal): Promise<void> {
     if (follower.isLive) return;
-    await follower.build(this.#closing.signal);
-    if (this.#isClosing) return;
+    await follower.build(signal);
+    if (signal.aborted) return;
     const { folded, shared } = view;
     shared.become('live');
     const fields = { view: folded.id, rows: follower.rowCount };
     this.#needs.log({ level: 'info', message: 'the view is built', fields });
   }
 
-  #kept(
-    view: ProjectedView,
-    work: (follower: ViewFollower) => Promise<ProjectionEnd>,
-  ): Promise<ProjectionEnd> {
+  #kept(view: ProjectedView, work: Work): Promise<ProjectionEnd> {
     const kept = this.#attempts(view, work);
     this.#underWay.add(kept);
-    void kept.then(() => this.#underWay.delete(kept));
-    return kept;
+    return kept.then((end) => {
+      this.#underWay.delete(kept);
+      return end;
+    });
   }
 
-  async #attempts(
-    view: ProjectedView,
-    work: (follower: ViewFollower) => Promise<ProjectionEnd>,
-  ): Promise<ProjectionEnd> {
+  async #attempts(view: ProjectedView, work: Work): Promise<ProjectionEnd> {
+    const { id } = view.folded;
     const failures = new FailurePauses();
-    let areDamaged = false;
+    let discard: string | undefined;
     while (!this.#isClosing) {
+      if (this.#toRebuild.delete(id)) discard = 'an operator has asked for it';
+      const interrupt = new AbortController();
+      this.#interrupts.set(id, interrupt);
+      const signal = AbortSignal.any([this.#closing.signal, interrupt.signal]);
       try {
-        const follower = await this.#opened(view, areDamaged, () => failures.ended());
-        areDamaged = false;
+        const follower = await this.#opened(view, discard, () => this.#ended(id, failures));
+        discard = undefined;
         try {
-          return await work(follower);
+          const end = await work(follower, signal);
+          if (!interrupt.signal.aborted) return end;
         } finally {
           follower.close();
         }
       } catch (error) {
         if (this.#isClosing) break;
         if (error instanceof ViewStopped) return this.#stopped(view, error);
-        areDamaged = error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT';
-        await this.#pauseAfter(error, view, failures);
+        if (error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT')
+          discard = 'they are damaged';
+        await this.#pauseAfter(error, view, failures, signal);
+      } finally {
+        this.#interrupts.delete(id);
       }
     }
     return 'closed';
   }
 
-  #opened(
+  /** Called when the view follows without a failure. */
+  #ended(view: string, failures: FailurePauses): void {
+    if (failures.ended()) this.#needs.onProblem?.(view, undefined);
+  }
+
+  async #opened(
     { folded, shared }: ProjectedView,
-    areDamaged: boolean,
+    discard: string | undefined,
     hasFolded: () => void,
   ): Promise<ViewFollower> {
-    const { log, ...needs } = this.#needs;
-    return ViewFollower.open({
-      ...needs,
+    const { log, onSkips, guest, feed, store, limits, pace, pageSizes } = this.#needs;
+    const follower = await ViewFollower.open({
+      guest,
+      feed,
+      store,
+      limits,
+      pace,
+      ...(pageSizes === undefined ? {} : { pageSizes }),
       view: folded,
-      areDamaged,
+      discard,
       observer: {
         folded(position) {
           shared.foldedTo(position);
@@ -157,13 +234,18 @@ export class ViewProjector {
           const fields = { view: folded.id, reason };
           log({ level: 'warn', message: 'the rows of the view are built again', fields });
         },
-        live() {},
+        live: hasFolded,
       },
     });
+    onSkips?.(folded.id, follower.skips);
+    return follower;
   }
 
   #stopped({ folded, shared }: ProjectedView, stopped: ViewStopped): ProjectionEnd {
     shared.become('stopped');
+    this.#stops.set(folded.id, stopped.at);
+    const problem = { kind: 'stopped', at: stopped.at, reason: stopped.message } as const;
+    this.#needs.onProblem?.(folded.id, problem);
     const { entity, seq } = stopped.at;
     const { cause } = stopped;
     const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
@@ -187,20 +269,23 @@ export class ViewProjector {
     error: unknown,
     { folded }: ProjectedView,
     failures: FailurePauses,
+    signal: AbortSignal,
   ): Promise<void> {
     const reason = reasonOf(error);
     const { pauseMs, isNew } = failures.next(reason);
-    if (isNew)
+    if (isNew) {
+      const code = error instanceof SvcError ? error.code : undefined;
+      this.#needs.onProblem?.(folded.id, { kind: 'failing', code, reason });
       this.#needs.log({
         level: 'error',
         message: 'the view cannot be kept up to date, and is tried again',
         fields: {
-          ...(error instanceof SvcError ? { code: error.code } : {}),
+          ...(code === undefined ? {} : { code }),
           view: folded.id,
           reason,
         },
       });
-    const { signal } = this.#closing;
+    }
     await new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
@@ -227,11 +312,17 @@ class FailurePauses {
     return { pauseMs, isNew };
   }
 
-  /** Called when there was no failure. */
-  ended(): void {
+  /** Called when there was no failure. Returns whether there was one before. */
+  ended(): boolean {
+    const hadFailed = this.#lastReason !== undefined;
     this.#pauseMs = PAUSE_MIN_MS;
     this.#lastReason = undefined;
+    return hadFailed;
   }
+}
+
+function isSameEvent(at: StoppedAt, { entity, seq }: SkippedEvent): boolean {
+  return at.seq === seq && at.entity.component === entity.component && at.entity.id === entity.id;
 }
 
 function reasonOf(error: unknown): string {

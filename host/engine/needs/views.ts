@@ -5,6 +5,7 @@
 // Rows are derived from the journal: a store may lose them, and then they are folded again.
 import type { ColumnType, ViewQueryPlan } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
+import type { EntityRef } from '../../model/entity.ts';
 import type { Position } from './feed.ts';
 
 /** A field of the rows that an index has. */
@@ -28,6 +29,17 @@ export interface FoldedTo {
   readonly position: Position;
   /** The text that `Feed.mark` gives for the position: in another journal it is another one. */
   readonly mark: string | undefined;
+}
+
+/** An event that is left out of the rows of a definition, because somebody has decided so. */
+export interface SkippedEvent {
+  readonly entity: EntityRef;
+  /** Number of the event among the records of its entity, from 1. */
+  readonly seq: number;
+  /** Why, for people who read it later. */
+  readonly reason: string;
+  /** When it was skipped, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly timeMs: number;
 }
 
 export interface ViewRow {
@@ -63,6 +75,8 @@ export interface RowCount {
 
 /** The most rows that `count` counts. */
 export const COUNT_MAX = 10_000;
+/** The most events that a definition skips. */
+export const SKIPS_MAX = 1_000;
 /** The rows of a page if the caller does not say. */
 export const PAGE_ROWS_DEFAULT = 100;
 
@@ -107,6 +121,8 @@ export interface ViewWriter {
   /** The position up to which events are folded; undefined: none are. */
   readonly foldedTo: FoldedTo | undefined;
   readonly rowCount: number;
+  /** The events that are left out, in the order in which they were skipped. */
+  readonly skips: readonly SkippedEvent[];
   /** Returns the JSON texts of the rows of these keys; undefined where there is no row. */
   rows(keys: readonly string[]): Awaitable<readonly (string | undefined)[]>;
   /**
@@ -122,8 +138,10 @@ export interface ViewWriter {
   prepareIndexes(rowsMax: number): Awaitable<boolean>;
   /** Makes the rows readable, once they are safely stored. All indexes have to be ready. */
   goLive(): Awaitable<void>;
-  /** Removes all rows, as if the writer had been opened on nothing: `foldedTo` is undefined, and it is not live. */
+  /** Removes all rows: `foldedTo` is undefined then, and the writer is not live. Skipped events stay skipped. */
   clear(): Awaitable<void>;
+  /** Adds to `skips`. There may be SKIPS_MAX of them. */
+  skip(event: SkippedEvent): Awaitable<void>;
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 // MemoryRows: the rows of one definition in memory, and the indexes over them.
 //
 // Invariant: each index has one entry for each row, in order. The walk of the keys is the index of no fields.
-import type { FoldedTo, ViewIndex } from '../../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent, ViewIndex } from '../../engine/needs/views.ts';
 import { type ColumnValue, compareLists } from '../view-walk/column-value.ts';
 import type { ViewLimits } from '../../model/view-limits.ts';
 import { type FieldColumn, valuesOf } from '../view-walk/row-columns.ts';
@@ -67,6 +67,7 @@ export class MemoryRows {
   hasWriter = false;
   isLive = false;
   foldedTo: FoldedTo | undefined = undefined;
+  skips: readonly SkippedEvent[] = [];
   usedMs = Date.now();
 
   constructor(limits: ViewLimits) {

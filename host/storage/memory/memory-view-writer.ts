@@ -1,11 +1,13 @@
 // MemoryViewWriter is the writer of a view in memory.
 import assert from 'node:assert';
-import type {
-  FoldedTo,
-  RowChange,
-  StoredView,
-  ViewIndex,
-  ViewWriter,
+import {
+  type FoldedTo,
+  type RowChange,
+  SKIPS_MAX,
+  type SkippedEvent,
+  type StoredView,
+  type ViewIndex,
+  type ViewWriter,
 } from '../../engine/needs/views.ts';
 import type { ViewLimits } from '../../model/view-limits.ts';
 import { checkSizes, valuesOf } from '../view-walk/row-columns.ts';
@@ -46,6 +48,10 @@ export class MemoryViewWriter implements ViewWriter {
     return this.#rows.count;
   }
 
+  get skips(): readonly SkippedEvent[] {
+    return this.#rows.skips;
+  }
+
   rows(keys: readonly string[]): readonly (string | undefined)[] {
     return keys.map((key) => this.#rows.get(key));
   }
@@ -78,6 +84,11 @@ export class MemoryViewWriter implements ViewWriter {
 
   clear(): void {
     this.#rows.clear();
+  }
+
+  skip(event: SkippedEvent): void {
+    assert(this.#rows.skips.length < SKIPS_MAX, 'too many events are skipped');
+    this.#rows.skips = [...this.#rows.skips, event];
   }
 
   close(): void {

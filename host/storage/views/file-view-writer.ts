@@ -3,7 +3,14 @@ import assert from 'node:assert';
 import { existsSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
-import type { FoldedTo, RowChange, StoredView, ViewWriter } from '../../engine/needs/views.ts';
+import {
+  type FoldedTo,
+  type RowChange,
+  SKIPS_MAX,
+  type SkippedEvent,
+  type StoredView,
+  type ViewWriter,
+} from '../../engine/needs/views.ts';
 import type { ViewLimits } from '../../model/view-limits.ts';
 import { LogCheckpoint } from '../sqlite/log-checkpoint.ts';
 import { reasonOf } from '../sqlite/sqlite-failure.ts';
@@ -40,6 +47,7 @@ interface OpenFile extends IndexedFile {
   readonly remove: StatementSync;
   /** The state that is stored. */
   state: ViewState;
+  skips: readonly SkippedEvent[];
   /** The id that the next new row is given. */
   nextId: number;
 }
@@ -78,6 +86,10 @@ export class FileViewWriter implements ViewWriter {
 
   get rowCount(): number {
     return this.#file.state.rowCount;
+  }
+
+  get skips(): readonly SkippedEvent[] {
+    return this.#file.skips;
   }
 
   rows(keys: readonly string[]): readonly (string | undefined)[] {
@@ -137,7 +149,17 @@ export class FileViewWriter implements ViewWriter {
     this.#guarded('made new', () => {
       if (this.#file.database.isOpen) this.#file.database.close();
       removeViewFile(this.#path);
-      this.#file = this.#make();
+      this.#file = this.#make(this.skips);
+    });
+  }
+
+  skip(event: SkippedEvent): void {
+    const file = this.#file;
+    assert(file.skips.length < SKIPS_MAX, 'too many events are skipped');
+    this.#guarded('written', () => {
+      const skips = [...file.skips, event];
+      file.meta.keepSkips(skips);
+      file.skips = skips;
     });
   }
 
@@ -170,8 +192,8 @@ export class FileViewWriter implements ViewWriter {
     return [this.#make(), discarded];
   }
 
-  #make(): OpenFile {
-    createViewFile(this.#path, this.#view.definition);
+  #make(skips: readonly SkippedEvent[] = []): OpenFile {
+    createViewFile(this.#path, this.#view.definition, skips);
     return this.#open();
   }
 
@@ -189,7 +211,16 @@ export class FileViewWriter implements ViewWriter {
       const remove = database.prepare(REMOVE_SQL);
       const log = new LogCheckpoint(database, LOCK_WAIT_MS);
       const last = database.prepare('SELECT max(id) AS id FROM row').get()?.['id'];
-      return { ...file, indexes, log, find, remove, state, nextId: Number(last ?? 0) + 1 };
+      return {
+        ...file,
+        indexes,
+        log,
+        find,
+        remove,
+        state,
+        skips: meta.skips()!,
+        nextId: Number(last ?? 0) + 1,
+      };
     } catch (error) {
       database.close();
       throw error;

@@ -8,13 +8,14 @@ import assert from 'node:assert';
 import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LAYOUT_ROW, STATE_ROW, ViewMeta } from './view-meta.ts';
+import type { SkippedEvent } from '../../engine/needs/views.ts';
+import { LAYOUT_ROW, SKIPS_ROW, STATE_ROW, ViewMeta } from './view-meta.ts';
 import { KEY_INDEX, columnName, indexName } from './view-sql.ts';
 
 /** `svcv` in ASCII: the application id of a SQLite database that holds the rows of a view. */
 const APPLICATION_ID = 0x73766376;
 /** Version of the format; a file of another version is made new. */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 /** How long a connection waits for the lock of another connection, in milliseconds. */
 export const LOCK_WAIT_MS = 5_000;
 /** Size in bytes to which the write-ahead log is truncated after a slow reader has made it grow. */
@@ -70,7 +71,11 @@ export function makeViewsFolder(folder: string): void {
  * Makes a file without rows. It is made under another name, so that a reader never finds a part of it. Throws errors of
  * SQLite and of the file system.
  */
-export function createViewFile(path: string, definition: string): void {
+export function createViewFile(
+  path: string,
+  definition: string,
+  skips: readonly SkippedEvent[] = [],
+): void {
   const unfinished = `${path}.new`;
   for (const suffix of SUFFIXES) rmSync(unfinished + suffix, { force: true });
   // SQLite gives its other files the mode of this one.
@@ -85,7 +90,7 @@ export function createViewFile(path: string, definition: string): void {
       PRAGMA application_id = ${APPLICATION_ID};
       PRAGMA user_version = ${FORMAT_VERSION};
     `);
-    new ViewMeta(database).create(definition);
+    new ViewMeta(database).create(definition, skips);
     database.exec('COMMIT');
   } finally {
     database.close();
@@ -181,6 +186,7 @@ function checkFile(database: DatabaseSync, definition: string): void {
     throw new UnusableFile(`its ${STATE_ROW} is damaged or of another definition`);
   const layout = meta.layout();
   if (layout === undefined) throw new UnusableFile(`its ${LAYOUT_ROW} is damaged`);
+  if (meta.skips() === undefined) throw new UnusableFile(`its list of ${SKIPS_ROW} is damaged`);
   const expected = [
     'table row',
     'table meta',

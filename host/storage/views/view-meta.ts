@@ -1,15 +1,16 @@
-// ViewMeta is the table `meta` of a view's file: what the file is of, how far it is, and which columns and indexes have
-// been added to its rows. Each value is JSON with a checksum.
+// ViewMeta is the table `meta` of a view's file: what the file is of, how far it is, which columns and indexes have
+// been added to its rows, and which events are left out of them. Each value is JSON with a checksum.
 //
 // Numbers of columns and indexes are given once in the life of a file. So a statement that a reader has prepared means
 // what it meant, or fails, whatever the writer has done to the indexes.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { FoldedTo } from '../../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent } from '../../engine/needs/views.ts';
 import type { FieldColumn } from '../view-walk/row-columns.ts';
 
 export const STATE_ROW = 'state';
 export const LAYOUT_ROW = 'layout';
+export const SKIPS_ROW = 'skips';
 
 export interface ViewState {
   readonly definition: string;
@@ -57,9 +58,10 @@ export class ViewMeta {
   }
 
   /** Writes the values of a file without rows. */
-  create(definition: string): void {
+  create(definition: string, skips: readonly SkippedEvent[]): void {
     this.keepState({ definition, isLive: false, rowCount: 0, foldedTo: undefined });
     this.keepLayout(NO_LAYOUT);
+    this.keepSkips(skips);
   }
 
   /** Undefined: it is missing or damaged. Throws errors of SQLite. */
@@ -72,6 +74,11 @@ export class ViewMeta {
     return this.#read(LAYOUT_ROW) as Layout | undefined;
   }
 
+  /** Undefined: they are missing or damaged. Throws errors of SQLite. */
+  skips(): readonly SkippedEvent[] | undefined {
+    return this.#read(SKIPS_ROW) as readonly SkippedEvent[] | undefined;
+  }
+
   keepState(state: ViewState): void {
     this.#write(STATE_ROW, state);
   }
@@ -80,11 +87,15 @@ export class ViewMeta {
     this.#write(LAYOUT_ROW, layout);
   }
 
+  keepSkips(skips: readonly SkippedEvent[]): void {
+    this.#write(SKIPS_ROW, skips);
+  }
+
   #read(name: string): unknown {
     const found = this.#find.get(name) as readonly [unknown, unknown] | undefined;
     if (found === undefined) return undefined;
     const [value, crc] = found;
-    // Whatever has the right checksum was written by `keepState` or `keepLayout` of this format.
+    // Whatever has the right checksum was written by this class, in this format.
     return typeof value === 'string' && crc === checksum(name, value)
       ? JSON.parse(value)
       : undefined;

@@ -79,8 +79,9 @@ class FoldUnderTest {
   fold(): ViewFold {
     const { view, guest, writer } = this;
     const feed = this.journal.feed();
-    const { foldedTo } = writer;
-    return new ViewFold({ view, guest, feed, writer, foldedTo, limits: VIEW_LIMITS_DEFAULT });
+    const { foldedTo, skips } = writer;
+    const limits = VIEW_LIMITS_DEFAULT;
+    return new ViewFold({ view, guest, feed, writer, foldedTo, skips, limits });
   }
 
   async store(entity: EntityRef, ...happened: readonly (Happened | 'deleted')[]): Promise<void> {
@@ -202,6 +203,24 @@ describe('an event that cannot be folded', () => {
       expect(await under.row('x')).toEqual({ sum: 0, count: 40 });
     },
   );
+
+  test('is left out when it is skipped, and no other event is', async () => {
+    const under = new FoldUnderTest();
+    await under.store(a('x'), add(1), { type: 'fault', by: 0 }, add(2));
+    await under.store(b('x'), add(3), add(4));
+    await under.store(a('y'), 'deleted', add(5));
+    await expect(toEnd(under.fold())).rejects.toMatchObject({ at: { entity: a('x'), seq: 2 } });
+    for (const [entity, seq] of [
+      [a('x'), 2],
+      [b('x'), 1],
+      // A deletion is no event.
+      [a('y'), 1],
+    ] as const)
+      await under.writer.skip({ entity, seq, reason: 'a test', timeMs: 0 });
+    await toEnd(under.fold());
+    expect(await under.row('x')).toEqual({ sum: (1 * 3 + 2) * 3 + 4, count: 3 });
+    expect(await under.row('y')).toEqual({ sum: 5, count: 1 });
+  });
 
   test('stops the view when its row cannot be stored', async () => {
     const under = new FoldUnderTest();

@@ -107,7 +107,7 @@ describe('a view that is followed', () => {
     await second.build(stop.signal);
     const following = second.follow(stop.signal);
     await observer.until('folded 2');
-    expect(observer.seen).toEqual(['folded 1', 'folded 2']);
+    expect(observer.seen[0]).toBe('folded 2');
     stop.abort();
     feed.close();
     await following;

@@ -14,6 +14,13 @@ import {
   type ViewsUnderTest,
 } from './views-under-test.ts';
 
+const skipped = (seq: number) => ({
+  entity: { component: 'order', id: 'a"b' },
+  seq,
+  reason: `why ${seq}`,
+  timeMs: 1_700_000_000_000 + seq,
+});
+
 export function rowTests(views: ViewsUnderTest): void {
   describe('rows', () => {
     test('are read by key once the view is live, and as they were stored', async () => {
@@ -47,6 +54,23 @@ export function rowTests(views: ViewsUnderTest): void {
       await second.put([row('c', { n: 0 })], folded(8));
       await finish(second);
       expect(await keysOf(views.reader(view), planned({}))).toEqual(['c', 'a', 'b']);
+    });
+
+    test('have skipped events, which stay when the rows are removed', async () => {
+      const view = viewOf();
+      const { writer: first } = await views.live(view, row('a', {}));
+      expect(first.skips).toEqual([]);
+      await first.skip(skipped(1));
+      await first.skip(skipped(2));
+      await first.clear();
+      expect([first.skips, first.rowCount]).toEqual([[skipped(1), skipped(2)], 0]);
+      first.close();
+      const second = await views.writer(view);
+      expect(second.skips).toEqual([skipped(1), skipped(2)]);
+      await second.skip(skipped(3));
+      expect(second.skips).toHaveLength(3);
+      const other = await views.writer({ ...view, definition: OTHER });
+      expect(other.skips).toEqual([]);
     });
 
     test('are counted as they come and go', async () => {

@@ -84,7 +84,7 @@ describe('a file that cannot be used', () => {
     ['is a header alone', (dir) => truncateSync(fileOf(dir), 100), /./],
     [
       'is of another format',
-      (dir) => edit(dir, 'PRAGMA user_version = 2'),
+      (dir) => edit(dir, 'PRAGMA user_version = 1'),
       /another version of svc/,
     ],
     [
@@ -108,6 +108,11 @@ describe('a file that cannot be used', () => {
       'has another layout',
       (dir) => edit(dir, "UPDATE meta SET crc = crc + 1 WHERE name = 'layout'"),
       /layout is damaged/,
+    ],
+    [
+      'has another list of skipped events',
+      (dir) => edit(dir, "UPDATE meta SET value = '[1]' WHERE name = 'skips'"),
+      /list of skips is damaged/,
     ],
     ['lacks an index', (dir) => edit(dir, 'DROP INDEX i1'), /not those of its layout/],
     [

@@ -1,0 +1,102 @@
+// The projector when the store fails, which is not a fault of the view.
+import { SvcError } from '@svc/kit/svc-error';
+import type { LogEntry } from '@svc/kit/log-entry';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { GuestViews } from '../../../host/engine/needs/guest.ts';
+import type { StoredView, ViewWriter } from '../../../host/engine/needs/views.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
+import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
+import { SharedView } from '../../../host/views/shared-view.ts';
+import { ViewProjector } from '../../../host/views/view-projector.ts';
+import type { ViewProblem } from '../../../host/views/view-report.ts';
+import { append, recordOf } from '../../suites/journal-suite.ts';
+
+const entity = { component: 'a', id: 'x' };
+const folded = {
+  id: 'counts',
+  sources: new Set(['a']),
+  hasKeys: false,
+  stored: { definition: '0123456789abcdef', indexes: [] },
+};
+/** Counts the events of each row. */
+const guest: GuestViews = {
+  keys: () => [],
+  fold: (_view, rows, events) =>
+    rows.map(({ key, json }, at) => ({
+      key,
+      json: String(Number(json ?? 0) + events.filter((event) => event.rows.includes(at)).length),
+    })),
+};
+
+/** A store whose disk may be full. */
+class FullViews extends MemoryViews {
+  isFull = false;
+  failed = 0;
+
+  override openWriter(view: StoredView): ViewWriter {
+    const writer = super.openWriter(view);
+    const put = writer.put.bind(writer);
+    writer.put = (...given) => {
+      if (!this.isFull) return put(...given);
+      this.failed++;
+      throw new SvcError('SVC_DISK_FULL', 'The disk is full.');
+    };
+    return writer;
+  }
+}
+
+function projected(journal: MemoryJournal, store: MemoryViews) {
+  const logged: LogEntry[] = [];
+  const problems: (ViewProblem | undefined)[] = [];
+  const projector = new ViewProjector({
+    guest,
+    feed: journal.feed(),
+    store,
+    limits: VIEW_LIMITS_DEFAULT,
+    pace: { rest: async () => {} },
+    log: (entry) => logged.push(entry),
+    onProblem: (_view, problem) => problems.push(problem),
+  });
+  onTestFinished(() => projector.close());
+  return { projector, logged, problems, view: { folded, shared: new SharedView() } };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe('a full disk', () => {
+  test.each(['while a view follows', 'while it is built'])(
+    '%s is reported once, and nothing is lost when there is space again',
+    async (when) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const journal = new MemoryJournal();
+      const store = new FullViews();
+      const { projector, logged, problems, view } = projected(journal, store);
+      await append(journal, entity, recordOf(1));
+      store.isFull = when === 'while it is built';
+      void projector.follow(view);
+      await expect.poll(() => view.shared.state).toBe(store.isFull ? 'building' : 'live');
+      store.isFull = true;
+      await append(journal, entity, recordOf(2));
+      for (let attempt = 1; attempt <= 5; attempt++) {
+        await expect.poll(() => store.failed).toBe(attempt);
+        await vi.advanceTimersToNextTimerAsync();
+      }
+      const failing = { kind: 'failing', code: 'SVC_DISK_FULL', reason: 'The disk is full.' };
+      expect(problems).toEqual([failing]);
+      expect(logged.filter(({ level }) => level === 'error')).toEqual([
+        {
+          level: 'error',
+          message: 'the view cannot be kept up to date, and is tried again',
+          fields: { code: 'SVC_DISK_FULL', view: 'counts', reason: 'The disk is full.' },
+        },
+      ]);
+      store.isFull = false;
+      await vi.advanceTimersToNextTimerAsync();
+      vi.useRealTimers();
+      await expect.poll(() => problems).toEqual([failing, undefined]);
+      const reader = store.reader(folded.stored);
+      await expect.poll(() => reader.get('x')).toEqual({ key: 'x', json: '2' });
+    },
+  );
+});
