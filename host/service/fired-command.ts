@@ -1,7 +1,12 @@
 // FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { FiringAnswer } from '../shards/firing-link.ts';
 import type { Firing } from '../timers/firing.ts';
+
+/** The outcome of a firing, as the dispatcher needs it, and the reason of one that was unavailable, for the log. */
+export interface FiringAnswer {
+  readonly outcome: 'settled' | 'gone' | 'unavailable';
+  readonly reason?: string | undefined;
+}
 
 /** Resolves once the outcome is on disk. Never rejects. */
 export async function firedCommand(

@@ -187,7 +187,7 @@ export class RunningService {
       shards: this.#supervisor.count,
       env: this.#options.env,
       log: this.#log,
-      relink: () => this.#supervisor.linkFirings(),
+      relink: () => this.#supervisor.linkWork('firings'),
     });
   }
 
@@ -220,7 +220,7 @@ export class RunningService {
       limits: sections.supervisor,
       env: this.#options.env,
       connectJournal: () => this.#journal.connect(),
-      linkFirings: (index) => this.#timers.link(index),
+      workLinks: { firings: (index) => this.#timers.link(index) },
       serveViews: (source) => this.#views.serve(source),
       log: this.#log,
       recovered: () => this.#options.loop?.dev.recovered(),

@@ -2,21 +2,22 @@
 // the guest (served-guest.ts). The supervisor starts the thread with ShardSettings. The two exchange the messages of
 // shard-messages.ts. Over the life of a shard these are, in this order: run → admitted, serve → listening,
 // stop → finished, close → stopped. A shard that cannot start sends `failed` instead.
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-messages.ts';
-import { serveFirings } from '../shards/firing-link.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
+import { serveWork, type WorkKind } from '../shards/work-link.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import { firedCommand } from './fired-command.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
+import type { Firing } from '../timers/firing.ts';
 import type { ViewFinder } from '../views/view-finder.ts';
 
 type Resources = Extract<ToShard, { kind: 'serve' }>;
@@ -45,12 +46,8 @@ supervisor.on('message', (message: ToShard) => {
       return connectPeer(message.peer);
     case 'peer-away':
       return peerAway(message.index, message.pauseMs);
-    case 'firings': {
-      const engine = served?.engine;
-      if (engine === undefined) message.port.close();
-      else serveFirings(message.port, (firing) => firedCommand(engine, firing));
-      return undefined;
-    }
+    case 'work':
+      return work(message.work, message.port);
     case 'ask': {
       const { number, question } = message;
       void served?.answers
@@ -69,6 +66,18 @@ supervisor.on('message', (message: ToShard) => {
       return undefined;
   }
 });
+
+/** Serves the work that arrives on a link. */
+function work(kind: WorkKind, port: MessagePort): void {
+  const engine = served?.engine;
+  if (engine === undefined) return port.close();
+  switch (kind) {
+    case 'firings':
+      return serveWork(port, (firing: Firing) => firedCommand(engine, firing));
+    case 'deliveries':
+      return port.close();
+  }
+}
 
 async function run(): Promise<void> {
   const { source } = await nextMessage('run');

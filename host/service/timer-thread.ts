@@ -2,8 +2,8 @@
 // module, and reads the journal through a connection of its own.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Occurrences } from '../schedule/occurrences.ts';
-import { FiringLink } from '../shards/firing-link.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
+import { WorkLink } from '../shards/work-link.ts';
 import { journalPath } from '../storage/sqlite/journal-file.ts';
 import { openTimerReader } from '../storage/sqlite/timer-reader.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';
@@ -11,7 +11,9 @@ import { TimerSeries } from '../storage/timer-series.ts';
 import { systemClock } from '../system.ts';
 import { AlarmSleeper } from './alarm-sleeper.ts';
 import { Dispatcher } from '../timers/dispatcher.ts';
+import type { Firing } from '../timers/firing.ts';
 import { FailureReports } from './failure-reports.ts';
+import type { FiringAnswer } from './fired-command.ts';
 import { readTimers } from './read-timers.ts';
 import { TimerCounting } from './timer-counting.ts';
 import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
@@ -25,8 +27,9 @@ const reports = new FailureReports(systemClock, (message) => {
 });
 const ownership = new HashOwnership(shards);
 const occurrences = new Occurrences();
+const AWAY: FiringAnswer = { outcome: 'unavailable' };
 /** Indexed by shard. */
-const links = new Map<number, FiringLink>();
+const links = new Map<number, WorkLink<Firing, FiringAnswer>>();
 const reader = openTimerReader(journalPath(dir));
 
 const dispatcher = new Dispatcher({
@@ -36,7 +39,7 @@ const dispatcher = new Dispatcher({
   settings,
   async fire(firing) {
     const link = links.get(ownership.ownerOf(firing.target.component, firing.target.id));
-    const answer = await link?.fire(firing);
+    const answer = await link?.send(firing);
     if (answer?.reason !== undefined) reports.add(new Error(answer.reason));
     return answer?.outcome ?? 'unavailable';
   },
@@ -54,7 +57,7 @@ main.on('message', (message: ToTimerThread) => {
   switch (message.kind) {
     case 'shard':
       links.get(message.index)?.close();
-      links.set(message.index, new FiringLink(message.port));
+      links.set(message.index, new WorkLink<Firing, FiringAnswer>(message.port, AWAY));
       return undefined;
     case 'stop':
       return void stop(message.graceMs);

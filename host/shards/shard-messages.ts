@@ -9,6 +9,7 @@ import type { SharedViews } from '../model/view.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { PeerLink } from './peer-link.ts';
+import type { WorkKind } from './work-link.ts';
 import type { ShardSections } from './shard-sections.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
@@ -57,8 +58,8 @@ export type ToShard =
     }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
-  /** The shard's end of the link on which firings arrive (firing-link.ts). It replaces an earlier one. */
-  | { readonly kind: 'firings'; readonly port: MessagePort }
+  /** The shard's end of the link on which work of this kind arrives. It replaces an earlier one. */
+  | { readonly kind: 'work'; readonly work: WorkKind; readonly port: MessagePort }
   /** Another shard was started, for the first time or again. May be sent at any time. */
   | { readonly kind: 'peer'; readonly peer: Peer }
   /** Another shard has ended, and is started again after `pauseMs`. */

@@ -17,6 +17,7 @@ import { OpenQuestions, shardAway } from './open-questions.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
+import type { WorkKind } from './work-link.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface ShardThreadOptions {
@@ -134,10 +135,10 @@ export class ShardThread {
     this.#send({ kind: 'serve', journal, peers, numbers, views }, ports);
   }
 
-  /** Gives the thread its end of a link on which firings arrive. Call it while the thread serves. */
-  linkFirings(port: MessagePort): void {
+  /** Gives the thread its end of a link on which work arrives. Call it while the thread serves. */
+  linkWork(work: WorkKind, port: MessagePort): void {
     if (this.#hasEnded) port.close();
-    else this.#send({ kind: 'firings', port }, [port]);
+    else this.#send({ kind: 'work', work, port }, [port]);
   }
 
   /**

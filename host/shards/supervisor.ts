@@ -25,12 +25,13 @@ import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { ShardThread } from './shard-thread.ts';
 import { type ShardResources, type Supervised, SupervisedShard } from './supervised-shard.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
+import { WORK_KINDS, type WorkKind } from './work-link.ts';
 
 export interface SupervisedService extends Supervised {
   /** Called at each start of a shard, once the module is admitted. */
   readonly connectJournal: () => Promise<JournalConnection>;
-  /** Makes a link for the firings of a shard that serves, and returns the shard's end. Absent: no timer is fired. */
-  readonly linkFirings?: (index: number) => MessagePort;
+  /** For each kind of work: makes a link for a shard that serves, and returns the shard's end. Absent: there is no such work. */
+  readonly workLinks?: Readonly<Partial<Record<WorkKind, (index: number) => MessagePort>>>;
 }
 
 export interface Started {
@@ -88,15 +89,15 @@ export class Supervisor {
     return { address: this.#supervised.settings.http ? this.#address : undefined, descriptor };
   }
 
-  /** Gives all shards that serve new links for firings. */
-  linkFirings(): void {
+  /** Gives all shards that serve new links for work of this kind. */
+  linkWork(kind: WorkKind): void {
     for (const [index, { thread }] of this.#present)
-      if (this.#shards[index]!.isServing) this.#linkFirings(index, thread);
+      if (this.#shards[index]!.isServing) this.#linkWork(kind, index, thread);
   }
 
-  #linkFirings(index: number, thread: ShardThread): void {
-    const port = this.#supervised.linkFirings?.(index);
-    if (port !== undefined) thread.linkFirings(port);
+  #linkWork(kind: WorkKind, index: number, thread: ShardThread): void {
+    const port = this.#supervised.workLinks?.[kind]?.(index);
+    if (port !== undefined) thread.linkWork(kind, port);
   }
 
   /** Starts a thread for another module, which loads the host's code meanwhile. Only for a service of one shard. */
@@ -169,7 +170,7 @@ export class Supervisor {
         if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
         if (present?.thread === thread) sendLinks(present);
-        this.#linkFirings(index, thread);
+        for (const kind of WORK_KINDS) this.#linkWork(kind, index, thread);
       },
       hasEnded: (pauseMs) => {
         this.#present.delete(index);

@@ -75,8 +75,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/http',
     // The type alone: a shard's journal is a value that they pass on.
     'host/storage/journal-connection.ts',
-    // The type alone: firings arrive from the dispatcher.
-    'host/timers/firing.ts',
   ],
   'host/introspection/management': ['host/engine/needs', 'host/model'],
   'host/introspection/observability': ['host/engine/needs', 'host/model', 'host/shards/recorder'],

@@ -1,0 +1,75 @@
+// WorkLink carries work from a dispatcher's thread to a shard, such as firings of timers, and the answers back, over a port of
+// its own.
+//
+// Invariant: all work is answered. What the shard does not answer, because its port is closed, gets the answer `away`.
+import type { MessagePort } from 'node:worker_threads';
+
+/** Kinds of work, each with a link of its own. */
+export const WORK_KINDS = ['firings', 'deliveries'] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+interface SentWork<Work> {
+  readonly id: number;
+  readonly work: Work;
+}
+interface SentAnswer<Answer> {
+  readonly id: number;
+  readonly answer: Answer;
+}
+
+/** The dispatcher's end of the link. */
+export class WorkLink<Work, Answer> {
+  readonly #port: MessagePort;
+  readonly #away: Answer;
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  #lastId = 0;
+  #isClosed = false;
+
+  /** `away`: the answer to work that the shard does not answer. */
+  constructor(port: MessagePort, away: Answer) {
+    this.#port = port;
+    this.#away = away;
+    port.on('message', ({ id, answer }: SentAnswer<Answer>) => {
+      this.#waiting.get(id)?.(answer);
+      this.#waiting.delete(id);
+    });
+    port.on('close', () => this.#closed());
+  }
+
+  /** Sends work, and resolves with its answer. Never rejects. */
+  send(work: Work): Promise<Answer> {
+    if (this.#isClosed) return Promise.resolve(this.#away);
+    const id = ++this.#lastId;
+    const sent: SentWork<Work> = { id, work };
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+      this.#port.postMessage(sent);
+    });
+  }
+
+  close(): void {
+    this.#port.close();
+    this.#closed();
+  }
+
+  #closed(): void {
+    this.#isClosed = true;
+    for (const resolve of this.#waiting.values()) resolve(this.#away);
+    this.#waiting.clear();
+  }
+}
+
+/** The shard's end: executes what arrives with `execute`, which never rejects. */
+export function serveWork<Work, Answer>(
+  port: MessagePort,
+  execute: (work: Work) => Promise<Answer>,
+): void {
+  port.on('message', ({ id, work }: SentWork<Work>) => {
+    void execute(work).then((answer) => {
+      const sent: SentAnswer<Answer> = { id, answer };
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+      port.postMessage(sent);
+    });
+  });
+}
