@@ -17,6 +17,7 @@ const DECLARED_IN = {
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
   timers: ['host/engine/timer-settings.ts', 'Timers'],
   views: ['host/model/view-limits.ts', 'Views'],
+  consumers: ['host/consumers/consumer-settings.ts', 'Consumers'],
   log: ['kit/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],

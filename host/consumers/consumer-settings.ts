@@ -1,14 +1,16 @@
 // ConsumerSettings bounds what a consumer does and holds at once, and decides how often an event is tried.
 
 export interface ConsumerSettings {
-  /** Events that a consumer handles at the same time. */
+  /** Events that each consumer handles at the same time. */
   readonly inFlight: number;
-  /** Events that are read ahead of the position up to which all are settled. */
+  /** Events that each consumer reads ahead of the position up to which all are settled. */
   readonly aheadMax: number;
-  /** UTF-16 units of JSON text of these events; one page of the feed may exceed it. */
+  /** UTF-16 units of JSON text of these events, of all consumers of the service together; each may exceed its share by one page. */
   readonly aheadUnitsMax: number;
   /** Parked lanes with which a consumer still goes on. */
   readonly parkedMax: number;
+  /** Time in which a consumer has to answer, in milliseconds. */
+  readonly answerTimeoutMs: number;
   /** Attempts of an event after which its lane is parked. */
   readonly attemptsMax: number;
   /** Longest pause after the first failed attempt, in milliseconds; it doubles with each further one. The pause itself is drawn at random between 0 and this. */
@@ -28,6 +30,7 @@ export const CONSUMER_SETTINGS_DEFAULT: ConsumerSettings = {
   aheadMax: 10_000,
   aheadUnitsMax: 16_777_216,
   parkedMax: 100_000,
+  answerTimeoutMs: 60_000,
   attemptsMax: 10,
   retryPauseMs: 1_000,
   retryPauseMaxMs: 300_000,
@@ -35,3 +38,27 @@ export const CONSUMER_SETTINGS_DEFAULT: ConsumerSettings = {
   unavailablePauseMaxMs: 10_000,
   settleMs: 100,
 };
+
+const DURATION_MS_MAX = 1_000_000_000;
+
+/** Minimum and maximum of each setting. */
+export const CONSUMER_SETTINGS_RANGE: Readonly<
+  Record<keyof ConsumerSettings, readonly [number, number]>
+> = {
+  inFlight: [1, 10_000],
+  aheadMax: [1, 1_000_000],
+  aheadUnitsMax: [65_536, 1_073_741_824],
+  parkedMax: [0, 10_000_000],
+  answerTimeoutMs: [1, DURATION_MS_MAX],
+  attemptsMax: [1, 1_000_000],
+  retryPauseMs: [1, DURATION_MS_MAX],
+  retryPauseMaxMs: [1, DURATION_MS_MAX],
+  unavailablePauseMs: [1, DURATION_MS_MAX],
+  unavailablePauseMaxMs: [1, DURATION_MS_MAX],
+  settleMs: [1, DURATION_MS_MAX],
+};
+
+/** Returns the settings of one of a service's consumers. */
+export function settingsOfOne(settings: ConsumerSettings, consumers: number): ConsumerSettings {
+  return { ...settings, aheadUnitsMax: Math.ceil(settings.aheadUnitsMax / consumers) };
+}

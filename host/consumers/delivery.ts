@@ -1,5 +1,5 @@
 // Delivery: an event on its way to a consumer, and how that ends.
-import type { EntityEvent } from '../model/entity.ts';
+import type { EntityEvent, EntityRef, JournalRecord } from '../model/entity.ts';
 import type { Verdict } from '../model/consumer.ts';
 
 /**
@@ -13,5 +13,21 @@ export type DeliveryOutcome =
   | { readonly kind: 'park'; readonly reason: string }
   | { readonly kind: 'unavailable' };
 
+/** An event with what a repeated attempt needs to be the same as the first. */
+export interface DeliveredEvent extends EntityEvent {
+  /** Seed of the command that stored the event; undefined in journals of format 1. */
+  readonly seed: bigint | undefined;
+  /** Trace id of that command; undefined in journals of formats 1 and 2. */
+  readonly trace: string | undefined;
+}
+
 /** Delivers an event. `attempt`: 1 for the first. A rejection counts as `unavailable`. */
-export type Deliver = (event: EntityEvent, attempt: number) => Promise<DeliveryOutcome>;
+export type Deliver = (event: DeliveredEvent, attempt: number) => Promise<DeliveryOutcome>;
+
+/** Returns the event of a record. */
+export function deliveredEvent(
+  entity: EntityRef,
+  { seq, timeMs, seed, trace, event }: Extract<JournalRecord, { readonly kind: 'event' }>,
+): DeliveredEvent {
+  return { entity, seq, timeMs, event, seed, trace };
+}

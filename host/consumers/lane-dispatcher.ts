@@ -12,6 +12,7 @@ import type { ConsumerReader, ConsumerWriter, StoredConsumer } from '../engine/n
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { Sleeper } from '../timers/dispatcher.ts';
+import { deliveredEvent } from './delivery.ts';
 import type { Lane } from './lane.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
 import { Lanes } from './lanes.ts';
@@ -71,6 +72,16 @@ export class LaneDispatcher {
   /** The number of lanes in memory. */
   get lanes(): number {
     return this.#lanes.size;
+  }
+
+  /** The position before which all events are settled, or wait in a lane. */
+  get position(): Position {
+    return this.#ahead.position;
+  }
+
+  /** The number of lanes whose first event is tried again. */
+  get retrying(): number {
+    return this.#lanes.stored - this.#lanes.parked;
   }
 
   /** The number of parked lanes. */
@@ -251,10 +262,10 @@ export class LaneDispatcher {
 
   /** Takes a record from the feed: its lane holds it, or it is settled, or waits in the journal. */
   #pass({ entity, record }: FeedRecord, page: ReadPage): void {
-    const { seq, timeMs } = record;
+    const { seq } = record;
     const lane = this.#lanes.passing(entity, seq);
     if (record.kind === 'event' && !lane.isStored && seq >= lane.firstSeq) {
-      lane.held.push({ event: { entity, seq, timeMs, event: record.event }, page });
+      lane.held.push({ event: deliveredEvent(entity, record), page });
       page.held++;
     }
     this.#lanes.passed(lane);

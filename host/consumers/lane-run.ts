@@ -6,10 +6,15 @@
 import { retryPauseMs } from '../engine/retry-pause.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { EntityEvent, EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '../model/entity.ts';
 import type { DispatcherClock } from '../timers/dispatcher.ts';
 import type { ConsumerSettings } from './consumer-settings.ts';
-import type { Deliver, DeliveryOutcome } from './delivery.ts';
+import {
+  type Deliver,
+  type DeliveredEvent,
+  deliveredEvent,
+  type DeliveryOutcome,
+} from './delivery.ts';
 import type { Lane } from './lane.ts';
 import type { Lanes } from './lanes.ts';
 
@@ -28,6 +33,8 @@ export interface LaneRunDependencies {
   readonly deliver: Deliver;
   /** Receives each event that is settled without having been handled, and why. */
   readonly onSkip: (entity: EntityRef, seq: number, reason: string) => void;
+  /** Receives each event at which a lane is parked, and why. */
+  readonly onPark: (entity: EntityRef, seq: number, reason: string) => void;
   /** Receives failures to read the journal, and rejections of `deliver`. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -66,15 +73,15 @@ export class LaneRun {
       if (lane.isCaughtUp || !this.#mayGoOn()) return;
       if (record.kind === 'deleted') this.#settle(lane);
       else {
-        const { seq, timeMs, event } = record;
+        const event = deliveredEvent(entity, record);
         // oxlint-disable-next-line no-await-in-loop -- an event follows the one before it
-        if (!(await this.#attempt(lane, { entity, seq, timeMs, event }))) return;
+        if (!(await this.#attempt(lane, event))) return;
       }
     }
   }
 
   /** Delivers the first event of a lane, and returns whether it is settled. */
-  async #attempt(lane: Lane, event: EntityEvent): Promise<boolean> {
+  async #attempt(lane: Lane, event: DeliveredEvent): Promise<boolean> {
     const attempt = (lane.wait?.attempts ?? 0) + 1;
     const outcome = await this.#needs.deliver(event, attempt);
     if (outcome.kind === 'unavailable') {
@@ -109,7 +116,10 @@ export class LaneRun {
     lane.release();
     const reason = outcome.reason.slice(0, REASON_UNITS_MAX).toWellFormed();
     const isLast = outcome.kind === 'park' || attempts >= settings.attemptsMax;
-    if (isLast) return this.#lanes.setWait(lane, { attempts, nextMs: undefined, reason });
+    if (isLast) {
+      this.#needs.onPark(lane.entity, lane.firstSeq, reason);
+      return this.#lanes.setWait(lane, { attempts, nextMs: undefined, reason });
+    }
     const pauseMs = Math.min(
       outcome.afterMs ?? retryPauseMs(attempts, settings, random),
       PAUSE_MS_MAX,

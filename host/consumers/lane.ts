@@ -2,11 +2,12 @@
 // its events are held in memory as the feed has read them ("following"), or they wait in the journal, and a row of the lane
 // is stored ("stored").
 import type { StoredLane } from '../engine/needs/consumers.ts';
-import type { EntityEvent, EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { DeliveredEvent } from './delivery.ts';
 import type { ReadPage } from './read-ahead.ts';
 
 export interface HeldEvent {
-  readonly event: EntityEvent;
+  readonly event: DeliveredEvent;
   readonly page: ReadPage;
 }
 

@@ -7,6 +7,7 @@ import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
+import { isEventKey } from '../model/event-key.ts';
 import type { NameTable } from '../model/name-table.ts';
 import type { TimerChange } from '../model/timer.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -275,7 +276,8 @@ export class EntityEngine {
 }
 
 function refusalOfKey(key: string | undefined): Refusal | undefined {
-  const problem = key === undefined ? undefined : idempotencyKeyProblem(key);
+  const isChecked = key === undefined || isEventKey(key);
+  const problem = isChecked ? undefined : idempotencyKeyProblem(key);
   return problem === undefined
     ? undefined
     : refusal('BAD_REQUEST', `the idempotency key ${problem} (SVC_IDEMPOTENCY_KEY_INVALID)`);

@@ -1,6 +1,7 @@
 // MetricsSource computes the metrics of this process's service from the memory that its threads share and from the
 // statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest in another thread does.
 import type { LimitCounts } from '../model/limit-counters.ts';
+import { consumerFamilies, type ConsumerNumbers } from './observability/consumer-families.ts';
 import {
   counter,
   gauge,
@@ -23,6 +24,7 @@ export interface MetricsParts {
   readonly shards: Pick<ServiceShards, 'numbers' | 'counters' | 'count' | 'serving'>;
   readonly journal: { read(): JournalNumbers };
   readonly timers: { read(): TimerNumbers };
+  readonly consumers: { read(): readonly ConsumerNumbers[] };
   /** Maximum number of spans in the service's window. */
   readonly ringCapacity: number;
 }
@@ -84,7 +86,7 @@ export class MetricsSource {
   }
 
   #families(): Family[] {
-    const { shards, journal, timers, ringCapacity } = this.#parts;
+    const { shards, journal, timers, consumers, ringCapacity } = this.#parts;
     const { numbers } = shards;
     const [first] = numbers;
     return [
@@ -101,6 +103,7 @@ export class MetricsSource {
       ...shardFamilies((name) => numbers.reduce((sum, { sampled }) => sum + sampled.get(name), 0)),
       ...journalFamilies(journal.read()),
       ...timerFamilies(timers.read()),
+      ...consumerFamilies(consumers.read()),
       ...limitFamilies(shards.counters.read()),
       gauge('svc_shards', 'Shards that the service has.', shards.count),
       gauge('svc_shards_listening', 'Shards that serve.', shards.serving.filter(Boolean).length),

@@ -63,14 +63,20 @@ export interface ViewParts extends Omit<ServiceView, 'metrics'> {
   readonly journalSeries: MetricsParts['journal'];
   /** Counts of the thread that fires timers. */
   readonly timerSeries: MetricsParts['timers'];
+  /** Counts of the consumers. */
+  readonly consumerSeries: MetricsParts['consumers'];
 }
 
 export function serviceView({
   journalSeries: journal,
   timerSeries: timers,
+  consumerSeries: consumers,
   ...parts
 }: ViewParts): ServiceView {
   const { shards, settings } = parts;
   const { ringCapacity } = settings.sections.observability;
-  return { ...parts, metrics: new MetricsSource({ shards, journal, timers, ringCapacity }) };
+  return {
+    ...parts,
+    metrics: new MetricsSource({ shards, journal, timers, consumers, ringCapacity }),
+  };
 }

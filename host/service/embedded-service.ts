@@ -48,12 +48,13 @@ import { introspectionSettings } from './embedded-introspection.ts';
 import { type EmbeddedSections, readServiceSettings } from './embedded-settings.ts';
 import { EmbeddedStorage } from './embedded-storage.ts';
 import { EmbeddedTimers } from './embedded-timers.ts';
+import { programCalls } from './program-calls.ts';
+import { ProcessConsumers } from './process-consumers.ts';
 import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
 import { ProcessViews } from './process-views.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
-import { unservedConsumers } from './unserved-consumers.ts';
 
 const STOP_GRACE_MS = 10_000;
 /** A day. */
@@ -75,8 +76,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
   const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
   const guest = createEmbeddedGuest(options);
-  const problem = unservedConsumers(guest.descriptor);
-  if (problem !== undefined) throw new SvcError('SVC_DEFINITION_INVALID', problem);
   const fingerprint = programFingerprint(guest);
   const service = new EmbeddedService(options, {
     sections,
@@ -121,6 +120,7 @@ class EmbeddedService implements Service {
   readonly #log: ServiceLog;
   readonly #introspection: Introspection;
   readonly #timerSeries = new TimerSeries();
+  readonly #consumers: ProcessConsumers;
   readonly #opened = Promise.withResolvers<{ readonly failure: Promise<SvcError> }>();
   readonly #random = systemRandom();
   readonly #phases: Phases;
@@ -145,6 +145,12 @@ class EmbeddedService implements Service {
     this.#history = new ProcessHistory(guest, storage.dir);
     this.#write = embeddedLog(options);
     this.#log = this.#serviceLog();
+    this.#consumers = new ProcessConsumers({
+      consumers: guest.descriptor.consumers ?? [],
+      settings: sections.consumers,
+      log: this.#write,
+      logLimits: sections.log,
+    });
     this.#introspection = this.#makeIntrospection();
     this.#phases = new Phases(this.#phasesInOrder());
     void storage.failure.then(({ code, message }) =>
@@ -174,7 +180,7 @@ class EmbeddedService implements Service {
       throw new Error(`component '${entity.component}' is none of this service's entities`);
     const metadata = () =>
       [['traceparent', traceparent ?? traceParentText(newTraceParent(this.#random))]] as const;
-    const calls = this.#serving!.guest.engine;
+    const calls = programCalls(this.#serving!.guest.engine);
     return entityClient(entity, { calls, metadata }, id) as EntityClient<Definition>;
   }
 
@@ -242,6 +248,7 @@ class EmbeddedService implements Service {
       { start: () => this.#openViews(), stop: () => this.#views?.close() },
       { start: () => this.#serve(), stop: () => this.#serving?.guest.close() },
       { start: () => this.#fireTimers(), stop: () => this.#timers?.stop(this.#graceMs) },
+      { start: () => this.#consume(), stop: () => this.#consumers.stop(this.#graceMs) },
       // This phase stops first, and at once: no further request is accepted once `stop` has returned.
       { start: () => this.#listen(), stop: () => this.#stopListening() },
     ];
@@ -302,6 +309,11 @@ class EmbeddedService implements Service {
     this.#timers.begin();
   }
 
+  #consume(): void {
+    const { guest } = this.#serving!;
+    this.#consumers.begin(this.#parts.storage, (delivery) => guest.deliver(delivery));
+  }
+
   async #listen(): Promise<void> {
     const { http = {}, deployed = false } = this.#options;
     if (http !== false && hasHttp(this.#options)) {
@@ -345,6 +357,7 @@ class EmbeddedService implements Service {
         shards: this.#shard,
         journalSeries: storage.series,
         timerSeries: this.#timerSeries,
+        consumerSeries: this.#consumers,
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
         journal: this.#opened.promise,
         history: this.#history,

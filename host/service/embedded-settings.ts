@@ -18,6 +18,7 @@ const SECTIONS = [
   'journal',
   'timers',
   'views',
+  'consumers',
   'log',
   'observability',
 ] as const;
@@ -48,6 +49,7 @@ export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'journal'> &
   NamedSettings<'timers'> &
   NamedSettings<'views'> &
+  NamedSettings<'consumers'> &
   NamedSettings<'log'> &
   NamedSettings<'observability'>;
 

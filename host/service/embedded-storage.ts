@@ -1,13 +1,19 @@
 // EmbeddedStorage: the journal of an embedded service, in a folder or in memory. The journal is in memory
 // only if the program asks for it.
 import { resolve } from 'node:path';
+import type { ConsumerWriter } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { TimerLimits } from '../model/timer-limits.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { openFeed, openViews } from '../storage/follower-connection.ts';
+import {
+  type ConsumerState,
+  openConsumerState,
+  openFeed,
+  openViews,
+} from '../storage/follower-connection.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { systemClock } from '../system.ts';
@@ -73,6 +79,22 @@ export class EmbeddedStorage {
   /** Opens a feed of the journal, which is open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
   feed(): Feed {
     return this.#memory?.feed() ?? openFeed(this.#sqlite!.followerConnection);
+  }
+
+  /** Opens what the consumers read and write of the journal, which is open. Throws as `feed` does. */
+  consumers(): { readonly state: ConsumerState; readonly writer: ConsumerWriter } {
+    const memory = this.#memory;
+    const sqlite = this.#sqlite;
+    if (memory === undefined)
+      return { state: openConsumerState(sqlite!.followerConnection), writer: sqlite! };
+    const { consumers } = memory;
+    const state: ConsumerState = {
+      consumer: (id) => consumers.consumer(id),
+      lanes: (...page) => consumers.lanes(...page),
+      read: (...page) => memory.read(...page),
+      close() {},
+    };
+    return { state, writer: memory };
   }
 
   /** Returns the store of the views' rows. Call it once the journal is open. */

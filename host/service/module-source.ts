@@ -8,8 +8,6 @@ import {
   admitModuleFile,
 } from '../hosting/wasm/admission/admission-thread.ts';
 import type { SourceReader } from '../dev/module-swap.ts';
-import { SvcError } from '@svc/kit/svc-error';
-import { unservedConsumers } from './unserved-consumers.ts';
 
 /** Rejects with an SvcError SVC_MODULE_… that says why the module may not run, or with the signal's reason. */
 export async function readModule(
@@ -17,7 +15,7 @@ export async function readModule(
   { wasm }: HostingSettings,
   options: AdmissionOptions = {},
 ): Promise<GuestSource> {
-  return served(wasmSource(await admitModuleFile(file, wasm, options), file));
+  return wasmSource(await admitModuleFile(file, wasm, options), file);
 }
 
 /** Returns a reader whose thread starts at once, so that the thread has loaded its code when the file is ready. */
@@ -28,14 +26,7 @@ export function moduleReader(
   const thread = new AdmissionThread(wasm, env);
   return {
     read: async (file, signal) =>
-      served(wasmSource(await admitModuleFile(file, wasm, { thread, signal }), file)),
+      wasmSource(await admitModuleFile(file, wasm, { thread, signal }), file),
     end: () => thread.end(),
   };
-}
-
-/** Returns the source. Throws SVC_MODULE_BAD_DESCRIPTOR if it declares what this version does not serve. */
-function served(source: GuestSource): GuestSource {
-  const problem = unservedConsumers(source.descriptor);
-  if (problem !== undefined) throw new SvcError('SVC_MODULE_BAD_DESCRIPTOR', problem);
-  return source;
 }

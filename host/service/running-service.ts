@@ -20,6 +20,7 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
+import { ConsumerDispatch } from './consumer-dispatch.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { TimerDispatch } from './timer-dispatch.ts';
 import { shardCount } from '../shards/shard-count.ts';
@@ -54,6 +55,7 @@ export class RunningService {
   readonly #supervisor: Supervisor;
   readonly #timers: TimerDispatch;
   readonly #control: ServiceControl;
+  readonly #consumers: ConsumerDispatch;
   readonly #history: HistoryThread;
   readonly #introspection: Introspection;
   /** Resolves with the reason of a requested stop; rejects if the journal's writer ends unexpectedly. */
@@ -100,6 +102,7 @@ export class RunningService {
     this.#supervisor = this.#makeSupervisor();
     this.#timers = this.#makeTimers();
     this.#control = new ServiceControl({ log: this.#log });
+    this.#consumers = this.#makeConsumers();
     this.#introspection = this.#makeIntrospection();
     this.#phases = new Phases(this.#phasesInOrder());
   }
@@ -143,8 +146,8 @@ export class RunningService {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
       },
-      // No firing starts before all shards can execute theirs.
-      { start: async () => this.#timers.begin(await this.#journal.opened) },
+      // No firing and no delivery starts before all shards can execute theirs.
+      { start: () => this.#beginWork() },
       {
         start: async () => this.#control.open(await this.#journal.opened),
         stop: () => this.#control.close(),
@@ -191,6 +194,25 @@ export class RunningService {
     });
   }
 
+  #makeConsumers(): ConsumerDispatch {
+    const { consumers, log } = this.#settings.sections;
+    return new ConsumerDispatch({
+      settings: consumers,
+      logLimits: log,
+      shards: this.#supervisor.count,
+      env: this.#options.env,
+      log: this.#log,
+      relink: () => this.#supervisor.linkWork('deliveries'),
+    });
+  }
+
+  async #beginWork(): Promise<void> {
+    const journal = await this.#journal.opened;
+    this.#timers.begin(journal);
+    const { descriptor } = await this.#source;
+    this.#consumers.begin(journal, descriptor.consumers);
+  }
+
   #makeViews(): ViewThreads {
     const { wasm, views, supervisor } = this.#settings.sections;
     return new ViewThreads({
@@ -220,7 +242,10 @@ export class RunningService {
       limits: sections.supervisor,
       env: this.#options.env,
       connectJournal: () => this.#journal.connect(),
-      workLinks: { firings: (index) => this.#timers.link(index) },
+      workLinks: {
+        firings: (index) => this.#timers.link(index),
+        deliveries: (index) => this.#consumers.link(index),
+      },
       serveViews: (source) => this.#views.serve(source),
       log: this.#log,
       recovered: () => this.#options.loop?.dev.recovered(),
@@ -241,6 +266,7 @@ export class RunningService {
         shards: this.#supervisor,
         journalSeries: this.#journal.series,
         timerSeries: this.#timers.series,
+        consumerSeries: this.#consumers,
         source: this.#source,
         journal: this.#journal.opened,
         history: this.#history,
@@ -268,8 +294,15 @@ export class RunningService {
 
   async #stopShards(): Promise<void> {
     this.#admission.abort();
-    const finished = () => this.#introspection.finished();
+    const { stopGraceMs } = this.#settings.sections.supervisor;
+    // Events in flight have the time of requests in flight; no engine is closed before.
+    const delivered = this.#consumers.stop(stopGraceMs);
+    const finished = async () => {
+      await delivered;
+      await this.#introspection.finished();
+    };
     this.#hasFinishedInTime = await this.#supervisor.stop(finished);
+    await delivered;
   }
 
   get #servedAddress(): ServedAddress {
@@ -310,6 +343,7 @@ export class RunningService {
     this.#served = by;
     this.#history.renew();
     void this.#reconcileSchedules(by);
+    this.#consumers.replace(by.descriptor.consumers);
     this.#introspection.replaced(by);
   }
 

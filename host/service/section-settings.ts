@@ -1,5 +1,9 @@
 // SectionSettings: the sections of the settings with their defaults and ranges, from which docs/reference/settings.md
 // is generated.
+import {
+  CONSUMER_SETTINGS_DEFAULT,
+  CONSUMER_SETTINGS_RANGE,
+} from '../consumers/consumer-settings.ts';
 import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-limits.ts';
 import { TIMER_SETTINGS_DEFAULT, TIMER_SETTINGS_RANGE } from '../engine/timer-settings.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
@@ -31,6 +35,7 @@ export const SECTION_DEFAULTS = {
   journal: { ...JOURNAL_LIMITS_DEFAULT },
   timers: { ...TIMER_SETTINGS_DEFAULT },
   views: { ...VIEW_LIMITS_DEFAULT },
+  consumers: { ...CONSUMER_SETTINGS_DEFAULT },
   log: { ...LOG_LIMITS_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
   observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
@@ -46,6 +51,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   journal: JOURNAL_LIMITS_RANGE,
   timers: TIMER_SETTINGS_RANGE,
   views: VIEW_LIMITS_RANGE,
+  consumers: CONSUMER_SETTINGS_RANGE,
   log: LOG_LIMITS_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
   observability: OBSERVABILITY_LIMITS_RANGE,

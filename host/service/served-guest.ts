@@ -19,6 +19,8 @@ import type {
   HttpServerOptions,
 } from '../http/http-server.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
+import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
+import { eventHandler, type HandleEvent } from '../http/requests/event-handler.ts';
 import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { CallableEngine } from '../http/requests/request-calls.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
@@ -32,6 +34,12 @@ import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
 import type { ListenWords } from '@svc/kit/listen';
 import { systemRandom, systemClock, systemDigest } from '../system.ts';
+import {
+  deliverEvent,
+  type Delivery,
+  type DeliveryAnswer,
+  DELIVERY_AWAY,
+} from './event-delivery.ts';
 import type { ServiceLog } from './service-log.ts';
 
 /** Interval at which idle entities are passivated, in milliseconds. */
@@ -52,6 +60,7 @@ export interface ServedGuestOptions {
     readonly 'http.cors': CorsSettings;
     readonly engine: EngineLimits;
     readonly timers: TimerSettings;
+    readonly consumers: ConsumerSettings;
   };
   readonly log: ServiceLog;
   readonly numbers: ShardNumbers;
@@ -81,6 +90,10 @@ export class ServedGuest {
   readonly answers: ShardAnswers;
   /** Options for a further server of this guest, such as one without a socket. */
   readonly http: Omit<HttpServerOptions, 'callerOf'>;
+  readonly #guest: Guest;
+  readonly #log: ServiceLog;
+  /** Undefined if the guest has no consumers. */
+  readonly #handleEvent: HandleEvent | undefined;
   readonly #server: HttpServer;
   readonly #views: ServedViews | undefined;
   readonly #timers: readonly NodeJS.Timeout[];
@@ -96,8 +109,12 @@ export class ServedGuest {
     this.engine = servedEngine(options, { random, eventLoop, recorder });
     const parts = { guest, engine: this.engine, clock: systemClock, random, eventLoop, views };
     this.#views = views;
+    this.#guest = guest;
+    this.#log = log;
     const routing = options.route?.(parts);
     const callable: CallableEngine = routing?.router ?? this.engine;
+    const { answerTimeoutMs } = options.sections.consumers;
+    this.#handleEvent = eventHandler({ ...parts, engine: callable, answerTimeoutMs });
     this.answers = new ShardAnswers({
       ring: recorder,
       engine: callable,
@@ -146,6 +163,19 @@ export class ServedGuest {
    */
   listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress> {
     return this.#server.listen(address, words);
+  }
+
+  /** Lets a consumer handle an event, until the engine is closed. Never rejects. */
+  async deliver(delivery: Delivery): Promise<DeliveryAnswer> {
+    const { consumer: id, event } = delivery;
+    const consumer = this.#guest.descriptor.consumers?.find((one) => one.id === id);
+    // While a module is being replaced, an event may be on its way that only the other module handles.
+    if (
+      this.#handleEvent === undefined ||
+      consumer?.sources.includes(event.entity.component) !== true
+    )
+      return DELIVERY_AWAY;
+    return deliverEvent(this.#handleEvent, delivery, this.#log);
   }
 
   /** Refuses further requests, finishes those in flight, and cuts the rest after `graceMs` milliseconds. */

@@ -14,6 +14,7 @@ import { serveWork, type WorkKind } from '../shards/work-link.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
+import type { Delivery } from './event-delivery.ts';
 import { firedCommand } from './fired-command.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
@@ -69,13 +70,13 @@ supervisor.on('message', (message: ToShard) => {
 
 /** Serves the work that arrives on a link. */
 function work(kind: WorkKind, port: MessagePort): void {
-  const engine = served?.engine;
-  if (engine === undefined) return port.close();
+  const guest = served;
+  if (guest === undefined) return port.close();
   switch (kind) {
     case 'firings':
-      return serveWork(port, (firing: Firing) => firedCommand(engine, firing));
+      return serveWork(port, (firing: Firing) => firedCommand(guest.engine, firing));
     case 'deliveries':
-      return port.close();
+      return serveWork(port, (delivery: Delivery) => guest.deliver(delivery));
   }
 }
 

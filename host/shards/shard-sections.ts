@@ -1,4 +1,5 @@
 // ShardSections are the sections of the settings that a shard has.
+import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
 import type { EngineLimits } from '../engine/engine-limits.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { HostingSettings } from '../hosting/guest-source.ts';
@@ -13,6 +14,7 @@ export interface ShardSections extends HostingSettings {
   readonly engine: EngineLimits;
   readonly timers: TimerSettings;
   readonly views: ViewLimits;
+  readonly consumers: ConsumerSettings;
   readonly log: LogLimits;
   /** `ringCapacity`: maximum number of spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };

@@ -1,9 +1,14 @@
-// FollowerConnection is a value by which a thread follows a journal that another thread has opened, and finds the rows of
-// views beside it. It can be posted to any number of threads. Another implementation of the journal adds its connection here:
+// FollowerConnection is a value by which a thread follows a journal that another thread has opened, finds the rows of views
+// beside it, and reads how far consumers are. It can be posted to any number of threads. Another implementation of the journal adds its connection here:
 // a member of the union and a case of each function.
+import type { ConsumerReader } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
+import type { Journal } from '../engine/needs/journal.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
+import { openConsumerReader } from './sqlite/consumer-reader.ts';
+import { journalPath } from './sqlite/journal-file.ts';
+import { JournalReader } from './sqlite/journal-reader.ts';
 import { openSqliteFeed } from './sqlite/sqlite-feed.ts';
 import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
 import { FileViews } from './views/file-views.ts';
@@ -16,6 +21,33 @@ export function openFeed(connection: FollowerConnection): Feed {
     case 'sqlite':
       return openSqliteFeed(connection);
   }
+}
+
+/** How far consumers are, and the records of one entity, which a lane reads when its events wait. */
+export interface ConsumerState extends ConsumerReader, Pick<Journal, 'read'> {
+  close(): void;
+}
+
+/** Opens a reader for the calling thread. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+export function openConsumerState(connection: FollowerConnection): ConsumerState {
+  switch (connection.kind) {
+    case 'sqlite':
+      return sqliteConsumerState(journalPath(connection.dir));
+  }
+}
+
+function sqliteConsumerState(path: string): ConsumerState {
+  const consumers = openConsumerReader(path);
+  const records = new JournalReader(path);
+  return {
+    consumer: (id) => consumers.consumer(id),
+    lanes: (...page) => consumers.lanes(...page),
+    read: async (...page) => records.read(...page),
+    close() {
+      consumers.close();
+      records.close();
+    },
+  };
 }
 
 /** Returns the store of the views' rows. */

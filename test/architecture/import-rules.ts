@@ -73,6 +73,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/guest-source.ts',
     'host/model',
     'host/http',
+    // The type alone: a shard is given its settings.
+    'host/consumers/consumer-settings.ts',
     // The type alone: a shard's journal is a value that they pass on.
     'host/storage/journal-connection.ts',
   ],

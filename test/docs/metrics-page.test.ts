@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ConsumerSeries } from '../../host/model/consumer-series.ts';
 import { LimitCounters } from '../../host/model/limit-counters.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
@@ -23,6 +24,7 @@ test('lists each series with its type and labels, and no other', () => {
     shards: { numbers: [numbers], counters: new LimitCounters(), count: 1, serving: [true] },
     journal: new JournalSeries(),
     timers: new TimerSeries(),
+    consumers: { read: () => [{ consumer: 'ledger', ...new ConsumerSeries().read() }] },
     ringCapacity: 256,
   }).text();
   const series = [...text.matchAll(/^# TYPE (\w+) (\w+)\n(?:\w+)(?:\{(.*)\})? /gm)].map(

@@ -63,6 +63,7 @@ export class RecordedService {
       shards: supervisor,
       journal: series,
       timers: new TimerSeries(),
+      consumers: { read: () => [] },
       ringCapacity: sections.observability.ringCapacity,
     });
     const { address } = await supervisor.start();

@@ -4,10 +4,12 @@
 //
 // Invariants
 // K1  A command whose key has a reply is not decided, whether the reply is on disk or still waits for the disk, until
-//     the retention of the reply is over.
+//     the retention of the reply is over. The reply to a key of an event has no retention: it is used as long as it is
+//     stored, which is until the event is settled.
 // K2  While the first reply waits for the disk, so does a repeated command. It fails if the append of the first one
 //     fails.
 import type { Awaitable } from '../../model/call.ts';
+import { isEventKey } from '../../model/event-key.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { GuestEntity } from '../needs/guest.ts';
@@ -69,7 +71,10 @@ export class IdempotentExecution {
     stored: StoredReply | undefined,
   ): Remainder {
     const { clock, limits } = this.#needs;
-    return stored === undefined || isExpired(stored, clock.nowMs(), limits.idempotencyRetentionMs)
+    const { idempotencyRetentionMs } = limits;
+    // The journal keeps the answer of a call for an event until the event is settled, however long that takes.
+    return stored === undefined ||
+      (!isEventKey(key.key) && isExpired(stored, clock.nowMs(), idempotencyRetentionMs))
       ? this.#commands.run(state, guest, call)
       : this.#completion.answer(state, call, repeatedOutcome(key, stored));
   }

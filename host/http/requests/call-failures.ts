@@ -31,6 +31,10 @@ export class CallFailures {
     ofWord.set(received.text, error);
   }
 
+  has(error: unknown): boolean {
+    return [...this.#byText.values()].some((ofWord) => [...ofWord.values()].includes(error));
+  }
+
   /** Returns the failure that a handler's answer passes on; undefined if the answer is the handler's own. */
   passedOnBy({ code, otherCode, message }: Refusal): unknown {
     if (code !== 'OTHER' || !WORDS.has(otherCode)) return undefined;

@@ -191,6 +191,11 @@ export class RequestCalls implements HostCalls {
     return this.#failures?.passedOnBy(answer);
   }
 
+  /** Whether the error is the failure of one of the calls. */
+  hasFailedWith(error: unknown): boolean {
+    return this.#failures?.has(error) === true;
+  }
+
   remoteAnswer(): Promise<void> | undefined {
     const remote = this.#remote;
     this.#remote = undefined;

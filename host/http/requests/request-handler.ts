@@ -22,6 +22,7 @@ import {
 } from '../../model/endpoint.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
+import { checkWanted, notPassedOn, replayed, settled } from './handler-run.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
@@ -91,9 +92,7 @@ export function requestHandler({
       if (answer === undefined) throw responseDropped();
       return notPassedOn(answer, calls);
     }
-    checkWanted(calls);
-    calls.beginReplay();
-    return settled(guest.endpoints.handle(context, request, calls), calls);
+    return replayed(calls, () => guest.endpoints.handle(context, request, calls));
   };
   return (
     request: EndpointRequest,
@@ -125,19 +124,3 @@ const FOREIGN_TOKEN = refusal(
   'BAD_REQUEST',
   'The header Svc-After is no token of this service. Pass on the value of Svc-Position as it is, or leave the header out.',
 );
-
-/** Throws when the request was cancelled. */
-function checkWanted({ cancelReason }: RequestCalls): void {
-  if (cancelReason !== undefined) throw cancelReason;
-}
-
-async function settled(answer: Awaitable<Outcome>, calls: RequestCalls): Promise<Outcome> {
-  return notPassedOn(await answer, calls);
-}
-
-/** Returns the answer. If it is the failure of a call that the handler passes on, throws that failure instead. */
-function notPassedOn(answer: Outcome, calls: RequestCalls): Outcome {
-  const failure = answer.kind === 'refusal' ? calls.failurePassedOnBy(answer) : undefined;
-  if (failure !== undefined) throw failure;
-  return answer;
-}

@@ -1,4 +1,4 @@
-// RequestKeys: the idempotency keys of the calls that one request's handler makes. A key consists of the request's
+// RequestKeys: the idempotency keys of the calls that one request's handler makes, or a consumer for one event. A key consists of the request's
 // key, the name of the command, and the number of the call among the handler's calls of that command on that entity.
 // So if the handler of a repeated request omits a call of one entity, because it received another result, the keys of
 // its other calls stay the same.
@@ -18,7 +18,7 @@ export class RequestKeys {
   /** Entity and command → number of calls. */
   readonly #counts = new Map<string, number>();
 
-  /** `requestKey`: derived from the header, the caller and the route. */
+  /** `requestKey`: derived from the header, the caller and the route; or `eventKey`, for the calls of a consumer. */
   constructor(requestKey: string) {
     this.#requestKey = requestKey;
   }

@@ -148,6 +148,7 @@ export class SimulatedConsumer {
       },
       settings,
       deliver: (event, attempt) => this.#deliver(life, event, attempt),
+      onPark() {},
       onSkip: ({ id }, seq) => {
         this.skipped.push(`${id} ${seq}`);
         this.settled.add(`${id} ${seq}`);

@@ -1,0 +1,123 @@
+// EventHandler is what happens between the dispatcher of consumers and a module's consumer. It gives the consumer its context and
+// its calls, and holds its verdict back until the write behind a speculative result is on disk, as request-handler.ts does for
+// requests (request-calls.ts has the invariants of speculation and replay).
+//
+// Invariants
+// E1  Time, seed and metadata are the same at each attempt of an event, and the clock stands still.
+// E2  A call of a command has the same key at each attempt that makes the same calls, so it is executed once.
+import { spanIdText } from '@svc/kit/trace-context';
+import type { Guest, GuestConsumers } from '../../engine/needs/guest.ts';
+import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
+import type { Verdict } from '../../model/consumer.ts';
+import type { EntityEvent } from '../../model/entity.ts';
+import { eventKey } from '../../model/event-key.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { EventLoopBudget } from './event-loop-budget.ts';
+import { checkWanted, replayed, settled } from './handler-run.ts';
+import { type CallableEngine, RequestCalls } from './request-calls.ts';
+import { type QueriedViews, RequestFinds } from './request-finds.ts';
+import { RequestKeys } from './request-keys.ts';
+
+export interface EventHandlerParts {
+  readonly guest: Pick<Guest, 'consumers'>;
+  readonly engine: CallableEngine;
+  /** Absent if the service has no views. */
+  readonly views?: QueriedViews | undefined;
+  /** The budget of the thread that all requests and events run in. */
+  readonly eventLoop?: EventLoopBudget;
+  /** Time in which a consumer has to answer, in milliseconds. */
+  readonly answerTimeoutMs: number;
+}
+
+/** An event for a consumer, and what its attempts have in common. */
+export interface HandledEvent extends EntityEvent {
+  /** Seed of the command that stored the event; undefined in journals of format 1. */
+  readonly seed: bigint | undefined;
+  /** Trace id of that command; undefined in journals of formats 1 and 2. */
+  readonly trace: string | undefined;
+}
+
+/** A call of the consumer has failed, and the consumer has passed the failure on. Its `cause` is the failure. */
+export class FailedCall extends Error {}
+
+/** Lets a consumer handle an event. Rejects with GuestFault, SvcError, or FailedCall. */
+export type HandleEvent = (consumer: string, event: HandledEvent) => Promise<Verdict | Refusal>;
+
+/** Returns undefined if the guest has no consumers. */
+export function eventHandler({
+  guest: { consumers },
+  engine,
+  views,
+  eventLoop = new EventLoopBudget(),
+  answerTimeoutMs,
+}: EventHandlerParts): HandleEvent | undefined {
+  if (consumers === undefined) return undefined;
+  return async (consumer, event) => {
+    const keys = new RequestKeys(eventKey({ consumer, entity: event.entity, seq: event.seq }));
+    const clock = { nowMs: () => event.timeMs };
+    const calls = new RequestCalls(engine, clock, eventLoop, keys);
+    const context = contextOf(consumer, event);
+    calls.metadata = context.metadata;
+    if (views !== undefined) calls.allowFinds(new RequestFinds(views, undefined));
+    try {
+      return await inTime(answerTimeoutMs, calls, async () => {
+        if (eventLoop.isUsedUp()) await eventLoop.yield();
+        checkWanted(calls);
+        return handled(consumers, context, consumer, event, calls);
+      });
+    } catch (failure) {
+      if (calls.hasFailedWith(failure)) throw new FailedCall('a call failed', { cause: failure });
+      throw failure;
+    }
+  };
+}
+
+async function handled(
+  consumers: GuestConsumers,
+  context: CallContext,
+  consumer: string,
+  event: EntityEvent,
+  calls: RequestCalls,
+): Promise<Verdict | Refusal> {
+  const handle = () => consumers.handle(context, consumer, event, calls);
+  const answer = handle();
+  if (answer instanceof Promise || !calls.isSpeculative || (await calls.isConfirmed()))
+    return settled(answer, calls);
+  return replayed(calls, handle);
+}
+
+/** Runs the consumer, and cancels it when its time is over. The code of an embedding program may never end. */
+function inTime<T>(timeoutMs: number, calls: RequestCalls, run: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const late = `The consumer was not done after ${timeoutMs} ms, waiting included.`;
+      const reason = new GuestFault('time', late, { limit: 'request-time' });
+      calls.cancel(reason);
+      reject(reason);
+    }, timeoutMs);
+    run()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+function contextOf(consumer: string, { timeMs, seed, seq, trace }: HandledEvent): CallContext {
+  // Another consumer of the event, and the command that stored it, have other random numbers.
+  const ownSeed = (seed ?? BigInt(seq)) ^ hashOf(consumer);
+  const metadata: Metadata =
+    trace === undefined
+      ? []
+      : [['traceparent', `00-${trace}-${spanIdText(ownSeed === 0n ? 1n : ownSeed)}-01`]];
+  return { nowMs: timeMs, seed: ownSeed, metadata };
+}
+
+const FNV_OFFSET = 0xcbf29ce484222325n;
+const FNV_PRIME = 0x100000001b3n;
+
+/** Returns 64 bits of a text (FNV-1a over its UTF-16 units). */
+function hashOf(text: string): bigint {
+  let hash = FNV_OFFSET;
+  for (let index = 0; index < text.length; index++)
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * FNV_PRIME);
+  return hash;
+}

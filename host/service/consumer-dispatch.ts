@@ -1,0 +1,265 @@
+// ConsumerDispatch runs the thread that delivers events to the consumers of a module, for as long as a module with consumers is
+// served. A service without consumers has none. Operators retry and skip parked events through it.
+//
+// Invariants
+// D1  A shard that starts gets a link to the thread, whether the thread runs already or is started later.
+// D2  At most one thread runs, and it starts when all settlements of the one before are stored or have failed.
+// D3  After `stop` no thread is left, and none is started.
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { ConsumerDescriptor } from '@svc/contract';
+import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
+import type { ConsumerWriter } from '../engine/needs/consumers.ts';
+import { type ConsumerCounts, ConsumerSeries } from '../model/consumer-series.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { Log } from '@svc/kit/log';
+import type { LogLimits } from '@svc/kit/log-limits';
+import { SvcError } from '@svc/kit/svc-error';
+import type { FollowerConnection } from '../storage/follower-connection.ts';
+import type {
+  ConsumerOrder,
+  ConsumerThreadData,
+  FromConsumerThread,
+  ToConsumerThread,
+} from './consumer-messages.ts';
+
+/** Pause before a thread that has ended by itself is started again, in milliseconds. */
+const RESTART_PAUSE_MS = 1_000;
+/** How long a stop waits for the thread beyond the time that events in flight have, in milliseconds. */
+const STOP_MARGIN_MS = 2_000;
+
+/** The part of an opened journal that the consumers use. */
+export interface ConsumedJournal extends ConsumerWriter {
+  readonly followerConnection: FollowerConnection;
+}
+
+export interface ConsumerDispatchOptions {
+  readonly settings: ConsumerSettings;
+  readonly logLimits: LogLimits;
+  /** The number of shards. */
+  readonly shards: number;
+  /** The whole environment of the thread. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+  /** Asks all shards for new links, because the thread that had them has ended. */
+  readonly relink: () => void;
+}
+
+type Message<Kind extends FromConsumerThread['kind']> = Extract<
+  FromConsumerThread,
+  { readonly kind: Kind }
+>;
+
+export class ConsumerDispatch {
+  readonly #options: ConsumerDispatchOptions;
+  /** Ends of the links to the present shards that the thread does not have yet, indexed by shard. */
+  readonly #ports = new Map<number, MessagePort>();
+  readonly #settling = new Set<Promise<void>>();
+  /** The orders that the thread has not answered, by their numbers. */
+  readonly #orders = new Map<number, (isDone: boolean) => void>();
+  #lastOrder = 0;
+  #consumers: readonly ConsumerDescriptor[] = [];
+  #series: ReadonlyMap<string, ConsumerSeries> = new Map();
+  #journal: ConsumedJournal | undefined;
+  #worker: Worker | undefined;
+  #pause: NodeJS.Timeout | undefined;
+  #isStopped = false;
+  /** Settles with the latest replacement of the consumers; never rejects. */
+  #replaced: Promise<void> = Promise.resolve();
+
+  constructor(options: ConsumerDispatchOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the counts of each consumer of the module that is served. */
+  read(): readonly (ConsumerCounts & { readonly consumer: string })[] {
+    return Array.from(this.#series, ([consumer, series]) => ({ consumer, ...series.read() }));
+  }
+
+  /** Returns the shard's end of a new link. It is called at each start of a shard. */
+  link(index: number): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    if (this.#isStopped) port2.close();
+    else if (this.#worker === undefined) {
+      this.#ports.get(index)?.close();
+      this.#ports.set(index, port2);
+    } else this.#send({ kind: 'shard', index, port: port2 }, [port2]);
+    return port1;
+  }
+
+  /** Delivers events to these consumers, none or more. Call it once all shards serve. */
+  begin(journal: ConsumedJournal, consumers: readonly ConsumerDescriptor[] = []): void {
+    this.#journal = journal;
+    this.#take(consumers);
+    this.#start();
+  }
+
+  /** Delivers events to the consumers of another module, instead of those before. */
+  replace(consumers: readonly ConsumerDescriptor[] = []): void {
+    this.#replaced = this.#replaced.then(async () => {
+      await this.#endThread(0);
+      if (this.#isStopped) return;
+      this.#take(consumers);
+      if (consumers.length === 0) return;
+      this.#options.relink();
+      this.#start();
+    });
+  }
+
+  /**
+   * Delivers the event again at which the events of an entity are parked. Resolves with whether they were parked. Rejects with
+   * SVC_SHARD_UNAVAILABLE if the consumers do not run.
+   */
+  retry(consumer: string, entity: EntityRef): Promise<boolean> {
+    return this.#carryOut({ kind: 'retry', consumer, entity });
+  }
+
+  /**
+   * Settles the event `seq` without handling it, if the events of its entity are parked there. Resolves with whether they were.
+   * `reason` goes to the log. Rejects as `retry` does.
+   */
+  skip(consumer: string, entity: EntityRef, seq: number, reason: string): Promise<boolean> {
+    return this.#carryOut({ kind: 'skip', consumer, entity, seq, reason });
+  }
+
+  /** Ends the thread, after the events in flight, at most `graceMs` later. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#pause);
+    for (const port of this.#ports.values()) port.close();
+    this.#ports.clear();
+    await this.#endThread(graceMs);
+    await this.#replaced;
+  }
+
+  #take(consumers: readonly ConsumerDescriptor[]): void {
+    this.#consumers = consumers;
+    // A consumer that stays keeps its counts until the new thread has counted.
+    this.#series = new Map(
+      consumers.map(({ id }) => [id, this.#series.get(id) ?? new ConsumerSeries()]),
+    );
+  }
+
+  #carryOut(order: ConsumerOrder): Promise<boolean> {
+    if (this.#worker === undefined)
+      return Promise.reject(
+        new SvcError(
+          'SVC_SHARD_UNAVAILABLE',
+          'The thread that delivers events to consumers does not run at the moment. Try again.',
+        ),
+      );
+    const number = ++this.#lastOrder;
+    return new Promise((resolve) => {
+      this.#orders.set(number, resolve);
+      this.#send({ kind: 'order', number, order });
+    });
+  }
+
+  #start(): void {
+    if (this.#isStopped || this.#journal === undefined || this.#consumers.length === 0) return;
+    const { settings, logLimits, shards, env } = this.#options;
+    const workerData: ConsumerThreadData = {
+      connection: this.#journal.followerConnection,
+      consumers: this.#consumers,
+      settings,
+      logLimits,
+      series: Object.fromEntries(Array.from(this.#series, ([id, { shared }]) => [id, shared])),
+      shards,
+    };
+    const worker = new Worker(new URL('./consumer-thread.ts', import.meta.url), {
+      name: 'consumers',
+      workerData,
+      env,
+    });
+    this.#worker = worker;
+    let reason = 'the thread ended without saying why';
+    worker.on('message', (message: FromConsumerThread) => this.#receive(worker, message));
+    worker.on('error', (error: unknown) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
+    worker.on('exit', () => this.#ended(worker, reason));
+    for (const [index, port] of this.#ports) this.#send({ kind: 'shard', index, port }, [port]);
+    this.#ports.clear();
+  }
+
+  #receive(worker: Worker, message: FromConsumerThread): void {
+    switch (message.kind) {
+      case 'log':
+        return this.#options.log(message.entry);
+      case 'settle':
+        return this.#settle(worker, message);
+      case 'carried-out':
+        this.#orders.get(message.number)?.(message.isDone);
+        this.#orders.delete(message.number);
+        return undefined;
+    }
+  }
+
+  #settle(worker: Worker, { number, consumer, settlement }: Message<'settle'>): void {
+    const answer = (failure?: SvcError): void => {
+      const { code, message } = failure ?? {};
+      const told = code === undefined ? undefined : { code, message: message! };
+      post(worker, { kind: 'settled', number, failure: told });
+    };
+    const settled: Promise<void> = this.#journal!
+      .settleConsumer(consumer, settlement)
+      .then(
+        () => answer(),
+        (error: unknown) => answer(asSvcError(error)),
+      )
+      .finally(() => this.#settling.delete(settled));
+    this.#settling.add(settled);
+  }
+
+  #ended(worker: Worker, reason: string): void {
+    for (const resolve of this.#orders.values()) resolve(false);
+    this.#orders.clear();
+    if (worker !== this.#worker) return;
+    this.#worker = undefined;
+    if (this.#isStopped) return;
+    this.#options.log({
+      level: 'error',
+      message: 'the thread that delivers events to consumers ended by itself and is started again',
+      fields: { code: 'SVC_SHARD_FAILED', reason, pauseMs: RESTART_PAUSE_MS },
+    });
+    this.#pause = setTimeout(() => void this.#startAgain(), RESTART_PAUSE_MS);
+  }
+
+  async #startAgain(): Promise<void> {
+    await Promise.all(this.#settling);
+    if (this.#worker !== undefined) return;
+    this.#options.relink();
+    this.#start();
+  }
+
+  /** Ends the thread, and waits until what it had to store is stored. */
+  async #endThread(graceMs: number): Promise<void> {
+    clearTimeout(this.#pause);
+    const worker = this.#worker;
+    if (worker !== undefined) {
+      const ended = new Promise((resolve) => {
+        worker.once('exit', resolve);
+      });
+      this.#send({ kind: 'stop', graceMs });
+      this.#worker = undefined;
+      const timer = setTimeout(() => void worker.terminate(), graceMs + STOP_MARGIN_MS);
+      await ended;
+      clearTimeout(timer);
+    }
+    await Promise.all(this.#settling);
+  }
+
+  #send(message: ToConsumerThread, ports: readonly MessagePort[] = []): void {
+    if (this.#worker !== undefined) post(this.#worker, message, ports);
+  }
+}
+
+function post(worker: Worker, message: ToConsumerThread, ports: readonly MessagePort[] = []): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  worker.postMessage(message, [...ports]);
+}
+
+function asSvcError(error: unknown): SvcError {
+  return error instanceof SvcError
+    ? error
+    : new SvcError('SVC_JOURNAL_UNAVAILABLE', String(error), { cause: error });
+}

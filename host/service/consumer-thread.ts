@@ -1,0 +1,101 @@
+// ConsumerThread is the entry point of the thread that delivers events to the consumers of a module. It runs no code of a
+// module: it reads the journal through connections of its own, and sends each event to the shard of the event's entity. The
+// main thread writes how far the consumers are.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ConsumerWriter } from '../engine/needs/consumers.ts';
+import { ConsumerSeries } from '../model/consumer-series.ts';
+import { HashOwnership } from '../shards/hash-ownership.ts';
+import { WorkLink } from '../shards/work-link.ts';
+import { openConsumerState, openFeed } from '../storage/follower-connection.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import type {
+  ConsumerOrder,
+  ConsumerThreadData,
+  FromConsumerThread,
+  ToConsumerThread,
+} from './consumer-messages.ts';
+import { type Delivery, type DeliveryAnswer, DELIVERY_AWAY } from './event-delivery.ts';
+import { ServedConsumers } from './served-consumers.ts';
+
+const { connection, consumers, settings, logLimits, series, shards } =
+  workerData as ConsumerThreadData;
+const main = parentPort!;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+const send = (message: FromConsumerThread) => main.postMessage(message);
+
+const AWAY = Promise.resolve(DELIVERY_AWAY);
+const ownership = new HashOwnership(shards);
+/** Indexed by shard. */
+const links = new Map<number, WorkLink<Delivery, DeliveryAnswer>>();
+const feed = openFeed(connection);
+const state = openConsumerState(connection);
+
+type Settled = Extract<ToConsumerThread, { readonly kind: 'settled' }>;
+/** The settlements that the main thread has not answered, by their numbers. */
+const settling = new Map<number, (answer: Settled) => void>();
+let lastSettlement = 0;
+
+const writer: ConsumerWriter = {
+  async settleConsumer(consumer, settlement) {
+    const number = ++lastSettlement;
+    const { failure } = await new Promise<Settled>((resolve) => {
+      settling.set(number, resolve);
+      send({ kind: 'settle', number, consumer, settlement });
+    });
+    if (failure !== undefined) throw new SvcError(failure.code, failure.message);
+  },
+};
+
+const served = new ServedConsumers({
+  consumers,
+  settings,
+  feed,
+  reader: state,
+  writer,
+  journal: state,
+  deliver(delivery) {
+    const { component, id } = delivery.event.entity;
+    return links.get(ownership.ownerOf(component, id))?.send(delivery) ?? AWAY;
+  },
+  seriesOf: (id) => new ConsumerSeries(series[id]),
+  log: (entry) => send({ kind: 'log', entry }),
+  logLimits,
+});
+
+main.on('message', (message: ToConsumerThread) => {
+  switch (message.kind) {
+    case 'shard':
+      links.get(message.index)?.close();
+      links.set(message.index, new WorkLink(message.port, DELIVERY_AWAY));
+      return undefined;
+    case 'settled':
+      settling.get(message.number)?.(message);
+      settling.delete(message.number);
+      return undefined;
+    case 'order':
+      return send({
+        kind: 'carried-out',
+        number: message.number,
+        isDone: carriedOut(message.order),
+      });
+    case 'stop':
+      return void stop(message.graceMs);
+  }
+});
+
+function carriedOut(order: ConsumerOrder): boolean {
+  const { consumer, entity } = order;
+  return order.kind === 'retry'
+    ? served.retry(consumer, entity)
+    : served.skip(consumer, entity, order.seq, order.reason);
+}
+
+async function stop(graceMs: number): Promise<void> {
+  await served.stop(graceMs);
+  for (const link of links.values()) link.close();
+  feed.close();
+  state.close();
+  main.close();
+}
+
+served.start();

@@ -1,0 +1,82 @@
+// EventDelivery delivers an event to a consumer of this thread's guest, and says how that ended as the dispatcher needs it.
+import type { DeliveredEvent, DeliveryOutcome } from '../consumers/delivery.ts';
+import { FailedCall, type HandleEvent } from '../http/requests/event-handler.ts';
+import type { Refusal } from '../model/call.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+import { callFailure } from '../model/call-failure.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import type { ServiceLog } from './service-log.ts';
+
+/** An event on its way to the shard of its entity. */
+export interface Delivery {
+  readonly consumer: string;
+  readonly event: DeliveredEvent;
+}
+
+export interface DeliveryAnswer {
+  readonly outcome: DeliveryOutcome;
+  /** Why the event could not be delivered, for the log. */
+  readonly failure?: string | undefined;
+}
+
+export const DELIVERY_AWAY: DeliveryAnswer = { outcome: { kind: 'unavailable' } };
+
+/** Faults that another attempt may not meet again: they depend on what else happens in the thread. */
+const PASSING: ReadonlySet<GuestFault['faultCause']> = new Set(['time', 'memory']);
+
+/** Never rejects. */
+export async function deliverEvent(
+  handle: HandleEvent,
+  { consumer, event }: Delivery,
+  log: ServiceLog,
+): Promise<DeliveryAnswer> {
+  try {
+    const answer = await handle(consumer, event);
+    return { outcome: answer.kind === 'refusal' ? outcomeOfRefusal(answer) : answer };
+  } catch (failure) {
+    const cause = failure instanceof FailedCall ? failure.cause : failure;
+    if (!(cause instanceof GuestFault || isMistake(cause))) return unavailable(cause);
+    const fields = {
+      consumer,
+      component: event.entity.component,
+      entity: event.entity.id,
+      seq: event.seq,
+      ...log.faults.fields(cause),
+    };
+    log.write('warn', 'a consumer failed', fields, cause);
+    const isPassing =
+      failure instanceof FailedCall ||
+      (cause instanceof GuestFault && PASSING.has(cause.faultCause));
+    return { outcome: { ...(isPassing ? RETRY : PARK), reason: reasonOf(cause) } };
+  }
+}
+
+const RETRY = { kind: 'retry', afterMs: undefined } as const;
+const PARK = { kind: 'park' } as const;
+
+function outcomeOfRefusal({ code, otherCode = code, message }: Refusal): DeliveryOutcome {
+  const reason = `${otherCode}: ${message}`;
+  return code === 'TOO_MANY_REQUESTS' ? { ...RETRY, reason } : { ...PARK, reason };
+}
+
+/** Whether the consumer has asked for something that the runtime does not do, at any attempt. */
+function isMistake(error: unknown): boolean {
+  const isOfKey = error instanceof SvcError && error.code === 'SVC_IDEMPOTENCY_KEY_INVALID';
+  return isOfKey || callFailure(error)?.word === 'DENIED';
+}
+
+function unavailable(failure: unknown): DeliveryAnswer {
+  if (!(failure instanceof SvcError)) return { ...DELIVERY_AWAY, failure: String(failure) };
+  const { code, message } = failure;
+  // A service that is stopping is no failure: the event is delivered after the next start.
+  if (code === 'SVC_STOPPING') return DELIVERY_AWAY;
+  return { ...DELIVERY_AWAY, failure: `${message} [${code}]` };
+}
+
+function reasonOf(failure: unknown): string {
+  if (!(failure instanceof GuestFault)) return String(failure);
+  const { message, guestMessage } = failure;
+  // The rest is a stack, which the log has.
+  const [first] = guestMessage?.split('\n') ?? [];
+  return first === undefined ? message : `${message}: ${first}`;
+}

@@ -1,0 +1,68 @@
+// ProcessConsumers are the consumers of an embedded service: events are delivered to them in the thread of the program.
+import type { ConsumerDescriptor } from '@svc/contract';
+import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
+import type { Feed } from '../engine/needs/feed.ts';
+import { type ConsumerCounts, ConsumerSeries } from '../model/consumer-series.ts';
+import type { Log } from '@svc/kit/log';
+import type { LogLimits } from '@svc/kit/log-limits';
+import type { EmbeddedStorage } from './embedded-storage.ts';
+import type { Delivery, DeliveryAnswer } from './event-delivery.ts';
+import { ServedConsumers } from './served-consumers.ts';
+
+export interface ProcessConsumersNeeds {
+  readonly consumers: readonly ConsumerDescriptor[];
+  readonly settings: ConsumerSettings;
+  readonly log: Log;
+  readonly logLimits: LogLimits;
+}
+
+export class ProcessConsumers {
+  readonly #needs: ProcessConsumersNeeds;
+  readonly #series: ReadonlyMap<string, ConsumerSeries>;
+  #served: ServedConsumers | undefined;
+  #feed: Feed | undefined;
+  #close: (() => void) | undefined;
+
+  constructor(needs: ProcessConsumersNeeds) {
+    this.#needs = needs;
+    this.#series = new Map(needs.consumers.map(({ id }) => [id, new ConsumerSeries()]));
+  }
+
+  /** Returns the counts of each consumer. */
+  read(): readonly (ConsumerCounts & { readonly consumer: string })[] {
+    return Array.from(this.#series, ([consumer, series]) => ({ consumer, ...series.read() }));
+  }
+
+  /** Delivers events from now on. The journal of `storage` is open. */
+  begin(
+    storage: Pick<EmbeddedStorage, 'consumers' | 'feed'>,
+    deliver: (delivery: Delivery) => Promise<DeliveryAnswer>,
+  ): void {
+    const { consumers, settings, log, logLimits } = this.#needs;
+    if (consumers.length === 0) return;
+    const { state, writer } = storage.consumers();
+    const feed = storage.feed();
+    this.#feed = feed;
+    this.#close = () => state.close();
+    this.#served = new ServedConsumers({
+      consumers,
+      settings,
+      feed,
+      reader: state,
+      writer,
+      journal: state,
+      deliver,
+      seriesOf: (id) => this.#series.get(id)!,
+      log,
+      logLimits,
+    });
+    this.#served.start();
+  }
+
+  /** Delivers no further event, and waits for those in flight, at most `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#served?.stop(graceMs);
+    this.#feed?.close();
+    this.#close?.();
+  }
+}

@@ -1,0 +1,157 @@
+// ServedConsumers run a dispatcher for each consumer of a service, in the thread that creates them: that of `svc run` for
+// consumers, or the program's own. They count for the metrics, and carry out what an operator asks for.
+//
+// Invariant: one consumer that cannot go on, or whose events are parked, holds no other consumer up.
+import type { ConsumerDescriptor } from '@svc/contract';
+import { type ConsumerSettings, settingsOfOne } from '../consumers/consumer-settings.ts';
+import { LaneDispatcher } from '../consumers/lane-dispatcher.ts';
+import type { ConsumerReader, ConsumerWriter } from '../engine/needs/consumers.ts';
+import type { Feed } from '../engine/needs/feed.ts';
+import type { Journal } from '../engine/needs/journal.ts';
+import type { ConsumerSeries } from '../model/consumer-series.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { Log } from '@svc/kit/log';
+import type { LogLimits } from '@svc/kit/log-limits';
+import { entryBytes, LogRate } from '@svc/kit/log-rate';
+import { SvcError } from '@svc/kit/svc-error';
+import { systemClock, systemRandom } from '../system.ts';
+import type { Delivery, DeliveryAnswer } from './event-delivery.ts';
+import { FailureReports } from './failure-reports.ts';
+import { InterruptibleSleeper } from './interruptible-sleeper.ts';
+
+/** Interval at which the counts are taken, in milliseconds. */
+const COUNT_MS = 1_000;
+
+export interface ServedConsumersOptions {
+  readonly consumers: readonly ConsumerDescriptor[];
+  readonly settings: ConsumerSettings;
+  readonly feed: Feed;
+  readonly reader: ConsumerReader;
+  readonly writer: ConsumerWriter;
+  readonly journal: Pick<Journal, 'read'>;
+  /** Delivers an event where its entity is. Never rejects. */
+  readonly deliver: (delivery: Delivery) => Promise<DeliveryAnswer>;
+  /** Returns the counts of a consumer. */
+  readonly seriesOf: (consumer: string) => ConsumerSeries;
+  readonly log: Log;
+  readonly logLimits: LogLimits;
+}
+
+interface Served {
+  readonly dispatcher: LaneDispatcher;
+  readonly series: ConsumerSeries;
+}
+
+export class ServedConsumers {
+  readonly #options: ServedConsumersOptions;
+  readonly #served: ReadonlyMap<string, Served>;
+  readonly #log: LogRate;
+  #counting: NodeJS.Timeout | undefined;
+
+  constructor(options: ServedConsumersOptions) {
+    this.#options = options;
+    this.#log = limitedLog(options);
+    this.#served = new Map(
+      options.consumers.map((consumer) => [
+        consumer.id,
+        { dispatcher: this.#dispatcher(consumer), series: options.seriesOf(consumer.id) },
+      ]),
+    );
+  }
+
+  start(): void {
+    for (const { dispatcher } of this.#served.values()) dispatcher.start();
+    this.#count();
+    this.#counting = setInterval(() => this.#count(), COUNT_MS).unref();
+  }
+
+  /** Delivers no further event, and waits for those in flight, at most `graceMs`. The feed can be closed then. */
+  async stop(graceMs: number): Promise<void> {
+    clearInterval(this.#counting);
+    await Promise.all(
+      Array.from(this.#served.values(), ({ dispatcher }) => dispatcher.stop(graceMs)),
+    );
+    this.#log.report(performance.now());
+  }
+
+  /** Delivers the event again at which the events of an entity are parked. Returns whether they were parked. */
+  retry(consumer: string, entity: EntityRef): boolean {
+    return this.#served.get(consumer)?.dispatcher.retry(entity) ?? false;
+  }
+
+  /** Settles the event `seq` without handling it, if the events of its entity are parked there. Returns whether they were. */
+  skip(consumer: string, entity: EntityRef, seq: number, reason: string): boolean {
+    return this.#served.get(consumer)?.dispatcher.skip(entity, seq, reason) ?? false;
+  }
+
+  #dispatcher({ id, start, sources }: ConsumerDescriptor): LaneDispatcher {
+    const { consumers, settings, feed, reader, writer, journal, deliver } = this.#options;
+    const reports = new FailureReports(systemClock, (reason) =>
+      this.#write('error', 'a consumer cannot go on', { consumer: id, reason }),
+    );
+    const about = ({ component, id: entity }: EntityRef, seq: number, reason: string) => ({
+      consumer: id,
+      component,
+      entity,
+      seq,
+      reason,
+    });
+    return new LaneDispatcher({
+      consumer: { id, start },
+      components: new Set(sources),
+      feed,
+      reader,
+      writer,
+      journal,
+      clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
+      random: systemRandom(),
+      sleeper: new InterruptibleSleeper(),
+      settings: settingsOfOne(settings, consumers.length),
+      async deliver(event) {
+        const { outcome, failure } = await deliver({ consumer: id, event });
+        if (failure !== undefined) reports.add(new Error(failure));
+        return outcome;
+      },
+      onSkip: (...event) => this.#write('warn', 'a consumer skips an event', about(...event)),
+      onPark: (...event) =>
+        this.#write('warn', 'the events of an entity are parked', about(...event)),
+      onFailure: (error) => reports.add(withCode(error)),
+    });
+  }
+
+  #count(): void {
+    const { feed } = this.#options;
+    for (const { dispatcher, series } of this.#served.values())
+      series.counted({
+        lagRecords: feed.count(dispatcher.position, feed.end()),
+        retrying: dispatcher.retrying,
+        parked: dispatcher.parked,
+        isStalled: dispatcher.failure !== undefined,
+      });
+    this.#log.report(performance.now());
+  }
+
+  #write(level: 'warn' | 'error', message: string, fields: Record<string, string | number>): void {
+    this.#log.write({ level, message, fields }, performance.now());
+  }
+}
+
+/** A consumer may park or skip many events at once. */
+function limitedLog({ log, logLimits }: ServedConsumersOptions): LogRate {
+  let writtenBytes = 0;
+  const rate = new LogRate(
+    logLimits,
+    performance.now(),
+    (entry) => {
+      log(entry);
+      writtenBytes += entryBytes(entry);
+      rate.written(writtenBytes);
+    },
+    () => {},
+  );
+  return rate;
+}
+
+function withCode(error: unknown): unknown {
+  return error instanceof SvcError ? new Error(`${error.message} [${error.code}]`) : error;
+}
