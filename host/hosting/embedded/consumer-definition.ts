@@ -42,7 +42,7 @@ export interface ConsumerSource<Event> {
   readonly entity: EntityDefinition<unknown, Event>;
   /**
    * Handles an event, at least once. A refusal is final: the entity's events wait at this one until an operator has it
-   * tried again or skipped. So does an error that is thrown, after the attempts that the settings allow.
+   * tried again or skipped. So is an error that is thrown.
    */
   handle(event: ReadonlyDeep<Event>, context: ConsumerContext): Awaitable<Verdict | Refused>;
 }
