@@ -7,7 +7,7 @@ export interface ConsumerSettings {
   readonly aheadMax: number;
   /** UTF-16 units of JSON text of these events, of all consumers of the service together; each may exceed its share by one page. */
   readonly aheadUnitsMax: number;
-  /** Parked lanes with which a consumer still goes on. */
+  /** Parked lanes with which a consumer still continues. */
   readonly parkedMax: number;
   /** Time in which a consumer has to answer, in milliseconds. */
   readonly answerTimeoutMs: number;

@@ -197,8 +197,8 @@ export class ConsumerDispatch {
   #settle(worker: Worker, { number, consumer, settlement }: Message<'settle'>): void {
     const answer = (failure?: SvcError): void => {
       const { code, message } = failure ?? {};
-      const told = code === undefined ? undefined : { code, message: message! };
-      post(worker, { kind: 'settled', number, failure: told });
+      const sent = code === undefined ? undefined : { code, message: message! };
+      post(worker, { kind: 'settled', number, failure: sent });
     };
     const settled: Promise<void> = this.#journal!
       .settleConsumer(consumer, settlement)

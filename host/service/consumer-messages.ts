@@ -22,7 +22,7 @@ export interface ConsumerThreadData {
   readonly shards: number;
 }
 
-/** What an operator asks for. */
+/** A request of an operator. */
 export type ConsumerOrder =
   | { readonly kind: 'retry'; readonly consumer: string; readonly entity: EntityRef }
   | {

@@ -87,7 +87,7 @@ export class ServedConsumers {
   #dispatcher({ id, start, sources }: ConsumerDescriptor): LaneDispatcher {
     const { consumers, settings, feed, reader, writer, journal, deliver } = this.#options;
     const reports = new FailureReports(systemClock, (reason) =>
-      this.#write('error', 'a consumer cannot go on', { consumer: id, reason }),
+      this.#write('error', 'a consumer cannot continue', { consumer: id, reason }),
     );
     const about = ({ component, id: entity }: EntityRef, seq: number, reason: string) => ({
       consumer: id,
