@@ -1,5 +1,5 @@
-// The exports of the worlds `service` and `service-with-views` in the canonical ABI (strings in UTF-16). The names here are valid identifiers;
-// the compiler renames the exports.
+// The exports of the world `service-with-views-and-consumers` in the canonical ABI (strings in UTF-16). The names here
+// are valid identifiers; the compiler renames the exports, and leaves out those that a module does not need.
 //
 // Invariants:
 // - Garbage is collected only in `post`, with an empty stack: after the host has read an answer, or in a destructor.
@@ -13,7 +13,8 @@ import { BODY_BYTES, BODY_NONE, BODY_TEXT } from "./http-answer";
 import { HttpCall } from "./http-call";
 import { Request } from "./http";
 import { log } from "./log";
-import { endpointOf, entityOf, viewOf } from "./registry";
+import { consumerOf, endpointOf, entityOf, viewOf } from "./registry";
+import { EventContext, SourceEvent } from "./source-event";
 import { CHANGE_BYTES, TimerChange } from "./timer";
 import { putKeys } from "./view";
 
@@ -34,7 +35,7 @@ export {
 @external("[export]svc:runtime/entity@0.2.0", "[resource-new]instance")
 declare function instanceNew(representation: usize): i32;
 
-/** Memory for the largest answer: result<effect, refusal>. */
+/** Memory for the largest answers: result<effect, refusal> and result<verdict, refusal>. */
 const answer: usize = memory.data(40, 8);
 /** Address that empty lists and strings point to. */
 const nowhere: usize = memory.data(8, 8);
@@ -257,6 +258,42 @@ export function view_fold(
   eventCount: i32,
 ): usize {
   viewOf(host.text(view, viewUnits)).__svc_foldAll(rows, rowCount, events, eventCount, answer);
+  return answer;
+}
+
+// --- consumer: exported if the module declares consumers ---
+
+export function consumer_handle(
+  nowMs: u64,
+  seed: u64,
+  metadata: usize,
+  metadataCount: i32,
+  consumer: usize,
+  consumerUnits: usize,
+  component: usize,
+  componentUnits: usize,
+  id: usize,
+  idUnits: usize,
+  seq: u64,
+  timeMs: u64,
+  manifest: usize,
+  manifestUnits: usize,
+  json: usize,
+  jsonUnits: usize,
+): usize {
+  Math.seedRandom(<i64>seed);
+  callsCarry(metadata, metadataCount);
+  const event = new SourceEvent(
+    host.text(component, componentUnits),
+    new EventContext(host.text(id, idUnits), seq, timeMs, ""),
+    host.text(manifest, manifestUnits),
+    host.text(json, jsonUnits),
+  );
+  const verdict = consumerOf(host.text(consumer, consumerUnits)).__svc_consume(event);
+  const refusal = verdict.__svc_refusal;
+  store<u8>(answer, refusal !== null ? 1 : 0);
+  if (refusal !== null) putRefusal(answer + 8, refusal);
+  else verdict.__svc_put(answer + 8);
   return answer;
 }
 

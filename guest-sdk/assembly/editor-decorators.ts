@@ -11,6 +11,8 @@ declare function index(...fields: string[]): (type: object) => void;
 declare function find(view: string, query: string, where: string): (type: object) => void;
 declare function from(component: string): (type: object, name: string, fold: object) => void;
 declare function keys(component: string): (type: object, name: string, keys: object) => void;
+declare function consumer(id: string, start: import("./consumer").Start): (type: object) => void;
+declare function on(component: string): (type: object, name: string, handler: object) => void;
 declare function access(rule: string, ...services: string[]): (target: object, name?: string, handler?: object) => void;
 declare function cors(narrower: CorsOptions): (target: object, name?: string, handler?: object) => void;
 declare function cors(target: object, name?: string, handler?: object): void;

@@ -2,13 +2,15 @@
 export { EntityClient, RecordedEvent } from "./client";
 export { clone } from "./clone";
 export { blank, read, toJson, write } from "./codec";
+export { Verdict } from "./consumer";
 export { EffectBase, LaterReply } from "./effect";
 export { EntityCall } from "./entity";
 export { EndpointComponent, HttpCall } from "./http-call";
 export { JsonReader } from "./json-reader";
 export { JsonWriter } from "./json-writer";
-export { addEndpoint, addEntity, addView } from "./registry";
+export { addConsumer, addEndpoint, addEntity, addView } from "./registry";
 export { Result } from "./result";
+export { SourceEvent } from "./source-event";
 export { DeferredCall } from "./timer";
-export { RowChange, ViewEvent } from "./view";
+export { RowChange } from "./view";
 export { Page, ViewClient } from "./view-client";

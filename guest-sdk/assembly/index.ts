@@ -4,6 +4,7 @@ export { checkedAdd, checkedMul, checkedSub, parseF64, parseI32, parseI64 } from
 export { Code, Refusal } from "./code";
 export { toJson } from "./codec";
 export { EntityClient, RecordedEvent } from "./client";
+export { Consumer, Start, Verdict } from "./consumer";
 export { Context } from "./context";
 export { Change, Effect } from "./effect";
 export { Decimal, RoundingMode } from "./decimal";
@@ -15,7 +16,8 @@ export { Header } from "./http-answer";
 export { NullablePatch, Patch } from "./patch";
 export { register } from "./registry";
 export { Result, ok, refuse } from "./result";
+export { EventContext } from "./source-event";
 export { DeferredCall, Due } from "./timer";
 export { Timers } from "./timers";
-export { EventContext, RowChange, View } from "./view";
+export { RowChange, View } from "./view";
 export { Page } from "./view-client";

@@ -1,4 +1,5 @@
 // The registry: a module has only the components that are registered.
+import { Consumer } from "./consumer";
 import { EntityComponent } from "./entity";
 import { EndpointComponent } from "./http-call";
 import { ViewComponent } from "./view";
@@ -6,8 +7,9 @@ import { ViewComponent } from "./view";
 const entities = new Map<string, EntityComponent>();
 const endpoints: EndpointComponent[] = [];
 const views = new Map<string, ViewComponent>();
+const consumers = new Map<string, Consumer>();
 
-/** Registers an @entity, @endpoint or @view class. Call it at the top level of a file. */
+/** Registers an @entity, @endpoint, @view or @consumer class. Call it at the top level of a file. */
 export function register<T>(): void {
   instantiate<T>().__svc_register();
 }
@@ -27,6 +29,15 @@ export function addView(view: ViewComponent): void {
 export function viewOf(id: string): ViewComponent {
   if (!views.has(id)) throw new Error("view '" + id + "' is not registered");
   return views.get(id);
+}
+
+export function addConsumer(consumer: Consumer): void {
+  consumers.set(consumer.__svc_consumer(), consumer);
+}
+
+export function consumerOf(id: string): Consumer {
+  if (!consumers.has(id)) throw new Error("consumer '" + id + "' is not registered");
+  return consumers.get(id);
 }
 
 export function entityOf(component: string): EntityComponent {

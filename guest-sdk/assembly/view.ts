@@ -8,6 +8,7 @@ import { fromJson, toJson } from "./codec";
 import { unseed } from "./environment";
 import { host } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
+import { EventContext, SourceEvent } from "./source-event";
 
 /** Size of `row` in the WIT: key 0, json 8 (its text 12). */
 const ROW_BYTES: usize = 20;
@@ -15,20 +16,6 @@ const ROW_BYTES: usize = 20;
 const EVENT_BYTES: usize = 48;
 /** Size of `keyed-event`: event 0, rows 48. */
 const KEYED_EVENT_BYTES: usize = 56;
-
-/** The data of an event besides its value. */
-export class EventContext {
-  constructor(
-    /** Id of the entity that the event belongs to. */
-    public readonly entityId: string,
-    /** Number of the event in the entity's history: 1, 2, 3 … */
-    public readonly seq: u64,
-    /** When it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
-    public readonly timeMs: u64,
-    /** Key of the row that the event is folded into; empty where there is none. */
-    public readonly key: string,
-  ) {}
-}
 
 const PUT: i32 = 0;
 const REMOVE: i32 = 1;
@@ -45,51 +32,17 @@ export class RowChange<R> {
   }
 }
 
-/** An event for the dispatch to the method of its source. */
-export class ViewEvent {
-  /** Id of the component whose entity the event belongs to. */
-  readonly component: string;
-  readonly context: EventContext;
-  /** Why the event cannot be decoded; empty while there is no problem. */
-  problem: string = "";
-
-  constructor(
-    private at: usize,
-    key: string,
-  ) {
-    this.component = host.textAt(at);
-    this.context = new EventContext(host.textAt(at + 8), load<u64>(at + 16), load<u64>(at + 24), key);
-  }
-
-  get failed(): bool {
-    return this.problem.length > 0;
-  }
-
-  value<E>(): E {
-    const manifest = changetype<E>(0).__svc_manifest();
-    const name = host.textAt(this.at + 32);
-    if (name != manifest) {
-      this.fail("its manifest is '" + name + "', this module stores '" + manifest + "'");
-      return changetype<E>(0);
-    }
-    const reader = new JsonReader(host.textAt(this.at + 40), STORED_DEPTH_MAX);
-    const event = fromJson<E>(reader);
-    if (reader.failed) this.fail(reader.problem("event"));
-    return event;
-  }
-
-  private fail(problem: string): void {
-    const context = this.context;
-    this.problem =
-      "event " + context.seq.toString() + " of entity '" + context.entityId + "' of component '" + this.component + "': " + problem;
-  }
+/** Reads an `entity-event`. `key`: the row that it is folded into; empty if there is none. */
+function eventAt(at: usize, key: string): SourceEvent {
+  const context = new EventContext(host.textAt(at + 8), load<u64>(at + 16), load<u64>(at + 24), key);
+  return new SourceEvent(host.textAt(at), context, host.textAt(at + 32), host.textAt(at + 40));
 }
 
 /** The part of a view's class that does not depend on the type of its rows. */
 export abstract class ViewComponent {
   abstract __svc_view(): string;
   /** Returns the keys of the rows that an event concerns. */
-  abstract __svc_keys(event: ViewEvent): string[];
+  abstract __svc_keys(event: SourceEvent): string[];
   /** Folds a list<keyed-event> into a list<row>, and writes a result<list<row>, string>. */
   abstract __svc_foldAll(rowsAt: usize, rowCount: i32, eventsAt: usize, eventCount: i32, answer: usize): void;
 }
@@ -114,7 +67,7 @@ export abstract class View<R> extends ViewComponent {
     return new RowChange<R>(KEEP, null);
   }
 
-  abstract __svc_fold(row: R | null, event: ViewEvent): RowChange<R>;
+  abstract __svc_fold(row: R | null, event: SourceEvent): RowChange<R>;
 
   __svc_foldAll(rowsAt: usize, rowCount: i32, eventsAt: usize, eventCount: i32, answer: usize): void {
     const rows = new Array<R | null>(rowCount);
@@ -132,7 +85,7 @@ export abstract class View<R> extends ViewComponent {
       const count = load<i32>(at + EVENT_BYTES + 4);
       for (let k = 0; k < count; ++k) {
         const index = load<i32>(indices + ((<usize>k) << 2));
-        const event = new ViewEvent(at, host.textAt(rowsAt + <usize>index * ROW_BYTES));
+        const event = eventAt(at, host.textAt(rowsAt + <usize>index * ROW_BYTES));
         unseed();
         const change = this.__svc_fold(rows[index], event);
         if (event.failed) return putProblem(answer, event.problem);
@@ -170,7 +123,7 @@ export abstract class View<R> extends ViewComponent {
 export function putKeys(view: ViewComponent, eventsAt: usize, eventCount: i32, answer: usize): void {
   const lists = __new((<usize>max(1, eventCount)) << 3, idof<ArrayBuffer>());
   for (let i = 0; i < eventCount; ++i) {
-    const event = new ViewEvent(eventsAt + <usize>i * EVENT_BYTES, "");
+    const event = eventAt(eventsAt + <usize>i * EVENT_BYTES, "");
     unseed();
     const keys = view.__svc_keys(event);
     if (event.failed) return putProblem(answer, event.problem);

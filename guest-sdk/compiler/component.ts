@@ -20,7 +20,7 @@ export async function componentOf(
       WIT_FILES.find((file) => existsSync(file))!,
       'utf8',
     ),
-    world: descriptor.views === undefined ? 'service' : 'service-with-views',
+    world: worldOf(descriptor),
     stringEncoding: 'utf16',
   });
   const component = await componentNew(embedded);
@@ -29,6 +29,11 @@ export async function componentOf(
     DESCRIPTOR_SECTION,
     new TextEncoder().encode(JSON.stringify(descriptor)),
   );
+}
+
+function worldOf({ views, consumers }: ModuleDescriptor): string {
+  const parts = [...(views ? ['views'] : []), ...(consumers ? ['consumers'] : [])];
+  return parts.length === 0 ? 'service' : `service-with-${parts.join('-and-')}`;
 }
 
 function withSection(module: Uint8Array, name: string, content: Uint8Array): Uint8Array {

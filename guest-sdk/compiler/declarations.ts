@@ -1,5 +1,5 @@
-// Declarations: the data classes, entities, endpoints and views of the author's files, read from the syntax tree before
-// names are resolved, with the problems of each declaration by itself that do not depend on types.
+// Declarations: the data classes, entities, endpoints, views and consumers of the author's files, read from the syntax
+// tree before names are resolved, with the problems of each declaration by itself that do not depend on types.
 import {
   ClassDeclaration,
   FieldDeclaration,
@@ -13,6 +13,7 @@ import {
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import { readEnums, type DataEnum } from './data-enum.ts';
+import { readConsumer, type ConsumerClass } from './consumer-declaration.ts';
 import { decoratorProblems } from './decorators.ts';
 import { readEndpoint, type EndpointClass } from './endpoint-declaration.ts';
 import { aliasProblems, readAliases } from './field-aliases.ts';
@@ -77,12 +78,13 @@ export interface Declarations {
   readonly entities: ReadonlyMap<ClassDeclaration, EntityClass>;
   readonly endpoints: ReadonlyMap<ClassDeclaration, EndpointClass>;
   readonly views: ReadonlyMap<ClassDeclaration, ViewClass>;
+  readonly consumers: ReadonlyMap<ClassDeclaration, ConsumerClass>;
   /** Queries of views, in the order of the sources. */
   readonly queries: readonly ViewQueryClass[];
   readonly problems: readonly Problem[];
 }
 
-const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint', 'view']);
+const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint', 'view', 'consumer']);
 /** Types of the SDK for fields that may be absent. */
 const PATCHES: ReadonlySet<string> = new Set(['Patch', 'NullablePatch']);
 const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
@@ -97,6 +99,7 @@ export function readDeclarations(parser: Parser): Declarations {
   const entities = new Map<ClassDeclaration, EntityClass>();
   const endpoints = new Map<ClassDeclaration, EndpointClass>();
   const views = new Map<ClassDeclaration, ViewClass>();
+  const consumers = new Map<ClassDeclaration, ConsumerClass>();
   const queries: ViewQueryClass[] = [];
   const problems: Problem[] = [];
   for (const source of parser.sources.filter((candidate) => isUserSource(candidate))) {
@@ -125,6 +128,9 @@ export function readDeclarations(parser: Parser): Declarations {
         case 'view':
           views.set(declaration, readView(declaration, role, names, problems));
           break;
+        case 'consumer':
+          consumers.set(declaration, readConsumer(declaration, role, names, problems));
+          break;
         default: {
           data.set(declaration, readData(declaration, role, classes, names, problems));
           const query = readViewQuery(declaration, problems);
@@ -135,7 +141,7 @@ export function readDeclarations(parser: Parser): Declarations {
   }
   const isRecord = (one: ClassDeclaration) => data.get(one)?.kind === 'record';
   problems.push(...viewQueryProblems([...views.values()], queries, isRecord));
-  return { data, enums, entities, endpoints, views, queries, problems };
+  return { data, enums, entities, endpoints, views, consumers, queries, problems };
 }
 
 /** Reports a class without a decorator that extends a @data class: as a case of it, it could not be decoded. */

@@ -16,7 +16,9 @@ import {
 import type { Problem } from './build-error.ts';
 import { decoratorName, problemAt } from './syntax.ts';
 
-const ROLES = ['data', 'variant', 'entity', 'endpoint', 'view'];
+const ROLES = ['data', 'variant', 'entity', 'endpoint', 'view', 'consumer'];
+/** Roles of classes whose methods have decorators. */
+const COMPONENTS = ['entity', 'endpoint', 'view', 'consumer'];
 /** AssemblyScript's own decorators; those that import something fail the build like imports do. */
 const LANGUAGE: ReadonlySet<string> = new Set([
   'external',
@@ -31,6 +33,7 @@ const LANGUAGE: ReadonlySet<string> = new Set([
 const METHOD_OF_ENTITY = 'a method of an @entity class';
 const METHOD_OF_ENDPOINT = 'a method of an @endpoint class';
 const METHOD_OF_VIEW = 'a method of a @view class';
+const METHOD_OF_CONSUMER = 'a method of a @consumer class';
 /** Decorators of the SDK → what they may precede. */
 const TARGETS: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
@@ -45,6 +48,7 @@ const TARGETS: ReadonlyMap<string, string> = new Map([
   ['index', 'a @view class'],
   ['find', 'a @data class'],
   ...['from', 'keys'].map((name) => [name, METHOD_OF_VIEW] as const),
+  ['on', METHOD_OF_CONSUMER],
 ]);
 /**
  * Decorators that may occur once, because a second one would be ignored. Those of roles and routes are checked where
@@ -61,6 +65,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'find',
   'from',
   'keys',
+  'on',
 ]);
 
 /**
@@ -79,6 +84,7 @@ export function missingRole(declaration: ClassDeclaration): string | undefined {
   if (handlers.has(METHOD_OF_ENTITY)) return `@entity("${name}")`;
   if (handlers.has(METHOD_OF_ENDPOINT)) return `@endpoint("/${name}") @access("internet")`;
   if (handlers.has(METHOD_OF_VIEW)) return `@view("${name}")`;
+  if (handlers.has(METHOD_OF_CONSUMER)) return `@consumer("${name}", Start.beginning)`;
   return undefined;
 }
 
@@ -131,7 +137,7 @@ export function decoratorProblems(source: Source): Problem[] {
     }
     const names = new Set((statement.decorators ?? []).map((one) => decoratorName(one)));
     const isData = names.has('data') || names.has('variant');
-    const isService = names.has('entity') || names.has('endpoint') || names.has('view');
+    const isService = COMPONENTS.some((role) => names.has(role));
     check(statement.decorators, [...ROLES, ...besideRole(names)]);
     checkRepeated(statement.decorators);
     const missing = isData || isService ? undefined : missingRole(statement);
@@ -142,7 +148,7 @@ export function decoratorProblems(source: Source): Problem[] {
     }
     for (const member of statement.members) {
       checkRepeated(member.decorators);
-      // The methods of entities, endpoints and views are checked with their decorators as handlers.
+      // The methods of components are checked with their decorators as handlers.
       if (isService && member instanceof MethodDeclaration) continue;
       const isField = member instanceof FieldDeclaration;
       check(member.decorators, isData && isField ? ['alias', 'optional'] : []);

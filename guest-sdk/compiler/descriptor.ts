@@ -13,6 +13,7 @@ import {
 } from 'assemblyscript';
 import {
   isQueryDefault,
+  type ConsumerDescriptor,
   type EndpointDescriptor,
   type EntityDescriptor,
   type ModuleDescriptor,
@@ -20,6 +21,7 @@ import {
   type ViewDescriptor,
 } from '@svc/contract';
 import type { Problem } from './build-error.ts';
+import type { ConsumerClass } from './consumer-declaration.ts';
 import type { Declarations } from './declarations.ts';
 import {
   isValueArgument,
@@ -63,6 +65,7 @@ export function describe(
   const entities: EntityDescriptor[] = [];
   const endpoints: EndpointDescriptor[] = [];
   const views: ViewDescriptor[] = [];
+  const consumers: ConsumerDescriptor[] = [];
   const registeredEndpoints: RegisteredEndpoint[] = [];
   let routes = 0;
   for (const reference of registeredClasses(program)) {
@@ -70,6 +73,7 @@ export function describe(
     const entity = declarations.entities.get(declaration);
     const endpoint = declarations.endpoints.get(declaration);
     const view = declarations.views.get(declaration);
+    const consumer = declarations.consumers.get(declaration);
     if (entity !== undefined) {
       entities.push(entityDescriptor(reference, entity, schemas, report));
     } else if (endpoint !== undefined) {
@@ -78,6 +82,7 @@ export function describe(
       endpoints.push(endpointDescriptor(reference, endpoint, schemas, report));
     } else if (view !== undefined)
       views.push(viewDescriptor(reference, view, declarations, schemas));
+    else if (consumer !== undefined) consumers.push(consumerDescriptor(consumer));
   }
   const descriptor = {
     protocol: '0.2.0',
@@ -86,6 +91,7 @@ export function describe(
     entities,
     endpoints,
     ...(views.length === 0 ? {} : { views }),
+    ...(consumers.length === 0 ? {} : { consumers }),
   };
   return { descriptor, endpoints: registeredEndpoints };
 }
@@ -158,6 +164,10 @@ function viewDescriptor(
       return { name, where, parameters: schemas.schema(parameters.type, declaration.name.range) };
     }),
   };
+}
+
+function consumerDescriptor({ id, start, sources }: ConsumerClass): ConsumerDescriptor {
+  return { id, sources: sources.map(({ component }) => component), start };
 }
 
 /** Returns whether a command of the entity replies with a value that is computed from the state after the events. */

@@ -1,5 +1,6 @@
-// EntityCalls: finds entities and views that call entities or views. Only an endpoint's handler may call, since a command
-// decides on the state and its input alone, and a view folds events alone. At run time such a call is a fault.
+// EntityCalls: finds entities and views that call entities or views. Only handlers of endpoints and consumers may call,
+// since a command decides on the state and its input alone, and a view folds events alone. At run time such a call is a
+// fault.
 import { MethodDeclaration, NewExpression } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import type { EntityClass } from './entity-declaration.ts';
@@ -23,7 +24,7 @@ export function entityCallProblems(
         problems.push(
           problemAt(
             node.range,
-            `${isView ? 'view' : 'entity'} '${caller}' cannot call with '${name}': only handlers of endpoints can`,
+            `${isView ? 'view' : 'entity'} '${caller}' cannot call with '${name}': only endpoints and consumers can`,
             isView
               ? 'fold what the events say'
               : 'call in the endpoint, and give the entity what it needs of the answer as its input',

@@ -31,6 +31,11 @@ const VIEW_EXPORTS: typeof EXPORTS = [
   ['view_fold', 'svc:runtime/view@0.2.0#fold', 'post'],
 ];
 
+/** Exports of modules that declare consumers. */
+const CONSUMER_EXPORTS: typeof EXPORTS = [
+  ['consumer_handle', 'svc:runtime/consumer@0.2.0#handle', 'post'],
+];
+
 /** Imports of the standard library, and the functions of assembly/environment.ts that replace them. */
 const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
   ['abort', 'env_abort'],
@@ -87,7 +92,11 @@ export function closeEdges(
     for (const instance of member.instances?.values() ?? [])
       replaceBody(b, module, instance.internalName, module.i32.const(firstRoute));
   }
-  const wanted = descriptor.views === undefined ? EXPORTS : [...EXPORTS, ...VIEW_EXPORTS];
+  const wanted = [
+    ...EXPORTS,
+    ...(descriptor.views === undefined ? [] : VIEW_EXPORTS),
+    ...(descriptor.consumers === undefined ? [] : CONSUMER_EXPORTS),
+  ];
   const renamed = wanted.map(([from, to, post]) => ({
     to,
     internal: target(from),

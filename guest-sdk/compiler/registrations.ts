@@ -54,7 +54,7 @@ export function readRegistrations(
     const type = program.resolver.resolveType(argument, null, file.startFunction, null, SWALLOW);
     if (!type) continue;
     const declaration = type.getClass()?.prototype.declaration as ClassDeclaration | undefined;
-    if (declaration !== undefined && isComponent(declarations, declaration)) {
+    if (declaration !== undefined && roleOf(declarations, declaration) !== undefined) {
       if (registered.has(declaration)) {
         const message = `'${displayName(type)}' is registered already`;
         const again = problemAt(call.range, message, 'remove one of the lines');
@@ -65,18 +65,14 @@ export function readRegistrations(
       problems.push(
         problemAt(
           argument.range,
-          `'${displayName(type)}' cannot be registered: it is no @entity, @endpoint or @view class`,
+          `'${displayName(type)}' cannot be registered: it is no @entity, @endpoint, @view or @consumer class`,
         ),
       );
   }
   problems.push(...clashes(declarations, registered));
   const forgotten = registrable(declarations).filter((declaration) => !registered.has(declaration));
   const missing = forgotten.map((declaration): Problem => {
-    const what = declarations.entities.has(declaration)
-      ? 'entity'
-      : declarations.views.has(declaration)
-        ? 'view'
-        : 'endpoint';
+    const what = roleOf(declarations, declaration);
     const message = `${what} '${declaration.name.text}' is not registered: the module does not have it`;
     const help = `add to ${entryName}, at its top level: register<${declaration.name.text}>();`;
     return { ...problemAt(declaration.name.range, message, help), severity: 'warning' };
@@ -94,13 +90,24 @@ export function nothingRegistered(declarations: Declarations, entryName: string)
 }
 
 /** Returns the classes that can be registered. */
-function registrable({ entities, endpoints, views }: Declarations): ClassDeclaration[] {
-  return [...entities.keys(), ...endpoints.keys(), ...views.keys()];
+function registrable({
+  entities,
+  endpoints,
+  views,
+  consumers,
+}: Declarations): readonly ClassDeclaration[] {
+  return [...entities.keys(), ...endpoints.keys(), ...views.keys(), ...consumers.keys()];
 }
 
-function isComponent(declarations: Declarations, declaration: ClassDeclaration): boolean {
-  const { entities, endpoints, views } = declarations;
-  return entities.has(declaration) || endpoints.has(declaration) || views.has(declaration);
+/** Returns the role of a class that can be registered; undefined for any other class. */
+function roleOf(
+  { entities, endpoints, views, consumers }: Declarations,
+  declaration: ClassDeclaration,
+): 'entity' | 'endpoint' | 'view' | 'consumer' | undefined {
+  if (entities.has(declaration)) return 'entity';
+  if (endpoints.has(declaration)) return 'endpoint';
+  if (views.has(declaration)) return 'view';
+  return consumers.has(declaration) ? 'consumer' : undefined;
 }
 
 interface RegisterCall {
@@ -178,46 +185,50 @@ function clashes(declarations: Declarations, registered: ReadonlySet<ClassDeclar
         );
     }
   }
-  return [...problems, ...viewClashes(declarations, registered, components)];
+  return [...problems, ...followerClashes(declarations, registered, components)];
 }
 
-/** `components`: ids of the registered entities, with the names of their classes. */
-function viewClashes(
-  { views }: Declarations,
+/**
+ * Returns the clashes of views and consumers, which share their ids with the entities. `components`: ids of the
+ * registered entities, with the names of their classes.
+ */
+function followerClashes(
+  { views, consumers }: Declarations,
   registered: ReadonlySet<ClassDeclaration>,
   components: ReadonlyMap<string, string>,
 ): Problem[] {
+  const followers = [
+    ...[...views.values()].map((view) => ({ ...view, kind: 'view', sources: view.folds })),
+    ...[...consumers.values()].map((consumer) => ({ ...consumer, kind: 'consumer' })),
+  ].filter(({ declaration }) => registered.has(declaration));
   const problems: Problem[] = [];
-  const names = new Map<string, string>();
-  for (const { id, name, declaration, folds } of [...views.values()].filter((view) =>
-    registered.has(view.declaration),
-  )) {
+  const names = new Map([...components].map(([id, name]) => [id, { kind: 'entity', name }]));
+  for (const { kind, id, name, declaration, sources } of followers) {
     const other = names.get(id);
-    const entity = components.get(id);
     const { range } = declaration.name;
-    if (other !== undefined)
+    if (other?.kind === kind)
       problems.push(
         problemAt(
           range,
-          `view '${id}' is registered twice, as '${other}' and as '${name}'`,
-          'give each its own id: @view("id")',
+          `${kind} '${id}' is registered twice, as '${other.name}' and as '${name}'`,
+          `give each its own id: @${kind}("id"${kind === 'view' ? '' : ', …'})`,
         ),
       );
-    else if (entity !== undefined)
+    else if (other !== undefined)
       problems.push(
         problemAt(
           range,
-          `view '${id}' has the id of the entity '${entity}'`,
-          'give it another: entities and views share their ids',
+          `${kind} '${id}' has the id of the ${other.kind} '${other.name}'`,
+          'give it another: entities, views and consumers share their ids',
         ),
       );
-    names.set(id, name);
-    for (const { component, decorator } of folds)
+    else names.set(id, { kind, name });
+    for (const { component, decorator } of sources)
       if (!components.has(component))
         problems.push(
           problemAt(
             decorator.range,
-            `view '${id}' folds the events of '${component}', which is not registered`,
+            `${kind} '${id}' gets the events of '${component}', which is not registered`,
             'register the entity too, at the top level of the entry file',
           ),
         );

@@ -1,5 +1,5 @@
 // ReservedNames: names that an author's file must not declare: those of the code that the compiler writes, those of the
-// entity's base class, and those with a special meaning for JavaScript programs that read JSON.
+// base classes of components, and those with a special meaning for JavaScript programs that read JSON.
 import {
   ClassDeclaration,
   DeclarationStatement,
@@ -17,15 +17,17 @@ import { walk } from './syntax-walk.ts';
 const WRITTEN_PREFIX = '__svc_';
 /** Names that have a special meaning as members of a JavaScript object. */
 const HOSTILE: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-/** Members of EventSourcedEntity that an entity calls. */
-const BASE_MEMBERS: ReadonlySet<string> = new Set([
-  'persist',
-  'persistAll',
-  'deleteEntity',
-  'setTimer',
-  'cancelTimer',
-  'reply',
-  'refuse',
+/** Role of a class → its base class, and the members of the base that the author's methods call. */
+const BASES: ReadonlyMap<string, readonly [base: string, members: readonly string[]]> = new Map([
+  [
+    'entity',
+    [
+      'EventSourcedEntity',
+      ['persist', 'persistAll', 'deleteEntity', 'setTimer', 'cancelTimer', 'reply', 'refuse'],
+    ],
+  ],
+  ['view', ['View', ['put', 'remove', 'keep']]],
+  ['consumer', ['Consumer', ['done', 'retry', 'skip', 'refuse']]],
 ]);
 /** Decorators whose argument is stored, used for routing or printed. */
 const NAMING_DECORATORS: ReadonlySet<string> = new Set([
@@ -37,6 +39,7 @@ const NAMING_DECORATORS: ReadonlySet<string> = new Set([
   'query',
   'view',
   'find',
+  'consumer',
 ]);
 
 export function hostileNameProblems(node: Node, what: string, name: string): Problem[] {
@@ -80,23 +83,37 @@ export function reservedNameProblems(source: Source): Problem[] {
           if (member instanceof FieldDeclaration && !has(member, STATIC))
             reportHostile(member.name, 'a stored field', member.name.text);
       }
-      if (decoratorOf(node, 'entity') !== undefined) problems.push(...baseMemberProblems(node));
+      problems.push(...baseMemberProblems(node));
     });
   return problems;
 }
 
-function baseMemberProblems(entity: ClassDeclaration): Problem[] {
+function baseMemberProblems(declaration: ClassDeclaration): Problem[] {
+  const problems: Problem[] = [];
+  for (const [role, [base, reserved]] of BASES) {
+    if (decoratorOf(declaration, role) === undefined) continue;
+    for (const { name } of declaration.members)
+      if (reserved.includes(name.text))
+        problems.push(
+          problemAt(
+            name.range,
+            `'${name.text}' is a member of every ${role}: ${base} declares it`,
+            role === 'entity'
+              ? 'give this one another name; the wire name of a handler can stay'
+              : 'give this one another name',
+          ),
+        );
+  }
+  if (decoratorOf(declaration, 'entity') !== undefined)
+    problems.push(...foldedNameProblems(declaration));
+  return problems;
+}
+
+/** Reports handlers with the names of the methods that every entity has. */
+function foldedNameProblems(entity: ClassDeclaration): Problem[] {
   const problems: Problem[] = [];
   for (const member of entity.members) {
     const name = member.name.text;
-    if (BASE_MEMBERS.has(name))
-      problems.push(
-        problemAt(
-          member.name.range,
-          `'${name}' is a member of every entity: EventSourcedEntity declares it`,
-          'give this one another name; the wire name of a handler can stay',
-        ),
-      );
     const isHandler =
       member instanceof MethodDeclaration &&
       (decoratorOf(member, 'command') !== undefined || decoratorOf(member, 'query') !== undefined);

@@ -23,6 +23,7 @@ import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
 import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
 import { GLUE_IMPORT, dataMembers, defaultsOf, endpointMembers } from './written-code.ts';
+import { consumerMembers } from './written-consumer-code.ts';
 import { viewClientClass, viewMembers } from './written-view-code.ts';
 import { callClass, clientClass, entityMembers, laterReplyClasses } from './written-entity-code.ts';
 
@@ -149,6 +150,8 @@ function write(parser: Parser, declarations: Declarations): void {
     injectMembers(view.declaration, viewMembers(view));
     injectStatements(view.declaration.range.source, viewClientClass(view, queries));
   }
+  for (const consumer of declarations.consumers.values())
+    injectMembers(consumer.declaration, consumerMembers(consumer));
   const written = new Set(
     [
       ...declarations.data.keys(),
@@ -156,6 +159,7 @@ function write(parser: Parser, declarations: Declarations): void {
       ...declarations.entities.keys(),
       ...declarations.endpoints.keys(),
       ...declarations.views.keys(),
+      ...declarations.consumers.keys(),
     ].map((declaration) => declaration.range.source),
   );
   for (const source of parser.sources)

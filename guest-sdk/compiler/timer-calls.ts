@@ -1,5 +1,5 @@
 // TimerCalls: mistakes in calls that set and cancel timers, as far as the source shows them: a missing name, a time that
-// no timer can have, a wrong cron expression or time zone, and `Timers` in an entity, which is a fault at run time.
+// no timer can have, a wrong cron expression or time zone, and `Timers` in an entity or a view, which is a fault at run time.
 import {
   BinaryExpression,
   CallExpression,
@@ -31,26 +31,33 @@ export function timerCallProblems(source: Source): Problem[] {
   const problems: Problem[] = [];
   for (const statement of source.statements)
     walk(statement, (node, parents) => {
-      const entity = parents.find(isEntity);
-      if (entity !== undefined) problems.push(...handlerOnlyProblems(node, entity, names));
+      const owner = parents.find(isWithoutTimers);
+      if (owner !== undefined) problems.push(...handlerOnlyProblems(node, owner, names));
       if (!(node instanceof CallExpression)) return;
       const { expression: called } = node;
       if (!(called instanceof PropertyAccessExpression)) return;
       const member = called.property.text;
-      const owner = sdkName(called.expression, names);
+      const target = sdkName(called.expression, names);
       const isOwnBuilder =
-        entity !== undefined &&
+        owner !== undefined &&
+        isEntity(owner) &&
         called.expression instanceof ThisExpression &&
         OWN_BUILDERS.has(member);
-      if (BUILDERS.has(member) || isOwnBuilder || owner === 'Timers')
+      if (BUILDERS.has(member) || isOwnBuilder || target === 'Timers')
         problems.push(...nameProblems(node));
-      if (owner === 'Due') problems.push(...dueProblems(member, node));
+      if (target === 'Due') problems.push(...dueProblems(member, node));
     });
   return problems;
 }
 
-function isEntity(node: Node): node is ClassDeclaration {
-  return node instanceof ClassDeclaration && decoratorOf(node, 'entity') !== undefined;
+function isEntity(declaration: ClassDeclaration): boolean {
+  return decoratorOf(declaration, 'entity') !== undefined;
+}
+
+/** Returns whether the node is a class that cannot use `Timers`. */
+function isWithoutTimers(node: Node): node is ClassDeclaration {
+  if (!(node instanceof ClassDeclaration)) return false;
+  return isEntity(node) || decoratorOf(node, 'view') !== undefined;
 }
 
 /** Returns the SDK's name of an expression: `Due`, or `svc.Due` with a namespace import. */
@@ -63,14 +70,16 @@ function sdkName(expression: Expression, names: SdkNames): string | undefined {
     : undefined;
 }
 
-function handlerOnlyProblems(node: Node, entity: ClassDeclaration, names: SdkNames): Problem[] {
+function handlerOnlyProblems(node: Node, owner: ClassDeclaration, names: SdkNames): Problem[] {
   if (!(node instanceof PropertyAccessExpression)) return [];
   if (sdkName(node.expression, names) !== 'Timers') return [];
   return [
     problemAt(
       node.range,
-      `entity '${entity.name.text}' cannot use Timers: only handlers of endpoints can`,
-      'a command changes the timers of its entity with its effect: this.persist(event).thenSetTimer("expire", due, call).thenReply(value)',
+      `${isEntity(owner) ? 'entity' : 'view'} '${owner.name.text}' cannot use Timers: only endpoints and consumers can`,
+      isEntity(owner)
+        ? 'a command changes the timers of its entity with its effect: this.persist(event).thenSetTimer("expire", due, call).thenReply(value)'
+        : 'a view folds events alone: set the timer in a consumer of the same events',
     ),
   ];
 }

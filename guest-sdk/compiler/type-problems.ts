@@ -1,5 +1,5 @@
-// TypeProblems: problems of the types that entities, endpoints and views declare, and problems that only types reveal:
-// whether `apply` handles every case of the event.
+// TypeProblems: problems of the types that entities, endpoints, views and consumers declare, and problems that only
+// types reveal: whether `apply` handles every case of the event.
 import {
   type Class,
   type MethodDeclaration,
@@ -9,6 +9,7 @@ import {
   type TypeNode,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
+import { checkConsumer } from './consumer-type-problems.ts';
 import type { Declarations } from './declarations.ts';
 import { replyBody } from './descriptor.ts';
 import type { EndpointClass, ValueArgument } from './endpoint-declaration.ts';
@@ -49,6 +50,11 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
     const reference = classOf(program, view.declaration);
     if (reference !== undefined)
       checkView({ program, reference, schemas, declarations, report }, view);
+  }
+  for (const consumer of declarations.consumers.values()) {
+    const reference = classOf(program, consumer.declaration);
+    if (reference !== undefined)
+      checkConsumer({ program, reference, declarations, report }, consumer);
   }
   schemas.reportEndless();
   return problems;

@@ -1,6 +1,5 @@
 // ViewDeclaration: reads a @view class, and the @data classes that are the parameters of its queries, from the syntax tree.
 import {
-  MethodDeclaration,
   StringLiteralExpression,
   type ClassDeclaration,
   type DecoratorNode,
@@ -8,12 +7,11 @@ import {
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import { WIRE_NAME, writtenNameClashes } from './entity-declaration.ts';
+import { readSourceMethods, type SourceMethod } from './source-methods.ts';
 import {
   constructorProblem,
   decoratorName,
   decoratorOf,
-  defaultProblems,
-  handlerProblems,
   problemAt,
   stringArgument,
   stringArguments,
@@ -23,16 +21,15 @@ import {
 } from './syntax.ts';
 
 /** A method of a view that gets the events of a component: @from folds them, @keys names the rows that they concern. */
-export interface ViewSource {
-  readonly kind: 'from' | 'keys';
-  /** Id of the component. */
-  readonly component: string;
-  readonly decorator: DecoratorNode;
-  readonly method: MethodDeclaration;
-  /** Type of the events; undefined if the method does not declare it. */
-  readonly event: TypeNode | undefined;
-  readonly takesContext: boolean;
-}
+export type ViewSource = SourceMethod<'from' | 'keys'>;
+
+const FORMS = {
+  from: {
+    before: 1,
+    example: '(row: Row | null, event: OrderEvent, context: EventContext): RowChange<Row>',
+  },
+  keys: { before: 0, example: '(event: OrderEvent, context: EventContext): string[]' },
+} as const;
 
 export interface ViewIndex {
   readonly fields: readonly string[];
@@ -95,7 +92,7 @@ export function readView(
   if ((declaration.typeParameters?.length ?? 0) > 0)
     problems.push(problemAt(declaration.name.range, `view '${name}' cannot have type parameters`));
   problems.push(...writtenNameClashes(declaration, ['Client']));
-  const sources = readSources(declaration, problems);
+  const sources = readSourceMethods(declaration, 'a view', FORMS, problems);
   const folds = sources.filter(({ kind }) => kind === 'from');
   if (sources.length === 0)
     report(
@@ -129,78 +126,6 @@ function readIndexes(declaration: ClassDeclaration, problems: Problem[]): ViewIn
         );
       return { fields, decorator };
     });
-}
-
-/** Reads the methods that get events. Only these may have decorators. */
-function readSources(declaration: ClassDeclaration, problems: Problem[]): ViewSource[] {
-  const sources: ViewSource[] = [];
-  for (const method of declaration.members) {
-    if (!(method instanceof MethodDeclaration)) continue;
-    for (const decorator of method.decorators ?? [])
-      if (!['from', 'keys', 'inline'].includes(decoratorName(decorator)))
-        problems.push(
-          problemAt(
-            decorator.range,
-            `a method of a view is a @from("component") or a @keys("component"), not @${decoratorName(decorator)}`,
-          ),
-        );
-    const source = readSource(method, problems);
-    if (source === undefined) continue;
-    const other = sources.find(
-      ({ kind, component }) => kind === source.kind && component === source.component,
-    );
-    if (other !== undefined)
-      problems.push(
-        problemAt(
-          source.decorator.range,
-          `@${source.kind}("${source.component}") stands before two methods, '${other.method.name.text}' and '${method.name.text}'`,
-          'write one method for the events of a component',
-        ),
-      );
-    sources.push(source);
-  }
-  return sources;
-}
-
-function readSource(method: MethodDeclaration, problems: Problem[]): ViewSource | undefined {
-  const fold = decoratorOf(method, 'from');
-  const keys = decoratorOf(method, 'keys');
-  const decorator = fold ?? keys;
-  if (decorator === undefined) return undefined;
-  if (fold !== undefined && keys !== undefined)
-    problems.push(problemAt(keys.range, 'a method is a @from or a @keys: remove one of them'));
-  const kind = fold === undefined ? 'keys' : 'from';
-  const component = stringArgument(decorator) ?? '';
-  if (component === '')
-    problems.push(
-      problemAt(
-        decorator.range,
-        `@${kind} needs the id of the component whose events the method gets`,
-        `@${kind}("order"), the id that @entity names`,
-      ),
-    );
-  problems.push(...handlerProblems(method));
-  const { parameters } = method.signature;
-  for (const parameter of parameters) problems.push(...defaultProblems(parameter, method));
-  const first = kind === 'from' ? 1 : 0;
-  if (parameters.length <= first)
-    problems.push(
-      problemAt(
-        method.name.range,
-        `'${method.name.text}' takes no event`,
-        kind === 'from'
-          ? `write ${method.name.text}(row: Row | null, event: OrderEvent, context: EventContext): RowChange<Row>, with your own types`
-          : `write ${method.name.text}(event: OrderEvent, context: EventContext): string[], with your own type`,
-      ),
-    );
-  return {
-    kind,
-    component,
-    decorator,
-    method,
-    event: parameters[first]?.type,
-    takesContext: parameters.length > first + 1,
-  };
 }
 
 /** Reads @find of a class; undefined if the class has none. */

@@ -1,13 +1,6 @@
 // ViewTypeProblems: problems of views that entities and types reveal: unknown sources, methods with other types than the
 // runtime calls them with, fields that no index can have, and queries that no index serves.
-import {
-  StringLiteralExpression,
-  type Class,
-  type Expression,
-  type Program,
-  type Range,
-  type Type,
-} from 'assemblyscript';
+import { StringLiteralExpression, type Expression, type Range, type Type } from 'assemblyscript';
 import {
   INDEXES_MAX,
   INDEX_FIELDS_MAX,
@@ -17,20 +10,21 @@ import {
   type TypeSchema,
 } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
-import type { Declarations } from './declarations.ts';
 import { classOf, resolve } from './resolved-types.ts';
 import { displayName, type SchemaBuilder } from './schema-of-type.ts';
-import { SDK_PATH, isTypeOmitted, quote, textOf } from './syntax.ts';
+import {
+  eventOfSource,
+  sdkClass,
+  signatureOfSource,
+  takesEvent,
+  type SourceCheck,
+} from './source-type-problems.ts';
+import { quote, textOf } from './syntax.ts';
 import { rowText, type ViewClass, type ViewSource } from './view-declaration.ts';
 
 /** Context of the check of one view. */
-interface ViewCheck {
-  readonly program: Program;
-  /** The class of the view. */
-  readonly reference: Class;
+interface ViewCheck extends SourceCheck {
   readonly schemas: SchemaBuilder;
-  readonly declarations: Declarations;
-  readonly report: (range: Range, message: string, help?: string) => void;
 }
 
 export function checkView(check: ViewCheck, view: ViewClass): void {
@@ -51,46 +45,18 @@ export function checkView(check: ViewCheck, view: ViewClass): void {
 }
 
 function checkSource(check: ViewCheck, view: ViewClass, source: ViewSource, row: Type): void {
-  const { program, reference, declarations, report } = check;
-  const entities = [...declarations.entities.values()];
-  const entity = entities.find(({ component }) => component === source.component);
-  if (entity === undefined) {
-    const components = entities.map(({ component }) => component);
-    const meant = didYouMean(source.component, components);
-    report(
-      source.decorator.range,
-      `view '${view.name}': there is no entity '${source.component}'.${meant}`,
-      components.length === 0
-        ? 'the events of a view are those of entities: declare one'
-        : `@${source.kind} names the id of an @entity: ${components.slice(0, 10).join(', ')}`,
-    );
-    return;
-  }
-  const entityClass = classOf(program, entity.declaration);
-  const event = entityClass && entity.eventNode && resolve(program, entity.eventNode, entityClass);
-  if (event === undefined) return;
-  const { parameters, returnType } = source.method.signature;
-  const nodes = [...parameters.map(({ type }) => type), returnType];
-  const types = nodes.map((node) =>
-    isTypeOmitted(node) ? undefined : resolve(program, node, reference),
-  );
-  if (nodes.some((node, at) => !isTypeOmitted(node) && types[at] === undefined)) return;
-  const returned = types.pop();
-  const isNullableRow = (type: Type | undefined) =>
-    type?.isNullableReference === true && type.nonNullableType === row;
-  const rowFits = source.kind === 'keys' || isNullableRow(types.shift());
-  const [first, context, ...more] = types;
-  const contextFits = context === undefined || sdkClass(context) === 'view/EventContext';
-  const fits =
-    rowFits &&
-    first === event &&
-    contextFits &&
-    more.length === 0 &&
-    isReturned(source, returned, row);
-  if (fits && nodes.length - 1 === parameters.length) return;
-  const rowParameter = source.kind === 'from' ? `row: ${rowText(view)} | null, ` : '';
-  const result = source.kind === 'from' ? `RowChange<${rowText(view)}>` : 'string[]';
-  report(
+  const event = eventOfSource(check, `view '${view.name}'`, source);
+  const signature = event && signatureOfSource(check, source);
+  if (event === undefined || signature === undefined) return;
+  const { parameters, returned } = signature;
+  const [first] = parameters;
+  const isFold = source.kind === 'from';
+  const rowFits = !isFold || (first?.isNullableReference === true && first.nonNullableType === row);
+  const eventFits = takesEvent(isFold ? parameters.slice(1) : parameters, event);
+  if (rowFits && eventFits && isReturned(source, returned, row)) return;
+  const rowParameter = isFold ? `row: ${rowText(view)} | null, ` : '';
+  const result = isFold ? `RowChange<${rowText(view)}>` : 'string[]';
+  check.report(
     source.method.name.range,
     `'${source.method.name.text}' of view '${view.name}' has other parameters or another type than the runtime calls it with`,
     `write ${source.method.name.text}(${rowParameter}event: ${displayName(event)}, context: EventContext): ${result}`,
@@ -107,14 +73,6 @@ function isReturned({ kind }: ViewSource, returned: Type | undefined, row: Type)
     item?.getClass()?.prototype.internalName === '~lib/string/String' &&
     !item.isNullableReference
   );
-}
-
-/** Returns the file and name of a class of the SDK; undefined for any other type. */
-function sdkClass(type: Type): string | undefined {
-  const name = type.getClass()?.prototype.internalName;
-  return name?.startsWith(SDK_PATH) === true && !type.isNullableReference
-    ? name.slice(SDK_PATH.length)
-    : undefined;
 }
 
 function checkIndexes({ schemas, report }: ViewCheck, view: ViewClass, schema: TypeSchema): void {

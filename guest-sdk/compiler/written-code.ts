@@ -1,6 +1,6 @@
 // WrittenCode: the AssemblyScript that the compiler writes into the author's classes, and the classes that it adds to
-// their files, for data classes and endpoints (written-entity-code.ts and written-view-code.ts have those of entities and
-// views). Members are within the author's class, so names, aliases and type parameters mean what they mean to the author.
+// their files, for data classes and endpoints (written-entity-code.ts, written-view-code.ts and
+// written-consumer-code.ts have those of entities, views and consumers). Members are within the author's class, so names, aliases and type parameters mean what they mean to the author.
 // Names of the SDK have the prefix `__svc_` (`GLUE_IMPORT`).
 import type { Node } from 'assemblyscript';
 import type { DataClass, Field } from './declarations.ts';
@@ -28,8 +28,10 @@ const GLUE = [
   'RecordedEvent',
   'Result',
   'RowChange',
+  'SourceEvent',
+  'Verdict',
   'ViewClient',
-  'ViewEvent',
+  'addConsumer',
   'addEndpoint',
   'addEntity',
   'addView',

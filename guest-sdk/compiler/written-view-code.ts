@@ -14,11 +14,11 @@ export function viewMembers(view: ViewClass): string {
   const row = rowText(view);
   return `${madeFor(view.declaration.name)}__svc_view(): string { return ${quote(view.id)}; }
 __svc_register(): void { __svc_addView(this); }
-__svc_keys(event: __svc_ViewEvent): string[] {
+__svc_keys(event: __svc_SourceEvent): string[] {
   ${view.keys.map((source) => dispatch(source, [], '[]')).join('\n  ')}
   return [event.context.entityId];
 }
-__svc_fold(row: ${row} | null, event: __svc_ViewEvent): __svc_RowChange<${row}> {
+__svc_fold(row: ${row} | null, event: __svc_SourceEvent): __svc_RowChange<${row}> {
   ${view.folds.map((source) => dispatch(source, ['row'], 'this.keep()')).join('\n  ')}
   throw new Error("view ${view.id} has no source " + event.component);
 }`;

@@ -92,7 +92,7 @@ describe('entities', () => {
     [
       'an entity that calls one',
       entity('@query("a") a(s: State): State { return new ThingClient("b").a().value; }'),
-      /^8:\d+ entity 'Thing' cannot call with 'ThingClient': only handlers of endpoints can: call in the endpoint/,
+      /^8:\d+ entity 'Thing' cannot call with 'ThingClient': only endpoints and consumers can: call in the endpoint/,
     ],
     [
       'an apply that takes one case of the event',

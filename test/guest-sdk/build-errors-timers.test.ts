@@ -228,7 +228,7 @@ describe('where timers are changed', () => {
       command(
         'Timers.cancel("a", changetype<ThingClient>(0)).isOk ? this.reply(new Done()) : this.reply(new Done())',
       ),
-      `8 Timers.cancel | entity 'Thing' cannot use Timers: only handlers of endpoints can: a command changes the timers of its entity with its effect: this.persist(event).thenSetTimer("expire", due, call).thenReply(value)`,
+      `8 Timers.cancel | entity 'Thing' cannot use Timers: only endpoints and consumers can: a command changes the timers of its entity with its effect: this.persist(event).thenSetTimer("expire", due, call).thenReply(value)`,
     ],
     [
       'Timers in apply',

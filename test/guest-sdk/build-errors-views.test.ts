@@ -61,7 +61,7 @@ describe('a view', () => {
     [
       'with the id of an entity',
       { role: '@view("thing")', query: '' },
-      `3 Things | view 'thing' has the id of the entity 'Thing': give it another: entities and views share their ids`,
+      `3 Things | view 'thing' has the id of the entity 'Thing': give it another: entities, views and consumers share their ids`,
     ],
     [
       'with the id of another',
@@ -151,7 +151,7 @@ describe('a view', () => {
   test('of an entity that is not registered', async () => {
     const source = view({}).replace('register<Thing>();', '');
     expect(await onlyProblem(source)).toBe(
-      `4 @from("thing") | view 'things' folds the events of 'thing', which is not registered: register the entity too, at the top level of the entry file`,
+      `4 @from("thing") | view 'things' gets the events of 'thing', which is not registered: register the entity too, at the top level of the entry file`,
     );
   });
 
@@ -165,7 +165,7 @@ describe('a view', () => {
   test('that calls', async () => {
     const fold = FOLD.replace('return', 'new ThingClient("a"); return');
     expect(await onlyProblem(view({ fold }))).toBe(
-      `4 new ThingClient("a") | view 'Things' cannot call with 'ThingClient': only handlers of endpoints can: fold what the events say`,
+      `4 new ThingClient("a") | view 'Things' cannot call with 'ThingClient': only endpoints and consumers can: fold what the events say`,
     );
   });
 });
