@@ -6,7 +6,7 @@ declare function data(type: object): void;
 declare function variant(name: string): (type: object) => void;
 declare function entity(component: string): (type: object) => void;
 declare function endpoint(prefix: string): (type: object) => void;
-declare function view(id: string): (type: object) => void;
+declare function view(id: string, version?: string): (type: object) => void;
 declare function index(...fields: string[]): (type: object) => void;
 declare function find(view: string, query: string, where: string): (type: object) => void;
 declare function from(component: string): (type: object, name: string, fold: object) => void;

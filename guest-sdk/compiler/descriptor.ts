@@ -36,6 +36,7 @@ import { isInQuery, isQueryRequired } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
 import { SDK_PATH, problemAt } from './syntax.ts';
 import type { ViewClass } from './view-declaration.ts';
+import type { ViewDefinitions } from './view-definition.ts';
 import { classOf } from './resolved-types.ts';
 
 type Body = NonNullable<RouteDescriptor['reply']>;
@@ -55,6 +56,7 @@ export interface Registered {
 export function describe(
   program: Program,
   declarations: Declarations,
+  definitions: ViewDefinitions,
   sdk: { readonly name: string; readonly version: string },
   problems: Problem[],
 ): Registered {
@@ -81,7 +83,7 @@ export function describe(
       routes += endpoint.routes.length;
       endpoints.push(endpointDescriptor(reference, endpoint, schemas, report));
     } else if (view !== undefined)
-      views.push(viewDescriptor(reference, view, declarations, schemas));
+      views.push(viewDescriptor(reference, view, declarations, definitions, schemas));
     else if (consumer !== undefined) consumers.push(consumerDescriptor(consumer));
   }
   const descriptor = {
@@ -145,19 +147,21 @@ function entityDescriptor(
   };
 }
 
-/** The member `definition` is absent: the fingerprint of the module stands for it. */
 function viewDescriptor(
   reference: Class,
   view: ViewClass,
   declarations: Declarations,
+  definitions: ViewDefinitions,
   schemas: SchemaBuilder,
 ): ViewDescriptor {
   const queries = declarations.queries.filter((query) => query.view === view.id);
+  const definition = view.version ?? definitions.get(view.declaration);
   return {
     id: view.id,
     sources: view.folds.map(({ component }) => component),
     row: schemas.schema(reference.base!.typeArguments![0]!, view.row!.range),
     ...(view.keys.length === 0 ? {} : { computesKeys: true as const }),
+    ...(definition === undefined ? {} : { definition }),
     indexes: view.indexes.map(({ fields }) => [...fields]),
     queries: queries.map(({ declaration, name, where }) => {
       const parameters = classOf(reference.program, declaration)!;

@@ -24,6 +24,7 @@ import { typeProblems } from './type-problems.ts';
 import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
 import { GLUE_IMPORT, dataMembers, defaultsOf, endpointMembers } from './written-code.ts';
 import { consumerMembers } from './written-consumer-code.ts';
+import { viewDefinitions, type ViewDefinitions } from './view-definition.ts';
 import { viewClientClass, viewMembers } from './written-view-code.ts';
 import { callClass, clientClass, entityMembers, laterReplyClasses } from './written-entity-code.ts';
 
@@ -51,6 +52,7 @@ export type TransformClass = new () => object;
 
 export function sdkTransform(state: BuildState): TransformClass {
   let declarations: Declarations | undefined;
+  let definitions: ViewDefinitions | undefined;
   let isEmpty = false;
   const stopOnProblems = (): void => {
     if (state.problems.length > 0) throw new Stopped('the build has problems');
@@ -78,6 +80,8 @@ export function sdkTransform(state: BuildState): TransformClass {
         ...parser.sources.filter(isUserSource).flatMap(timerCallProblems),
       );
       state.warnings = parser.sources.filter(isUserSource).flatMap(uncheckedNumberWarnings);
+      const views = declarations.views.values();
+      definitions = viewDefinitions(parser.sources, views, state.sdk.version);
       // Types are checked in any case, so that all problems are reported together.
       if (state.problems.length === 0) write(parser, declarations);
     }
@@ -105,7 +109,7 @@ export function sdkTransform(state: BuildState): TransformClass {
       const { program } = this;
       state.sourceNumbers = sourceNumbers(program);
       if (isEmpty) state.problems.push(nothingRegistered(declarations!, state.entryName));
-      const registered = describe(program, declarations!, state.sdk, state.problems);
+      const registered = describe(program, declarations!, definitions!, state.sdk, state.problems);
       closeEdges(this.binaryen, module, program, registered, state.problems);
       if (state.problems.length === 0) {
         const endpoints = registered.endpoints.map(({ reference }) =>

@@ -13,7 +13,6 @@ import {
   decoratorName,
   decoratorOf,
   problemAt,
-  stringArgument,
   stringArguments,
   textOf,
   typeArgument,
@@ -23,6 +22,7 @@ import {
 /** A method of a view that gets the events of a component: @from folds them, @keys names the rows that they concern. */
 export type ViewSource = SourceMethod<'from' | 'keys'>;
 
+const VERSION = /^[^\u0000-\u001f\u007f-\u009f]{1,100}$/;
 const FORMS = {
   from: {
     before: 1,
@@ -40,6 +40,8 @@ export interface ViewClass {
   readonly declaration: ClassDeclaration;
   readonly name: string;
   readonly id: string;
+  /** Version of its code that the author gives; undefined: a hash of the sources stands for it. */
+  readonly version: string | undefined;
   /** `R` of `View<R>`. */
   readonly row: TypeNode | undefined;
   readonly indexes: readonly ViewIndex[];
@@ -74,12 +76,18 @@ export function readView(
   ) => problems.push(problemAt(node.range, message, help));
   const badConstructor = constructorProblem(declaration);
   if (badConstructor !== undefined) problems.push(badConstructor);
-  const id = stringArgument(role) ?? '';
+  const [id = '', version, ...more] = stringArguments(role) ?? [];
   if (!WIRE_NAME.test(id))
     report(
       role,
       '@view needs the id of the view',
       "@view(\"orders\"), of letters, digits, '.', '_', '-', beginning with a letter",
+    );
+  if (more.length > 0 || (version !== undefined && !VERSION.test(version)))
+    report(
+      role,
+      'the version of a view is one text of 1 to 100 characters',
+      '@view("orders", "2"); without a version, the rows are folded again when the code of the view changes',
     );
   const base = declaration.extendsType;
   const row = base === null ? undefined : typeArgument(base);
@@ -108,7 +116,16 @@ export function readView(
         `view '${name}' has keys for '${component}', and folds none of its events`,
         `add a method @from("${component}"), or remove this one`,
       );
-  return { declaration, name, id, row, indexes: readIndexes(declaration, problems), folds, keys };
+  return {
+    declaration,
+    name,
+    id,
+    version,
+    row,
+    indexes: readIndexes(declaration, problems),
+    folds,
+    keys,
+  };
 }
 
 function readIndexes(declaration: ClassDeclaration, problems: Problem[]): ViewIndex[] {

@@ -22,6 +22,7 @@ const NEVER_CONSTRUCTED = new Set([
   'RecordedEvent',
   'Result',
   'RowChange',
+  'Verdict',
 ]);
 /** The compiler writes these into each client. */
 const OF_EVERY_CLIENT = [

@@ -31,7 +31,7 @@ describe('the module', () => {
 
   test('a class that cannot be registered', async () => {
     expect(await firstLine(entity(QUERY, 'register<State>();'))).toMatch(
-      /^10:\d+ 'State' cannot be registered: it is no @entity, @endpoint or @view class$/,
+      /^10:\d+ 'State' cannot be registered: it is no @entity, @endpoint, @view or @consumer class$/,
     );
   });
 

@@ -59,6 +59,11 @@ describe('a view', () => {
       `3 @view | @view needs the id of the view: @view("orders"), of letters, digits, '.', '_', '-', beginning with a letter`,
     ],
     [
+      'with a version that is no text',
+      { role: '@view("things", "")', query: '' },
+      `3 @view("things", "") | the version of a view is one text of 1 to 100 characters: @view("orders", "2"); without a version, the rows are folded again when the code of the view changes`,
+    ],
+    [
       'with the id of an entity',
       { role: '@view("thing")', query: '' },
       `3 Things | view 'thing' has the id of the entity 'Thing': give it another: entities, views and consumers share their ids`,

@@ -37,6 +37,7 @@ test('the descriptor has the views, with their sources, indexes and queries', as
       id: 'orders',
       sources: ['order'],
       row: { $ref: '#/types/OrderRow' },
+      definition: expect.stringMatching(/^[0-9a-f]{64}$/),
       indexes: [['status', 'placedAt']],
       queries: [
         {
@@ -52,6 +53,7 @@ test('the descriptor has the views, with their sources, indexes and queries', as
       sources: ['order', 'account'],
       row: { $ref: '#/types/AmountRow' },
       computesKeys: true,
+      definition: expect.stringMatching(/^[0-9a-f]{64}$/),
       indexes: [],
       queries: [],
     },
