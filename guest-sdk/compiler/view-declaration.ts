@@ -22,7 +22,7 @@ import {
 /** A method of a view that gets the events of a component: @from folds them, @keys names the rows that they concern. */
 export type ViewSource = SourceMethod<'from' | 'keys'>;
 
-const VERSION = /^[^\u0000-\u001f\u007f-\u009f]{1,100}$/;
+const VERSION = /^\P{Cc}{1,100}$/u;
 const FORMS = {
   from: {
     before: 1,

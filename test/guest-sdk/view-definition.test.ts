@@ -69,6 +69,14 @@ function definitionOf(...changes: readonly (readonly [file: string, from: string
 }
 const unchanged = definitionOf();
 
+/** The definition with a class that extends one that the view reaches. */
+const ring = (text: string) =>
+  definitionOf([
+    'endpoint.ts',
+    '',
+    `class Ring extends Circle { name(): string { return "${text}"; } }`,
+  ]);
+
 test('a definition is a hash, and the same for the same sources', () => {
   expect(unchanged).toMatch(/^[0-9a-f]{64}$/);
   expect(definitionOf()).toBe(unchanged);
@@ -136,12 +144,6 @@ describe('the definition changes', () => {
   });
 
   test('with a class that overrides a method of one that it reaches', () => {
-    const ring = (text: string) =>
-      definitionOf([
-        'endpoint.ts',
-        '',
-        `class Ring extends Circle { name(): string { return "${text}"; } }`,
-      ]);
     expect(ring('a')).not.toBe(unchanged);
     expect(ring('a')).not.toBe(ring('b'));
   });
@@ -169,17 +171,19 @@ test('a version that the view declares stands for its code', () => {
   expect([...views.values()].map(({ version }) => version)).toEqual(['2']);
 });
 
+/** The definitions that the host gives the views of a module. */
+const definitions = async (changed: Sources) => {
+  const { descriptor, fingerprint } = admitModule(await compileSources('order-list', changed));
+  return Object.fromEntries(
+    declaredViews(descriptor, fingerprint).map(({ folded }) => [
+      folded.id,
+      folded.stored.definition,
+    ]),
+  );
+};
+
 test('the rows of a module stay those of its former build while no code of their views has changed', async () => {
   const sources = await sourcesOf('order-list');
-  const definitions = async (changed: Sources) => {
-    const { descriptor, fingerprint } = admitModule(await compileSources('order-list', changed));
-    return Object.fromEntries(
-      declaredViews(descriptor, fingerprint).map(({ folded }) => [
-        folded.id,
-        folded.stored.definition,
-      ]),
-    );
-  };
   const change = (file: string, from: string, to: string) => {
     expect(sources.get(file)).toContain(from);
     return definitions(new Map([...sources, [file, sources.get(file)!.replace(from, to)]]));
