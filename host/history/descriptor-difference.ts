@@ -1,11 +1,13 @@
 // DescriptorDifference finds the declarations that a new module has dropped or changed, where callers or stored
 // events would notice. It runs no code of either module.
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
+import { inDescriptor } from './descriptor-finding.ts';
 import { likelyRename } from './likely-rename.ts';
 import { narrowing } from './narrowing.ts';
 import { routeDifferences } from './route-difference.ts';
 import { typeDifferences } from './state-comparison.ts';
 import type { Finding } from './upgrade-finding.ts';
+import { consumerDifferences, scheduleDifferences, viewDifferences } from './view-difference.ts';
 
 type Handler = EntityDescriptor['commands'][number];
 
@@ -32,6 +34,8 @@ export function descriptorDifferences(
       );
   }
   found.push(...routeDifferences(before, now));
+  found.push(...viewDifferences(before, now));
+  found.push(...scheduleDifferences(before, now), ...consumerDifferences(before, now));
   return found;
 }
 
@@ -123,23 +127,4 @@ function renamedHandler(
     added.map(({ name }) => name),
     (name) => form(added.find((one) => one.name === name)!) === form(gone),
   );
-}
-
-interface Difference {
-  readonly what: string;
-  /** Name that the declaration perhaps has now. */
-  readonly renamed?: string | undefined;
-  /** Advice for the author in case it was renamed. */
-  readonly help?: string;
-}
-
-function inDescriptor(
-  name: Finding['name'],
-  component: string,
-  subject: string,
-  { what, renamed, help }: Difference,
-): Finding {
-  const perhaps = renamed === undefined ? '' : `; perhaps it was renamed to '${renamed}'`;
-  const message = what + perhaps + (perhaps === '' || help === undefined ? '' : `: ${help}`);
-  return { name, component, subject, message, entities: 0, examples: [] };
 }

@@ -1,6 +1,6 @@
-// UpgradeCheck checks whether a new module or program can continue with the events in a journal. Threads fold shares of
-// the entities, and their findings are merged here with the differences of the descriptors. The journal is only read,
-// so a host may be running on it.
+// UpgradeCheck checks whether a new module or program can continue with what is in a journal. Threads fold shares of the
+// entities, and the views. Their findings are merged here with the differences of the descriptors, and with the timers
+// and events of consumers that nobody would carry out. The journal is only read, so a host may be running on it.
 //
 // Invariants
 // U1  Memory does not grow with the journal: it holds a share of entities for each thread, a page of records for each
@@ -17,6 +17,7 @@ import {
 } from '../storage/sqlite/tools/journal-inspection.ts';
 import { lastDescriptor } from '../storage/sqlite/tools/journal-modules.ts';
 import { descriptorDifferences } from './descriptor-difference.ts';
+import { findStrandedWork } from './stranded-work.ts';
 import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
 
@@ -44,6 +45,7 @@ export interface UpgradeQuestion {
 }
 
 export interface UpgradeProgress {
+  /** Number of records that were folded, into states and once more for each view. */
   readonly records: number;
   /** An estimate: records of deletions are not counted beforehand, and a service may append more meanwhile. */
   readonly recordsTotal: number;
@@ -71,11 +73,16 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
       for (const finding of descriptorDifferences(declared, now.descriptor, stored))
         findings.merge(finding);
     }
-    const total = components.reduce((sum, { events }) => sum + events, 0);
+    await findStrandedWork({ dir, now: now.descriptor, before: declared, findings, signal });
+    const views = foldedViews(now);
+    const events = components.reduce((sum, { events: count }) => sum + count, 0);
+    const total = events * (1 + views.length);
     const counts = { entities: 0, records: 0 };
+    let folded = 0;
     const shares = sharesOf(
       inspection,
       components.map(({ component }) => component),
+      views,
     );
     const work: UpgradeWork = { dir, now, before, settings };
     await inThreads(work, { threads, signal }, shares, (message) => {
@@ -84,10 +91,8 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
         counts.entities += message.entities;
         for (const finding of message.findings) findings.merge(finding);
       }
-      question.onProgress?.({
-        records: counts.records,
-        recordsTotal: Math.max(total, counts.records),
-      });
+      folded += message.records + message.viewRecords;
+      question.onProgress?.({ records: folded, recordsTotal: Math.max(total, folded) });
     });
     return { ...counts, findings: findings.list(), compared: comparedWith(before, declared) };
   } finally {
@@ -110,11 +115,21 @@ function descriptorIn(dir: string): ModuleDescriptor | undefined {
   return parsed?.ok === true ? parsed.descriptor : undefined;
 }
 
-/** Yields shares of the entities of these components: component by component, in the order of the entities' ids. */
+/** Returns the ids of the views that are folded. A tool does not fold the views of a program. */
+function foldedViews({ kind, descriptor }: GuestSource): readonly string[] {
+  return kind === 'wasm' ? (descriptor.views ?? []).map(({ id }) => id) : [];
+}
+
+/**
+ * Yields the shares. First come the views, which take longest; then the entities, component by component, in the order of
+ * their ids.
+ */
 function* sharesOf(
   inspection: JournalInspection,
   components: readonly string[],
+  views: readonly string[],
 ): Generator<UpgradeShare> {
+  for (const view of views) yield { kind: 'view', view };
   for (const component of components)
     for (let last = ''; ;) {
       const page = inspection.entities(component, last, SHARE_ENTITIES);
@@ -124,11 +139,11 @@ function* sharesOf(
         events += count;
         last = id;
         if (events < SHARE_EVENTS) continue;
-        yield { component, afterId, lastId: id };
+        yield { kind: 'entities', component, afterId, lastId: id };
         events = 0;
         afterId = id;
       }
-      if (afterId !== last) yield { component, afterId, lastId: last };
+      if (afterId !== last) yield { kind: 'entities', component, afterId, lastId: last };
       if (page.length < SHARE_ENTITIES) break;
     }
 }

@@ -12,7 +12,9 @@ export const FINDING_NAMES = [
   'manifest-unread',
   'event-refused',
   'fold-trapped',
+  'view-stopped',
   'state-differs',
+  'view-rows-differ',
   'state-field-removed',
   'state-field-retyped',
   'component-removed',
@@ -23,14 +25,22 @@ export const FINDING_NAMES = [
   'route-input-narrowed',
   'route-access-narrowed',
   'route-answer-changed',
+  'view-removed',
+  'view-query-removed',
+  'view-query-narrowed',
+  'view-row-changed',
+  'timer-command-removed',
+  'schedule-removed',
+  'consumer-removed',
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 
 /** Findings that `--allow` accepts. A damaged record is no difference between two modules, so it is never accepted. */
 export const ALLOWABLE_NAMES = FINDING_NAMES.filter((name) => name !== 'record-damaged');
 
-/** An entity that has the finding. */
+/** An entity that has the finding; a row of a view, or the target of a timer. */
 export interface FindingExample {
+  /** Id of the entity; of a row, its key. */
   readonly id: string;
   /**
    * Sequence number of the event or record; for a state, of its last event. Absent if the finding is before the first
@@ -43,13 +53,16 @@ export interface FindingExample {
 
 export interface Finding {
   readonly name: FindingName;
-  /** Name of the component; for a route, of its endpoint. */
+  /** Name of the component; for a route, of its endpoint; for a view, a consumer or a schedule, its id. */
   readonly component: string;
   /** Distinguishes findings of the same name and component: a path, a handler, an event's case, or a route. */
   readonly subject: string;
   /** A sentence without its full stop. */
   readonly message: string;
-  /** Number of entities that have the finding; 0 if it was found in the descriptors. */
+  /**
+   * Number of entities that have the finding, of rows (`view-rows-differ`) or of timers (`timer-command-removed`); 0 if it
+   * was found in the descriptors.
+   */
   readonly entities: number;
   /** The first few entities in the order of their ids. */
   readonly examples: readonly FindingExample[];

@@ -10,25 +10,38 @@ export interface UpgradeWork {
   readonly settings: HostingSettings;
 }
 
-/**
- * A share of the work: entities of one component with `afterId < id ≤ lastId`. When the worker reports the share as
- * done, it is sent the next one.
- */
-export interface UpgradeShare {
+/** Entities of one component with `afterId < id ≤ lastId`. */
+export interface EntityShare {
+  readonly kind: 'entities';
   readonly component: string;
   readonly afterId: string;
   readonly lastId: string;
 }
 
+/** A view of the new version, over the whole journal. */
+export interface ViewShare {
+  readonly kind: 'view';
+  readonly view: string;
+}
+
+/** A share of the work. When the worker reports the share as done, it is sent the next one. */
+export type UpgradeShare = EntityShare | ViewShare;
+
+/** Numbers of records since the last report. */
+export interface FoldedRecords {
+  /** Records that were folded into states. */
+  readonly records: number;
+  /** Records that were folded into rows, once for each module. */
+  readonly viewRecords: number;
+}
+
 export type FromUpgradeWorker =
   /** The worker can begin. */
   | { readonly kind: 'ready' }
-  /** `records`, also when a share is done: number of records since the last report. */
-  | { readonly kind: 'progress'; readonly records: number }
-  | {
+  | ({ readonly kind: 'progress' } & FoldedRecords)
+  | ({
       readonly kind: 'done';
-      readonly records: number;
       readonly entities: number;
       readonly findings: readonly Finding[];
-    }
+    } & FoldedRecords)
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };

@@ -1,13 +1,21 @@
-// UpgradeWorker is the code of a worker of an upgrade check: it folds the entities of its share with both modules,
-// and sends the findings.
+// UpgradeWorker is the code of a worker of an upgrade check: it folds the entities or the view of its share with both
+// modules, and sends the findings.
 import { parentPort, workerData } from 'node:worker_threads';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import { startGuest } from '../hosting/start-guest.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { HistoryScan } from '../storage/sqlite/tools/history-scan.ts';
 import { inspectJournal } from '../storage/sqlite/tools/journal-inspection.ts';
 import { EntityComparison } from './entity-comparison.ts';
 import { UpgradeFindings } from './upgrade-finding.ts';
-import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
+import type {
+  EntityShare,
+  FoldedRecords,
+  FromUpgradeWorker,
+  UpgradeShare,
+  UpgradeWork,
+} from './upgrade-messages.ts';
+import { type ComparedSource, ViewComparison } from './view-comparison.ts';
 
 /** Number of records after which progress is reported. */
 const PROGRESS_RECORDS = 5_000;
@@ -16,7 +24,23 @@ const PROGRESS_RECORDS = 5_000;
 const send = (message: FromUpgradeWorker) => parentPort!.postMessage(message);
 const { dir, now, before, settings } = workerData as UpgradeWork;
 const findings = new UpgradeFindings();
-let records = 0;
+let unreported: FoldedRecords = { records: 0, viewRecords: 0 };
+
+function folded(records: number, viewRecords: number): void {
+  unreported = {
+    records: unreported.records + records,
+    viewRecords: unreported.viewRecords + viewRecords,
+  };
+  if (unreported.records + unreported.viewRecords < PROGRESS_RECORDS) return;
+  send({ kind: 'progress', ...reported() });
+}
+
+/** Returns the numbers since the last report. */
+function reported(): FoldedRecords {
+  const numbers = unreported;
+  unreported = { records: 0, viewRecords: 0 };
+  return numbers;
+}
 
 /** Sends the failure of `act` as a message, because an error that a thread throws loses its code. */
 async function sendFailureOf(act: () => Promise<void>): Promise<void> {
@@ -31,24 +55,14 @@ async function sendFailureOf(act: () => Promise<void>): Promise<void> {
 /** Logs of the modules are discarded. */
 const log = () => {};
 
-async function openComparison(): Promise<EntityComparison> {
-  return new EntityComparison({
-    inspection: inspectJournal(dir),
-    now: await startGuest(now, settings, log),
-    before: before && (await startGuest(before, settings, log)),
-    findings,
-    foldedRecords(count) {
-      records += count;
-      if (records < PROGRESS_RECORDS) return;
-      send({ kind: 'progress', records });
-      records = 0;
-    },
-  });
+async function started(source: GuestSource): Promise<ComparedSource> {
+  const { descriptor, fingerprint } = source;
+  return { descriptor, fingerprint, guest: await startGuest(source, settings, log) };
 }
 
 /** Compares the entities of a share. Returns their number. */
 async function compared(
-  { component, afterId, lastId }: UpgradeShare,
+  { component, afterId, lastId }: EntityShare,
   scan: HistoryScan,
   comparison: EntityComparison,
 ): Promise<number> {
@@ -65,13 +79,27 @@ async function compared(
 }
 
 await sendFailureOf(async () => {
-  const comparison = await openComparison();
+  const sources = { now: await started(now), before: before && (await started(before)) };
+  const comparison = new EntityComparison({
+    inspection: inspectJournal(dir),
+    now: sources.now.guest,
+    before: sources.before?.guest,
+    findings,
+    foldedRecords: (count) => folded(count, 0),
+  });
+  const views = new ViewComparison({
+    dir,
+    ...sources,
+    findings,
+    foldedRecords: (count) => folded(0, count),
+  });
   const scan = new HistoryScan(dir);
   parentPort!.on('message', (share: UpgradeShare) => {
     void sendFailureOf(async () => {
-      const entities = await compared(share, scan, comparison);
-      send({ kind: 'done', records, entities, findings: findings.take() });
-      records = 0;
+      let entities = 0;
+      if (share.kind === 'entities') entities = await compared(share, scan, comparison);
+      else await views.compare(share.view);
+      send({ kind: 'done', ...reported(), entities, findings: findings.take() });
     });
   });
   send({ kind: 'ready' });

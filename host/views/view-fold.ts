@@ -23,10 +23,13 @@ const UNCHANGED_RECORDS_MAX = 10_000;
 /** Maximum number of keys of an event. */
 const KEYS_MAX = 16;
 
+/** What a fold needs of a feed. */
+export type FoldFeed = Pick<Feed, 'start' | 'read' | 'count' | 'mark'>;
+
 export interface ViewFoldNeeds {
   readonly view: FoldedView;
   readonly guest: GuestViews;
-  readonly feed: Feed;
+  readonly feed: FoldFeed;
   readonly writer: Pick<ViewWriter, 'rows' | 'put'>;
   /** Where the rows are; undefined: nothing is folded. */
   readonly foldedTo: FoldedTo | undefined;

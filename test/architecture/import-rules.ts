@@ -64,7 +64,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/start-guest.ts',
     'host/model',
     'host/storage/sqlite/tools',
+    // It folds views into temporary rows, and reads the rows that a service has.
+    'host/storage/views',
     'host/system.ts',
+    'host/views',
   ],
   // What a shard records and counts, in memory that it shares with the main thread.
   'host/shards/recorder': ['host/engine/needs', 'host/model'],

@@ -5,6 +5,7 @@ import { cart } from '../../fixtures/upgrades/cart.ts';
 import type { Change, Upgrades } from '../../fixtures/upgrades/change.ts';
 import { counter } from '../../fixtures/upgrades/counter.ts';
 import { directory } from '../../fixtures/upgrades/directory.ts';
+import { orders } from '../../fixtures/upgrades/orders.ts';
 import { parcel } from '../../fixtures/upgrades/parcel.ts';
 import { checkUpgrade } from '../../host/history/upgrade-check.ts';
 import { type WasmSource, wasmSource } from '../../host/hosting/guest-source.ts';
@@ -20,7 +21,7 @@ import {
 import { scriptedJournal } from '../support/scripted-journal.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
-const CORPUS = [counter, parcel, cart, directory];
+const CORPUS = [counter, parcel, cart, directory, orders];
 /** What never ends is to end soon. */
 const SETTINGS = {
   wasm: {

@@ -1,0 +1,71 @@
+// JournalFeed reads the records of a data folder in commit order, for a fold of views by a tool, also while a host runs on
+// the folder. It ends with the record that was the last one when it was opened.
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
+import type { Feed, FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
+import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
+import { JournalEnd } from '../../journal-end.ts';
+import { SqlitePositions } from '../sqlite-positions.ts';
+import { JournalScan, type ScannedRecord } from './journal-scan.ts';
+
+export class JournalFeed extends SqlitePositions implements Omit<Feed, 'advancedPast'> {
+  readonly #dir: string;
+  readonly #scan: JournalScan;
+
+  /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE. */
+  constructor(dir: string) {
+    const scan = new JournalScan(dir);
+    const end = new JournalEnd();
+    end.advance(scan.lastPos());
+    super(end.shared);
+    this.#dir = dir;
+    this.#scan = scan;
+  }
+
+  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
+    const from = Number(after);
+    const records: FeedRecord[] = [];
+    let pos = from;
+    let units = 0;
+    for (const scanned of this.#page(from, limit)) {
+      pos = scanned.pos;
+      const { component, id, record } = scanned;
+      if (!components.has(component)) continue;
+      records.push({ entity: { component, id }, record });
+      if (record.kind === 'event') units += record.event.json.length;
+      if (units >= READ_UNITS_MAX) break;
+    }
+    return { records, position: String(pos) };
+  }
+
+  mark(position: Position): string | undefined {
+    const pos = Number(position);
+    if (pos === 0 || pos > this.journalEnd.pos) return undefined;
+    const [entry] = this.#scan.page(pos - 1, 1, pos).entries;
+    return entry?.kind === 'record' ? String(entry.row[CRC_COLUMN]) : undefined;
+  }
+
+  close(): void {
+    this.#scan.close();
+  }
+
+  /** Returns the records after a position up to the first damaged one. Throws if that would be the first. */
+  #page(from: number, limit: number): readonly ScannedRecord[] {
+    const { entries } = this.#scan.page(from, limit, this.journalEnd.pos);
+    const records: ScannedRecord[] = [];
+    for (const entry of entries) {
+      if (entry.kind === 'record') records.push(entry);
+      else if (records.length > 0) break;
+      else
+        throw new SvcError(
+          'SVC_JOURNAL_CORRUPT',
+          `The record at position ${entry.pos} of the journal in ${this.#dir} cannot be read: ${printable(entry.problem)}. ` +
+            'Restore the data folder from a backup; svc journal verify names what is damaged.',
+        );
+    }
+    return records;
+  }
+}
+
+/** Index of the checksum in a RecordRow. */
+const CRC_COLUMN = 6;
