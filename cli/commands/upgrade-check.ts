@@ -29,8 +29,9 @@ export const upgradeCheck = command(
     summary: 'say whether a new version can go on with what is stored',
     about: `Folds every stored event of every entity with a new module, and with the one before it, and
 compares the states and the rows of views; then compares what the two declare, and looks for timers
-and events of consumers that the new one cannot carry out. It says what would be refused, would fault,
-or would mean something else. It reads only, and may do so while a service runs on the folder.
+and events of consumers that the new one cannot carry on. It says what would be refused, would
+fault, or would mean something else. It reads only, and may do so while a service runs on the
+folder.
 A program is checked with --program and --from-program, each of which may be mixed with a module.`,
     words: [{ name: 'NEW.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
@@ -221,7 +222,7 @@ function textOf(
   return `${lines.join('\n')}\n`;
 }
 
-/** What a finding counts, if not entities. */
+/** Units of the findings that do not count entities. */
 const UNITS: Readonly<Partial<Record<Finding['name'], readonly [one: string, many: string]>>> = {
   'view-rows-differ': ['row', 'rows'],
   'timer-command-removed': ['timer', 'timers'],

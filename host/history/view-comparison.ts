@@ -100,8 +100,8 @@ export class ViewComparison {
   #reportStopped(view: string, stopped: ViewStopped, beforeToo: boolean): void {
     const { entity, seq } = stopped.at;
     const { cause } = stopped;
-    const said = cause instanceof GuestFault ? cause.guestMessage : undefined;
-    const words = (said ?? stopped.message).slice(0, PROBLEM_MAX);
+    const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
+    const words = (guestMessage ?? stopped.message).slice(0, PROBLEM_MAX);
     const { component } = entity;
     const problem = beforeToo ? `${words} (so did the version before)` : words;
     this.#needs.findings.add(

@@ -23,7 +23,7 @@ const UNCHANGED_RECORDS_MAX = 10_000;
 /** Maximum number of keys of an event. */
 const KEYS_MAX = 16;
 
-/** What a fold needs of a feed. */
+/** The part of a feed that a fold needs. */
 export type FoldFeed = Pick<Feed, 'start' | 'read' | 'count' | 'mark'>;
 
 export interface ViewFoldNeeds {

@@ -101,7 +101,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/system.ts',
   ],
   // The tools read a journal that another process may be writing. A serving shard uses none of them.
-  'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
+  'host/storage/sqlite/tools': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/journal-end.ts',
+    'host/storage/sqlite',
+  ],
   'host/storage/sqlite': [
     'host/engine/needs',
     'host/model',

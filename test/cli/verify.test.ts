@@ -1,11 +1,13 @@
 // svc verify as a process: its report about a module's folds, for a journal, a file of events, or generated events.
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { append } from '../suites/journal-suite.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc } from '../support/host-process.ts';
+import { scriptedJournal } from '../support/scripted-journal.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { withJournal } from '../support/with-journal.ts';
 
@@ -161,6 +163,40 @@ describe('svc verify', () => {
     expect(stdout).toMatch(/^not judged {2}shelf b: Record 2 of .* is damaged/m);
     expect(stdout).toMatch(/^3 entities, 2 events$/m);
     expect(stderr).toMatch(/2 entities could not be judged.*\[SVC_FOLD_FAULTED\]\n$/);
+  });
+
+  test('of views names rows that depend on the order between entities', async () => {
+    const orders = join(folder, 'orders.wasm');
+    writeFileSync(orders, await compileFixture('order-list'));
+    const dir = temporaryFolder();
+    await scriptedJournal(dir, admitModule(readFileSync(orders)), 'order', [
+      ['a', 'place', 100],
+      ['b', 'place', 200],
+    ]);
+    const { code, stdout, stderr } = await svcVerify(orders, '--data', dir);
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      'entity-order  view amounts: 1 row is different when the same events are folded in another order between entities\n' +
+        '  all, orders[0]: "a", and "b"\n' +
+        '2 entities, 2 events, 2 views\n',
+    );
+    expect(stderr).toMatch(/ let no row of a view depend on the order .*\[SVC_FOLD_IMPURE\]\n$/);
+    const { stdout: text } = await svcVerify(orders, '--data', dir, '-o', 'json');
+    expect(JSON.parse(text)).toEqual({
+      module: orders,
+      findings: [
+        {
+          view: 'amounts',
+          way: 'entity-order',
+          rows: 1,
+          examples: [{ key: 'all', path: 'orders[0]', expected: '"a"', found: '"b"' }],
+        },
+      ],
+      entities: 2,
+      events: 2,
+      views: 2,
+      failures: 0,
+    });
   });
 
   test('of a module without the component says so', async () => {

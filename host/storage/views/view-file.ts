@@ -112,11 +112,12 @@ export function openForWriting(path: string, definition: string): DatabaseSync {
 
 /**
  * Opens a connection that reads. It is defensive: it attaches nothing, loads no code, and runs the statements of this
- * folder only. Throws UnusableFile, and errors of SQLite and of the file system.
+ * folder only. `unchanging`: the file's URL with `immutable`, for a file that nobody writes: then the connection makes no log.
+ * Throws UnusableFile, and errors of SQLite and of the file system.
  */
-export function openForReading(path: string, definition: string): DatabaseSync {
+export function openForReading(path: string, definition: string, unchanging?: URL): DatabaseSync {
   checkKind(path);
-  const database = new DatabaseSync(path, {
+  const database = new DatabaseSync(unchanging ?? path, {
     readOnly: true,
     timeout: LOCK_WAIT_MS,
     allowExtension: false,
@@ -134,7 +135,8 @@ export function openForReading(path: string, definition: string): DatabaseSync {
   });
   return orClosed(database, () => {
     database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;');
-    checkFile(database, definition);
+    // Of an immutable file SQLite does not say that it has a log.
+    checkFile(database, definition, unchanging === undefined);
   });
 }
 
@@ -174,12 +176,12 @@ function configureWriter(database: DatabaseSync): void {
 }
 
 /** Throws UnusableFile if the file is not one of this format and definition, with the columns and indexes of its layout. */
-function checkFile(database: DatabaseSync, definition: string): void {
+function checkFile(database: DatabaseSync, definition: string, hasLog = true): void {
   if (pragma(database, 'application_id') !== APPLICATION_ID)
     throw new UnusableFile('it is not the file of a view');
   if (pragma(database, 'user_version') !== FORMAT_VERSION)
     throw new UnusableFile('another version of svc has written it');
-  if (pragma(database, 'journal_mode') !== 'wal')
+  if (hasLog && pragma(database, 'journal_mode') !== 'wal')
     throw new UnusableFile('its write-ahead log is switched off');
   const meta = new ViewMeta(database);
   if (meta.state()?.definition !== definition)

@@ -1,15 +1,17 @@
 // JournalFeed reads the records of a data folder in commit order, for a fold of views by a tool, also while a host runs on
 // the folder. It ends with the record that was the last one when it was opened.
-import { printable } from '@svc/kit/printable';
-import { SvcError } from '@svc/kit/svc-error';
+import { resolve } from 'node:path';
 import type { Feed, FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
 import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
 import { JournalEnd } from '../../journal-end.ts';
+import { journalPath } from '../journal-file.ts';
+import { journalDamaged } from '../sqlite-failure.ts';
 import { SqlitePositions } from '../sqlite-positions.ts';
 import { JournalScan, type ScannedRecord } from './journal-scan.ts';
 
 export class JournalFeed extends SqlitePositions implements Omit<Feed, 'advancedPast'> {
-  readonly #dir: string;
+  /** Path of the journal's file, for messages. */
+  readonly path: string;
   readonly #scan: JournalScan;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE. */
@@ -18,7 +20,7 @@ export class JournalFeed extends SqlitePositions implements Omit<Feed, 'advanced
     const end = new JournalEnd();
     end.advance(scan.lastPos());
     super(end.shared);
-    this.#dir = dir;
+    this.path = journalPath(resolve(dir));
     this.#scan = scan;
   }
 
@@ -56,12 +58,7 @@ export class JournalFeed extends SqlitePositions implements Omit<Feed, 'advanced
     for (const entry of entries) {
       if (entry.kind === 'record') records.push(entry);
       else if (records.length > 0) break;
-      else
-        throw new SvcError(
-          'SVC_JOURNAL_CORRUPT',
-          `The record at position ${entry.pos} of the journal in ${this.#dir} cannot be read: ${printable(entry.problem)}. ` +
-            'Restore the data folder from a backup; svc journal verify names what is damaged.',
-        );
+      else throw journalDamaged(this.path, `the record at position ${entry.pos}: ${entry.problem}`);
     }
     return records;
   }

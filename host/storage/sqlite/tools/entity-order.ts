@@ -1,0 +1,157 @@
+// EntityOrder reads the records of a data folder entity by entity: all records of one, and then all of the next. Each entity's
+// records are in their order, and the order between entities is another one than that of the journal. Its list of entities
+// is in a temporary file, which SQLite deletes when it is closed or the process ends.
+//
+// Invariant: the records are those up to one position, whatever a service stores meanwhile.
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
+import { printable } from '@svc/kit/printable';
+import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
+import { journalDamaged } from '../sqlite-failure.ts';
+import type { JournalFeed } from './journal-feed.ts';
+import type { JournalInspection } from './journal-inspection.ts';
+
+const PAGE_RECORDS = 1_000;
+/** Records of one entity that are read at once: each may be a megabyte long. */
+const ENTITY_RECORDS = 64;
+
+/** Whether the entity that was stored first comes first, or last. */
+export type EntityDirection = 'first-to-last' | 'last-to-first';
+
+interface ListedEntity {
+  readonly component: string;
+  readonly id: string;
+  /** Number of the entity's last record. */
+  readonly lastSeq: number;
+}
+
+export class EntityOrder {
+  readonly #database = new DatabaseSync('');
+  readonly #inspection: JournalInspection;
+  readonly #path: string;
+
+  /** Lists the entities of `components` in `feed`. Throws the errors of the feed. */
+  constructor(feed: JournalFeed, inspection: JournalInspection, components: ReadonlySet<string>) {
+    this.#inspection = inspection;
+    this.#path = feed.path;
+    this.#database.exec(`
+      PRAGMA journal_mode = OFF;
+      CREATE TABLE history (
+        no INTEGER PRIMARY KEY,
+        component TEXT NOT NULL,
+        id TEXT NOT NULL,
+        last_seq INTEGER NOT NULL,
+        UNIQUE (component, id)
+      ) STRICT;
+    `);
+    const put = this.#database.prepare(`
+      INSERT INTO history (component, id, last_seq) VALUES (?, ?, ?)
+      ON CONFLICT (component, id) DO UPDATE SET last_seq = excluded.last_seq
+    `);
+    for (let position = feed.start; ;) {
+      const page = feed.read(position, PAGE_RECORDS, components);
+      if (page.position === position) return;
+      this.#database.exec('BEGIN');
+      for (const { entity, record } of page.records)
+        put.run(entity.component, entity.id, record.seq);
+      this.#database.exec('COMMIT');
+      position = page.position;
+    }
+  }
+
+  /** Returns the records in an order. Reading them throws SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE. */
+  feed(direction: EntityDirection): EntityOrderFeed {
+    return new EntityOrderFeed(this.#database, this.#inspection, this.#path, direction);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Parts of a position: the number of records before it, the number of an entity in the list, and that of its last record before it. */
+type Parts = readonly [count: number, no: number, seq: number];
+
+export class EntityOrderFeed {
+  readonly start: Position;
+  readonly #inspection: JournalInspection;
+  readonly #path: string;
+  readonly #entity: StatementSync;
+  readonly #next: StatementSync;
+
+  constructor(
+    database: DatabaseSync,
+    inspection: JournalInspection,
+    path: string,
+    direction: EntityDirection,
+  ) {
+    this.#inspection = inspection;
+    this.#path = path;
+    const isForward = direction === 'first-to-last';
+    this.start = textOf([0, isForward ? 0 : Number.MAX_SAFE_INTEGER, 0]);
+    this.#entity = database.prepare(
+      'SELECT component, id, last_seq AS lastSeq FROM history WHERE no = ?',
+    );
+    this.#next = database.prepare(
+      isForward
+        ? 'SELECT no FROM history WHERE no > ? ORDER BY no LIMIT 1'
+        : 'SELECT no FROM history WHERE no < ? ORDER BY no DESC LIMIT 1',
+    );
+  }
+
+  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
+    const [from, ...last] = partsOf(after);
+    let [no, seq] = last;
+    let count = from;
+    let units = 0;
+    const records: FeedRecord[] = [];
+    while (count - from < limit && units < READ_UNITS_MAX) {
+      const entity = this.#entity.get(no) as ListedEntity | undefined;
+      if (entity === undefined || seq >= entity.lastSeq) {
+        const next = this.#next.get(no)?.['no'];
+        if (next === undefined) break;
+        no = Number(next);
+        seq = 0;
+        continue;
+      }
+      const { component, id, lastSeq } = entity;
+      const left = Math.min(lastSeq - seq, limit - (count - from), ENTITY_RECORDS);
+      const read = this.#records({ component, id }, seq, left);
+      if (components.has(component)) records.push(...read);
+      for (const { record } of read) if (record.kind === 'event') units += record.event.json.length;
+      count += read.length;
+      seq += read.length;
+    }
+    return { records, position: textOf([count, no, seq]) };
+  }
+
+  count(from: Position, to: Position): number {
+    return partsOf(to)[0] - partsOf(from)[0];
+  }
+
+  /** No record identifies a position in this order. */
+  mark(): undefined {}
+
+  #records(entity: FeedRecord['entity'], afterSeq: number, limit: number): readonly FeedRecord[] {
+    const { records } = this.#inspection.records(entity, afterSeq, limit);
+    const damage =
+      records.length === limit
+        ? records.find((record) => record.kind === 'damaged')?.problem
+        : 'some of its records are missing';
+    if (damage !== undefined)
+      throw journalDamaged(
+        this.#path,
+        `entity '${printable(entity.id)}' of component '${printable(entity.component)}': ${damage}`,
+      );
+    return records.map((record) => ({ entity, record: record as JournalRecord }));
+  }
+}
+
+function textOf(parts: Parts): Position {
+  return parts.join('/');
+}
+
+function partsOf(position: Position): Parts {
+  return position.split('/').map(Number) as unknown as Parts;
+}

@@ -1,0 +1,70 @@
+// ViewFileScan reads all rows of a view's file for a tool, as they are at one moment, also while a service runs on the data
+// folder. It creates and changes nothing in the folder.
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { FoldedTo, StoredView, ViewRow } from '../../engine/needs/views.ts';
+import { type StoredRow, checkedRow } from './row-checksum.ts';
+import { viewFailure } from './view-failure.ts';
+import { fileIdentity, openForReading, viewPath, viewsFolder } from './view-file.ts';
+import { ViewMeta } from './view-meta.ts';
+
+/** How often a file without a log is read anew because a service has started to write it. */
+const ATTEMPTS_MAX = 3;
+
+/**
+ * Gives the rows of a definition to `take`, and returns the position up to which events are folded into them. Returns
+ * undefined if there is no file, or nothing is folded into it. `take` may be called again, for other rows than before. Throws
+ * SVC_VIEW_CORRUPT and SVC_DATA_UNUSABLE.
+ */
+export function readViewFile(
+  dir: string,
+  { definition }: StoredView,
+  take: (rows: Iterable<ViewRow>) => void,
+): FoldedTo | undefined {
+  const path = viewPath(viewsFolder(resolve(dir)), definition);
+  try {
+    for (let attempt = 1; ; attempt++) {
+      if (fileIdentity(path) === undefined) return undefined;
+      const unchanging = unchangingState(path);
+      const database = openForReading(
+        path,
+        definition,
+        unchanging === undefined ? undefined : immutable(path),
+      );
+      try {
+        // All statements read the rows of one moment.
+        database.exec('BEGIN');
+        const foldedTo = new ViewMeta(database).state()?.foldedTo;
+        if (foldedTo !== undefined) take(rowsOf(database, path));
+        const isUnchanged = unchanging === undefined || unchanging === unchangingState(path);
+        if (isUnchanged || attempt === ATTEMPTS_MAX) return foldedTo;
+      } finally {
+        database.close();
+      }
+    }
+  } catch (error) {
+    throw viewFailure(error, 'read', path);
+  }
+}
+
+function* rowsOf(database: DatabaseSync, path: string): Generator<ViewRow, void> {
+  const rows = database.prepare('SELECT key, json, crc FROM row');
+  rows.setReturnArrays(true);
+  for (const row of rows.iterate()) yield checkedRow(row as unknown as StoredRow, path);
+}
+
+/** Returns a text that identifies the content of a file without a log; undefined if there is a log. */
+function unchangingState(path: string): string | undefined {
+  if (existsSync(`${path}-wal`)) return undefined;
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+/** A reader makes a log where there is none, unless it takes the file as one that nobody writes. */
+function immutable(path: string): URL {
+  const address = pathToFileURL(path);
+  address.searchParams.set('immutable', '1');
+  return address;
+}
