@@ -98,7 +98,7 @@ something, or met an entity that cannot be folded.`,
       views === 0 ? ['entity', 'entities'] : ['entity or view', 'entities and views'];
     throw new CommandFailure(
       'SVC_FOLD_FAULTED',
-      `${counted(failures, one!, many)} could not be judged, for the reasons above. ` +
+      `${counted(failures, one, many)} could not be judged, for the reasons above. ` +
         `Give the ${given.kind} that wrote the events, or look for damage with svc journal verify.`,
     );
   },
