@@ -125,11 +125,16 @@ async function firedPerSecond(
   count: number,
 ): Promise<number> {
   const fired = counted.reached(count);
-  const perEntity = Math.ceil(count / ENTITIES);
   // Far enough ahead for all of them to be set before the first is due.
   const dueMs = Date.now() + 1_000 + count / 10;
-  for (let entity = 0, left = count; left > 0; entity++, left -= perEntity)
-    await set(journal, `c${entity}`, 'due', Math.min(perEntity, left), dueMs);
+  // An entity after the other, as they are called.
+  for (let turn = 0; turn < count; turn += ENTITIES)
+    await Promise.all(
+      Array.from({ length: Math.min(ENTITIES, count - turn) }, (_, index) => {
+        const id = `c${((turn + index) * 7919) % ENTITIES}`;
+        return set(journal, id, `due-${turn}`, 1, dueMs);
+      }),
+    );
   await fired;
   return (count * 1_000) / (performance.now() - counted.firstMs);
 }

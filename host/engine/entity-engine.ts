@@ -32,7 +32,7 @@ import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
 import { NO_RECORDER, type Recorder } from './needs/recorder.ts';
 import type { EventLoop } from './needs/event-loop.ts';
-import type { Firing, FiringOutcome } from './firing.ts';
+import { type Firing, firingMetadata, type FiringOutcome } from './firing.ts';
 import { quoted } from './quoted.ts';
 import { TIMER_SETTINGS_DEFAULT, type TimerSettings } from './timer-settings.ts';
 
@@ -63,6 +63,7 @@ export class EntityEngine {
   readonly #components: NameTable<Component>;
   readonly #journal: Journal;
   readonly #digest: Digest;
+  readonly #random: RandomSource;
   readonly #recorder: Recorder;
   readonly #entities: EntityRegistry;
   readonly #detached: DetachedAppends;
@@ -76,6 +77,7 @@ export class EntityEngine {
     this.#components = components;
     this.#journal = needs.journal;
     this.#digest = needs.digest;
+    this.#random = needs.random;
     this.#recorder = needs.recorder ?? NO_RECORDER;
     const unsettled = new UnsettledBytes();
     const settings = { ...TIMER_SETTINGS_DEFAULT, ...needs.timers };
@@ -227,13 +229,20 @@ export class EntityEngine {
 
   /** Submits the command of a firing, which the component of its target has. Throws SvcError. */
   #submitFiring(firing: Firing): EntityCall {
-    const { target, command } = firing;
+    const { target, command, input, traceParent } = firing;
     const component = this.#components.get(target.component)!;
-    const call = new EntityCall('command', command, '', []);
+    const { handlerIndex } = component.handlers.get(command)!;
+    const call = new EntityCall('command', command, input, firingMetadata(firing, this.#random));
     call.firing = firing;
-    call.handlerIndex = component.handlers.get(command)!.handlerIndex;
-    const entity = component.live.get(target.id) ?? this.#entities.enter(component, target);
-    entity.submit(call);
+    call.startsTrace = traceParent === undefined;
+    const live = component.live.get(target.id);
+    call.recordedBy(this.#recorder, handlerIndex, live?.ref.id ?? target.id);
+    try {
+      (live ?? this.#entities.enter(component, target)).submit(call);
+    } catch (failure) {
+      if (failure instanceof SvcError) call.fail(failure);
+      throw failure;
+    }
     return call;
   }
 

@@ -1,6 +1,8 @@
-// Firing: the execution of a due timer's command, as the engine is asked for it, and how it ends.
+// Firing: the execution of a due timer's command, as a dispatcher asks the engine for it, and how it ends.
 import type { SvcError } from '@svc/kit/svc-error';
-import type { Refusal } from '../model/call.ts';
+import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
+import type { Metadata, Refusal } from '../model/call.ts';
+import type { RandomSource } from './needs/clock.ts';
 import type { FiredOccurrence, StoredTimer } from './needs/timers.ts';
 
 /** The occurrence that is due, and what becomes of its timer. */
@@ -8,6 +10,10 @@ export interface Firing extends FiredOccurrence {
   /** The timer's own target and command, which no change of the timer can alter without giving it another number. */
   readonly target: StoredTimer['target'];
   readonly command: string;
+  /** JSON text. */
+  readonly input: string;
+  /** The `traceparent` of the call that has set the timer; undefined if there was none. */
+  readonly traceParent: string | undefined;
   /**
    * The next occurrence of a recurring timer, in milliseconds since 1970-01-01T00:00:00Z; undefined: there is none, and
    * the timer is removed once the firing is answered.
@@ -15,6 +21,8 @@ export interface Firing extends FiredOccurrence {
   readonly rearmMs: number | undefined;
   /** The number of occurrences that have passed since the one that is due, for which there is no firing of their own. */
   readonly missed: number;
+  /** Why the next occurrence cannot be computed, which makes the timer dead; undefined: it can. */
+  readonly scheduleProblem?: string | undefined;
 }
 
 export type FiringOutcome =
@@ -42,4 +50,16 @@ export function isWaitingFor(
     timer.attempts === attempts &&
     timer.nextMs !== undefined
   );
+}
+
+/** Returns the metadata of a firing's command. Its trace is that of the call that has set the timer, or else a new one. */
+export function firingMetadata(
+  { traceParent, dueMs, missed }: Firing,
+  random: RandomSource,
+): Metadata {
+  return [
+    ['traceparent', traceParent ?? traceParentText(newTraceParent(random))],
+    ['timer-due-ms', String(dueMs)],
+    ['timer-missed', String(missed)],
+  ];
 }

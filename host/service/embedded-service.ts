@@ -131,6 +131,8 @@ class EmbeddedService implements Service {
   #serving: Serving | undefined;
   #timers: EmbeddedTimers | undefined;
   #graceMs = STOP_GRACE_MS;
+  /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
+  #graceEndMs = 0;
   #url: string | undefined;
   #stopped: Promise<void> | undefined;
 
@@ -232,6 +234,7 @@ class EmbeddedService implements Service {
   #stop(graceMs: number): Promise<void> {
     // A timer with a delay above its maximum would fire at once, so the grace is limited.
     this.#graceMs = Math.min(Math.max(graceMs, 0) || 0, GRACE_MS_MAX);
+    this.#graceEndMs = performance.now() + this.#graceMs;
     return this.#phases.stop();
   }
 
@@ -247,8 +250,8 @@ class EmbeddedService implements Service {
       { start: () => this.#openJournal(), stop: () => storage.close() },
       { start: () => this.#openViews(), stop: () => this.#views?.close() },
       { start: () => this.#serve(), stop: () => this.#serving?.guest.close() },
-      { start: () => this.#fireTimers(), stop: () => this.#timers?.stop(this.#graceMs) },
-      { start: () => this.#consume(), stop: () => this.#consumers.stop(this.#graceMs) },
+      { start: () => this.#fireTimers(), stop: () => this.#timers?.stop(this.#leftMs()) },
+      { start: () => this.#consume(), stop: () => this.#consumers.stop(this.#leftMs()) },
       // This phase stops first, and at once: no further request is accepted once `stop` has returned.
       { start: () => this.#listen(), stop: () => this.#stopListening() },
     ];
@@ -312,6 +315,11 @@ class EmbeddedService implements Service {
   #consume(): void {
     const { guest } = this.#serving!;
     this.#consumers.begin(this.#parts.storage, (delivery) => guest.deliver(delivery));
+  }
+
+  /** Returns what the phases that have stopped have left of the grace. */
+  #leftMs(): number {
+    return Math.max(0, this.#graceEndMs - performance.now());
   }
 
   async #listen(): Promise<void> {

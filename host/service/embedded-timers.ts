@@ -61,11 +61,7 @@ export class EmbeddedTimers {
       clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
       sleeper: new AlarmSleeper(timers.alarm, () => systemClock.nowMs()),
       settings,
-      async fire(firing) {
-        const { outcome, reason } = await firedCommand(engine, firing);
-        if (reason !== undefined) reports.add(new Error(reason));
-        return outcome;
-      },
+      fire: (firing) => firedCommand(engine, firing),
       following: (schedule, dueMs, nowMs) => occurrences.following(schedule, dueMs, nowMs),
       onFailure: (error) => reports.add(error),
     });

@@ -1,12 +1,7 @@
 // FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { Firing } from '../timers/firing.ts';
-
-/** The outcome of a firing, as the dispatcher needs it, and the reason of one that was unavailable, for the log. */
-export interface FiringAnswer {
-  readonly outcome: 'settled' | 'gone' | 'unavailable';
-  readonly reason?: string | undefined;
-}
+import type { Firing } from '../engine/firing.ts';
+import type { FiringAnswer } from '../timers/firing-answer.ts';
 
 /** Resolves once the outcome is on disk. Never rejects. */
 export async function firedCommand(

@@ -44,6 +44,7 @@ export function timersInMemory(journal: MemoryJournal): JournalTimers {
     exist: alarm.changed(0),
     open: () => ({
       due: (nowMs, limit, after) => journal.dueTimers(nowMs, limit, after),
+      input: (number) => journal.timer(number)?.input,
       earliestMs: (afterMs) => journal.earliestTimerMs(afterMs),
       counts: () => journal.timerCounts(),
       close() {},

@@ -18,7 +18,7 @@ import type { Delivery } from './event-delivery.ts';
 import { firedCommand } from './fired-command.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
-import type { Firing } from '../timers/firing.ts';
+import type { Firing } from '../engine/firing.ts';
 import type { ViewFinder } from '../views/view-finder.ts';
 
 type Resources = Extract<ToShard, { kind: 'serve' }>;

@@ -1,6 +1,7 @@
 // TimerThread is the entry point of the thread that dispatches the firings of due timers to the shards. It runs no code of a
 // module, and reads the journal through a connection of its own.
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Firing } from '../engine/firing.ts';
 import { Occurrences } from '../schedule/occurrences.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { WorkLink } from '../shards/work-link.ts';
@@ -11,9 +12,8 @@ import { TimerSeries } from '../storage/timer-series.ts';
 import { systemClock } from '../system.ts';
 import { AlarmSleeper } from './alarm-sleeper.ts';
 import { Dispatcher } from '../timers/dispatcher.ts';
-import type { Firing } from '../timers/firing.ts';
+import type { FiringAnswer } from '../timers/firing-answer.ts';
 import { FailureReports } from './failure-reports.ts';
-import type { FiringAnswer } from './fired-command.ts';
 import { readTimers } from './read-timers.ts';
 import { TimerCounting } from './timer-counting.ts';
 import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
@@ -39,9 +39,7 @@ const dispatcher = new Dispatcher({
   settings,
   async fire(firing) {
     const link = links.get(ownership.ownerOf(firing.target.component, firing.target.id));
-    const answer = await link?.send(firing);
-    if (answer?.reason !== undefined) reports.add(new Error(answer.reason));
-    return answer?.outcome ?? 'unavailable';
+    return link?.send(firing) ?? AWAY;
   },
   following: (schedule, dueMs, nowMs) => occurrences.following(schedule, dueMs, nowMs),
   onFailure: (error) => reports.add(error),

@@ -1,5 +1,5 @@
 // WorkLink carries work from a dispatcher's thread to a shard, such as firings of timers, and the answers back, over a port of
-// its own.
+// its own. What is sent in one turn of the event loop goes in one message, since a message costs as much as the work.
 //
 // Invariant: all work is answered. What the shard does not answer, because its port is closed, gets the answer `away`.
 import type { MessagePort } from 'node:worker_threads';
@@ -21,6 +21,7 @@ interface SentAnswer<Answer> {
 export class WorkLink<Work, Answer> {
   readonly #port: MessagePort;
   readonly #away: Answer;
+  readonly #sending: Batch<SentWork<Work>>;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   #lastId = 0;
   #isClosed = false;
@@ -29,9 +30,12 @@ export class WorkLink<Work, Answer> {
   constructor(port: MessagePort, away: Answer) {
     this.#port = port;
     this.#away = away;
-    port.on('message', ({ id, answer }: SentAnswer<Answer>) => {
-      this.#waiting.get(id)?.(answer);
-      this.#waiting.delete(id);
+    this.#sending = new Batch(port);
+    port.on('message', (answers: readonly SentAnswer<Answer>[]) => {
+      for (const { id, answer } of answers) {
+        this.#waiting.get(id)?.(answer);
+        this.#waiting.delete(id);
+      }
     });
     port.on('close', () => this.#closed());
   }
@@ -40,11 +44,9 @@ export class WorkLink<Work, Answer> {
   send(work: Work): Promise<Answer> {
     if (this.#isClosed) return Promise.resolve(this.#away);
     const id = ++this.#lastId;
-    const sent: SentWork<Work> = { id, work };
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-      this.#port.postMessage(sent);
+      this.#sending.add({ id, work });
     });
   }
 
@@ -65,11 +67,30 @@ export function serveWork<Work, Answer>(
   port: MessagePort,
   execute: (work: Work) => Promise<Answer>,
 ): void {
-  port.on('message', ({ id, work }: SentWork<Work>) => {
-    void execute(work).then((answer) => {
-      const sent: SentAnswer<Answer> = { id, answer };
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-      port.postMessage(sent);
-    });
+  const answered = new Batch<SentAnswer<Answer>>(port);
+  port.on('message', (sent: readonly SentWork<Work>[]) => {
+    for (const { id, work } of sent)
+      void execute(work).then((answer) => answered.add({ id, answer }));
   });
+}
+
+/** Sends what was added in one turn of the event loop as one message. */
+class Batch<T> {
+  readonly #port: MessagePort;
+  #items: T[] = [];
+  readonly #send = (): void => {
+    const items = this.#items;
+    this.#items = [];
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#port.postMessage(items);
+  };
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  add(item: T): void {
+    if (this.#items.length === 0) setImmediate(this.#send);
+    this.#items.push(item);
+  }
 }

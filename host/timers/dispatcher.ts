@@ -10,14 +10,15 @@
 //
 // A target with a backlog does not stop others: the sweep passes over 256 of its timers each time that the event loop
 // is free. So a timer behind a backlog starts after two sweeps over it at most, and a second.
+import type { Firing } from '../engine/firing.ts';
 import type { Clock } from '../engine/needs/clock.ts';
+import type { DueTimer } from '../engine/needs/timers.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
-import type { EntityRef } from '../model/entity.ts';
 import type { Schedule } from '../model/timer.ts';
-import { DueTimers } from './due-timers.ts';
-import type { Firing, FiringOutcome } from './firing.ts';
+import { DueTimers, type HeldTimer } from './due-timers.ts';
+import type { FiringAnswer } from './firing-answer.ts';
 import { TargetPauses } from './target-pauses.ts';
-import type { PendingTimer, TimerSource } from './timer-source.ts';
+import type { TimerSource } from './timer-source.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Longest sleep, and longest time between two looks at what is due, in milliseconds. */
@@ -44,14 +45,17 @@ export interface DispatcherDependencies {
   readonly sleeper: Sleeper;
   readonly settings: TimerSettings;
   /** Executes a firing. A rejection counts as `unavailable`. */
-  readonly fire: (firing: Firing) => Promise<FiringOutcome>;
-  /** Computes the occurrence after `nowMs`, and the number of those between it and `dueMs`. It may throw. */
+  readonly fire: (firing: Firing) => Promise<FiringAnswer>;
+  /**
+   * Computes the occurrence after `nowMs`, and the number of those between it and `dueMs`. Throws if the schedule cannot be
+   * evaluated.
+   */
   readonly following: (
     schedule: Schedule,
     dueMs: number,
     nowMs: number,
   ) => { readonly dueMs: number | undefined; readonly missed: number };
-  /** Receives failures to read the journal, to evaluate a schedule, and rejections of `fire`. The dispatcher goes on. */
+  /** Receives failures to read the journal, why a firing was unavailable, and rejections of `fire`. The dispatcher goes on. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -142,9 +146,9 @@ export class Dispatcher {
     const numbers = new Set(this.#inFlight.values());
     this.#readMs = clock.nowMs();
     this.#due.read(this.#readMs, monotonicMs, {
-      isInFlight: ({ number }) => numbers.has(number),
-      isBusy: ({ target }) => this.#inFlight.has(keyOf(target)),
-      isPaused: ({ target }) => this.#pauses.isPaused(keyOf(target), monotonicMs),
+      isInFlight: (number) => numbers.has(number),
+      isBusy: (target) => this.#inFlight.has(target),
+      isPaused: (target) => this.#pauses.isPaused(target, monotonicMs),
     });
   }
 
@@ -153,18 +157,18 @@ export class Dispatcher {
     const { clock, settings } = this.#needs;
     const nowMs = clock.nowMs();
     const monotonicMs = clock.monotonicMs();
-    for (;;) {
-      if (this.#inFlight.size >= settings.inFlight) return true;
-      if (this.#bucket.waitMs(monotonicMs) > 0) return true;
-      const timer = this.#due.take(nowMs, ({ target }) => {
-        const key = keyOf(target);
-        return !this.#inFlight.has(key) && !this.#pauses.isPaused(key, monotonicMs);
-      });
-      if (timer === undefined) return false;
+    const isFull = (): boolean =>
+      this.#inFlight.size >= settings.inFlight || this.#bucket.waitMs(monotonicMs) > 0;
+    if (isFull()) return true;
+    return this.#due.offer(nowMs, (held) => {
+      const { target, timer } = held;
+      if (this.#inFlight.has(target) || this.#pauses.isPaused(target, monotonicMs)) return 'kept';
+      if (isFull()) return 'full';
       this.#bucket.take(monotonicMs);
-      this.#inFlight.set(keyOf(timer.target), timer.number);
-      void this.#execute(timer, nowMs);
-    }
+      this.#inFlight.set(target, timer.number);
+      void this.#execute(held, nowMs);
+      return 'taken';
+    });
   }
 
   /** How long to sleep at a limit. A firing that ends interrupts the sleep. */
@@ -183,42 +187,43 @@ export class Dispatcher {
     return Math.max(0, Math.min(untilDueMs, this.#lookAtMs - clock.monotonicMs(), LOOK_MS));
   }
 
-  async #execute(timer: PendingTimer, nowMs: number): Promise<void> {
-    const key = keyOf(timer.target);
+  async #execute({ timer, target }: HeldTimer, nowMs: number): Promise<void> {
     const { clock, fire, onFailure, sleeper } = this.#needs;
-    let outcome: FiringOutcome = 'unavailable';
+    let answer: FiringAnswer = { outcome: 'unavailable' };
     try {
-      outcome = await fire(this.#firingOf(timer, nowMs));
+      const firing = this.#firingOf(timer, nowMs);
+      answer = firing === undefined ? { outcome: 'gone' } : await fire(firing);
+      if (answer.reason !== undefined) onFailure(new Error(answer.reason));
     } catch (error) {
       onFailure(error);
     }
-    this.#inFlight.delete(key);
-    if (outcome === 'unavailable') this.#pauses.begin(key, clock.monotonicMs());
-    else this.#pauses.forget(key);
+    this.#inFlight.delete(target);
+    if (answer.outcome === 'unavailable') this.#pauses.begin(target, clock.monotonicMs());
+    else this.#pauses.forget(target);
     sleeper.interrupt();
   }
 
-  #firingOf(timer: PendingTimer, nowMs: number): Firing {
-    const { number, owner, name, target, command, input, schedule, dueMs, attempts } = timer;
-    const following = schedule && this.#needs.following(schedule, dueMs, nowMs);
-    return {
-      number,
-      owner,
-      name,
-      target,
-      command,
-      input,
-      dueMs,
-      attempts,
-      attemptsMax: timer.attemptsMax ?? this.#needs.settings.attemptsMax,
-      traceParent: timer.traceParent,
-      rearmMs: following?.dueMs,
-      missed: following?.missed ?? 0,
-    };
+  /** Returns undefined if the timer is gone or damaged. */
+  #firingOf(timer: DueTimer, nowMs: number): Firing | undefined {
+    const { number, target, command, dueMs, attempts, traceParent } = timer;
+    const input = timer.input ?? this.#needs.source.input(number);
+    if (input === undefined) return undefined;
+    const following = this.#following(timer, nowMs);
+    return { number, target, command, input, dueMs, attempts, traceParent, ...following };
   }
-}
 
-/** The id of a component has no line break. */
-function keyOf({ component, id }: EntityRef): string {
-  return `${component}\n${id}`;
+  #following(
+    { schedule, dueMs }: DueTimer,
+    nowMs: number,
+  ): Pick<Firing, 'rearmMs' | 'missed' | 'scheduleProblem'> {
+    if (schedule === undefined) return { rearmMs: undefined, missed: 0 };
+    try {
+      const { dueMs: rearmMs, missed } = this.#needs.following(schedule, dueMs, nowMs);
+      return { rearmMs, missed };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const scheduleProblem = `the schedule of the timer cannot be evaluated: ${reason}`;
+      return { rearmMs: undefined, missed: 0, scheduleProblem };
+    }
+  }
 }

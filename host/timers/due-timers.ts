@@ -7,7 +7,9 @@
 //     or it found no place, or it was stored later. A later read finds those of the last three kinds.
 // D2  No timer is held that is in flight, and none is held twice.
 // D3  The held timers are in the order of due timers.
-import type { DuePosition, PendingTimer, TimerSource } from './timer-source.ts';
+import type { DuePosition, DueTimer } from '../engine/needs/timers.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { TimerSource } from './timer-source.ts';
 
 /** Timers that one read returns at most. */
 const PAGE = 256;
@@ -17,18 +19,24 @@ const HELD_MAX = 256;
 const REST_MS = 500;
 const REST_PER_PAGE_MS = 4;
 
+export interface HeldTimer {
+  readonly timer: DueTimer;
+  /** A text that is unique among targets. */
+  readonly target: string;
+}
+
 /** Decides which of the timers that were read can be held. */
 export interface HeldTest {
-  readonly isInFlight: (timer: PendingTimer) => boolean;
+  /** Whether the timer of this number is in flight. */
+  readonly isInFlight: (number: number) => boolean;
   /** Whether any timer of the target is in flight. */
-  readonly isBusy: (timer: PendingTimer) => boolean;
-  /** Whether the target is paused. */
-  readonly isPaused: (timer: PendingTimer) => boolean;
+  readonly isBusy: (target: string) => boolean;
+  readonly isPaused: (target: string) => boolean;
 }
 
 export class DueTimers {
   readonly #source: TimerSource;
-  #held: PendingTimer[] = [];
+  #held: HeldTimer[] = [];
   #after: DuePosition | undefined;
   #isAtEnd = true;
   /** The position behind which timers found no place. Undefined: all did. */
@@ -62,10 +70,24 @@ export class DueTimers {
     this.#restartMs = undefined;
   }
 
-  /** Returns the first held timer that is due and can be started, and holds it no longer; undefined: there is none. */
-  take(nowMs: number, canStart: (timer: PendingTimer) => boolean): PendingTimer | undefined {
-    const index = this.#held.findIndex((timer) => timer.nextMs <= nowMs && canStart(timer));
-    return index === -1 ? undefined : this.#held.splice(index, 1)[0];
+  /**
+   * Offers the held timers that are due, in their order. Those that are `taken` are held no longer; the first that is
+   * refused as `full` ends the offer. Returns whether one was.
+   */
+  offer(nowMs: number, start: (held: HeldTimer) => 'taken' | 'kept' | 'full'): boolean {
+    const held = this.#held;
+    let kept = 0;
+    let offered = 0;
+    let isFull = false;
+    for (; offered < held.length; offered++) {
+      const one = held[offered]!;
+      const answer = one.timer.nextMs <= nowMs ? start(one) : 'kept';
+      isFull = answer === 'full';
+      if (isFull) break;
+      if (answer === 'kept') held[kept++] = one;
+    }
+    held.splice(kept, offered - kept);
+    return isFull;
   }
 
   /**
@@ -73,7 +95,7 @@ export class DueTimers {
    * those before it have been handed out. Call it when no held timer can be started.
    */
   read(nowMs: number, monotonicMs: number, test: HeldTest): void {
-    const first = this.#held[0];
+    const first = this.#held[0]?.timer;
     const isDrained = first === undefined || isBehind(this.#fullTo, first);
     if (this.#fullTo !== undefined && isDrained && this.#readFirst(nowMs, test)) return;
     if (this.#isAtEnd) return;
@@ -82,8 +104,12 @@ export class DueTimers {
     this.#after = page.at(-1) ?? this.#after;
     this.#isAtEnd = page.length < PAGE;
     // A timer of a busy target may not overtake those of the same target that found no place.
-    const isElsewhere = this.#fullTo === undefined ? test.isInFlight : test.isBusy;
-    this.#held.push(...page.filter((timer) => !isElsewhere(timer) && !test.isPaused(timer)));
+    const mayQueue = this.#fullTo === undefined;
+    for (const timer of page) {
+      const target = keyOf(timer.target);
+      const isElsewhere = mayQueue ? test.isInFlight(timer.number) : test.isBusy(target);
+      if (!isElsewhere && !test.isPaused(target)) this.#held.push({ timer, target });
+    }
     if (this.#restartMs !== undefined) return;
     this.#pages += 1;
     if (this.#isAtEnd) this.#restartMs = monotonicMs + REST_MS + REST_PER_PAGE_MS * this.#pages;
@@ -91,9 +117,9 @@ export class DueTimers {
 
   #makeRoom(): void {
     if (this.#fullTo === undefined && this.#held.length > HELD_MAX)
-      this.#fullTo = this.#held[HELD_MAX - 1];
+      this.#fullTo = this.#held[HELD_MAX - 1]!.timer;
     const end = this.#fullTo;
-    if (end !== undefined) this.#held = this.#held.filter((timer) => !isBehind(end, timer));
+    if (end !== undefined) this.#held = this.#held.filter(({ timer }) => !isBehind(end, timer));
   }
 
   /** Holds the timers of the first page alone, and returns whether there are any. So the long backlog of a target goes on. */
@@ -102,9 +128,17 @@ export class DueTimers {
     const last = page.at(-1);
     if (last !== undefined && isBehind(this.#after, last)) this.#after = last;
     this.#fullTo = page.length < PAGE ? undefined : last;
-    this.#held = page.filter((timer) => !test.isInFlight(timer) && !test.isPaused(timer));
+    this.#held = page
+      .filter(({ number }) => !test.isInFlight(number))
+      .map((timer) => ({ timer, target: keyOf(timer.target) }))
+      .filter(({ target }) => !test.isPaused(target));
     return this.#held.length > 0;
   }
+}
+
+/** The id of a component has no line break. */
+function keyOf({ component, id }: EntityRef): string {
+  return `${component}\n${id}`;
 }
 
 /** Whether the other position comes after this one; it does if this one is undefined. */

@@ -115,7 +115,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/journal-series.ts',
     'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',
-    'host/storage/timer-rules.ts',
+    'host/storage/stored-timer-rules.ts',
     'host/storage/timer-series.ts',
     // The writer's thread alone finds the first occurrences of schedules.
     'host/schedule',
@@ -136,7 +136,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/schedule',
     'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',
-    'host/storage/timer-rules.ts',
+    'host/storage/stored-timer-rules.ts',
     'host/storage/timer-series.ts',
     'host/storage/view-walk',
   ],

@@ -74,6 +74,8 @@ export function changing(...timers: readonly TimerChange[]): unknown {
   return { timers };
 }
 
-export function firingOf({ number, dueMs, attempts, target, command }: StoredTimer): Firing {
-  return { number, dueMs, attempts, target, command, rearmMs: undefined, missed: 0 };
+export function firingOf(timer: StoredTimer): Firing {
+  const { number, dueMs, attempts, target, command, input, traceParent } = timer;
+  const read = { number, dueMs, attempts, target, command, input, traceParent };
+  return { ...read, rearmMs: undefined, missed: 0 };
 }

@@ -1,6 +1,6 @@
 // CallExecution runs a call on the state of its entity, until the call is answered, has failed, or waits for the disk. Queries
-// run here, commands in CommandExecution, commands with an idempotency key in IdempotentExecution, and firings of timers in
-// FiringExecution. One object serves all entities of an engine, and keeps no state of any entity.
+// run here, commands in CommandExecution, and commands with an idempotency key in IdempotentExecution. One object serves all
+// entities of an engine, and keeps no state of any entity.
 //
 // Invariant: a promise is created only if the guest or the journal answers later.
 import type { Awaitable } from '../../model/call.ts';
@@ -9,14 +9,12 @@ import type { RandomSource } from '../needs/clock.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import type { Journal } from '../needs/journal.ts';
 import { CallCompletion, type CompletionNeeds, type Remainder } from './call-completion.ts';
-import { type FiringNeeds, FiringExecution } from './firing-execution.ts';
 import { CommandExecution, type CommandNeeds } from './command-execution.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import type { EntityState } from './entity-state.ts';
 import { type IdempotencyNeeds, IdempotentExecution } from './idempotent-execution.ts';
 
-export interface ExecutionNeeds
-  extends CompletionNeeds, CommandNeeds, IdempotencyNeeds, FiringNeeds {
+export interface ExecutionNeeds extends CompletionNeeds, CommandNeeds, IdempotencyNeeds {
   readonly journal: Journal;
   readonly limits: EngineLimits;
 }
@@ -26,14 +24,12 @@ export class CallExecution {
   readonly #completion: CallCompletion;
   readonly #commands: CommandExecution;
   readonly #idempotent: IdempotentExecution;
-  readonly #firings: FiringExecution;
 
   constructor(needs: ExecutionNeeds) {
     this.#random = needs.random;
     this.#completion = new CallCompletion(needs);
     this.#commands = new CommandExecution(needs, this.#completion);
     this.#idempotent = new IdempotentExecution(needs, this.#completion, this.#commands);
-    this.#firings = new FiringExecution(needs, this.#commands);
   }
 
   /**
@@ -42,8 +38,7 @@ export class CallExecution {
    */
   run(state: EntityState, guest: GuestEntity, call: EntityCall): Remainder {
     if (call.kind === 'query') return this.#query(state, guest, call);
-    const { idempotency, firing } = call;
-    if (firing !== undefined) return this.#firings.run(state, guest, call, firing);
+    const { idempotency } = call;
     return idempotency === undefined
       ? this.#commands.run(state, guest, call)
       : this.#idempotent.run(state, guest, call, idempotency);

@@ -37,9 +37,8 @@ export interface PendingCall {
 export class EntityCall implements EndedCall {
   readonly kind: HandlerKind;
   readonly name: string;
-  /** Input of the handler. A firing has it, and its metadata, once its timer is looked up. */
-  input: string;
-  metadata: Metadata;
+  readonly input: string;
+  readonly metadata: Metadata;
   /** The firing of a timer that the command belongs to; undefined for every other call. */
   firing: Firing | undefined = undefined;
   /** Whether the metadata was made for this call, so that its trace has no span before. */

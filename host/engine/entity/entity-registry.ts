@@ -22,6 +22,7 @@ import { EntityBreaker } from './entity-breaker.ts';
 import type { EntityDependencies } from './entity-dependencies.ts';
 import { FoldBudget } from './fold-budget.ts';
 import { FullJournal } from './full-journal.ts';
+import { FullTimers } from './full-timers.ts';
 import { LiveEntity } from './live-entity.ts';
 import { Passivation } from './passivation.ts';
 import { PurityCheck } from './purity-check.ts';
@@ -106,8 +107,9 @@ export class EntityRegistry {
 
   #dependenciesOf(needs: RegistryNeeds, replaying: ReplayNeeds): EntityDependencies<LiveEntity> {
     const { guest, journal, clock, random, eventLoop, faultLog, limits, unsettled } = needs;
-    const { timerRules, recorder } = needs;
+    const { timerRules } = needs;
     const fullJournal = new FullJournal(clock);
+    const fullTimers = new FullTimers(clock);
     const refolded = this.#refolds ?? guest.entities;
     const { purityCheckInterval: interval } = limits;
     return {
@@ -124,7 +126,6 @@ export class EntityRegistry {
         unsettled,
         fullJournal,
         timerRules,
-        recorder,
       }),
       journal,
       clock,
@@ -134,6 +135,7 @@ export class EntityRegistry {
       breaker: this.#breaker,
       unsettled,
       fullJournal,
+      fullTimers,
       idle: (entity) => this.#becameIdle(entity),
       busy: (entity) => this.#passivation.idle.remove(entity),
       gone: (entity) => this.#forget(entity),

@@ -8,6 +8,8 @@
 // S2  An outcome leaves after every append that was made before it has settled, in arrival order.
 // S3  What was decided on a state that did not reach the disk is never answered: commands fail with the append, and
 //     queries are queued again.
+// S4  While an append is under way that may be refused by itself, nothing is decided (`isAwaitingAppend`): that of a firing,
+//     whose timer may be gone, and one with timers while there are too many. So no other call fails with it.
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -19,6 +21,7 @@ import type { EntityCall, Outcome } from './entity-call.ts';
 import type { EntityCalls } from './entity-calls.ts';
 import { EntitySnapshots } from './entity-snapshots.ts';
 import type { FullJournal } from './full-journal.ts';
+import type { FullTimers } from './full-timers.ts';
 import { replyToStore } from './idempotency.ts';
 import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
 import { besideBytes, type UnsettledBytes } from './unsettled-bytes.ts';
@@ -31,6 +34,7 @@ export interface StateNeeds {
   readonly faultLog: FaultLog;
   readonly unsettled: UnsettledBytes;
   readonly fullJournal: FullJournal;
+  readonly fullTimers: FullTimers;
 }
 
 /** Receives the settlement of each append. It passes the settlement on to `EntityState.settle`. */
@@ -49,7 +53,7 @@ export class EntityState {
   #guest: GuestEntity | undefined = undefined;
   #seq = 0;
   #appendCount = 0;
-  #isFiring = false;
+  #isAwaitingAppend = false;
   #lostAppend: SvcError | undefined = undefined;
 
   constructor(
@@ -81,9 +85,9 @@ export class EntityState {
     return this.#appendCount;
   }
 
-  /** Whether the append under way is that of a firing. */
-  get isFiring(): boolean {
-    return this.#isFiring;
+  /** Whether no call may be decided before the last append under way has settled. */
+  get isAwaitingAppend(): boolean {
+    return this.#isAwaitingAppend;
   }
 
   /**
@@ -122,11 +126,11 @@ export class EntityState {
     nowMs: number,
     bytes: number,
   ): undefined {
-    const { unsettled, journal, limits } = this.#needs;
+    const { unsettled, journal, limits, fullTimers } = this.#needs;
     this.#seq += records.length;
     this.#snapshots.grew(records.length, bytes);
     this.#appendCount++;
-    this.#isFiring = call.firing !== undefined;
+    this.#isAwaitingAppend = call.firing !== undefined || fullTimers.mayRefuse(call.timers);
     call.heldForOwnAppend = true;
     call.eventsPersisted = records.length;
     this.calls.hold(call, outcome);
@@ -143,9 +147,9 @@ export class EntityState {
    * them again. The appends behind the failed one fail as well, and find no call left.
    */
   settle(failure: SvcError | undefined): void {
-    const { unsettled, fullJournal } = this.#needs;
+    const { unsettled, fullJournal, fullTimers } = this.#needs;
     this.#appendCount--;
-    this.#isFiring = false;
+    if (this.#appendCount === 0) this.#isAwaitingAppend = false;
     const bytes = unsettled.settled();
     if (failure === undefined) {
       this.#snapshots.settled();
@@ -153,6 +157,7 @@ export class EntityState {
       return;
     }
     fullJournal.failed(bytes, failure);
+    fullTimers.failed(failure);
     this.calls.loseHeld(failure);
     this.#lostAppend = failure;
   }

@@ -4,7 +4,8 @@
 // Invariants
 // I1  Calls reach the guest one at a time, in arrival order.
 // I2  The journal is replayed only while no append is under way.
-// I3  A firing runs while no append is under way, and no other call runs until the append of the firing has settled.
+// I3  A firing runs while no append is under way, and no call runs before an append has settled that the journal may refuse
+//     by itself, such as that of a firing (EntityState).
 // I4  While no call and no append is under way, an entity with a guest is in the idle list, and an entity without a
 //     guest has left memory.
 import assert from 'node:assert';
@@ -98,7 +99,7 @@ export class LiveEntity implements Idler {
         return;
       }
       // I3: #appendSettled calls #work after each append.
-      if (state.appendCount > 0 && (state.isFiring || this.#calls.isFiringNext)) break;
+      if (state.isAwaitingAppend || (state.appendCount > 0 && this.#calls.isFiringNext)) break;
       const remainder = state.isSnapshotDue
         ? state.takeSnapshot(guest)
         : this.#needs.execution.run(state, guest, this.#calls.next());

@@ -65,9 +65,11 @@ export class TimerFirings {
 
   async #fired(firing: Firing): Promise<FiringOutcome> {
     try {
-      const { target, command } = firing;
+      const { target, command, scheduleProblem } = firing;
+      if (scheduleProblem !== undefined) return await this.#failed(firing, scheduleProblem, true);
       const problem = this.#needs.commandProblem(target, command);
-      if (problem !== undefined) return await this.#failed(firing, `the timer ${problem}`, true);
+      // Another module may have the command, such as the next one of svc dev, or the former one after a rollback.
+      if (problem !== undefined) return await this.#failed(firing, `the timer ${problem}`);
       return await this.#settled(firing, await this.#needs.submit(firing).result());
     } catch (failure) {
       return this.#unanswered(firing, failure);

@@ -34,7 +34,7 @@ export interface TimerProblem {
   readonly isTooLarge: boolean;
 }
 
-export type TimerLimits = Pick<TimerSettings, 'perEffectMax' | 'inputBytesMax'>;
+export type TimerChangeLimits = Pick<TimerSettings, 'perEffectMax' | 'inputBytesMax'>;
 
 /** The components of a module by name, each with the kinds of its handlers by name. */
 export interface HandlerKinds {
@@ -47,9 +47,9 @@ interface KindsByName {
 
 export class TimerRules {
   readonly #components: HandlerKinds;
-  readonly #limits: TimerLimits;
+  readonly #limits: TimerChangeLimits;
 
-  constructor(components: HandlerKinds, limits: TimerLimits) {
+  constructor(components: HandlerKinds, limits: TimerChangeLimits) {
     this.#components = components;
     this.#limits = limits;
   }

@@ -37,6 +37,19 @@ export interface StoredTimer {
   readonly traceParent: string | undefined;
 }
 
+/** A timer that is not dead, as a dispatcher reads it. */
+export interface DueTimer extends Pick<
+  StoredTimer,
+  'number' | 'target' | 'command' | 'schedule' | 'dueMs' | 'attempts' | 'traceParent'
+> {
+  readonly nextMs: number;
+  /** JSON text; undefined: it is long, and is read when the timer is fired. */
+  readonly input: string | undefined;
+}
+
+/** A position in the order of due timers, which is by `nextMs`, then by `number`. */
+export type DuePosition = Pick<DueTimer, 'nextMs' | 'number'>;
+
 /** The occurrence of a timer that a firing executes. It is the timer's only as long as all three are unchanged. */
 export type FiredOccurrence = Pick<StoredTimer, 'number' | 'dueMs' | 'attempts'>;
 

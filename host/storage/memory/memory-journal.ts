@@ -16,7 +16,7 @@ import {
   READ_UNITS_MAX,
   type Snapshot,
 } from '../../engine/needs/journal.ts';
-import type { StoredTimer } from '../../engine/needs/timers.ts';
+import type { DuePosition, StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
 import { Occurrences } from '../../schedule/occurrences.ts';
@@ -26,7 +26,7 @@ import { MemoryFeed, StoredOrder } from './memory-feed.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import type { TimerCounts } from '../timer-series.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
-import { type DuePosition, MemoryTimers, type PendingTimer } from './memory-timers.ts';
+import { MemoryTimers, type WholeDueTimer } from './memory-timers.ts';
 
 interface QueuedAppend {
   readonly entity: EntityRef;
@@ -131,7 +131,7 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   }
 
   /** Does what `MemoryTimers.due` does. */
-  dueTimers(nowMs: number, limit: number, after?: DuePosition): readonly PendingTimer[] {
+  dueTimers(nowMs: number, limit: number, after?: DuePosition): readonly WholeDueTimer[] {
     return this.#timers.due(nowMs, limit, after);
   }
 

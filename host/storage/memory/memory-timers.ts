@@ -1,5 +1,7 @@
 // MemoryTimers holds the timers of a MemoryJournal.
 import type {
+  DuePosition,
+  DueTimer,
   FiredOccurrence,
   StoredTimer,
   TimerToStore,
@@ -17,15 +19,12 @@ import {
   timerGone,
   timerOf,
   timersFull,
-} from '../timer-rules.ts';
+} from '../stored-timer-rules.ts';
 import type { ServiceSchedule } from '../timer-administration.ts';
 import type { TimerCounts } from '../timer-series.ts';
 
-/** A timer that is not dead. */
-export type PendingTimer = StoredTimer & { readonly nextMs: number };
-
-/** A place in the order of due timers. */
-export type DuePosition = Pick<PendingTimer, 'nextMs' | 'number'>;
+/** A timer that is not dead, as a whole. */
+export type WholeDueTimer = StoredTimer & DueTimer;
 
 /** The timers of one entity, indexed by their names. */
 type EntityTimers = ReadonlyMap<string, StoredTimer>;
@@ -37,7 +36,7 @@ export class MemoryTimers {
   readonly #occurrences: Occurrences;
   #lastNumber = 0;
   /** The result of `#pending`; undefined after a change. */
-  #sorted: readonly PendingTimer[] | undefined = undefined;
+  #sorted: readonly WholeDueTimer[] | undefined = undefined;
   #earliestChangedMs = Infinity;
   readonly #byNumber = new Map<number, StoredTimer>();
   /** Indexed by component and id of the owner. */
@@ -60,7 +59,7 @@ export class MemoryTimers {
     nowMs: number,
     limit: number,
     after: DuePosition = { nextMs: -Infinity, number: 0 },
-  ): readonly PendingTimer[] {
+  ): readonly WholeDueTimer[] {
     return this.#pending()
       .filter(
         ({ nextMs, number }) =>
@@ -184,9 +183,9 @@ export class MemoryTimers {
   }
 
   /** Returns the timers that are not dead, in the order of their firings. */
-  #pending(): readonly PendingTimer[] {
+  #pending(): readonly WholeDueTimer[] {
     if (this.#sorted !== undefined) return this.#sorted;
-    const pending: PendingTimer[] = [];
+    const pending: WholeDueTimer[] = [];
     for (const timer of this.#byNumber.values())
       if (timer.nextMs !== undefined) pending.push({ ...timer, nextMs: timer.nextMs });
     this.#sorted = pending.toSorted(

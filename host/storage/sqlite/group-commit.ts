@@ -43,6 +43,9 @@ interface Tail {
   manifest: string | null | undefined;
 }
 
+/** Stands for an entity of which nothing was ever stored. No timer belongs to this number. */
+const NEVER_STORED: Tail = { entityNo: -1, seq: 0, manifest: undefined };
+
 /** Decides whether a queued append may still be stored, after earlier appends of its user have failed. */
 export interface AppendGate {
   /** Returns the failure of an append that must not be stored; undefined if it may be stored. */
@@ -168,7 +171,9 @@ export class GroupCommit {
    */
   #insert(append: Append): SvcError | undefined {
     const { component, id, firstSeq, trace, key, answer, timers, fields } = append;
-    const tail = this.#tail(component, id);
+    const tail =
+      this.#knownTail(component, id) ??
+      (isOfEntity(append) ? this.#newTail(component, id) : NEVER_STORED);
     const { entityNo } = tail;
     if (fields.length > 0 && firstSeq !== tail.seq + 1)
       return new SvcError(
@@ -180,6 +185,9 @@ export class GroupCommit {
     const plan =
       timers && this.#timers.plan({ entityNo, entity: { component, id } }, timers, isDeleted);
     if (plan instanceof SvcError) return plan;
+    // Before all other changes, because it may refuse the append.
+    const gone = plan && this.#timers.endFiring(plan);
+    if (gone !== undefined) return gone;
     for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
       const kind = fields[at] as number;
       const timeMs = fields[at + TIME_FIELD] as number;
@@ -228,26 +236,26 @@ export class GroupCommit {
     this.#unindexedPos = this.#nextPos;
   };
 
-  #tail(component: string, id: string): Tail {
+  /** Returns the tail of an entity; undefined if nothing was ever stored of it. */
+  #knownTail(component: string, id: string): Tail | undefined {
     const known = this.#tails.get(component)?.get(id);
     if (known !== undefined) return known;
+    const found = this.#findEntity.get(component, id)?.['eno'];
+    if (found === undefined) return undefined;
+    const seq = Number(this.#findTail.get(found)?.['seq'] ?? 0);
+    return this.#cached(component, id, { entityNo: Number(found), seq, manifest: undefined });
+  }
+
+  #newTail(component: string, id: string): Tail {
+    const entityNo = Number(this.#addEntity.run(component, id).lastInsertRowid);
+    return this.#cached(component, id, { entityNo, seq: 0, manifest: undefined });
+  }
+
+  #cached(component: string, id: string, tail: Tail): Tail {
     if (this.#tailCount >= TAILS_MAX) {
       this.#indexNew();
       this.#forgetTails();
     }
-    const found = this.#findEntity.get(component, id)?.['eno'];
-    const tail: Tail =
-      found === undefined
-        ? {
-            entityNo: Number(this.#addEntity.run(component, id).lastInsertRowid),
-            seq: 0,
-            manifest: undefined,
-          }
-        : {
-            entityNo: Number(found),
-            seq: Number(this.#findTail.get(found)?.['seq'] ?? 0),
-            manifest: undefined,
-          };
     let ofComponent = this.#tails.get(component);
     if (ofComponent === undefined) this.#tails.set(component, (ofComponent = new Map()));
     ofComponent.set(id, tail);
@@ -259,6 +267,12 @@ export class GroupCommit {
     this.#tails.clear();
     this.#tailCount = 0;
   }
+}
+
+/** Whether something of the entity is stored, and not only timers are cancelled or a firing is ended. */
+function isOfEntity({ fields, answer, timers }: Append): boolean {
+  if (fields.length > 0 || answer !== undefined) return true;
+  return timers?.changes.some(({ kind }) => kind === 'set') === true;
 }
 
 function hasDeletion(fields: AppendBatch): boolean {

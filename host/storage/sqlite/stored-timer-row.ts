@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
-import type { StoredTimer } from '../../engine/needs/timers.ts';
+import type { DueTimer, StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { Schedule } from '../../model/timer.ts';
 import { isText } from './record-checksum.ts';
@@ -13,6 +13,13 @@ export const SERVICE_NO = 0;
 /** SQL for the columns of a timer and the entity that owns it, in the order of `TimerRow`. */
 export const TIMER_COLUMNS = `t.tno, t.name, t.component, t.id, t.command, t.input, t.schedule, t.due_ms, t.next_ms,
   t.attempts, t.attempts_max, t.fault, t.set_ms, t.trace, t.crc, t.eno, o.component, o.id`;
+/** Longest input that is read with a due timer, in bytes. A page of 256 of these takes 1 MiB. */
+const DUE_INPUT_BYTES_MAX = 4_096;
+/** `TIMER_COLUMNS`, with NULL for a long input. */
+export const DUE_COLUMNS = TIMER_COLUMNS.replace(
+  't.input',
+  `CASE WHEN octet_length(t.input) <= ${DUE_INPUT_BYTES_MAX} THEN t.input END`,
+);
 /** SQL for the tables of `TIMER_COLUMNS`. */
 export const TIMER_TABLES = 'timer t LEFT JOIN entity o ON o.eno = t.eno';
 
@@ -42,6 +49,10 @@ export type TimerRow = readonly [
   ownerId: string | null,
 ];
 
+/** Indices of columns in a row. */
+const INPUT = 5;
+const CRC = 14;
+
 /** Returns the values of the columns `tno` to `trace`, without `eno`. */
 export function timerValues(timer: StoredTimer): readonly (string | number | null)[] {
   return [
@@ -68,10 +79,30 @@ export function timerChecksum(timer: StoredTimer): number {
   return crc32(JSON.stringify([owner, ...timerValues(timer)]));
 }
 
+/** A timer as it was read with `DUE_COLUMNS`. */
+export type DueTimerRead = Omit<StoredTimer, 'input' | 'nextMs'> & DueTimer;
+
 /** Returns the timer in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function storedTimerOf(row: TimerRow): StoredTimer {
+  const timer = timerIn(row);
+  if (timer !== undefined && timerChecksum(timer) === Number(row[CRC])) return timer;
+  throw damagedTimer(row);
+}
+
+/**
+ * Returns the timer in a row of `DUE_COLUMNS` whose `next_ms` is not NULL. Throws SVC_JOURNAL_CORRUPT when the row is not what
+ * was written; of one with a long input, damage is found when the input is read.
+ */
+export function dueTimerOf(row: TimerRow): DueTimerRead {
+  const timer = (row[INPUT] as string | null) === null ? timerIn(row) : storedTimerOf(row);
+  if (timer?.nextMs === undefined) throw damagedTimer(row);
+  return { ...timer, nextMs: timer.nextMs, input: row[INPUT] ?? undefined };
+}
+
+/** Returns the timer that is in a row, whether it is damaged or not; undefined if its schedule or owner cannot be read. */
+function timerIn(row: TimerRow): StoredTimer | undefined {
   const [number, name, component, id, command, input, schedule, dueMs, nextMs] = row;
-  const [attempts, attemptsMax, fault, setMs, trace, crc, entityNo, ...owner] = row.slice(9) as [
+  const [attempts, attemptsMax, fault, setMs, trace, , entityNo, ...owner] = row.slice(9) as [
     bigint,
     bigint | null,
     string | null,
@@ -83,7 +114,7 @@ export function storedTimerOf(row: TimerRow): StoredTimer {
     string | null,
   ];
   try {
-    const timer: StoredTimer = {
+    return {
       number: Number(number),
       owner: ownerOf(Number(entityNo), owner),
       name,
@@ -99,12 +130,11 @@ export function storedTimerOf(row: TimerRow): StoredTimer {
       setMs: Number(setMs),
       traceParent: trace ?? undefined,
     };
-    if (timerChecksum(timer) === Number(crc)) return timer;
   } catch (error) {
     // The texts of a damaged row may be anything.
     if (!(error instanceof SyntaxError) && !(error instanceof TypeError)) throw error;
+    return undefined;
   }
-  throw damagedTimer(row);
 }
 
 function ownerOf(

@@ -1,16 +1,28 @@
 // StoredTimers stores, changes and removes timers, in the writer's transactions.
 //
 // Invariants
-// - Everything that may refuse an append is checked by `plan`, which changes nothing; `carryOut` does not refuse.
+// - What may refuse an append is checked by `plan`, which changes nothing, and by `endFiring`, which refuses before it has
+//   changed anything; `carryOut` does not refuse.
 // - No number of a timer is given twice while the journal is open, because numbers only grow, also where a transaction
 //   fails.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
-import type { StoredTimer, TimerToStore, TimerWrite } from '../../engine/needs/timers.ts';
+import type {
+  FiredOccurrence,
+  StoredTimer,
+  TimerToStore,
+  TimerWrite,
+} from '../../engine/needs/timers.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { Occurrences } from '../../schedule/occurrences.ts';
 import type { TimerLimits } from '../../model/timer-limits.ts';
-import { firstOccurrence, stateAfter, timerGone, timerOf, timersFull } from '../timer-rules.ts';
+import {
+  firstOccurrence,
+  stateAfter,
+  timerGone,
+  timerOf,
+  timersFull,
+} from '../stored-timer-rules.ts';
 import {
   ADD_TIMER,
   SERVICE_NO,
@@ -31,14 +43,16 @@ export interface Owner {
 
 export const SERVICE: Owner = { entityNo: SERVICE_NO, entity: undefined };
 
+/** Selects the timer that waits for an occurrence: number, due time and attempts. */
+const WAITING = 'WHERE tno = ? AND due_ms = ? AND attempts = ? AND next_ms IS NOT NULL';
+
 /** A timer that is set with the time at which it is due first, or a name whose timer is cancelled. */
 type PlannedChange = StoredTimer | string;
 
 /** The changes of an append that may be stored. */
 export interface TimerPlan {
   readonly owner: Owner;
-  /** The timer whose firing ends, and what is left of it. */
-  readonly fired: readonly [before: StoredTimer, after: StoredTimer | undefined] | undefined;
+  readonly firing: AppendedTimers['firing'];
   readonly removesAll: boolean;
   readonly changes: readonly PlannedChange[];
 }
@@ -67,7 +81,7 @@ export class StoredTimers {
   constructor(database: DatabaseSync, limits: TimerLimits, occurrences: Occurrences) {
     this.#limits = limits;
     this.#occurrences = occurrences;
-    this.#find = database.prepare(`SELECT ${TIMER_COLUMNS} FROM ${TIMER_TABLES} WHERE t.tno = ?`);
+    this.#find = database.prepare(`SELECT ${TIMER_COLUMNS} FROM ${TIMER_TABLES} ${WAITING}`);
     this.#find.setReturnArrays(true);
     this.#find.setReadBigInts(true);
     this.#findAll = database.prepare(
@@ -79,7 +93,7 @@ export class StoredTimers {
     this.#update = database.prepare(
       'UPDATE timer SET due_ms = ?, next_ms = ?, attempts = ?, fault = ?, crc = ? WHERE tno = ?',
     );
-    this.#remove = database.prepare('DELETE FROM timer WHERE tno = ?');
+    this.#remove = database.prepare(`DELETE FROM timer ${WAITING}`);
     this.#removeNamed = database.prepare('DELETE FROM timer WHERE eno = ? AND name = ?');
     this.#removeAll = database.prepare('DELETE FROM timer WHERE eno = ?');
     this.#namesOf = database.prepare('SELECT name FROM timer WHERE eno = ?');
@@ -122,28 +136,37 @@ export class StoredTimers {
     isDeleted: boolean,
   ): TimerPlan | SvcError {
     const planned: PlannedChange[] = [];
-    let fired: TimerPlan['fired'];
-    if (firing !== undefined) {
-      const before = this.#get(firing.occurrence.number);
-      if (before instanceof SvcError) return before;
-      const { dueMs, attempts } = firing.occurrence;
-      if (before?.dueMs !== dueMs || before.attempts !== attempts || before.nextMs === undefined)
-        return timerGone();
-      const state = stateAfter(before, firing.end);
-      fired = [before, state && { ...before, ...state }];
-    }
     for (const change of changes) {
       const timer = change.kind === 'set' ? this.#timer(owner.entity, change) : change.name;
       if (timer instanceof SvcError) return timer;
       planned.push(timer);
     }
-    const plan: TimerPlan = { owner, fired, removesAll: isDeleted, changes: planned };
+    const plan: TimerPlan = { owner, firing, removesAll: isDeleted, changes: planned };
     return this.#overflowOf(plan, changes) ?? plan;
   }
 
-  /** Carries out a plan in the transaction in which it was made. Throws errors of SQLite. */
-  carryOut({ owner, fired, removesAll, changes }: TimerPlan): void {
-    if (fired !== undefined) this.end(...fired);
+  /**
+   * Removes or changes the timer whose firing a plan ends, in the transaction in which the plan was made. Returns
+   * SVC_TIMER_GONE if the occurrence is not the timer's any more, or SVC_JOURNAL_CORRUPT, and then has changed nothing.
+   * Throws errors of SQLite.
+   */
+  endFiring({ firing }: TimerPlan): SvcError | undefined {
+    if (firing === undefined) return undefined;
+    const { occurrence, end } = firing;
+    const { number, dueMs, attempts } = occurrence;
+    if (end.kind === 'remove')
+      return this.#removed(this.#remove.run(number, dueMs, attempts).changes)
+        ? undefined
+        : timerGone();
+    const before = this.#get(occurrence);
+    if (before instanceof SvcError) return before;
+    if (before === undefined) return timerGone();
+    this.update({ ...before, ...stateAfter(before, end) });
+    return undefined;
+  }
+
+  /** Carries out the rest of a plan, after `endFiring`. Throws errors of SQLite. */
+  carryOut({ owner, removesAll, changes }: TimerPlan): void {
     if (removesAll) this.removeAll(owner.entityNo);
     for (const change of changes)
       if (typeof change === 'string') this.remove(owner, change);
@@ -178,16 +201,12 @@ export class StoredTimers {
     this.#noteNext(timer);
   }
 
-  /** Stores the state after a firing, or removes the timer. Throws errors of SQLite. */
-  end(before: StoredTimer, after: StoredTimer | undefined): void {
-    if (after === undefined) {
-      this.#removed(this.#remove.run(before.number).changes);
-      return;
-    }
-    const { dueMs, nextMs, attempts, fault } = after;
-    const crc = timerChecksum(after);
-    this.#update.run(dueMs, nextMs ?? null, attempts, fault ?? null, crc, after.number);
-    this.#noteNext(after);
+  /** Stores a timer in another state. Throws errors of SQLite. */
+  update(timer: StoredTimer): void {
+    const { dueMs, nextMs, attempts, fault } = timer;
+    const crc = timerChecksum(timer);
+    this.#update.run(dueMs, nextMs ?? null, attempts, fault ?? null, crc, timer.number);
+    this.#noteNext(timer);
   }
 
   #noteNext({ nextMs = Infinity }: StoredTimer): void {
@@ -199,8 +218,9 @@ export class StoredTimers {
     return Number(count) > 0;
   }
 
-  #get(number: number): StoredTimer | SvcError | undefined {
-    const row = this.#find.get(number);
+  /** Returns the timer that waits for an occurrence; undefined if none does. */
+  #get({ number, dueMs, attempts }: FiredOccurrence): StoredTimer | SvcError | undefined {
+    const row = this.#find.get(number, dueMs, attempts);
     return row && timerIn(row as unknown as TimerRow);
   }
 
@@ -212,7 +232,7 @@ export class StoredTimers {
 
   /** Returns SVC_TIMERS_FULL if the plan adds timers beyond the limits. */
   #overflowOf(
-    { owner, fired, removesAll }: TimerPlan,
+    { owner, firing, removesAll }: TimerPlan,
     changes: readonly TimerWrite[],
   ): SvcError | undefined {
     const sets = changes.filter(({ kind }) => kind === 'set').length;
@@ -226,9 +246,11 @@ export class StoredTimers {
     const all = this.#namesOf.all(owner.entityNo).map((row) => String(row['name']));
     const names = new Set(removesAll ? [] : all);
     let removedElsewhere = 0;
-    if (fired !== undefined && fired[1] === undefined) {
-      const isOwn = owner.entity !== undefined && isSame(fired[0].owner, owner.entity);
-      if (isOwn) names.delete(fired[0].name);
+    const removed = firing?.end.kind === 'remove' ? this.#get(firing.occurrence) : undefined;
+    if (removed instanceof SvcError) return removed;
+    if (removed !== undefined) {
+      const isOwn = owner.entity !== undefined && isSame(removed.owner, owner.entity);
+      if (isOwn) names.delete(removed.name);
       else removedElsewhere = 1;
     }
     for (const { kind, name } of changes)

@@ -2,42 +2,41 @@
 // all timers for operators. A damaged timer is reported, and never keeps the others from being read.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
-import type { StoredTimer } from '../../engine/needs/timers.ts';
+import type { DuePosition, StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { TimerCounts } from '../timer-series.ts';
 import { openForReading } from './journal-file.ts';
 import { countIn } from './journal-schema.ts';
 import { journalFailure } from './sqlite-failure.ts';
 import {
+  DUE_COLUMNS,
+  type DueTimerRead,
   SERVICE_NO,
   TIMER_COLUMNS,
   TIMER_TABLES,
   type TimerRow,
+  dueTimerOf,
   storedTimerOf,
 } from './stored-timer-row.ts';
 
 const SELECT = `SELECT ${TIMER_COLUMNS} FROM ${TIMER_TABLES}`;
 /** Through the index of `next_ms`, which ends with the row's number. */
-const DUE = `${SELECT} WHERE t.next_ms <= ?1 AND (t.next_ms, t.tno) > (?2, ?3)
+const DUE = `SELECT ${DUE_COLUMNS} FROM ${TIMER_TABLES} WHERE t.next_ms <= ?1 AND (t.next_ms, t.tno) > (?2, ?3)
   ORDER BY t.next_ms, t.tno LIMIT ${countIn('?4')}`;
 const EARLIEST = 'SELECT next_ms FROM timer WHERE next_ms > ? ORDER BY next_ms LIMIT 1';
 const COUNTS = `SELECT count(*), count(next_ms), (SELECT min(next_ms) FROM timer WHERE next_ms IS NOT NULL) FROM timer`;
 const OWNER_NO = '(SELECT eno FROM entity WHERE component = ?3 AND id = ?4)';
 const LOWEST = -(2n ** 63n);
 
-/** The position of a timer in the order of firing. */
-export interface DuePosition {
-  /** Infinity for a dead timer. */
-  readonly nextMs: number;
-  readonly number: number;
-}
-
 /** Timers in order, and the failures of damaged ones among them. */
-export interface TimerPage {
-  readonly timers: readonly StoredTimer[];
+export interface TimerPage<T = StoredTimer> {
+  readonly timers: readonly T[];
   /** SVC_JOURNAL_CORRUPT for each damaged timer. */
   readonly damaged: readonly SvcError[];
-  /** Position of the last timer of the page, damaged ones included, after which the next page begins. */
+  /**
+   * Position of the last timer of the page, damaged ones included, after which the next page begins. `nextMs`: Infinity for
+   * a dead timer.
+   */
   readonly last: DuePosition | undefined;
 }
 
@@ -74,11 +73,11 @@ export class TimerReader {
 
   /**
    * Returns timers that are due at a time, in milliseconds since 1970, in the order of `nextMs` and then of `number`, at
-   * most `limit`. `after`: only those after this position.
+   * most `limit`. `after`: only those after this position. Inputs of more than 4 KiB are left out.
    */
-  due(nowMs: number, limit: number, after?: DuePosition): TimerPage {
+  due(nowMs: number, limit: number, after?: DuePosition): TimerPage<DueTimerRead> {
     const { nextMs, number } = after ?? { nextMs: LOWEST, number: LOWEST };
-    return pageOf(this.#rows(DUE, [nowMs, nextMs, number, limit]));
+    return pageOf(this.#rows(DUE, [nowMs, nextMs, number, limit]), dueTimerOf);
   }
 
   /** Returns the earliest `nextMs` after a time; undefined: there is none. */
@@ -90,7 +89,7 @@ export class TimerReader {
   /** Returns timers in the order in which they were set, with a number after `afterNumber`, at most `limit`. */
   list(filter: TimerFilter, afterNumber: number, limit: number): TimerPage {
     const { sql, values } = timerList(filter, afterNumber, limit);
-    return pageOf(this.#rows(sql, values));
+    return pageOf(this.#rows(sql, values), storedTimerOf);
   }
 
   /** Counts the timers, a million in some 20 ms. */
@@ -150,13 +149,13 @@ export function timerList(
   };
 }
 
-/** Returns the timers in rows of `TIMER_COLUMNS` that were read in the order of firing or of setting. */
-export function pageOf(rows: readonly TimerRow[]): TimerPage {
-  const timers: StoredTimer[] = [];
+/** Returns the timers in rows, in the order of the rows. `timerOf` throws SVC_JOURNAL_CORRUPT for a damaged one. */
+export function pageOf<T>(rows: readonly TimerRow[], timerOf: (row: TimerRow) => T): TimerPage<T> {
+  const timers: T[] = [];
   const damaged: SvcError[] = [];
   for (const row of rows)
     try {
-      timers.push(storedTimerOf(row));
+      timers.push(timerOf(row));
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       damaged.push(error);

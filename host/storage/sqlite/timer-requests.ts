@@ -4,7 +4,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '../../model/entity.ts';
 import type { ServiceSchedule } from '../timer-administration.ts';
-import { retriedAt, scheduleChanges } from '../timer-rules.ts';
+import { retriedAt, scheduleChanges } from '../stored-timer-rules.ts';
 import { journalFailure } from './sqlite-failure.ts';
 import { type Owner, SERVICE, type StoredTimers } from './stored-timers.ts';
 
@@ -66,7 +66,7 @@ export class TimerRequests {
     if (request.kind === 'cancel-timer') return this.#timers.remove(owner, request.name);
     const timer = this.#timers.ofOwner(owner).get(request.name);
     const retried = timer && retriedAt(timer, request.nowMs);
-    if (retried !== undefined) this.#timers.end(timer!, retried);
+    if (retried !== undefined) this.#timers.update(retried);
     return retried !== undefined;
   }
 

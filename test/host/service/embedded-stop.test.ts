@@ -3,11 +3,14 @@ import { setTimeout as after } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
+  callOf,
   createService,
   defineEndpoint,
   defineEntity,
+  Due,
   get,
   post,
+  type Service,
   type ServiceOptions,
 } from '../../../host/embed.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -54,14 +57,34 @@ async function start(options: object) {
   return service;
 }
 
-/** A service over a folder with a counter of so many events, each of which takes a millisecond to apply. */
-async function slowService() {
+/** Returns a data folder with a counter of so many events. */
+async function longHistory(): Promise<string> {
   const dataFolder = temporaryFolder();
   const { entity: fast } = counting(0);
   const before = await start({ dataFolder, entities: [fast] });
   const client = before.call(fast, 'a');
   await Promise.all(Array.from({ length: EVENTS }, () => client.add()));
   await before.stop();
+  return dataFolder;
+}
+
+const notes = defineEndpoint({
+  prefix: '/notes',
+  access: 'internet',
+  routes: { write: post('/it', { body: Type.String(), reply: 'text' }, ({ body }) => body) },
+});
+
+/** Sends a request whose body never ends until `end` is called. Resolves with the answer or the error. */
+function neverEnding(service: Service) {
+  const { readable: body, writable } = new TransformStream();
+  const headers = { 'content-type': 'application/json' };
+  const answer = service.fetch('/notes/it', { method: 'POST', headers, body, duplex: 'half' });
+  return { answer: answer.catch((error: unknown) => error), end: () => writable.close() };
+}
+
+/** A service over a folder with a counter of so many events, each of which takes a millisecond to apply. */
+async function slowService() {
+  const dataFolder = await longHistory();
   const { entity, applied } = counting(1);
   const service = await start({ dataFolder, entities: [entity] });
   return { service, dataFolder, client: service.call(entity, 'a'), entity, applied };
@@ -93,26 +116,54 @@ describe('a stop whose grace is over', () => {
     await start({ dataFolder, entities: [entity] });
   });
 
+  test('is over for firings when it is over for requests', async () => {
+    const dataFolder = await longHistory();
+    const { entity, applied } = counting(5);
+    const starter = defineEntity({
+      component: 'starter',
+      state: { manifest: 'none', schema: Count },
+      event: {
+        manifest: 'none-event',
+        schema: Type.Union([Type.Object({ type: Type.Literal('none') })]),
+      },
+      empty: () => ({ value: 0 }),
+      apply: (state) => state,
+      commands: {
+        addLater: {
+          handle: (_state, { setTimer }) =>
+            setTimer('add', Due.after(0), callOf(entity, 'a').add()).thenReply(),
+        },
+      },
+      queries: { get: { reply: Count, handle: (state) => state } },
+    });
+    const service = await start({
+      dataFolder,
+      entities: [entity, starter],
+      endpoints: [notes],
+      http: false,
+    });
+    const { answer, end } = neverEnding(service);
+    await (service.call(starter, 'x') as unknown as { addLater(): Promise<unknown> }).addLater();
+    await expect.poll(applied, { interval: 1 }).toBeGreaterThan(0);
+    await service.stop(1_600);
+    await end();
+    expect(await answer).toMatchObject({ code: 'SVC_STOPPING' });
+    // The events take two seconds, so a second grace would be enough for the rest of them.
+    expect(applied()).toBeLessThan(EVENTS);
+  });
+
   test('does not wait for a request whose body never ends', async () => {
     const { entity } = counting(0);
-    const endpoint = defineEndpoint({
-      prefix: '/notes',
-      access: 'internet',
-      routes: { write: post('/it', { body: Type.String(), reply: 'text' }, ({ body }) => body) },
-    });
     const service = await start({
       journal: 'memory',
       entities: [entity],
-      endpoints: [endpoint],
+      endpoints: [notes],
       http: false,
     });
-    const { readable: body, writable } = new TransformStream();
-    const headers = { 'content-type': 'application/json' };
-    const answer = service.fetch('/notes/it', { method: 'POST', headers, body, duplex: 'half' });
-    const outcome = answer.catch((error: unknown) => error);
+    const { answer, end } = neverEnding(service);
     await service.stop(0);
-    await writable.close();
-    expect(await outcome).toMatchObject({ code: 'SVC_STOPPING' });
+    await end();
+    expect(await answer).toMatchObject({ code: 'SVC_STOPPING' });
   });
 });
 

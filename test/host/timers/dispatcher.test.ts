@@ -55,20 +55,17 @@ describe('a due timer', () => {
   });
 
   test('carries what its execution needs', async () => {
-    const timers = started({ settings: { attemptsMax: 4 } });
+    const timers = started();
     const number = timers.set({ dueMs: NOW - 150_000, target: 'a', schedule: everyMinute });
     await timers.time.advance(1);
     expect(timers.started).toEqual([
       {
         number,
-        owner: undefined,
-        name: `timer-${number}`,
         target: { component: 'account', id: 'a' },
         command: 'remind',
         input: '{}',
         dueMs: NOW - 150_000,
         attempts: 0,
-        attemptsMax: 4,
         traceParent: undefined,
         rearmMs: NOW + 30_000,
         missed: 2,
@@ -170,19 +167,49 @@ describe('a firing that the runtime cannot execute', () => {
     await timers.time.advance(50);
     expect(targetsOf(timers)).toEqual(['a', 'b']);
     expect(timers.failures.map(String)).toEqual(['Error: The link was lost.']);
+    expect(timers.failures).toHaveLength(1);
     await timers.time.advance(3000);
     expect(targetsOf(timers)).toEqual(['a', 'b', 'a']);
   });
+});
 
-  test('because its schedule cannot be evaluated stays due, and is reported', async () => {
+test('a timer whose schedule cannot be evaluated is dead, and other timers of its target are fired', async () => {
+  const timers = started();
+  const schedule = { kind: 'cron', expression: '* * * * *', zone: 'Europe/Atlantis' } as const;
+  const number = timers.set({ dueMs: NOW, target: 'a', schedule });
+  timers.set(once(NOW + 1, 'a'));
+  await timers.time.advance(50);
+  expect(targetsOf(timers)).toEqual(['a', 'a']);
+  expect(timers.dead.get(number)).toMatch(
+    /^the schedule of the timer cannot be evaluated: .*Atlantis/,
+  );
+  expect([timers.count, timers.failures]).toEqual([0, []]);
+});
+
+describe('a long input', () => {
+  const input = JSON.stringify('x'.repeat(1000));
+
+  test('is read when its timer is fired', async () => {
     const timers = started();
-    const schedule = { kind: 'cron', expression: '* * * * *', zone: 'Europe/Atlantis' } as const;
-    const number = timers.set({ dueMs: NOW, target: 'a', schedule });
-    timers.set(once(NOW, 'b'));
-    await timers.time.advance(500);
-    expect(targetsOf(timers)).toEqual(['b']);
-    expect(timers.stored(number)).toBeDefined();
-    expect(String(timers.failures[0])).toContain('Atlantis');
+    timers.input = input;
+    timers.set(once(NOW, 'a'));
+    await timers.time.advance(1);
+    expect(timers.started).toMatchObject([{ input }]);
+  });
+
+  test('that is damaged or gone fires nothing, and holds nothing back', async () => {
+    const timers = started();
+    timers.input = input;
+    const number = timers.set(once(NOW, 'a'));
+    timers.input = '{}';
+    timers.set(once(NOW + 1, 'a'));
+    timers.unreadable.add(number);
+    await timers.time.advance(50);
+    expect(timers.started.map(({ dueMs }) => dueMs)).toEqual([NOW + 1]);
+    timers.unreadable.clear();
+    timers.input = input;
+    await timers.time.advance(2000);
+    expect(timers.started.map(({ dueMs }) => dueMs)).toEqual([NOW + 1, NOW]);
   });
 });
 

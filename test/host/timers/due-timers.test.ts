@@ -1,14 +1,12 @@
 // The bounded part of the due timers that is in memory: what it holds, and when it reads the rest.
 import { expect, test } from 'vitest';
 import { DueTimers, type HeldTest } from '../../../host/timers/due-timers.ts';
-import type { DuePosition, PendingTimer } from '../../../host/timers/timer-source.ts';
+import type { DuePosition, DueTimer } from '../../../host/engine/needs/timers.ts';
 
 const ANY: HeldTest = { isInFlight: () => false, isBusy: () => false, isPaused: () => false };
 
-const timer = (number: number, nextMs = number): PendingTimer => ({
+const timer = (number: number, nextMs = number): DueTimer => ({
   number,
-  owner: undefined,
-  name: 'x',
   target: { component: 'account', id: `t${number}` },
   command: 'remind',
   input: '{}',
@@ -16,17 +14,14 @@ const timer = (number: number, nextMs = number): PendingTimer => ({
   dueMs: nextMs,
   nextMs,
   attempts: 0,
-  attemptsMax: undefined,
-  fault: undefined,
-  setMs: 0,
   traceParent: undefined,
 });
 
-const isAfter = (position: DuePosition, { nextMs, number }: PendingTimer) =>
+const isAfter = (position: DuePosition, { nextMs, number }: DueTimer) =>
   nextMs > position.nextMs || (nextMs === position.nextMs && number > position.number);
 
 /** A journal in memory whose timers are in the order of the list, and DueTimers that read it. */
-function reading(stored: PendingTimer[]) {
+function reading(stored: DueTimer[]) {
   let reads = 0;
   const due = new DueTimers({
     due: (nowMs, limit, after) => {
@@ -35,6 +30,7 @@ function reading(stored: PendingTimer[]) {
         .filter((one) => one.nextMs <= nowMs && (after === undefined || isAfter(after, one)))
         .slice(0, limit);
     },
+    input: () => undefined,
     earliestMs: () => undefined,
   });
   return {
@@ -48,8 +44,10 @@ function reading(stored: PendingTimer[]) {
     },
     takeAll: (nowMs = 1_000_000) => {
       const taken: number[] = [];
-      for (let one = due.take(nowMs, () => true); one; one = due.take(nowMs, () => true))
-        taken.push(one.number);
+      due.offer(nowMs, ({ timer: { number } }) => {
+        taken.push(number);
+        return 'taken';
+      });
       return taken;
     },
   };
@@ -80,8 +78,8 @@ test('timers in flight and those of paused targets are not held', () => {
   const { sweep, takeAll } = reading(numbers(1, 5).map((number) => timer(number)));
   sweep(0, {
     ...ANY,
-    isInFlight: ({ number }) => number === 2,
-    isPaused: ({ number }) => number === 4,
+    isInFlight: (number) => number === 2,
+    isPaused: (target) => target === 'account\nt4',
   });
   expect(takeAll()).toEqual([1, 3, 5]);
 });
@@ -121,7 +119,7 @@ test('looks in quick succession do not put off the next sweep', () => {
 test('once a timer found no place, those of busy targets are not held out of their order', () => {
   const { sweep, takeAll } = reading(numbers(1, 2000).map((number) => timer(number)));
   // Each odd number has a target that is busy.
-  sweep(0, { ...ANY, isBusy: ({ number }) => number % 2 === 1 });
+  sweep(0, { ...ANY, isBusy: (target) => Number(target.slice('account\nt'.length)) % 2 === 1 });
   const late = takeAll().filter((number) => number > 512);
   expect(late.length).toBeGreaterThan(50);
   expect(late.filter((number) => number % 2 === 1)).toEqual([]);

@@ -2,13 +2,16 @@
 // what the dispatcher promises: nothing is early, limits hold, the order is kept, and each occurrence is settled once.
 import { Occurrences } from '../../../host/schedule/occurrences.ts';
 import { Dispatcher } from '../../../host/timers/dispatcher.ts';
-import type { Firing, FiringOutcome } from '../../../host/timers/firing.ts';
-import type { DuePosition, PendingTimer } from '../../../host/timers/timer-source.ts';
+import type { Firing } from '../../../host/engine/firing.ts';
+import type { DuePosition, DueTimer } from '../../../host/engine/needs/timers.ts';
 import type { TimerSettings } from '../../../host/engine/timer-settings.ts';
+import type { FiringAnswer } from '../../../host/timers/firing-answer.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** A timer that was due for longer than this, whose target is free, starts before later ones. Two looks lie within it. */
 const NOTICED_MS = 2100;
+/** Inputs of more characters are left out of pages. */
+const LONG = 100;
 
 /** How a firing ends: what the entity makes of it, or that the runtime cannot execute it. */
 export type Ending = 'done' | 'retry' | 'dead' | 'unavailable' | 'rejected';
@@ -25,7 +28,7 @@ export interface Behaviour {
   readonly lateMs: () => number;
 }
 
-interface Stored extends PendingTimer {
+interface Stored extends DueTimer {
   /** When it became due and visible, by the monotonic clock; undefined: it is not due. */
   readonly sinceMs?: number | undefined;
 }
@@ -41,11 +44,17 @@ export class SimulatedTimers {
   readonly violations: string[] = [];
   /** `number` and `dueMs` of each occurrence that was settled. */
   readonly settled = new Set<string>();
+  /** Number of a timer that is dead because of its schedule → the reason. */
+  readonly dead = new Map<number, string>();
   /** Number → occurrences that its firings stood for. */
   readonly passed = new Map<number, number>();
   /** The number of times that the dispatcher has read a page. */
   reads = 0;
   isReadable = true;
+  /** Numbers of timers whose long input cannot be read. */
+  readonly unreadable = new Set<number>();
+  /** The input of all timers that are set, which pages leave out if it is long. */
+  input = '{}';
   readonly #stored = new Map<number, Stored>();
   readonly #firstDueMs = new Map<number, number>();
   #sorted: readonly Stored[] | undefined;
@@ -62,6 +71,7 @@ export class SimulatedTimers {
     this.dispatcher = new Dispatcher({
       source: {
         due: (nowMs, limit, after) => this.#due(nowMs, limit, after),
+        input: (number) => this.#input(number),
         earliestMs: (afterMs) => this.#inOrder().find(({ nextMs }) => nextMs > afterMs)?.nextMs,
       },
       clock: this.time,
@@ -74,23 +84,18 @@ export class SimulatedTimers {
   }
 
   /** Stores a timer, and signals that to the dispatcher. */
-  set(timer: Pick<PendingTimer, 'dueMs' | 'schedule'> & { readonly target: string }): number {
+  set(timer: Pick<DueTimer, 'dueMs' | 'schedule'> & { readonly target: string }): number {
     this.#lastNumber += 1;
     this.#firstDueMs.set(this.#lastNumber, timer.dueMs);
     this.#put({
       number: this.#lastNumber,
-      owner: undefined,
-      name: `timer-${this.#lastNumber}`,
       target: { component: 'account', id: timer.target },
       command: 'remind',
-      input: '{}',
+      input: this.input.length > LONG ? undefined : this.input,
       schedule: timer.schedule,
       dueMs: timer.dueMs,
       nextMs: timer.dueMs,
       attempts: 0,
-      attemptsMax: undefined,
-      fault: undefined,
-      setMs: this.time.nowMs(),
       traceParent: undefined,
     });
     this.time.sleeper.signal();
@@ -107,7 +112,7 @@ export class SimulatedTimers {
     return this.#stored.size;
   }
 
-  stored(number: number): PendingTimer | undefined {
+  stored(number: number): DueTimer | undefined {
     return this.#stored.get(number);
   }
 
@@ -117,7 +122,7 @@ export class SimulatedTimers {
   }
 
   /** Timers that are due now. */
-  overdue(): readonly PendingTimer[] {
+  overdue(): readonly DueTimer[] {
     return this.#inOrder().filter(({ nextMs }) => nextMs <= this.time.nowMs());
   }
 
@@ -132,7 +137,7 @@ export class SimulatedTimers {
     return most;
   }
 
-  #due(nowMs: number, limit: number, after: DuePosition | undefined): readonly PendingTimer[] {
+  #due(nowMs: number, limit: number, after: DuePosition | undefined): readonly DueTimer[] {
     this.reads += 1;
     if (!this.isReadable) throw new Error('The journal cannot be read.');
     const order = this.#inOrder();
@@ -143,7 +148,12 @@ export class SimulatedTimers {
     return end === -1 ? page : page.slice(0, end);
   }
 
-  async #fire(firing: Firing): Promise<FiringOutcome> {
+  #input(number: number): string | undefined {
+    if (!this.isReadable) throw new Error('The journal cannot be read.');
+    return this.#stored.has(number) && !this.unreadable.has(number) ? this.input : undefined;
+  }
+
+  async #fire(firing: Firing): Promise<FiringAnswer> {
     const target = firing.target.id;
     this.#checkStart(firing, target);
     this.started.push(firing);
@@ -155,7 +165,7 @@ export class SimulatedTimers {
     if (ending === 'unavailable' || ending === 'rejected') {
       this.#availableMs.set(target, Infinity);
       if (ending === 'rejected') throw new Error('The link was lost.');
-      return 'unavailable';
+      return { outcome: 'unavailable' };
     }
     if (this.#availableMs.get(target) === Infinity)
       this.#availableMs.set(target, this.time.monotonicMs());
@@ -163,14 +173,19 @@ export class SimulatedTimers {
   }
 
   /** Does what the append of the firing would do. */
-  #end(firing: Firing, ending: 'done' | 'retry' | 'dead', retryMs: number): FiringOutcome {
+  #end(firing: Firing, ending: 'done' | 'retry' | 'dead', retryMs: number): FiringAnswer {
     const timer = this.#stored.get(firing.number);
-    if (timer?.dueMs !== firing.dueMs || timer.attempts !== firing.attempts) return 'gone';
+    if (timer?.dueMs !== firing.dueMs || timer.attempts !== firing.attempts)
+      return { outcome: 'gone' };
     this.cancel(firing.number);
     const attempts = firing.attempts + 1;
-    if (ending === 'retry' && attempts < firing.attemptsMax) {
+    if (firing.scheduleProblem !== undefined) {
+      this.dead.set(firing.number, firing.scheduleProblem);
+      return { outcome: 'settled' };
+    }
+    if (ending === 'retry' && attempts < this.#behaviour.settings.attemptsMax) {
       this.#put({ ...timer, attempts, nextMs: this.time.nowMs() + retryMs, sinceMs: undefined });
-      return 'settled';
+      return { outcome: 'settled' };
     }
     const occurrence = `${firing.number} ${firing.dueMs}`;
     if (this.settled.has(occurrence)) this.violations.push(`${occurrence} was settled twice`);
@@ -180,7 +195,7 @@ export class SimulatedTimers {
     const dueMs = firing.rearmMs;
     if (dueMs !== undefined && ending === 'done')
       this.#put({ ...timer, dueMs, nextMs: dueMs, attempts: 0, sinceMs: undefined });
-    return 'settled';
+    return { outcome: 'settled' };
   }
 
   #checkStart({ number, dueMs, rearmMs }: Firing, target: string): void {
@@ -194,7 +209,7 @@ export class SimulatedTimers {
     if (timer !== undefined) this.#checkOrder(timer);
   }
 
-  #checkOrder(timer: PendingTimer): void {
+  #checkOrder(timer: DueTimer): void {
     const monotonicMs = this.time.monotonicMs();
     for (const other of this.#inOrder()) {
       if (!isBefore(other, timer)) return;

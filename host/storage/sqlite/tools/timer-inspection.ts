@@ -1,7 +1,7 @@
 // TimerInspection reads the timers in a data folder for a person, also while a host runs on it. It reads damaged timers
 // as such, and creates and changes nothing in the folder.
 import { pageOf, type TimerFilter, timerList, type TimerPage } from '../timer-reader.ts';
-import type { TimerRow } from '../stored-timer-row.ts';
+import { storedTimerOf, type TimerRow } from '../stored-timer-row.ts';
 import { ReadingConnection } from './reading-connection.ts';
 
 export type { TimerFilter, TimerPage };
@@ -25,7 +25,8 @@ export class TimerInspection {
   list(filter: TimerFilter, afterNumber: number, limit: number): TimerPage {
     if (this.#connection.format < FIRST_FORMAT_WITH_TIMERS) return NO_TIMERS;
     const { sql, values } = timerList(filter, afterNumber, limit);
-    return pageOf(this.#connection.rows(() => sql, values) as unknown as readonly TimerRow[]);
+    const rows = this.#connection.rows(() => sql, values) as unknown as readonly TimerRow[];
+    return pageOf(rows, storedTimerOf);
   }
 
   /** Closes the file; the next read opens it again. */

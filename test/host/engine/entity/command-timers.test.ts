@@ -100,6 +100,35 @@ describe('a command', () => {
   });
 });
 
+test('a command with too many timers fails no other command, once one has been refused', async () => {
+  const timerLimits = { max: 100, perEntityMax: 1 };
+  const it = new TimersUnderTest({}, new MemoryJournal({ timerLimits }));
+  await it.outcome('a', 'effect', changing(setting('one')));
+  const refused = { events: [added(1)], timers: [setting('two')] };
+  expect(await it.outcome('a', 'effect', refused)).toBe('failed SVC_TIMERS_FULL');
+  const outcomes = ['effect', 'add', 'effect', 'add'].map((command) =>
+    it.outcome('a', command, command === 'add' ? 5 : refused),
+  );
+  const full = 'failed SVC_TIMERS_FULL';
+  expect(await Promise.all(outcomes)).toEqual([full, 5, full, 10]);
+  expect(await it.outcome('a', 'history')).toEqual([5, 5]);
+  // Commands without timers are pipelined as before, and so are others when nothing was refused for a while.
+  const count = async (command: string, input: unknown) => {
+    it.guest.calls.length = 0;
+    it.journal.held = true;
+    const calls = [it.call('a', command, input), it.call('a', 'noop')];
+    const decided = it.guest.calls.length;
+    it.journal.held = false;
+    await it.journal.letAllThrough();
+    await Promise.all(calls);
+    return decided;
+  };
+  expect(await count('add', 1)).toBe(3);
+  expect(await count('effect', changing(setting('one')))).toBe(1);
+  it.nowMs += 10_000;
+  expect(await count('effect', changing(setting('one')))).toBe(2);
+});
+
 describe('stores nothing', () => {
   test.each([
     ['a timer without a name', setting(''), "the name '' of a timer is empty"],

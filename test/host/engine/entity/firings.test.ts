@@ -184,13 +184,26 @@ describe('is put off', () => {
     expect(fault.length).toBeLessThan(1_100);
   });
 
-  test('never, if the module has no such command any more: it is dead at once', async () => {
+  test('while the module has no such command, and no longer', async () => {
     const it = await withTimer();
     const timer = it.timerOf('a')!;
-    expect(await it.fired(timer, { command: 'gone' })).toBe('dead');
-    expect(it.memory.timer(timer.number)?.fault).toBe(
-      "the timer names the command 'gone', which component 'Counter' does not have",
-    );
+    expect(await it.fired(timer, { command: 'gone' })).toBe('retried');
+    const fault = "the timer names the command 'gone', which component 'Counter' does not have";
+    expect(it.timerOf('a')).toMatchObject({ attempts: 1, fault });
+    expect(it.guest.opened).toEqual([]);
+    expect(await it.fired(it.timerOf('a')!)).toBe('replied');
+    expect(await it.outcome('a', 'history')).toEqual([5]);
+  });
+
+  test('never, if its schedule cannot be evaluated: it is dead at once, and calls no guest', async () => {
+    const it = await withTimer('add', 5, { due: { kind: 'every', everyMs: 1_000 } });
+    const timer = it.timerOf('a')!;
+    const scheduleProblem = 'the schedule of the timer cannot be evaluated: no such zone';
+    expect(await it.fired(timer, { scheduleProblem })).toBe('dead');
+    expect(it.memory.timer(timer.number)).toMatchObject({
+      nextMs: undefined,
+      fault: scheduleProblem,
+    });
     expect(it.guest.opened).toEqual([]);
   });
 });
@@ -255,12 +268,11 @@ describe('runs alone:', () => {
     expect(await it.outcome('a', 'history')).toEqual([1, 5, 2, 3]);
   });
 
-  test('an occurrence that was put off meanwhile calls no guest, and commands are pipelined again', async () => {
+  test('an occurrence that was put off meanwhile has no effect, and commands are pipelined again', async () => {
     const it = await withTimer('fault');
     const timer = it.timerOf('a')!;
     expect(await it.fired(timer)).toBe('retried');
-    it.guest.calls.length = 0;
-    expect([await it.fired(timer), it.guest.calls]).toEqual(['gone', []]);
+    expect([await it.fired(timer), it.timerOf('a')!.attempts]).toEqual(['gone', 1]);
     await it.set('a', 'add', 5);
     await it.fired(it.timerOf('a')!);
     it.guest.calls.length = 0;
@@ -271,7 +283,7 @@ describe('runs alone:', () => {
     await Promise.all(commands);
   });
 
-  test('a command before it that cancels the timer wins, and no guest is called for it', async () => {
+  test('a command before it that cancels the timer wins', async () => {
     const it = await withTimer();
     const timer = it.timerOf('a')!;
     const cancel: TimerChange = { kind: 'cancel', name: 'tick' };
@@ -279,7 +291,8 @@ describe('runs alone:', () => {
     const fired = it.fire(timer);
     await cancelled;
     expect(await fired).toEqual({ kind: 'gone' });
-    expect(it.guest.calls).toEqual(['effect']);
+    expect(await it.records('a')).toEqual([]);
+    expect(await it.outcome('a', 'history')).toEqual([]);
   });
 
   test('a cancellation that is on disk before its append wins, and fails no other call', async () => {

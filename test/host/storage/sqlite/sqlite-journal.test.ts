@@ -44,7 +44,8 @@ async function withTimers(timerLimits: TimerLimits) {
   return {
     journal,
     administration: opened,
-    due: (nowMs: number, limit = 1_000) => reader.due(nowMs, limit).timers,
+    due: (nowMs: number, limit = 1_000) =>
+      reader.due(nowMs, limit).timers.map(({ number }) => reader.timer(number)!),
     async discard() {
       reader.close();
       await journal.close();

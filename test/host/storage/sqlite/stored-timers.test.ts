@@ -19,6 +19,7 @@ import {
   encodeAppend,
 } from '../../../../host/storage/sqlite/journal-message.ts';
 import { JournalQuota } from '../../../../host/storage/sqlite/journal-quota.ts';
+import { readTimers } from '../../../../host/service/read-timers.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { StoredTimers } from '../../../../host/storage/sqlite/stored-timers.ts';
 import { TimerReader, openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';
@@ -131,6 +132,7 @@ test('a damaged timer is reported alone, fails its firing, and can be cancelled'
     damaged: [corrupt, corrupt, corrupt],
   });
   edit(dir, "UPDATE entity SET id = 'one'");
+  edit(dir, `UPDATE timer SET due_ms = 2, attempts = 0 WHERE tno = ${b!.number}`);
   await withJournal(dir, async (journal) => {
     const failed = await end(journal, one, b!, { kind: 'retry', nextMs: 9, fault: 'f' });
     expect(failed).toMatchObject(corrupt);
@@ -141,6 +143,46 @@ test('a damaged timer is reported alone, fails its firing, and can be cancelled'
     expect(await change(journal, one, { kind: 'cancel', name: 'b' })).toBeUndefined();
   });
   expect(readerOf(dir).due(10, 10)).toMatchObject({ timers: [c], damaged: [] });
+});
+
+test('a long input is left out of what is due, and its damage is found when it is read', async () => {
+  const dir = temporaryFolder();
+  const input = JSON.stringify('x'.repeat(5_000));
+  await withJournal(dir, (journal) =>
+    change(journal, one, timerAt('long', 1, { input }), timerAt('short', 2)),
+  );
+  const [long, short] = readerOf(dir).due(10, 10).timers;
+  expect([long!.input, short!.input]).toEqual([undefined, '{"why":"time"}']);
+  expect(long).toMatchObject({ name: 'long', nextMs: 1, owner: one });
+  expect(readerOf(dir).timer(long!.number)?.input).toBe(input);
+  edit(dir, `UPDATE timer SET command = 'other' WHERE tno = ${long!.number}`);
+  const damaged: unknown[] = [];
+  const source = readTimers(readerOf(dir), (error) => damaged.push(error));
+  expect(source.due(10, 10, undefined)).toHaveLength(2);
+  expect(source.input(long!.number)).toBeUndefined();
+  expect(damaged).toMatchObject([{ code: 'SVC_JOURNAL_CORRUPT' }]);
+  expect(source.input(1_000)).toBeUndefined();
+  edit(dir, `UPDATE timer SET schedule = '{' WHERE tno = ${long!.number}`);
+  expect(readerOf(dir).due(10, 10)).toMatchObject({
+    timers: [{ name: 'short' }],
+    damaged: [{ code: 'SVC_JOURNAL_CORRUPT' }],
+  });
+});
+
+test('cancelling a timer of an entity of which nothing is stored, or ending a firing of it, stores no entity', async () => {
+  const { database, reader, store } = writer();
+  const entities = () => database.prepare('SELECT id FROM entity ORDER BY eno').all();
+  expect(store(one, { changes: [{ kind: 'cancel', name: 'a' }] })).toBeUndefined();
+  expect(entities()).toEqual([]);
+  expect(store(one, { changes: [timerAt('a', 1), timerAt('b', 2)] })).toBeUndefined();
+  const [a, b] = reader.due(10, 10).timers;
+  const retry = { kind: 'retry', nextMs: 5, fault: 'f' } as const;
+  expect(store(two, { firing: { occurrence: b!, end: retry }, changes: [] })).toBeUndefined();
+  expect(
+    store(two, { firing: { occurrence: a!, end: { kind: 'remove' } }, changes: [] }),
+  ).toBeUndefined();
+  expect(reader.due(10, 10).timers).toMatchObject([{ name: 'b', attempts: 1 }]);
+  expect(entities()).toEqual([{ id: 'one' }]);
 });
 
 test('a transaction that fails leaves timers, and their count, as they were', () => {

@@ -1,4 +1,4 @@
-// TimerRules are the rules of stored timers that every journal follows: when a new timer is due for the first time, what
+// StoredTimerRules are the rules that every journal follows for its timers: when a new timer is due for the first time, what
 // the end of a firing leaves of its timer, and the failures of appends with timers.
 import type { FiringEnd, StoredTimer, TimerToStore, TimerWrite } from '../engine/needs/timers.ts';
 import type { EntityRef } from '../model/entity.ts';
@@ -150,7 +150,7 @@ export function timerGone(): SvcError {
 }
 
 /** The number of timers before and after an append. */
-export interface TimerCounts {
+export interface TimerGrowth {
   readonly ofEntity: readonly [before: number, after: number];
   readonly ofService: readonly [before: number, after: number];
 }
@@ -161,7 +161,7 @@ export interface TimerCounts {
  */
 export function timersFull(
   entity: EntityRef | undefined,
-  { ofEntity, ofService }: TimerCounts,
+  { ofEntity, ofService }: TimerGrowth,
   { perEntityMax, max }: TimerLimits,
 ): SvcError | undefined {
   if (entity !== undefined && ofEntity[1] > perEntityMax && ofEntity[1] > ofEntity[0])
