@@ -4,6 +4,7 @@ import type { StoredTimer } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { jsonLine, storedJson, timeText } from './printed-value.ts';
 import { outputStyle } from './terminal.ts';
+import { tableLines } from './text-table.ts';
 import { ownerText } from './timer-owner.ts';
 
 /** Functions that return the parts of a list, called in this order. `first`: true for the first page. */
@@ -14,8 +15,6 @@ export interface TimerPrinter {
   tail(last: number | undefined): string;
 }
 
-/** Columns whose texts are padded to the longest one of a page are padded to at most this width. */
-const WIDTH_MAX = 40;
 const HEADS = ['due', 'next', 'attempts', 'owner', 'name', 'command', 'last fault'] as const;
 
 export function timerPrinter(format: string): TimerPrinter {
@@ -36,15 +35,7 @@ const TEXT_PRINTER: TimerPrinter = {
   head: () => '',
   page: (timers, first) => {
     const rows = timers.map(cellsOf);
-    const widths = HEADS.map((head, column) =>
-      Math.min(WIDTH_MAX, Math.max(head.length, ...rows.map((row) => row[column]!.length))),
-    );
-    const lines = [...(first && rows.length > 0 ? [HEADS] : []), ...rows].map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    );
+    const lines = tableLines(HEADS, rows, first && rows.length > 0);
     if (first && lines.length > 0) lines[0] = outputStyle('bold', lines[0]!);
     return lines.map((text) => `${text}\n`).join('');
   },

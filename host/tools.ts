@@ -75,7 +75,22 @@ export {
   type TimerFilter,
   type TimerPage,
 } from './storage/sqlite/tools/timer-inspection.ts';
-export { changeFolder, type ControlRequest, type FolderChange } from './service/folder-control.ts';
+export {
+  changeFolder,
+  inspectViews,
+  type ControlRequest,
+  type FolderChange,
+} from './service/folder-control.ts';
+export {
+  ConsumerInspection,
+  type InspectedConsumer,
+  type LaneFilter,
+  type LanePage,
+} from './storage/sqlite/tools/consumer-inspection.ts';
+export { type InspectedView, ViewInspection } from './history/view-inspection.ts';
+export type { ViewStatus } from './model/view-status.ts';
+export type { StoredLane } from './engine/needs/consumers.ts';
+export type { RowPage } from './model/view.ts';
 export { backUpJournal } from './storage/sqlite/tools/journal-backup.ts';
 export { importJournal } from './storage/sqlite/tools/journal-import.ts';
 export { journalEntries } from './storage/sqlite/tools/journal-source.ts';

@@ -13,23 +13,24 @@ const DEADLINE_MS = 15_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /**
- * Sends a request, and resolves with the answer. `socket`: a path from a file, which is checked. Rejects with
- * SVC_CONTROL_UNAVAILABLE if the host cannot be reached or its answer does not arrive, and with SVC_ANSWER_TIMED_OUT.
+ * Sends a request, and resolves with the answer. `socket`: a path from a file, which is checked. `body`: undefined for a
+ * request that only reads. Rejects with SVC_CONTROL_UNAVAILABLE if the host cannot be reached or its answer does not
+ * arrive, and with SVC_ANSWER_TIMED_OUT.
  */
 export async function sendControl(
   socket: string,
   path: string,
-  body: object,
+  body?: object,
 ): Promise<ControlAnswer> {
   const problem = controlSocketProblem(socket);
   if (problem !== undefined) throw unavailable(socket, problem);
   const { promise, resolve, reject } = Promise.withResolvers<ControlAnswer>();
-  const text = JSON.stringify(body);
+  const text = body === undefined ? '' : JSON.stringify(body);
   const signal = AbortSignal.timeout(DEADLINE_MS);
   const outgoing = request({
     socketPath: socket,
     agent: false,
-    method: 'POST',
+    method: body === undefined ? 'GET' : 'POST',
     path,
     headers: {
       host: 'localhost',

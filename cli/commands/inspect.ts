@@ -9,6 +9,7 @@ import {
   declaredCors,
   type ModuleDescriptor,
   type ScheduleDescriptor,
+  type ViewDescriptor,
 } from '@svc/contract';
 import type { ModuleReport } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
@@ -123,7 +124,7 @@ function textOf({
 }
 
 function descriptorLines(descriptor: ModuleDescriptor): string[] {
-  const { sdk, protocol, entities, endpoints, schedules } = descriptor;
+  const { sdk, protocol, entities, endpoints, views, consumers, schedules } = descriptor;
   return [
     ...section('built with', [`${sdk.name} ${sdk.version}, protocol ${protocol}`]),
     ...section(
@@ -146,7 +147,28 @@ function descriptorLines(descriptor: ModuleDescriptor): string[] {
         }),
       ),
     ),
+    ...(views === undefined ? [] : section('views', views.flatMap(viewLines))),
+    ...(consumers === undefined
+      ? []
+      : section(
+          'consumers',
+          consumers.map(({ id, start, sources }) =>
+            row(id, `of ${sources.join(', ')}, from ${start}`),
+          ),
+        )),
     ...(schedules === undefined ? [] : section('schedules', schedules.map(scheduleText))),
+  ];
+}
+
+function viewLines({ id, sources, indexes, queries, definition }: ViewDescriptor): string[] {
+  const version =
+    definition === undefined ? 'of this module' : `version ${definition.slice(0, VERSION_DIGITS)}`;
+  return [
+    `${id}  (of ${sources.join(', ')}; ${version})`,
+    ...indexes.map((fields) => `  ${row('index', fields.join(', '))}`),
+    ...queries.map(
+      ({ name, where }) => `  ${row('query', where === '' ? name : `${name}: ${where}`)}`,
+    ),
   ];
 }
 

@@ -6,8 +6,8 @@ export const timersCancel = command(
   {
     name: 'timers cancel',
     summary: 'cancel a timer',
-    about: `Removes a timer from a journal, so that it never fires. If svc run or svc dev serves the folder, that
-host makes the change. Otherwise the command takes the folder's lock.`,
+    about: `Removes a timer from a journal, so that it never fires. If svc run or svc dev serves the folder,
+that host makes the change. Otherwise the command takes the folder's lock.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, OWNER_WORD, { name: 'NAME' }],
     options: {},
     notes: `OWNER is the entity that the timer belongs to, as COMPONENT/ID, or 'service' for a schedule of the

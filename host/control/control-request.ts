@@ -1,13 +1,30 @@
 // ControlRequest: a change of a service that an operator asks for, by a command or in the console.
 import type { EntityRef } from '../model/entity.ts';
+import type { ViewStatus } from '../model/view-status.ts';
 
 export type ControlRequest =
   /** `owner`: null for a schedule of the service. */
   | { readonly kind: 'cancel-timer'; readonly owner: EntityRef | null; readonly name: string }
-  | { readonly kind: 'retry-timer'; readonly owner: EntityRef | null; readonly name: string };
+  | { readonly kind: 'retry-timer'; readonly owner: EntityRef | null; readonly name: string }
+  | { readonly kind: 'rebuild-view'; readonly view: string }
+  /** Leaves out the event at which the view has stopped. */
+  | ({ readonly kind: 'skip-in-view'; readonly view: string } & SkippedHere)
+  | { readonly kind: 'retry-lane'; readonly consumer: string; readonly entity: EntityRef }
+  /** Settles the event at which the lane is parked, without handling it. */
+  | ({ readonly kind: 'skip-in-lane'; readonly consumer: string } & SkippedHere);
+
+/** The event that is skipped, and why, for people who read it later. */
+interface SkippedHere {
+  readonly entity: EntityRef;
+  /** Number of the event among the records of its entity, from 1. */
+  readonly seq: number;
+  readonly reason: string;
+}
 
 /** Carries out requests. */
 export interface ControlledService {
+  /** Returns how the views of the service fare. */
+  views(): readonly ViewStatus[];
   /**
    * Resolves with whether there was something to change, once the change is on disk. Rejects with an SvcError that says
    * why nothing was changed.
@@ -19,10 +36,16 @@ export interface ControlledService {
 const KINDS: Readonly<Record<string, ControlRequest['kind']>> = {
   '/timers/cancel': 'cancel-timer',
   '/timers/retry': 'retry-timer',
+  '/views/rebuild': 'rebuild-view',
+  '/views/skip': 'skip-in-view',
+  '/consumers/retry': 'retry-lane',
+  '/consumers/skip': 'skip-in-lane',
 };
 
 /** Maximum UTF-16 units of a text in a request, such as an id. */
 const TEXT_UNITS_MAX = 4_096;
+/** Maximum UTF-16 units of the reason for which an event is skipped. */
+export const REASON_UNITS_MAX = 1_000;
 
 /** A request that is not understood. `message` says why, for its sender. */
 export class InvalidControlRequest extends Error {}
@@ -36,7 +59,10 @@ export function controlMessage({ kind, ...body }: ControlRequest): {
   return { path, body };
 }
 
-/** Returns whether there are requests at this path. */
+/** The path at which the control socket gives the views of the service. */
+export const VIEWS_PATH = '/views';
+
+/** Returns whether there are requests for changes at this path. */
 export function isControlPath(path: string): boolean {
   return Object.hasOwn(KINDS, path);
 }
@@ -45,9 +71,33 @@ export function isControlPath(path: string): boolean {
 export function readControlRequest(path: string, body: string): ControlRequest {
   const kind = KINDS[path]!;
   const members = new Members(parsed(body));
-  const request: ControlRequest = { kind, owner: members.owner(), name: members.text('name') };
+  const request = requestOf(kind, members);
   members.end();
   return request;
+}
+
+function requestOf(kind: ControlRequest['kind'], members: Members): ControlRequest {
+  switch (kind) {
+    case 'cancel-timer':
+    case 'retry-timer':
+      return { kind, owner: members.owner(), name: members.text('name') };
+    case 'rebuild-view':
+      return { kind, view: members.text('view') };
+    case 'skip-in-view':
+      return { kind, view: members.text('view'), ...skippedIn(members) };
+    case 'retry-lane':
+      return { kind, consumer: members.text('consumer'), entity: members.entity('entity') };
+    case 'skip-in-lane':
+      return { kind, consumer: members.text('consumer'), ...skippedIn(members) };
+  }
+}
+
+function skippedIn(members: Members): SkippedHere {
+  return {
+    entity: members.entity('entity'),
+    seq: members.number('seq'),
+    reason: members.text('reason', REASON_UNITS_MAX),
+  };
 }
 
 function parsed(body: string): Readonly<Record<string, unknown>> {
@@ -70,12 +120,18 @@ class Members {
     this.#given = new Map(Object.entries(given));
   }
 
-  text(name: string): string {
+  text(name: string, unitsMax = TEXT_UNITS_MAX): string {
     const value = this.#take(name);
-    if (typeof value === 'string' && value.length <= TEXT_UNITS_MAX) return value;
+    if (typeof value === 'string' && value.length <= unitsMax) return value;
     throw new InvalidControlRequest(
-      `The member '${name}' has to be a text of at most ${TEXT_UNITS_MAX} characters.`,
+      `The member '${name}' has to be a text of at most ${unitsMax} characters.`,
     );
+  }
+
+  number(name: string): number {
+    const value = this.#take(name);
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
+    throw new InvalidControlRequest(`The member '${name}' has to be a whole number from 1.`);
   }
 
   entity(name: string): EntityRef {

@@ -12,6 +12,7 @@ import {
   InvalidControlRequest,
   isControlPath,
   readControlRequest,
+  VIEWS_PATH,
 } from './control-request.ts';
 
 const CONNECTIONS_MAX = 16;
@@ -81,6 +82,7 @@ export class ControlServer {
 
   async #answerTo(request: IncomingMessage): Promise<Answer> {
     const { method, url = '' } = request;
+    if (url === VIEWS_PATH) return this.#views(request);
     if (!isControlPath(url)) return refused(404, 'There is nothing at this path.');
     if (method !== 'POST') return refused(405, 'This path takes POST.');
     try {
@@ -95,6 +97,16 @@ export class ControlServer {
       if (request.destroyed && !request.complete) return refused(400, 'The request is incomplete.');
       this.#bug(error);
       return refused(500, 'The change has failed. The log of the service says why.');
+    }
+  }
+
+  #views({ method }: IncomingMessage): Answer {
+    if (method !== 'GET') return refused(405, 'This path takes GET.');
+    try {
+      return { status: 200, body: { views: this.#options.service.views() } };
+    } catch (error) {
+      this.#bug(error);
+      return refused(500, 'The answer could not be made. The log of the service says why.');
     }
   }
 
@@ -151,7 +163,6 @@ function send(response: ServerResponse, { status, body }: Answer): void {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     connection: 'close',
-    ...(status === 405 ? { allow: 'POST' } : {}),
   });
   response.end(text);
 }

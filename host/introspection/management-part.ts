@@ -6,6 +6,7 @@ import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
 import { type ReadinessCheck, readinessReport } from './management/readiness.ts';
 import { newSpanId, spanIdText } from '@svc/kit/trace-context';
+import type { ViewStatus } from '../model/view-status.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
 import type { ServiceView } from './service-view.ts';
@@ -56,7 +57,7 @@ export class ManagementPart implements IntrospectionPart {
   }
 
   #checks(): readonly ReadinessCheck[] {
-    const { settings, shards, source, journal } = this.#view;
+    const { settings, shards, source, journal, views } = this.#view;
     let isAdmitted = false;
     // A refused module ends the service, which reports the reason.
     source.then(
@@ -93,6 +94,12 @@ export class ManagementPart implements IntrospectionPart {
         failureReason: () => (this.#isStopping ? 'The instance is stopping.' : undefined),
       },
     ];
+    // The instance can be routed to without them: other routes answer, and the journal has no other host that could take over.
+    checks.push({
+      part: 'views',
+      isRequired: false,
+      failureReason: () => unansweredViews(views.read()),
+    });
     if (settings.http)
       checks.push({
         part: 'http',
@@ -101,6 +108,22 @@ export class ManagementPart implements IntrospectionPart {
       });
     return checks;
   }
+}
+
+/** Returns which views do not answer their queries with present rows, and why; undefined if all do. */
+function unansweredViews(views: readonly ViewStatus[]): string | undefined {
+  const sentences = views.flatMap(({ view, state, progress }) => {
+    switch (state) {
+      case 'live':
+        return [];
+      case 'stopped':
+        return [`'${view}' has stopped at an event.`];
+      case 'missing':
+      case 'building':
+        return [`'${view}' is being built (${Math.floor(100 * progress)} %).`];
+    }
+  });
+  return sentences.length === 0 ? undefined : sentences.join(' ');
 }
 
 /** Logs the first failure only, because clients poll. */

@@ -2,6 +2,8 @@
 // statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest in another thread does.
 import type { LimitCounts } from '../model/limit-counters.ts';
 import { consumerFamilies, type ConsumerNumbers } from './observability/consumer-families.ts';
+import type { ViewStatus } from '../model/view-status.ts';
+import { viewFamilies } from './observability/view-families.ts';
 import {
   counter,
   gauge,
@@ -25,6 +27,7 @@ export interface MetricsParts {
   readonly journal: { read(): JournalNumbers };
   readonly timers: { read(): TimerNumbers };
   readonly consumers: { read(): readonly ConsumerNumbers[] };
+  readonly views: { read(): readonly ViewStatus[] };
   /** Maximum number of spans in the service's window. */
   readonly ringCapacity: number;
 }
@@ -86,7 +89,7 @@ export class MetricsSource {
   }
 
   #families(): Family[] {
-    const { shards, journal, timers, consumers, ringCapacity } = this.#parts;
+    const { shards, journal, timers, consumers, views, ringCapacity } = this.#parts;
     const { numbers } = shards;
     const [first] = numbers;
     return [
@@ -104,6 +107,7 @@ export class MetricsSource {
       ...journalFamilies(journal.read()),
       ...timerFamilies(timers.read()),
       ...consumerFamilies(consumers.read()),
+      ...viewFamilies(views.read()),
       ...limitFamilies(shards.counters.read()),
       gauge('svc_shards', 'Shards that the service has.', shards.count),
       gauge('svc_shards_listening', 'Shards that serve.', shards.serving.filter(Boolean).length),

@@ -5,6 +5,7 @@ import type { HistoryReader } from '../history/reader/history-reader.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { AddressNames } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
+import type { ViewStatus } from '../model/view-status.ts';
 import { type MetricsParts, MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';
@@ -12,6 +13,8 @@ import type { ServiceShards } from './service-shards.ts';
 export interface ServiceView {
   readonly settings: IntrospectionSettings;
   readonly shards: ServiceShards;
+  /** How the views of the service fare; none if it declares none. */
+  readonly views: { read(): readonly ViewStatus[] };
   readonly metrics: MetricsSource;
   /** The source that is served first. It rejects if the source is refused, which ends the service. */
   readonly source: Promise<SourceDescription>;
@@ -73,10 +76,8 @@ export function serviceView({
   consumerSeries: consumers,
   ...parts
 }: ViewParts): ServiceView {
-  const { shards, settings } = parts;
+  const { shards, settings, views } = parts;
   const { ringCapacity } = settings.sections.observability;
-  return {
-    ...parts,
-    metrics: new MetricsSource({ shards, journal, timers, consumers, ringCapacity }),
-  };
+  const metrics = new MetricsSource({ shards, journal, timers, consumers, views, ringCapacity });
+  return { ...parts, metrics };
 }

@@ -366,6 +366,7 @@ class EmbeddedService implements Service {
         journalSeries: storage.series,
         timerSeries: this.#timerSeries,
         consumerSeries: this.#consumers,
+        views: { read: () => this.#views?.statuses.read() ?? [] },
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
         journal: this.#opened.promise,
         history: this.#history,

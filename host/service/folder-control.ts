@@ -2,10 +2,11 @@
 // under the lock of the folder.
 import { SVC_ERROR_CODES, SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import { sendControl } from '@svc/kit/control-client';
-import { controlMessage, type ControlRequest } from '../control/control-request.ts';
+import { controlMessage, type ControlRequest, VIEWS_PATH } from '../control/control-request.ts';
+import { type InspectedView, ViewInspection } from '../history/view-inspection.ts';
+import type { ViewStatus } from '../model/view-status.ts';
 import { readOwner } from '../storage/sqlite/data-folder.ts';
-import { changeTimers } from '../storage/sqlite/tools/timer-change.ts';
-import { changeTimer } from './service-control.ts';
+import { changeStoppedFolder } from './stopped-folder.ts';
 
 export type { ControlRequest };
 
@@ -23,13 +24,43 @@ export interface FolderChange {
  */
 export async function changeFolder(dir: string, request: ControlRequest): Promise<FolderChange> {
   try {
-    const changed = await changeTimers(dir, (journal) => changeTimer(journal, request));
+    const changed = await changeStoppedFolder(dir, request);
     return { changed, byHost: false };
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'SVC_DATA_IN_USE') throw error;
     const socket = readOwner(dir)?.control;
     if (socket === undefined) throw withoutSocket(error);
     return { changed: await changedByHost(socket, request), byHost: true };
+  }
+}
+
+/**
+ * Returns the views of a folder as its files show them, and, if a host with a control socket runs on the folder, with what the
+ * host knows of them. Rejects with SVC_JOURNAL_….
+ */
+export async function inspectViews(dir: string): Promise<readonly InspectedView[]> {
+  const inspection = new ViewInspection(dir);
+  try {
+    const found = inspection.list();
+    const byHost = found.length === 0 ? new Map<string, ViewStatus>() : await viewsOfHost(dir);
+    return found.map((view) => ({ ...view, status: byHost.get(view.status.view) ?? view.status }));
+  } finally {
+    inspection.close();
+  }
+}
+
+/** Returns the views of the host that runs on a folder, by their ids; none if no host answers. Never rejects. */
+async function viewsOfHost(dir: string): Promise<ReadonlyMap<string, ViewStatus>> {
+  const socket = readOwner(dir)?.control;
+  if (socket === undefined) return new Map();
+  try {
+    const { status, body } = await sendControl(socket, VIEWS_PATH);
+    const { views } = parsed(body);
+    if (status !== 200 || !Array.isArray(views)) return new Map();
+    return new Map((views as readonly ViewStatus[]).map((view) => [view.view, view]));
+  } catch {
+    // The host has ended, or belongs to another user: the files tell the rest.
+    return new Map();
   }
 }
 

@@ -2,7 +2,7 @@
 // other work goes on, and are queried in the same thread.
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
-import type { ViewStore } from '../engine/needs/views.ts';
+import type { SkippedEvent, ViewStore } from '../engine/needs/views.ts';
 import type { SharedViewMemory } from '../model/view.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { Log } from '@svc/kit/log';
@@ -12,6 +12,8 @@ import { removeUnusedViews } from '../views/unused-views.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { ViewFinder } from '../views/view-finder.ts';
 import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
+import type { ViewProblem } from '../views/view-report.ts';
+import { ViewStatuses } from './view-statuses.ts';
 
 /** Records of a slice. */
 const SLICE_RECORDS = 250;
@@ -27,6 +29,8 @@ export interface ProcessViewsNeeds {
 
 export class ProcessViews {
   readonly finder: ViewFinder;
+  /** How the views fare. */
+  readonly statuses: ViewStatuses;
   readonly #projector: ViewProjector;
 
   /** Begins to build and follow the views. */
@@ -49,6 +53,8 @@ export class ProcessViews {
       positions: feed,
       waitMs: limits.waitMs,
     });
+    const problems = new Map<string, ViewProblem>();
+    const skipped = new Map<string, readonly SkippedEvent[]>();
     this.#projector = new ViewProjector({
       guest: guest.views!,
       feed,
@@ -57,6 +63,25 @@ export class ProcessViews {
       pace: { rest: () => new Promise((resolve) => void setImmediate(resolve)) },
       pageSizes: { building: SLICE_RECORDS, following: SLICE_RECORDS },
       log,
+      onProblem(view, problem) {
+        if (problem === undefined) problems.delete(view);
+        else problems.set(view, problem);
+      },
+      onSkips: (view, skips) => void skipped.set(view, skips),
+    });
+    this.statuses = new ViewStatuses({
+      reports: () =>
+        projected.map(({ folded: { id, stored }, shared: { state, position } }) => ({
+          id,
+          definition: stored.definition,
+          state,
+          position,
+          problem: problems.get(id),
+          skips: skipped.get(id) ?? [],
+        })),
+      declared: () => descriptor.views ?? [],
+      openFeed: () => feed,
+      nowMs: () => systemClock.nowMs(),
     });
     const folded = projected.map((view) => view.folded);
     removeUnusedViews(store, folded, systemClock.nowMs(), log);

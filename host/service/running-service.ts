@@ -23,6 +23,7 @@ import type { SvcError } from '@svc/kit/svc-error';
 import { ConsumerDispatch } from './consumer-dispatch.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { TimerDispatch } from './timer-dispatch.ts';
+import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
@@ -32,6 +33,7 @@ import type { SettingsSections } from './section-settings.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
+import { followedViews, type ViewStatuses } from './view-statuses.ts';
 import { ViewThreads } from './view-threads.ts';
 
 export interface RunOptions {
@@ -52,6 +54,7 @@ export class RunningService {
   readonly #admission = new AbortController();
   readonly #journal: ServiceJournal;
   readonly #views: ViewThreads;
+  readonly #viewStatuses: ViewStatuses;
   readonly #supervisor: Supervisor;
   readonly #timers: TimerDispatch;
   readonly #control: ServiceControl;
@@ -98,11 +101,22 @@ export class RunningService {
       },
     });
     this.#views = this.#makeViews();
+    this.#viewStatuses = followedViews({
+      reports: () => this.#views.report(),
+      declared: () => this.#served?.descriptor.views ?? [],
+      connection: this.#followerConnection(),
+    });
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
     this.#timers = this.#makeTimers();
-    this.#control = new ServiceControl({ log: this.#log });
     this.#consumers = this.#makeConsumers();
+    this.#control = new ServiceControl({
+      log: this.#log,
+      journal: this.#journal.opened,
+      consumers: this.#consumers,
+      views: this.#views,
+      viewStatuses: this.#viewStatuses,
+    });
     this.#introspection = this.#makeIntrospection();
     this.#phases = new Phases(this.#phasesInOrder());
   }
@@ -138,7 +152,7 @@ export class RunningService {
       { stop: () => this.#admission.abort() },
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => this.#journal.close() },
-      { stop: () => this.#views.stop() },
+      { stop: () => this.#views.stop().finally(() => this.#viewStatuses.close()) },
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       // When the shards have stopped, no firing is under way any more.
       { stop: () => this.#timers.stop(0) },
@@ -148,10 +162,7 @@ export class RunningService {
       },
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
-      {
-        start: async () => this.#control.open(await this.#journal.opened),
-        stop: () => this.#control.close(),
-      },
+      { start: () => this.#control.open(), stop: () => this.#control.close() },
       { start: () => this.#announce(), stop: () => this.#withdraw() },
       ...(loop === undefined
         ? []
@@ -213,10 +224,14 @@ export class RunningService {
     this.#consumers.begin(journal, descriptor.consumers);
   }
 
+  async #followerConnection(): Promise<FollowerConnection> {
+    return (await this.#journal.opened).followerConnection;
+  }
+
   #makeViews(): ViewThreads {
     const { wasm, views, supervisor } = this.#settings.sections;
     return new ViewThreads({
-      connection: this.#journal.opened.then(({ followerConnection }) => followerConnection),
+      connection: this.#followerConnection(),
       hosting: { wasm },
       limits: views,
       supervision: supervisor,
@@ -267,6 +282,7 @@ export class RunningService {
         journalSeries: this.#journal.series,
         timerSeries: this.#timers.series,
         consumerSeries: this.#consumers,
+        views: this.#viewStatuses,
         source: this.#source,
         journal: this.#journal.opened,
         history: this.#history,
@@ -325,8 +341,7 @@ export class RunningService {
   async #startDevLoop({ dev, built }: NonNullable<RunOptions['loop']>): Promise<void> {
     const { env } = this.#options;
     const { ModuleSwap } = await import('../dev/module-swap.ts');
-    const { wasm } = this.#settings.sections;
-    const settings = { wasm };
+    const settings = { wasm: this.#settings.sections.wasm };
     const swap = new ModuleSwap({
       file: built.file,
       supervisor: this.#supervisor,

@@ -8,6 +8,7 @@ import {
   testDescriptor,
   withDescriptor,
 } from '../host/hosting/wasm/support/guest-module.ts';
+import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
@@ -120,6 +121,15 @@ schedules
   hourly         @hourly (UTC): counter/all tick
 `);
     expect((await svc('inspect', 'good.wasm')).stdout).not.toContain('schedules');
+  });
+
+  test('lists views with their indexes and queries', async () => {
+    write('orders.wasm', await compileFixture('order-list'));
+    const { stdout } = await svc('inspect', 'orders.wasm');
+    expect(stdout).toMatch(
+      /\nviews\n {2}orders {2}\(of order; version [0-9a-f]{12}\)\n {4}index {10}status, placedAt\n {4}query {10}of-status: status = :status order by placedAt desc\n {4}query {10}all\n {2}amounts /,
+    );
+    expect((await svc('inspect', 'good.wasm')).stdout).not.toContain('views');
   });
 
   test('reads no file that has no end', async () => {

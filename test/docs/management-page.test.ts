@@ -35,6 +35,7 @@ async function management(): Promise<string> {
     shards: { count: 1, serving: [true] },
     source: Promise.resolve(),
     journal: Promise.resolve({ failure: new Promise(() => {}) }),
+    views: { read: () => [] },
     metrics: { text: () => 'x 1\n' },
     log: (entry: LogEntry) => log.push(entry),
   } as unknown as ServiceView);

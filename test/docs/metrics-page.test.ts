@@ -25,6 +25,20 @@ test('lists each series with its type and labels, and no other', () => {
     journal: new JournalSeries(),
     timers: new TimerSeries(),
     consumers: { read: () => [{ consumer: 'ledger', ...new ConsumerSeries().read() }] },
+    views: {
+      read: () => [
+        {
+          view: 'orders',
+          definition: 'ab'.repeat(32),
+          state: 'live',
+          lagRecords: 0,
+          lagSeconds: 0,
+          progress: 1,
+          problem: null,
+          skipped: [],
+        },
+      ],
+    },
     ringCapacity: 256,
   }).text();
   const series = [...text.matchAll(/^# TYPE (\w+) (\w+)\n(?:\w+)(?:\{(.*)\})? /gm)].map(

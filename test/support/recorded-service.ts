@@ -64,6 +64,7 @@ export class RecordedService {
       journal: series,
       timers: new TimerSeries(),
       consumers: { read: () => [] },
+      views: { read: () => [] },
       ringCapacity: sections.observability.ringCapacity,
     });
     const { address } = await supervisor.start();

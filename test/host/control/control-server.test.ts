@@ -24,6 +24,23 @@ interface Served {
 
 const CANCEL: ControlRequest = { kind: 'cancel-timer', owner: null, name: 'nightly' };
 
+const VIEWS: ReturnType<ControlledService['views']> = [
+  {
+    view: 'orders',
+    definition: 'ab'.repeat(32),
+    state: 'stopped',
+    lagRecords: 3,
+    lagSeconds: 1.5,
+    progress: 0.5,
+    problem: {
+      code: 'SVC_VIEW_STOPPED',
+      reason: 'it trapped \u001b[2J',
+      event: { component: 'order', id: 'a', seq: 2 },
+    },
+    skipped: [],
+  },
+];
+
 function socketPath(): string {
   const socket = makeControlSocket()!;
   onTestFinished(() => rmSync(dirname(socket), { recursive: true, force: true }));
@@ -39,6 +56,7 @@ async function serve(
   const log: LogEntry[] = [];
   const server = new ControlServer({
     service: {
+      views: () => VIEWS,
       change(request) {
         requests.push(request);
         return change(request);
@@ -78,6 +96,22 @@ function post(path: string, body: string): string {
 test.each<ControlRequest>([
   CANCEL,
   { kind: 'retry-timer', owner: { component: 'order', id: 'a/b "c"' }, name: 'expire' },
+  { kind: 'rebuild-view', view: 'orders' },
+  {
+    kind: 'skip-in-view',
+    view: 'orders',
+    entity: { component: 'order', id: 'a' },
+    seq: 3,
+    reason: 'known',
+  },
+  { kind: 'retry-lane', consumer: 'ledger', entity: { component: 'order', id: 'a' } },
+  {
+    kind: 'skip-in-lane',
+    consumer: 'ledger',
+    entity: { component: 'order', id: 'a' },
+    seq: 1,
+    reason: '',
+  },
 ])('carries out a request, and logs it: %j', async (request) => {
   const served = await serve();
   expect(await ask(served, request)).toMatchObject({ status: 200, json: { changed: true } });
@@ -85,6 +119,14 @@ test.each<ControlRequest>([
   expect(served.log).toMatchObject([
     { level: 'info', fields: { request: JSON.stringify(request), changed: true } },
   ]);
+});
+
+test('shows the views of the service', async () => {
+  const served = await serve();
+  const { status, body } = await sendControl(served.socket, '/views');
+  expect([status, JSON.parse(body)]).toEqual([200, { views: VIEWS }]);
+  expect(body).not.toContain('\u001b');
+  expect((await sendControl(served.socket, '/views', {})).status).toBe(405);
 });
 
 test('says that there was nothing to change, and why a change was refused', async () => {

@@ -11,12 +11,14 @@ async function managementOf(http = true) {
   const journal = Promise.withResolvers<{ failure: Promise<unknown> }>();
   const failure = Promise.withResolvers<void>();
   const serving = [false, false];
+  const views: object[] = [];
   const log: LogEntry[] = [];
   const part = new ManagementPart({
     settings: { name: 'cart', http, port: 9000, names: INTROSPECTION_SETTING_NAMES },
     shards: { count: 2, serving },
     source: module.promise,
     journal: journal.promise,
+    views: { read: () => views },
     metrics: { text: () => 'x 1\n' },
     log: (entry: LogEntry) => log.push(entry),
   } as unknown as ServiceView);
@@ -26,6 +28,7 @@ async function managementOf(http = true) {
   return {
     part,
     serving,
+    views,
     admit: () => module.resolve(),
     openJournal: () => journal.resolve({ failure: failure.promise }),
     failJournal: () => failure.resolve(),
@@ -69,6 +72,19 @@ test('GET /ready names who does not agree while the instance starts, and GET /al
   expect(await ready()).toEqual([503, { shards: away(1) }]);
   serving[0] = true;
   expect(await ready()).toEqual([200, {}]);
+});
+
+test('views that do not answer are named, and do not keep requests away', async () => {
+  const { ready, views } = await served();
+  views.push(
+    { view: 'orders', state: 'live', progress: 1 },
+    { view: 'lines', state: 'building', progress: 0.429 },
+    { view: 'sums', state: 'stopped', progress: 0.9 },
+  );
+  expect(await ready()).toEqual([
+    200,
+    { views: "'lines' is being built (42 %). 'sums' has stopped at an event." },
+  ]);
 });
 
 test('with http false readiness does not wait for an HTTP server', async () => {

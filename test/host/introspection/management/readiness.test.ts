@@ -14,6 +14,17 @@ test('an instance is ready when every part with an opinion agrees', () => {
   });
 });
 
+test('an instance is ready without a part that is not required', () => {
+  const views = { part: 'views', failureReason: () => 'It is built.', isRequired: false };
+  expect(readinessReport([agrees('http'), views])).toEqual({
+    ready: true,
+    parts: [
+      { part: 'http', ready: true },
+      { part: 'views', ready: false, required: false, reason: 'It is built.' },
+    ],
+  });
+});
+
 test('the report names each part that does not agree, and why, as it is now', () => {
   let reason: string | undefined = 'It is not open yet.';
   const checks = [

@@ -1,0 +1,78 @@
+// StoppedFolder carries out an operator's changes in a data folder that no host uses, under the folder's lock.
+import { SvcError } from '@svc/kit/svc-error';
+import type { ControlRequest } from '../control/control-request.ts';
+import type { EntityRef } from '../model/entity.ts';
+import { VIEW_LIMITS_DEFAULT } from '../model/view-limits.ts';
+import { ConsumerInspection } from '../storage/sqlite/tools/consumer-inspection.ts';
+import { type ChangeableJournal, changeJournal } from '../storage/sqlite/tools/journal-change.ts';
+import { FileViews } from '../storage/views/file-views.ts';
+import { ViewInspection } from '../history/view-inspection.ts';
+import { systemClock } from '../system.ts';
+import { changeTimer } from './service-control.ts';
+
+/**
+ * Makes a change. Resolves with whether there was something to change, once it is on disk. Rejects as `changeJournal` does, with
+ * SVC_DATA_IN_USE while a host uses the folder, and with SVC_CONTROL_UNAVAILABLE for what only a host can do.
+ */
+export function changeStoppedFolder(dir: string, request: ControlRequest): Promise<boolean> {
+  return changeJournal(dir, async (journal) => {
+    switch (request.kind) {
+      case 'cancel-timer':
+      case 'retry-timer':
+        return changeTimer(journal, request);
+      case 'rebuild-view':
+        return removeRows(dir, request.view);
+      case 'skip-in-view':
+        throw new SvcError(
+          'SVC_CONTROL_UNAVAILABLE',
+          `No host runs on ${dir}, so it is not known where the view '${request.view}' stops. Start the service, and skip the ` +
+            'event once the view has stopped at it.',
+        );
+      case 'retry-lane':
+        return changeLane(dir, journal, request);
+      case 'skip-in-lane':
+        return changeLane(dir, journal, request, request.seq);
+    }
+  });
+}
+
+/** Lets the next start build the rows of a view again. */
+async function removeRows(dir: string, view: string): Promise<boolean> {
+  const inspection = new ViewInspection(dir);
+  try {
+    const stored = inspection.storedView(view);
+    if (stored === undefined) return false;
+    const writer = new FileViews(dir, VIEW_LIMITS_DEFAULT).openWriter(stored);
+    try {
+      await writer.clear();
+    } finally {
+      writer.close();
+    }
+    return true;
+  } finally {
+    inspection.close();
+  }
+}
+
+/** Lets the next start deliver the parked event of a lane again, or, with `skippedSeq`, the event after that one. */
+async function changeLane(
+  dir: string,
+  journal: ChangeableJournal,
+  { consumer, entity }: { readonly consumer: string; readonly entity: EntityRef },
+  skippedSeq?: number,
+): Promise<boolean> {
+  const inspection = new ConsumerInspection(dir);
+  try {
+    const stored = inspection.stored(consumer);
+    const [lane] = inspection.lanes(consumer, { state: 'parked', entity }, 0, 1).lanes;
+    if (stored === undefined || lane === undefined) return false;
+    if (skippedSeq !== undefined && lane.seq !== skippedSeq) return false;
+    const seq = skippedSeq === undefined ? lane.seq : skippedSeq + 1;
+    const waiting = { entity, seq, attempts: 0, nextMs: systemClock.nowMs(), reason: undefined };
+    const { id, start, position } = stored;
+    await journal.settleConsumer({ id, start }, { position, lanes: [waiting], rejoined: [] });
+    return true;
+  } finally {
+    inspection.close();
+  }
+}

@@ -1,0 +1,118 @@
+// ViewStatuses joins what the threads of a service's views report with how far the journal is.
+import type { ViewDescriptor } from '@svc/contract';
+import type { Feed, Position } from '../engine/needs/feed.ts';
+import type { ViewStatus } from '../model/view-status.ts';
+import { type FollowerConnection, openFeed } from '../storage/follower-connection.ts';
+import { systemClock } from '../system.ts';
+import type { ViewReport } from '../views/view-report.ts';
+
+const MS_PER_S = 1_000;
+/** Records that are looked at for one of the view's sources. */
+const LOOKED_AT_MAX = 100;
+
+export interface ViewStatusesNeeds {
+  readonly reports: () => readonly ViewReport[];
+  /** Returns the views that are served. */
+  readonly declared: () => readonly Pick<ViewDescriptor, 'id' | 'sources'>[];
+  /** Opens a feed of the journal when it is needed first; returns undefined while the journal is not open. It may throw. */
+  readonly openFeed: () => Feed | undefined;
+  readonly nowMs: () => number;
+}
+
+export class ViewStatuses {
+  readonly #needs: ViewStatusesNeeds;
+  #feed: Feed | undefined;
+
+  constructor(needs: ViewStatusesNeeds) {
+    this.#needs = needs;
+  }
+
+  /**
+   * Returns the views in the order of their declaration; none while the journal is not open. Never throws: readiness and
+   * metrics are answered whatever the journal is like.
+   */
+  read(): readonly ViewStatus[] {
+    const reports = this.#needs.reports();
+    const feed = reports.length === 0 ? undefined : this.#openedFeed();
+    if (feed === undefined) return [];
+    const declared = this.#needs.declared();
+    return reports.map((report) => {
+      const { sources = [] } = declared.find(({ id }) => id === report.id) ?? {};
+      return this.#statusOf(report, feed, new Set(sources));
+    });
+  }
+
+  #openedFeed(): Feed | undefined {
+    try {
+      return (this.#feed ??= this.#needs.openFeed());
+    } catch {
+      // Those who follow the journal report that it cannot be read.
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#feed?.close();
+    this.#feed = undefined;
+  }
+
+  #statusOf(
+    { id, definition, state, position, problem, skips }: ViewReport,
+    feed: Feed,
+    sources: ReadonlySet<string>,
+  ): ViewStatus {
+    const from = position === '' ? feed.start : position;
+    const end = feed.end();
+    const all = feed.count(feed.start, end);
+    const lagRecords = feed.count(from, end);
+    return {
+      view: id,
+      definition,
+      state: state === 'starting' ? 'missing' : state,
+      lagRecords,
+      lagSeconds: lagRecords === 0 ? 0 : this.#ageSeconds(feed, from, sources),
+      progress: all === 0 ? 1 : 1 - lagRecords / all,
+      problem:
+        problem === undefined
+          ? null
+          : {
+              code: problem.kind === 'stopped' ? 'SVC_VIEW_STOPPED' : (problem.code ?? null),
+              reason: problem.reason,
+              event:
+                problem.kind === 'stopped' ? { ...problem.at.entity, seq: problem.at.seq } : null,
+            },
+      skipped: skips.map(({ entity, seq, reason, timeMs }) => ({ ...entity, seq, reason, timeMs })),
+    };
+  }
+
+  /** Returns the age of the first event of the sources after a position; 0 if there is none, or it cannot be read. */
+  #ageSeconds(feed: Feed, from: Position, sources: ReadonlySet<string>): number {
+    try {
+      const [first] = feed.read(from, LOOKED_AT_MAX, sources).records;
+      return first === undefined
+        ? 0
+        : Math.max(0, this.#needs.nowMs() - first.record.timeMs) / MS_PER_S;
+    } catch {
+      // A damaged record is reported by those who follow the journal.
+      return 0;
+    }
+  }
+}
+
+/** Makes the statuses of views that threads fold. `connection`: may stay pending. */
+export function followedViews({
+  connection,
+  ...needs
+}: Pick<ViewStatusesNeeds, 'reports' | 'declared'> & {
+  readonly connection: Promise<FollowerConnection>;
+}): ViewStatuses {
+  let opened: FollowerConnection | undefined;
+  void connection.then((found) => {
+    opened = found;
+  });
+  return new ViewStatuses({
+    ...needs,
+    openFeed: () => opened && openFeed(opened),
+    nowMs: () => systemClock.nowMs(),
+  });
+}

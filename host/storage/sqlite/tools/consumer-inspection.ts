@@ -1,0 +1,152 @@
+// ConsumerInspection reads the consumers and lanes in a data folder for a person, also while a host runs on it. It reads
+// damaged ones as such, and changes nothing.
+import type { StoredConsumer, StoredLane } from '../../../engine/needs/consumers.ts';
+import type { EntityRef } from '../../../model/entity.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
+import {
+  type ConsumerRow,
+  type LaneRow,
+  consumerChecksum,
+  laneChecksum,
+  storedLaneOf,
+} from '../consumer-rows.ts';
+import { journalDamaged } from '../sqlite-failure.ts';
+import { isText } from '../record-checksum.ts';
+import { ReadingConnection, type StoredRow } from './reading-connection.ts';
+import { FIRST_FORMAT_WITH_TIMERS } from './timer-inspection.ts';
+
+/** A consumer and how far it is. */
+export interface InspectedConsumer {
+  readonly consumer: string;
+  readonly start: 'beginning' | 'now';
+  /** Records of the journal after its position. */
+  readonly lagRecords: number;
+  /** Entities with an event that is tried again, and with one that is parked. Counting stops at LANES_COUNTED_MAX. */
+  readonly retrying: number;
+  readonly parked: number;
+}
+
+export interface LaneFilter {
+  readonly state?: 'retrying' | 'parked' | undefined;
+  readonly entity?: EntityRef | undefined;
+}
+
+/** `last`: number of the last lane, after which the next page begins; undefined if there is none. */
+export interface LanePage {
+  readonly lanes: readonly StoredLane[];
+  /** SVC_JOURNAL_CORRUPT for each damaged lane. */
+  readonly damaged: readonly SvcError[];
+  readonly last: number | undefined;
+}
+
+/** The most lanes of a consumer in one state that are counted. */
+export const LANES_COUNTED_MAX = 200_000;
+
+const COUNTED = (where: string) =>
+  `(SELECT count(*) FROM (SELECT 1 FROM lane WHERE consumer = c.id AND next_ms IS ${where} LIMIT ${LANES_COUNTED_MAX}))`;
+const CONSUMERS = () => `SELECT id, start, pos, crc, (SELECT ifnull(max(pos), 0) FROM journal),
+  ${COUNTED('NOT NULL')}, ${COUNTED('NULL')} FROM consumer c ORDER BY id`;
+const LANES = () => `SELECT lane.eno, component, id, seq, state, attempts, next_ms, reason, lane.crc
+  FROM lane LEFT JOIN entity USING (eno)
+  WHERE consumer = ?1 AND lane.eno > ?2 AND (?3 IS NULL OR (next_ms IS NULL) = ?3)
+    AND (?4 IS NULL OR lane.eno = (SELECT eno FROM entity WHERE component = ?4 AND id = ?5))
+  ORDER BY lane.eno LIMIT ?6`;
+
+interface CountedConsumer {
+  readonly row: ConsumerRow;
+  /** Position of the last record of the journal. */
+  readonly end: number;
+  readonly retrying: number;
+  readonly parked: number;
+}
+
+/** All methods throw SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE. */
+export class ConsumerInspection {
+  readonly #connection: ReadingConnection;
+
+  /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
+  constructor(dir: string) {
+    this.#connection = new ReadingConnection(dir);
+  }
+
+  /** Returns all consumers that have ever settled an event, by id. */
+  consumers(): readonly InspectedConsumer[] {
+    return this.#consumers().map(({ row, end, retrying, parked }) => ({
+      consumer: row.id,
+      start: row.start,
+      lagRecords: Math.max(0, end - row.pos),
+      retrying,
+      parked,
+    }));
+  }
+
+  /** Returns a consumer as it is stored; undefined if there is none. */
+  stored(consumer: string): StoredConsumer | undefined {
+    const found = this.#consumers().find(({ row }) => row.id === consumer)?.row;
+    return found && { id: found.id, start: found.start, position: String(found.pos) };
+  }
+
+  /** Returns lanes of a consumer with a number after `afterNumber`, at most `limit`. */
+  lanes(
+    consumer: string,
+    { state, entity }: LaneFilter,
+    afterNumber: number,
+    limit: number,
+  ): LanePage {
+    if (this.#connection.format < FIRST_FORMAT_WITH_TIMERS)
+      return { lanes: [], damaged: [], last: undefined };
+    const isParked = state === undefined ? null : Number(state === 'parked');
+    const owner = entity === undefined ? [null, null] : [entity.component, entity.id];
+    const values = [consumer, afterNumber, isParked, ...owner, limit];
+    const rows = this.#connection.rows(LANES, values);
+    const found = rows.map((row) => this.#laneOf(consumer, row));
+    const last = rows.at(-1)?.[0];
+    return {
+      lanes: found.filter((lane): lane is StoredLane => !(lane instanceof SvcError)),
+      damaged: found.filter((lane): lane is SvcError => lane instanceof SvcError),
+      last: last === undefined ? undefined : Number(last),
+    };
+  }
+
+  /** Closes the file; the next read opens it again. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  #consumers(): readonly CountedConsumer[] {
+    if (this.#connection.format < FIRST_FORMAT_WITH_TIMERS) return [];
+    return this.#connection.rows(CONSUMERS, []).map((row) => this.#consumerOf(row));
+  }
+
+  #consumerOf([id, start, pos, crc, end, retrying, parked]: StoredRow): CountedConsumer {
+    const row = { id, start, pos: Number(pos) } as ConsumerRow;
+    if (consumerChecksum(row) !== Number(crc))
+      throw journalDamaged(
+        this.#connection.path,
+        `the row of consumer '${printable(String(id))}' is not what was written`,
+      );
+    return { row, end: Number(end), retrying: Number(retrying), parked: Number(parked) };
+  }
+
+  #laneOf(consumer: string, stored: StoredRow): StoredLane | SvcError {
+    const [number, component, id, seq, state, attempts, nextMs, reason, crc] = stored;
+    const row = {
+      consumer,
+      component,
+      id,
+      seq: Number(seq),
+      state: Number(state),
+      attempts: Number(attempts),
+      nextMs: nextMs === null ? null : Number(nextMs),
+      reason,
+    } as LaneRow;
+    if (isText(component) && isText(id) && laneChecksum(row) === Number(crc))
+      return storedLaneOf(row);
+    const of = isText(id) ? `of entity '${printable(id)}'` : `with the number ${String(number)}`;
+    return journalDamaged(
+      this.#connection.path,
+      `the lane ${of} of consumer '${printable(consumer)}' is not what was written`,
+    );
+  }
+}
