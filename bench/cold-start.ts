@@ -35,7 +35,8 @@ export async function measureColdStart({ starts }: Pace): Promise<Measurement[]>
   }
 }
 
-async function firstAnswerMs(start: () => Promise<Service>): Promise<number> {
+/** Returns the milliseconds from the start of a service to its first answer. */
+export async function firstAnswerMs(start: () => Promise<Service>): Promise<number> {
   const startedMs = performance.now();
   const service = await start();
   const response = await fetch(`${service.url}/counters/first`);

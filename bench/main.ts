@@ -16,6 +16,7 @@ import { measureMemory } from './memory.ts';
 import { measureMetering } from './metering.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureRecorder } from './recorder.ts';
+import { measurePendingTimers } from './pending-timers.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
@@ -42,6 +43,9 @@ const LETTERS = [
   'n2',
   'o',
   'p',
+  'v',
+  'w',
+  'w2',
 ];
 const { values } = parseArgs({
   options: {
@@ -95,7 +99,8 @@ for (const [letters, measure] of [
   [['m'], () => measureReplay(pace)],
   [['n', 'n2'], () => measureRecorder(wanted, pace, loader)],
   [['o'], () => measureDevLoop(pace)],
-  [['p'], () => measureTimers(pace, entities)],
+  [['p', 'v'], () => measureTimers(wanted, pace, entities)],
+  [['w', 'w2'], () => measurePendingTimers(wanted, pace, entities)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

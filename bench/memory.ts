@@ -74,7 +74,7 @@ function coprime(from: number, to: number): number {
 }
 
 /** Returns the resident memory of the process in MiB, and its maximum; outside of Linux, `highest` equals `now`. */
-function residentMib(pid: number): { readonly now: number; readonly highest: number } {
+export function residentMib(pid: number): { readonly now: number; readonly highest: number } {
   if (process.platform === 'linux') {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const field = (name: string) =>

@@ -1,100 +1,78 @@
 // Measurement (p): firing due timers of entities with the dispatcher, while many others are pending, compared with the same
-// commands called directly, as in (d).
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createEngine, type EntityEngine } from '../host/engine/entity-engine.ts';
+// commands called directly, as in (d). Measurement (v): how late timers are fired while nothing else happens.
+import { availableParallelism } from 'node:os';
+import type { EntityEngine } from '../host/engine/entity-engine.ts';
 import type { Journal } from '../host/engine/needs/journal.ts';
-import type { TimerToStore } from '../host/engine/needs/timers.ts';
-import { TIMER_SETTINGS_DEFAULT } from '../host/engine/timer-settings.ts';
-import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
-import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
-import { EmbeddedTimers } from '../host/service/embedded-timers.ts';
-import { timersInFile } from '../host/service/journal-timers.ts';
-import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
-import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
-import { TimerSeries } from '../host/storage/timer-series.ts';
-import { systemClock, systemDigest, systemEventLoop, systemRandom } from '../host/system.ts';
+import { COMPONENT } from './filled-journal.ts';
 import { median, type Measurement, type Pace } from './report.ts';
-import { benchModule } from './service.ts';
+import { setPending, setTimers, withTimedEngine } from './timed-engine.ts';
 
-const COMPONENT = 'counter';
 const IN_FLIGHT = 64;
 /** Number of entities that are called, as in (d). */
 const ENTITIES = 1_000;
-/** Number of pending timers of one entity, and of those that one append sets. */
-const PENDING_PER_ENTITY = 1_000;
-const PER_APPEND = 100;
-const APPENDS_AT_ONCE = 200;
-const DAY_MS = 86_400_000;
-/** Firings of a round for each second of the pace. */
+/** Fewest firings of a round, and firings for each second of the pace. */
+const FIRINGS_MIN = 100;
 const FIRINGS_PER_SECOND = 10_000;
+/** Times between two timers of (v), in milliseconds, which no period of the dispatcher divides. */
+const IDLE_GAPS_MS = [7, 19, 31, 43];
+const LATE_AIM_MS = 50;
 
 /** `pending`: number of timers that are due much later. */
-export async function measureTimers(pace: Pace, pending: number): Promise<Measurement[]> {
-  const module = await benchModule();
-  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  const opened = await openSqliteJournal(join(folder, 'data'), { bytesMax: 0 });
-  const journal = attachSqliteJournal(opened.connect());
-  const guest = await createWasmGuest(readFileSync(module.file), WASM_LIMITS_DEFAULT, () => {});
-  const engine = createEngine({
-    guest,
-    journal,
-    clock: systemClock,
-    random: systemRandom(),
-    digest: systemDigest,
-    eventLoop: systemEventLoop,
-    faultLog: (_entity, _handler, fault) => {
-      throw fault;
-    },
-  });
-  const counted = new CountedFirings(engine);
-  const timers = new EmbeddedTimers({
-    timers: timersInFile(opened),
-    settings: { ...TIMER_SETTINGS_DEFAULT, firesPerSecond: 1_000_000, inFlight: IN_FLIGHT },
-    engine: counted,
-    series: new TimerSeries(),
-    report: (reason) => {
-      throw new Error(reason);
-    },
-  });
-  try {
+export function measureTimers(
+  wanted: ReadonlySet<string>,
+  pace: Pace,
+  pending: number,
+): Promise<Measurement[]> {
+  return withTimedEngine(async (timed) => {
+    const { engine, journal } = timed;
+    const observed = new ObservedFirings(engine);
     await setPending(journal, pending);
-    timers.begin();
-    const count = Math.max(PER_APPEND, Math.round(pace.seconds * FIRINGS_PER_SECOND));
-    const figures: { fired: number; called: number }[] = [];
-    for (let round = 0; round < pace.rounds; round++)
-      figures.push({
-        fired: await firedPerSecond(journal, counted, count),
-        called: await calledPerSecond(engine, count),
-      });
-    return [
-      {
+    timed.begin(observed, IN_FLIGHT);
+    const others = `${pending.toLocaleString('en-US')} others pending`;
+    const cores = `a thread that fires and decides and one that writes share ${availableParallelism()}`;
+    const measured: Measurement[] = [];
+    if (wanted.has('p')) {
+      const count = Math.max(FIRINGS_MIN, Math.round(pace.seconds * FIRINGS_PER_SECOND));
+      const figures: { fired: number; called: number }[] = [];
+      for (let round = 0; round < pace.rounds; round++)
+        figures.push({
+          fired: await firedPerSecond(journal, observed, count),
+          called: await calledPerSecond(engine, count),
+        });
+      measured.push({
         letter: 'p',
-        what: `due timers fired, ${pending.toLocaleString('en-US')} others pending`,
+        what: `due timers fired, ${others}`,
         svc: median(figures.map(({ fired }) => fired)),
         beside: 'the same commands called',
         other: median(figures.map(({ called }) => called)),
         unit: 'per second',
         ratio: median(figures.map(({ fired, called }) => fired / called)),
-        cores: `a thread that fires and decides and one that writes share ${availableParallelism()}`,
-      },
-    ];
-  } finally {
-    await timers.stop(0);
-    await engine.close();
-    await journal.close();
-    await opened.close();
-    await guest.close();
-    rmSync(folder, { recursive: true, force: true });
-    module.remove();
-  }
+        cores,
+      });
+    }
+    if (wanted.has('v')) {
+      const latenesses = await idleLatenessesMs(journal, observed, pace.seconds * pace.rounds);
+      const at = (share: number) => latenesses[Math.floor((latenesses.length - 1) * share)]!;
+      measured.push({
+        letter: 'v',
+        what: `from the due time of a timer to the answer of its command, 99th percentile of ${latenesses.length}, nothing else happens, ${others}`,
+        svc: Math.max(at(0.99), Number.MIN_VALUE),
+        beside: `median ${at(0.5).toFixed(1)} ms, longest ${at(1).toFixed(1)} ms; the aim is ${LATE_AIM_MS} ms`,
+        other: undefined,
+        unit: 'ms',
+        ratio: undefined,
+        cores,
+      });
+    }
+    return measured;
+  });
 }
 
-/** An engine whose firings are counted. */
-class CountedFirings implements Pick<EntityEngine, 'fire'> {
+/** An engine whose firings are counted, with the lateness of each. */
+class ObservedFirings implements Pick<EntityEngine, 'fire'> {
   readonly #engine: EntityEngine;
-  count = 0;
+  /** From the due time to the answer, in milliseconds. */
+  readonly latenessesMs: number[] = [];
   firstMs = 0;
   #until = { count: Infinity, resolve: () => {} };
 
@@ -103,16 +81,18 @@ class CountedFirings implements Pick<EntityEngine, 'fire'> {
   }
 
   fire: EntityEngine['fire'] = async (firing) => {
-    if (this.count === 0) this.firstMs = performance.now();
+    if (this.firstMs === 0) this.firstMs = performance.now();
     const outcome = await this.#engine.fire(firing);
     if (outcome.kind !== 'replied') throw new Error(`a firing has ended as ${outcome.kind}`);
-    if (++this.count === this.#until.count) this.#until.resolve();
+    this.latenessesMs.push(performance.timeOrigin + performance.now() - firing.dueMs);
+    if (this.latenessesMs.length === this.#until.count) this.#until.resolve();
     return outcome;
   };
 
   /** Resolves once this many firings have ended. */
   reached(count: number): Promise<void> {
-    this.count = 0;
+    this.latenessesMs.length = 0;
+    this.firstMs = 0;
     return new Promise((resolve) => {
       this.#until = { count, resolve };
     });
@@ -121,22 +101,21 @@ class CountedFirings implements Pick<EntityEngine, 'fire'> {
 
 async function firedPerSecond(
   journal: Journal,
-  counted: CountedFirings,
+  observed: ObservedFirings,
   count: number,
 ): Promise<number> {
-  const fired = counted.reached(count);
+  const fired = observed.reached(count);
   // Far enough ahead for all of them to be set before the first is due.
   const dueMs = Date.now() + 1_000 + count / 10;
-  // An entity after the other, as they are called.
+  // They are due in the order in which the entities are called.
   for (let turn = 0; turn < count; turn += ENTITIES)
     await Promise.all(
-      Array.from({ length: Math.min(ENTITIES, count - turn) }, (_, index) => {
-        const id = `c${((turn + index) * 7919) % ENTITIES}`;
-        return set(journal, id, `due-${turn}`, 1, dueMs);
-      }),
+      Array.from({ length: Math.min(ENTITIES, count - turn) }, (_, index) =>
+        setTimers(journal, entityOfTurn(turn + index), `due-${turn}`, 1, dueMs),
+      ),
     );
   await fired;
-  return (count * 1_000) / (performance.now() - counted.firstMs);
+  return (count * 1_000) / (performance.now() - observed.firstMs);
 }
 
 async function calledPerSecond(engine: EntityEngine, count: number): Promise<number> {
@@ -144,7 +123,7 @@ async function calledPerSecond(engine: EntityEngine, count: number): Promise<num
   let turn = 0;
   const worker = async () => {
     while (turn < count) {
-      const target = { component: COMPONENT, id: `c${(turn++ * 7919) % ENTITIES}` };
+      const target = { component: COMPONENT, id: entityOfTurn(turn++) };
       const answer = await engine.call(target, 'add', '{"amount":1}', []);
       if (answer.kind !== 'reply') throw new Error(answer.message);
     }
@@ -153,44 +132,26 @@ async function calledPerSecond(engine: EntityEngine, count: number): Promise<num
   return (count * 1_000) / (performance.now() - startedMs);
 }
 
-async function setPending(journal: Journal, pending: number): Promise<void> {
-  const appends: (() => Promise<void>)[] = [];
-  for (let from = 0; from < pending; from += PER_APPEND) {
-    const id = `pending-${Math.floor(from / PENDING_PER_ENTITY)}`;
-    const count = Math.min(PER_APPEND, pending - from);
-    appends.push(() => set(journal, id, `later-${from}`, count, Date.now() + DAY_MS));
+/** Returns how late timers are that are due one after the other during some seconds, in order of size. */
+async function idleLatenessesMs(
+  journal: Journal,
+  observed: ObservedFirings,
+  seconds: number,
+): Promise<readonly number[]> {
+  const startMs = Date.now() + 500;
+  const dueTimes: number[] = [];
+  for (let dueMs = startMs; dueMs < startMs + seconds * 1_000;) {
+    dueTimes.push(dueMs);
+    dueMs += IDLE_GAPS_MS[dueTimes.length % IDLE_GAPS_MS.length]!;
   }
-  while (appends.length > 0)
-    await Promise.all(appends.splice(0, APPENDS_AT_ONCE).map((append) => append()));
+  const fired = observed.reached(dueTimes.length);
+  await Promise.all(
+    dueTimes.map((dueMs, turn) => setTimers(journal, entityOfTurn(turn), `idle-${turn}`, 1, dueMs)),
+  );
+  await fired;
+  return observed.latenessesMs.toSorted((a, b) => a - b);
 }
 
-/** Sets timers of one entity, whose names begin with `prefix`. */
-function set(
-  journal: Journal,
-  id: string,
-  prefix: string,
-  count: number,
-  atMs: number,
-): Promise<void> {
-  const target = { component: COMPONENT, id };
-  const changes = Array.from({ length: count }, (_, index): TimerToStore => ({
-    kind: 'set',
-    name: `${prefix}-${index}`,
-    target,
-    command: 'add',
-    input: '{"amount":1}',
-    due: { kind: 'at', atMs },
-    attemptsMax: undefined,
-    setMs: Date.now(),
-    traceParent: undefined,
-  }));
-  const settled = Promise.withResolvers<void>();
-  const beside = { timers: { changes }, isDetached: true };
-  journal.append(
-    target,
-    [],
-    (failure) => (failure === undefined ? settled.resolve() : settled.reject(failure)),
-    beside,
-  );
-  return settled.promise;
+function entityOfTurn(turn: number): string {
+  return `c${(turn * 7919) % ENTITIES}`;
 }

@@ -12,6 +12,9 @@ describe('a crash', () => {
     const done = await enumerateCrashes({ waves: 12, seed: 1 }, temporaryFolder());
     expect(done.violations).toEqual([]);
     expect(done.stored).toBeGreaterThan(40);
+    expect([...done.timerChanges].toSorted()).toEqual(
+      ['cancel', 'dead', 'none', 'rearm', 'remove', 'retry', 'set', 'set-recurring'].toSorted(),
+    );
     for (const count of Object.values(done.images)) expect(count).toBeGreaterThan(40);
   });
 

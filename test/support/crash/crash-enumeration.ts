@@ -41,6 +41,8 @@ export interface Enumerated {
   readonly images: Readonly<Record<ImageKind, number>>;
   /** Commands that were acknowledged. */
   readonly stored: number;
+  /** What the stored commands did to timers. */
+  readonly timerChanges: ReadonlySet<string>;
   /** Commands that were refused, by code. */
   readonly refusals: ReadonlyMap<string, number>;
   readonly failedSyncs: number;
@@ -85,6 +87,7 @@ export async function enumerateCrashes(
     operations: operations.length,
     images,
     stored: model.storedCount,
+    timerChanges: model.timerChanges,
     refusals: model.refusals,
     failedSyncs: operations.filter((operation) => operation.kind === 'sync' && operation.failed)
       .length,

@@ -7,13 +7,14 @@
 //  3  what is stored was sent, and was not refused; but a refused one may be found while nothing was stored after
 //  4  an entity's sequence numbers have no holes, and the positions have no gaps
 //  5  what it held before the workload began is what it was
-//  6  an entity has the timer that its last stored command has left it: what was set is there with the command, and what
-//     was fired is gone with it
+//  6  an entity has the timer that its stored commands have left it: what was set is there with the command, what was
+//     cancelled or fired is gone with it, and what was re-armed, put off or made dead is so with it
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import type { ReplyToStore, StoredReply } from '../../../host/engine/needs/journal.ts';
 import type {
   FiredOccurrence,
+  FiringEnd,
   StoredTimer,
   TimerWrites,
 } from '../../../host/engine/needs/timers.ts';
@@ -29,6 +30,14 @@ const BEFORE: readonly EntityRef[] = ['c1', 'c2', 'c3'].map((id) => ({
 
 /** A command's records carry its number as their time. */
 const TIME_BASE_MS = 1_800_000_000_000;
+/** Period of the recurring timers. */
+const EVERY_MS = 60_000;
+
+/** The end of a firing, of the occurrence that was on disk when the command was sent. */
+export interface EndedFiring {
+  readonly occurrence: FiredOccurrence;
+  readonly end: FiringEnd['kind'];
+}
 
 export interface JournalCommand {
   readonly number: number;
@@ -37,8 +46,8 @@ export interface JournalCommand {
   readonly deletes: boolean;
   /** It answers an idempotency key. Only such a one may store no records. */
   readonly keyed: boolean;
-  /** It sets the timer of its entity, ends a firing of that timer, or does neither. */
-  readonly timer: 'set' | FiredOccurrence | 'none';
+  /** It changes the timer of its entity, ends a firing of that timer, or does neither. */
+  readonly timer: 'set' | 'set-recurring' | 'cancel' | EndedFiring | 'none';
   /** Characters that make an event larger. */
   readonly padding: number;
 }
@@ -86,15 +95,64 @@ export function answerOf(command: JournalCommand): ReplyToStore | undefined {
 /** The changes that a command makes to the timer of its entity. */
 export function timersOf({ number, timer }: JournalCommand): TimerWrites | undefined {
   if (timer === 'none') return undefined;
-  if (timer !== 'set')
-    return { firing: { occurrence: timer, end: { kind: 'remove' } }, changes: [] };
+  if (timer === 'cancel') return { changes: [{ kind: 'cancel', name: 'timer' }] };
+  if (typeof timer === 'object') {
+    const { occurrence, end } = timer;
+    return { firing: { occurrence, end: endOf(number, end) }, changes: [] };
+  }
   const atMs = TIME_BASE_MS + number;
   const target: EntityRef = { component: 'Crash', id: 'target' };
   const set = { command: 'fire', input: `${number}`, attemptsMax: undefined, setMs: atMs };
-  const due = { kind: 'at', atMs } as const;
+  const due =
+    timer === 'set'
+      ? ({ kind: 'at', atMs } as const)
+      : ({ kind: 'every', everyMs: EVERY_MS } as const);
   return {
     changes: [{ kind: 'set', name: 'timer', target, due, traceParent: undefined, ...set }],
   };
+}
+
+function endOf(number: number, kind: FiringEnd['kind']): FiringEnd {
+  const fault = `fault of ${number}`;
+  switch (kind) {
+    case 'remove':
+      return { kind };
+    case 'rearm':
+      return { kind, dueMs: laterMs(number) };
+    case 'retry':
+      return { kind, nextMs: laterMs(number), fault };
+    case 'dead':
+      return { kind, fault };
+  }
+}
+
+/** The time at which a timer is due that a command has re-armed or put off. */
+function laterMs(number: number): number {
+  return TIME_BASE_MS + number + 10 * EVERY_MS;
+}
+
+/** The part of a timer that commands change. */
+type TimerState = Pick<StoredTimer, 'input' | 'dueMs' | 'nextMs' | 'attempts' | 'fault'>;
+
+/** Returns the timer of an entity after a command; undefined if there is none. */
+function timerAfter(
+  before: TimerState | undefined,
+  { number, timer, deletes }: JournalCommand,
+): TimerState | undefined {
+  const atMs = TIME_BASE_MS + number;
+  const fresh = { input: `${number}`, attempts: 0, fault: undefined };
+  if (timer === 'set') return { ...fresh, dueMs: atMs, nextMs: atMs };
+  if (timer === 'set-recurring')
+    return { ...fresh, dueMs: atMs + EVERY_MS, nextMs: atMs + EVERY_MS };
+  if (deletes || timer === 'cancel') return undefined;
+  if (timer === 'none') return before;
+  assert(before !== undefined, `command ${number} is stored, and its timer was gone`);
+  const end = endOf(number, timer.end);
+  if (end.kind === 'remove') return undefined;
+  if (end.kind === 'rearm')
+    return { ...before, dueMs: end.dueMs, nextMs: end.dueMs, attempts: 0, fault: undefined };
+  const nextMs = end.kind === 'retry' ? end.nextMs : undefined;
+  return { ...before, nextMs, attempts: before.attempts + 1, fault: end.fault };
 }
 
 export function entityOf({ id }: Pick<JournalCommand, 'id'>): EntityRef {
@@ -139,6 +197,12 @@ export class JournalModel {
 
   get storedCount(): number {
     return this.#stored.size;
+  }
+
+  /** Returns what the stored commands did to timers: the kinds of changes, and of ends of firings. */
+  get timerChanges(): ReadonlySet<string> {
+    const timers = [...this.#stored].map((number) => this.#sent.get(number)!.timer);
+    return new Set(timers.map((timer) => (typeof timer === 'object' ? timer.end : timer)));
   }
 
   /** Throws when the journal at `path`, which holds what `stored` reads, breaks a rule. */
@@ -188,16 +252,22 @@ export class JournalModel {
   }
 
   #checkTimer(id: string, stored: StoredJournal, found: ReadonlySet<number>): void {
-    let left: string | undefined;
+    let left: TimerState | undefined;
     for (const number of [...found].toSorted((a, b) => a - b)) {
       const command = this.#sent.get(number)!;
-      if (command.id !== id) continue;
-      if (command.deletes || typeof command.timer === 'object') left = undefined;
-      if (command.timer === 'set') left = `${number}`;
+      if (command.id === id) left = timerAfter(left, command);
     }
-    const timers = stored.timers(entityOf({ id })).map(({ input }) => input);
+    const timers = stored
+      .timers(entityOf({ id }))
+      .map(({ input, dueMs, nextMs, attempts, fault }) => ({
+        input,
+        dueMs,
+        nextMs,
+        attempts,
+        fault,
+      }));
     const expected = left === undefined ? [] : [left];
-    assert.deepEqual(timers, expected, `the timer of '${id}' is not that of its last command`);
+    assert.deepEqual(timers, expected, `the timer of '${id}' is not that of its stored commands`);
   }
 
   #checkNotRefused(number: number): void {

@@ -28,6 +28,9 @@ import {
 } from './journal-model.ts';
 
 const WAVES_PER_OPENING = 12;
+/** What commands do to the timer of their entity, and how its firings end. */
+const CHANGES = ['set', 'set', 'set-recurring', 'cancel'] as const;
+const ENDS = ['remove', 'rearm', 'retry', 'dead'] as const;
 /** The index is compacted every few commands. */
 const PLACE_SIZES = { level0Max: 6, level1Max: 12 };
 
@@ -50,8 +53,9 @@ async function send(journal: Journal, planned: JournalCommand): Promise<void> {
     firstSeq = stored.at(-1)?.seq ?? 0;
     mark(`read ${numbersOf(stored).join(' ')}`);
   }
-  const fired = planned.timer === 'none' ? timerOf(planned) : undefined;
-  const command = fired === undefined ? planned : { ...planned, timer: fired };
+  const occurrence = planned.timer === 'none' ? pendingTimerOf(planned) : undefined;
+  const end = ENDS[planned.number % ENDS.length]!;
+  const command = occurrence === undefined ? planned : { ...planned, timer: { occurrence, end } };
   const records = recordsOf(command, firstSeq + 1);
   lastSeq.set(id, firstSeq + records.length);
   mark(`sent ${JSON.stringify(command)}`);
@@ -69,11 +73,12 @@ async function send(journal: Journal, planned: JournalCommand): Promise<void> {
   if (failure !== undefined) lastSeq.delete(id);
 }
 
-/** Returns the occurrence of the entity's timer, to be fired; undefined if there is none. */
-function timerOf(command: JournalCommand): FiredOccurrence | undefined {
+/** Returns the occurrence of the entity's timer, to be fired; undefined if there is none, or it is dead. */
+function pendingTimerOf(command: JournalCommand): FiredOccurrence | undefined {
   const reader = openTimerReader(journalPath(dir));
   try {
-    const [timer] = reader.list({ owner: entityOf(command) }, 0, 1).timers;
+    const owner = entityOf(command);
+    const [timer] = reader.list({ owner, state: 'pending' }, 0, 1).timers;
     return timer && { number: timer.number, dueMs: timer.dueMs, attempts: timer.attempts };
   } finally {
     reader.close();
@@ -96,7 +101,7 @@ async function wave(journal: Journal): Promise<void> {
           events: random.below(3) + (keyed ? 0 : 1),
           deletes: random.chance(15),
           // The timer that is fired is that on disk, so no other command of the entity is under way.
-          timer: times === 1 && only && random.chance(50) ? 'none' : 'set',
+          timer: times === 1 && only && random.chance(60) ? 'none' : random.pick(CHANGES),
           padding: random.chance(5) ? 30_000 : random.below(200),
         }),
       );
