@@ -45,6 +45,7 @@ export interface RowPage {
 export interface SharedViewMemory {
   readonly position: SharedArrayBuffer;
   readonly state: SharedArrayBuffer;
+  readonly former: SharedArrayBuffer;
 }
 
 /** The memory of each view, by its id. */

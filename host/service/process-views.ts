@@ -83,9 +83,9 @@ export class ProcessViews {
       openFeed: () => feed,
       nowMs: () => systemClock.nowMs(),
     });
-    const folded = projected.map((view) => view.folded);
-    removeUnusedViews(store, folded, systemClock.nowMs(), log);
     for (const view of projected) void this.#projector.follow(view);
+    // By then the views know which former rows they need.
+    setImmediate(() => removeUnusedViews(store, projected, systemClock.nowMs(), log));
   }
 
   /** Ends after the slice that is being folded, and closes the feed. */

@@ -106,8 +106,7 @@ async function changed({ view: id, skip }: AskedChange): Promise<ViewChange | Fa
 }
 
 function removeUnused(): void {
-  const folded = Array.from(views.values(), (view) => view.folded);
-  removeUnusedViews(store, folded, systemClock.nowMs(), log);
+  removeUnusedViews(store, [...views.values()], systemClock.nowMs(), log);
 }
 
 take = (id) => {
@@ -119,7 +118,8 @@ change = (number, asked) =>
   void changed(asked).then((outcome) => send({ kind: 'changed', number, outcome }));
 for (const view of early) take(view);
 if (role === 'follow') {
-  removeUnused();
+  // By then the views know which former rows they need.
+  setImmediate(removeUnused);
   setInterval(removeUnused, REMOVE_UNUSED_MS).unref();
 }
 stop = () =>

@@ -1,5 +1,5 @@
-// SharedPosition is a position of a feed in memory that threads share: one thread sets it, others read it and wait until it
-// changes. The text of a position is opaque here, too.
+// SharedPosition is a position of a feed, or another short text, in memory that threads share: one thread sets it, others
+// read it and wait until it changes. The text of a position is opaque here, too.
 //
 // Invariant: a reader gets a position that was set, never parts of two.
 

@@ -20,6 +20,7 @@ const DAMAGE = 1;
 export class SharedView {
   readonly #position: SharedPosition;
   readonly #state: Int32Array;
+  readonly #former: SharedPosition;
 
   /** `memory`: that of another thread's SharedView; without it, new memory is allocated, for a view that is starting. */
   constructor(memory?: SharedViewMemory) {
@@ -27,6 +28,7 @@ export class SharedView {
     this.#state = new Int32Array(
       memory?.state ?? new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT),
     );
+    this.#former = new SharedPosition(memory?.former);
   }
 
   /** Memory to create another thread's SharedView with. */
@@ -34,6 +36,7 @@ export class SharedView {
     return {
       position: this.#position.shared,
       state: this.#state.buffer as SharedArrayBuffer,
+      former: this.#former.shared,
     };
   }
 
@@ -44,6 +47,16 @@ export class SharedView {
 
   get state(): ViewState {
     return STATES[Atomics.load(this.#state, STATE)]!;
+  }
+
+  /** The former definition whose rows answer queries until the view is live; an empty text if there is none. */
+  get former(): string {
+    return this.#former.get();
+  }
+
+  /** Sets `former`. Only the thread that may call `become` may call this. */
+  answerWith(former: string): void {
+    this.#former.set(former);
   }
 
   /** Sets the position. Only one thread at a time may call this and `become`. */

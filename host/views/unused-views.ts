@@ -1,17 +1,19 @@
 // UnusedViews: rows of definitions that no view of the service has any more.
 import type { LogEntry } from '@svc/kit/log-entry';
 import type { ViewStore } from '../engine/needs/views.ts';
-import type { FoldedView } from './folded-view.ts';
+import type { ProjectedView } from './view-projector.ts';
 
 /** Deletes the rows that were not used for `ViewLimits.keptMs`. A failure is logged. */
 export function removeUnusedViews(
   store: Pick<ViewStore, 'removeUnused'>,
-  views: readonly FoldedView[],
+  views: readonly ProjectedView[],
   nowMs: number,
   log: (entry: LogEntry) => void,
 ): void {
   try {
-    store.removeUnused(new Set(views.map(({ stored }) => stored.definition)), nowMs);
+    // Rows that answer queries in place of the new ones are in use, too.
+    const used = views.flatMap(({ folded, shared }) => [folded.stored.definition, shared.former]);
+    store.removeUnused(new Set(used), nowMs);
   } catch (error) {
     const fields = { reason: error instanceof Error ? error.message : String(error) };
     log({ level: 'warn', message: 'unused rows of views were not deleted', fields });

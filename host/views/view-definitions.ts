@@ -71,7 +71,13 @@ function storedView(
       return { field, type: found.column };
     }),
   );
-  return { definition: definitionOf(view, types, fingerprint), indexes };
+  const definition = definitionOf(view, types, fingerprint);
+  return { id: view.id, rowType: rowTypeOf(view, types), definition, indexes };
+}
+
+/** Returns a hash of the type of the rows. */
+function rowTypeOf({ row }: ViewDescriptor, types: Types): string {
+  return hashOf([row, typesReached(row, types)]);
 }
 
 /** Returns the hash of everything that the rows depend on. Views with different ids have different definitions. */
@@ -81,9 +87,17 @@ function definitionOf(
   fingerprint: string | undefined,
 ): string {
   const code = definition === undefined ? ['module', fingerprint] : ['declared', definition];
-  const reached = [...reachedTypes(row, types)].toSorted().map((name) => [name, types[name]]);
-  const parts = [FORMAT, id, sources.toSorted(), computesKeys === true, row, reached, code];
+  const reached = typesReached(row, types);
+  return hashOf([FORMAT, id, sources.toSorted(), computesKeys === true, row, reached, code]);
+}
+
+function hashOf(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts, withoutDescription), 'hex');
+}
+
+/** Returns the types that a type refers to, with their names. */
+function typesReached(type: TypeSchema, types: Types): readonly unknown[] {
+  return [...reachedTypes(type, types)].toSorted().map((name) => [name, types[name]]);
 }
 
 /** Leaves out the descriptions of types, which change no row. A field of this name is an object, and stays. */

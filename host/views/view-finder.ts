@@ -1,13 +1,14 @@
 // ViewFinder answers the queries of a service's views for the handlers of one thread.
 //
 // Invariants
-// N1  A page has every event before the position `after` that its caller names, or the query fails.
+// N1  A page has every event before the position `after` that its caller names, or says up to when it has them, or the query
+//     fails. The second is for rows of a former definition, and never for a position that a request names.
 // N2  A query waits at most `waitMs`. It does not wait for what cannot come: for a view that has stopped, or that has many
 //     events to fold before it can be queried.
 import { type ModuleDescriptor, type TypeSchema, jsonMismatch, recordOf } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Position, Positions } from '../engine/needs/feed.ts';
-import type { ViewPage, ViewReader, ViewStore } from '../engine/needs/views.ts';
+import type { ViewQuery, ViewReader, ViewStore } from '../engine/needs/views.ts';
 import { quoted } from '../engine/quoted.ts';
 import { type Refusal, refusal } from '../model/call.ts';
 import { NameTable } from '../model/name-table.ts';
@@ -35,14 +36,33 @@ interface QueriedView {
   readonly declared: DeclaredView;
   readonly shared: SharedView;
   readonly reader: ViewReader;
+  /** Rows of a former definition, which have been read. */
+  former: FormerView | undefined;
 }
+
+/** The position before which rows have to have all events, and how long they are waited for. */
+interface Wanted {
+  readonly after: Position | undefined;
+  /** By the clock of `performance.now`. */
+  readonly untilMs: number;
+}
+
+interface FormerView {
+  readonly definition: string;
+  readonly reader: ViewReader;
+  readonly asOfMs: number;
+}
+
+/** Reads rows. `asOfMs`: up to when they have events; undefined: they are current. */
+type Read = (reader: ViewReader, asOfMs: number | undefined) => Promise<RowPage>;
 
 type Values = Readonly<Record<string, unknown>>;
 
 export class ViewFinder {
   readonly positions: Positions;
   readonly #views: NameTable<QueriedView>;
-  readonly #readers: readonly ViewReader[];
+  readonly #queried: readonly QueriedView[];
+  readonly #store: Pick<ViewStore, 'reader'>;
   readonly #types: ModuleDescriptor['types'];
   /** Names of the commands, by component. */
   readonly #commands: ReadonlyMap<string, ReadonlySet<string>>;
@@ -62,9 +82,11 @@ export class ViewFinder {
       declared,
       shared: new SharedView(shared[declared.folded.id]),
       reader: store.reader(declared.folded.stored),
+      former: undefined,
     }));
     this.#views = new NameTable(queried.map((view) => [view.declared.folded.id, view] as const));
-    this.#readers = queried.map(({ reader }) => reader);
+    this.#queried = queried;
+    this.#store = store;
   }
 
   /** Returns whether a call of an entity may store events. */
@@ -74,12 +96,13 @@ export class ViewFinder {
 
   /**
    * Finds rows as `HostCalls.find` does. `after`: a position before which the rows have to have all events; undefined: any
-   * rows will do. Rejects with SVC_VIEW_BEHIND, SVC_VIEW_REBUILDING, SVC_VIEW_STOPPED, SVC_VIEW_CORRUPT and
+   * rows will do. `isRequired`: false if rows of a former definition will do all the same while the view is built. Rejects with SVC_VIEW_BEHIND, SVC_VIEW_REBUILDING, SVC_VIEW_STOPPED, SVC_VIEW_CORRUPT and
    * SVC_DATA_UNUSABLE.
    */
   async find(
     { view, query, input, limit, cursor }: RowQuery,
     after: Position | undefined,
+    isRequired = after !== undefined,
   ): Promise<RowPage | Refusal> {
     const found = this.#views.get(view);
     if (found === undefined) return refusal('NOT_FOUND', `the service has no view ${quoted(view)}`);
@@ -92,30 +115,73 @@ export class ViewFinder {
         'BAD_REQUEST',
         `the parameters of the query '${query}' of the view '${view}' do not fit: ${parameters.problem}`,
       );
-    await this.#readable(found, after);
+    const asked: ViewQuery = { plan: declared.plan, parameters: parameters.values };
+    const read: Read = async (reader, asOfMs) => {
+      const { rows, cursor: next } = await reader.find(asked, limit, cursor);
+      return { rows: rows.map(({ json }) => json), cursor: next, asOfMs };
+    };
     try {
-      const asked = { plan: declared.plan, parameters: parameters.values };
-      const page = await this.#page(found, asked, limit, cursor);
-      return { rows: page.rows.map(({ json }) => json), cursor: page.cursor, asOfMs: undefined };
+      const wanted = { after, untilMs: performance.now() + this.#waitMs };
+      const former = isRequired ? undefined : await this.#fromFormer(found, wanted, read);
+      if (former !== undefined) return former;
+      await this.#readable(found, wanted);
+      return await this.#fromOwn(found, read);
     } catch (error) {
       return this.#refusedBy(error, found);
     }
   }
 
-  /** Reads a page. Damaged rows are built again. */
-  async #page(
-    { reader, shared }: QueriedView,
-    ...page: Parameters<ViewReader['find']>
-  ): Promise<ViewPage> {
+  /**
+   * Reads rows of a former definition. Returns undefined if the view itself can be queried, and if there are no such
+   * rows. Rows that will soon be built are waited for if they are to have what the caller has just stored.
+   */
+  async #fromFormer(view: QueriedView, wanted: Wanted, read: Read): Promise<RowPage | undefined> {
+    const { shared } = view;
+    if (shared.state === 'live' && view.former === undefined) return undefined;
+    if (shared.state === 'starting')
+      await shared.reached(({ state }) => state !== 'starting', leftMs(wanted));
+    if (wanted.after !== undefined && shared.former !== '') await this.#decided(shared, wanted);
+    const former = await this.#former(view);
+    if (former === undefined) return undefined;
     try {
-      return await reader.find(...page);
+      return await read(former.reader, former.asOfMs);
+    } catch (error) {
+      if (isRefusedQuery(error)) throw error;
+      // They lack the index of the query, or are damaged.
+      return undefined;
+    }
+  }
+
+  /** Returns the rows of a former definition that stand in for those of the view. */
+  async #former(view: QueriedView): Promise<FormerView | undefined> {
+    const definition = view.shared.state === 'live' ? '' : view.shared.former;
+    if (view.former !== undefined && view.former.definition !== definition) {
+      view.former.reader.close();
+      view.former = undefined;
+    }
+    if (definition === '' || view.former !== undefined) return view.former;
+    const reader = this.#store.reader({ ...view.declared.folded.stored, definition });
+    const status = await reader.status();
+    // Another query has opened it meanwhile.
+    if (view.former !== undefined || status.state !== 'live') {
+      reader.close();
+      return view.former;
+    }
+    view.former = { definition, reader, asOfMs: status.foldedTo?.latestMs ?? 0 };
+    return view.former;
+  }
+
+  /** Reads the view's own rows. Damaged rows are built again. */
+  async #fromOwn({ reader, shared }: QueriedView, read: Read): Promise<RowPage> {
+    try {
+      return await read(reader, undefined);
     } catch (error) {
       if (!isDamage(error)) throw error;
     }
     // The rows may be new since the reader has looked where they are.
     await reader.status();
     try {
-      return await reader.find(...page);
+      return await read(reader, undefined);
     } catch (error) {
       if (isDamage(error)) shared.reportDamage();
       throw error;
@@ -123,26 +189,33 @@ export class ViewFinder {
   }
 
   close(): void {
-    for (const reader of this.#readers) reader.close();
+    for (const { reader, former } of this.#queried) {
+      reader.close();
+      former?.reader.close();
+    }
   }
 
   /** Resolves once the rows have all events before `after`. Rejects when they do not in time. */
-  async #readable({ declared, shared }: QueriedView, after: Position | undefined): Promise<void> {
-    const { positions } = this;
-    const hasReached = () => {
-      const { position } = shared;
-      return after === undefined || (position !== '' && positions.hasReached(position, after));
-    };
-    const isDecided = () =>
-      shared.state === 'stopped' ||
-      (shared.state === 'live' && hasReached()) ||
-      (shared.state === 'building' && this.#recordsLeft(shared) > SOON_BUILT_RECORDS);
-    if (!isDecided()) await shared.reached(isDecided, this.#waitMs);
+  async #readable({ declared, shared }: QueriedView, wanted: Wanted): Promise<void> {
+    await this.#decided(shared, wanted);
     const { id } = declared.folded;
     const { state } = shared;
     if (state === 'building') throw viewBuilding(id, this.#percentBuilt(shared));
-    if (hasReached()) return;
+    if (this.#hasReached(shared, wanted)) return;
     throw state === 'stopped' ? viewStopped(id) : viewBehind(id, this.#waitMs);
+  }
+
+  /** Resolves when waiting longer would change nothing, or the time is over. */
+  async #decided(shared: SharedView, wanted: Wanted): Promise<void> {
+    const isDecided = () =>
+      shared.state === 'stopped' ||
+      (shared.state === 'live' && this.#hasReached(shared, wanted)) ||
+      (shared.state === 'building' && this.#recordsLeft(shared) > SOON_BUILT_RECORDS);
+    if (!isDecided()) await shared.reached(isDecided, leftMs(wanted));
+  }
+
+  #hasReached({ position }: SharedView, { after }: Wanted): boolean {
+    return after === undefined || (position !== '' && this.positions.hasReached(position, after));
   }
 
   #recordsLeft({ position }: SharedView): number {
@@ -159,8 +232,7 @@ export class ViewFinder {
   /** Returns the refusal of what a caller did wrong; throws everything else. */
   #refusedBy(error: unknown, { declared, shared }: QueriedView): Refusal {
     if (!(error instanceof SvcError)) throw error;
-    if (error.code === 'SVC_FIND_INVALID' || error.code === 'SVC_CURSOR_INVALID')
-      return refusal('BAD_REQUEST', error.message);
+    if (isRefusedQuery(error)) return refusal('BAD_REQUEST', error.message);
     // It has stopped before its rows were built.
     if (error.code === 'SVC_VIEW_REBUILDING' && shared.state === 'stopped')
       throw viewStopped(declared.folded.id);
@@ -200,6 +272,16 @@ export class ViewFinder {
       }),
     );
   }
+}
+
+function leftMs({ untilMs }: Wanted): number {
+  return Math.max(0, untilMs - performance.now());
+}
+
+/** Whether the caller has asked for what no rows could answer. */
+function isRefusedQuery(error: unknown): boolean {
+  if (!(error instanceof SvcError)) return false;
+  return error.code === 'SVC_FIND_INVALID' || error.code === 'SVC_CURSOR_INVALID';
 }
 
 function isDamage(error: unknown): boolean {

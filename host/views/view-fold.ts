@@ -42,6 +42,8 @@ export class ViewFold {
   readonly #needs: ViewFoldNeeds;
   #position: Position;
   #storedPosition: Position;
+  /** When the latest event was recorded that is folded; undefined: none is. */
+  #latestMs: number | undefined;
   /** Number of records that the next page looks at, at most. */
   #pageSize: number;
   /** Names of the events that are skipped. */
@@ -51,6 +53,7 @@ export class ViewFold {
     this.#needs = needs;
     this.#position = needs.foldedTo?.position ?? needs.feed.start;
     this.#storedPosition = this.#position;
+    this.#latestMs = needs.foldedTo?.latestMs;
     this.#pageSize = 1;
     this.#skipped = new Set(needs.skips?.map(({ entity, seq }) => eventName(entity, seq)));
   }
@@ -109,7 +112,9 @@ export class ViewFold {
     if (batch.isTooLarge && records.length > 1) return false;
     const changes = batch.changes();
     if (changes.length > 0 || feed.count(this.#storedPosition, position) >= UNCHANGED_RECORDS_MAX) {
-      await writer.put(changes, { position, mark: feed.mark(position) });
+      const latestMs = latestOf(records, this.#latestMs);
+      await writer.put(changes, { position, mark: feed.mark(position), latestMs });
+      this.#latestMs = latestMs;
       this.#storedPosition = position;
     }
     this.#position = position;
@@ -163,6 +168,13 @@ export class ViewFold {
 function isOfView(failure: unknown): failure is Error {
   if (failure instanceof GuestFault || failure instanceof UndecodedEvent) return true;
   return failure instanceof SvcError && failure.code === 'SVC_VIEW_ROW_INVALID';
+}
+
+/** Returns the latest time of records and a time. */
+function latestOf(records: readonly FeedRecord[], timeMs: number | undefined): number | undefined {
+  let latestMs = timeMs;
+  for (const { record } of records) latestMs = Math.max(latestMs ?? 0, record.timeMs);
+  return latestMs;
 }
 
 function eventName({ component, id }: EntityRef, seq: number): string {

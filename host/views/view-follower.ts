@@ -177,8 +177,8 @@ function yielded(): Promise<void> {
   });
 }
 
-/** Whether the journal has the record at which the rows are. */
-function isOf(feed: Feed, { position, mark }: FoldedTo): boolean {
+/** Returns whether the journal has the record at which the rows are. */
+export function isOf(feed: Feed, { position, mark }: FoldedTo): boolean {
   const parsed = feed.parse(position);
   return parsed !== undefined && feed.hasReached(feed.end(), parsed) && feed.mark(parsed) === mark;
 }

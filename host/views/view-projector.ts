@@ -12,6 +12,7 @@ import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/vi
 import { GuestFault } from '../model/guest-fault.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
+import { formerRows } from './former-rows.ts';
 import type { SharedView } from './shared-view.ts';
 import { type BuildingPace, type PageSizes, ViewFollower } from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
@@ -82,7 +83,7 @@ export class ViewProjector {
       if (signal.aborted) return 'closed';
       shared.foldedTo(follower.position);
       shared.clearDamage();
-      shared.become('live');
+      becomeLive(shared);
       const damage = new AbortController();
       void shared.damaged().then(() => damage.abort());
       await follower.follow(AbortSignal.any([signal, damage.signal]));
@@ -157,7 +158,7 @@ export class ViewProjector {
     await follower.build(signal);
     if (signal.aborted) return;
     const { folded, shared } = view;
-    shared.become('live');
+    becomeLive(shared);
     const fields = { view: folded.id, rows: follower.rowCount };
     this.#needs.log({ level: 'info', message: 'the view is built', fields });
   }
@@ -229,6 +230,7 @@ export class ViewProjector {
         },
         building(reason) {
           shared.foldedTo('');
+          shared.answerWith(formerRows(folded, feed, store, log));
           shared.become('building');
           if (reason === undefined) return;
           const fields = { view: folded.id, reason };
@@ -319,6 +321,12 @@ class FailurePauses {
     this.#lastReason = undefined;
     return hadFailed;
   }
+}
+
+/** Lets queries be answered from the view's own rows. */
+function becomeLive(shared: SharedView): void {
+  shared.become('live');
+  shared.answerWith('');
 }
 
 function isSameEvent(at: StoppedAt, { entity, seq }: SkippedEvent): boolean {

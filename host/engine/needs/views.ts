@@ -18,6 +18,10 @@ export interface ViewColumn {
 export type ViewIndex = readonly ViewColumn[];
 
 export interface StoredView {
+  /** Id of the view. */
+  readonly id: string;
+  /** Identifies the type of the rows: those of two definitions with the same one can be decoded alike. */
+  readonly rowType: string;
   /** Hash of the definition: 16 to 64 lower-case hexadecimal digits. It names the rows. */
   readonly definition: string;
   /** The indexes that the view declares, in the order in which the plans of its queries count them. */
@@ -29,6 +33,10 @@ export interface FoldedTo {
   readonly position: Position;
   /** The text that `Feed.mark` gives for the position: in another journal it is another one. */
   readonly mark: string | undefined;
+  /**
+   * When the latest of these events was recorded, in milliseconds since 1970-01-01T00:00:00Z; missing: no event is folded.
+   */
+  readonly latestMs?: number | undefined;
 }
 
 /** An event that is left out of the rows of a definition, because somebody has decided so. */
@@ -153,9 +161,20 @@ export interface KeptView {
   readonly usedMs: number;
 }
 
+/** Rows of another definition of a view. */
+export interface FormerRows {
+  readonly definition: string;
+  readonly foldedTo: FoldedTo;
+}
+
 export interface ViewStore {
   /** Returns a reader, which the caller closes. */
   reader(view: StoredView): ViewReader;
+  /**
+   * Lists the rows that other definitions of the view have left, if they are live and of the same type. Rows that cannot be
+   * used are left out. Throws SVC_DATA_UNUSABLE.
+   */
+  former(view: StoredView): readonly FormerRows[];
   /**
    * Opens the writer of a definition. Rows that cannot be used are deleted first. Throws SVC_VIEW_IN_USE while there is
    * another writer, SVC_DATA_UNUSABLE and SVC_DISK_FULL.

@@ -10,8 +10,15 @@ export interface QueriedViews {
   readonly positions: Positions;
   /** Returns whether a call of an entity may store events. */
   isCommand(component: string, name: string): boolean;
-  /** Finds rows that have all events before `after`. */
-  find(query: RowQuery, after: Position | undefined): Promise<RowPage | Refusal>;
+  /**
+   * Finds rows that have all events before `after`. `isRequired`: false if rows of a former definition will do all the same
+   * while the view is built; they say so.
+   */
+  find(
+    query: RowQuery,
+    after: Position | undefined,
+    isRequired: boolean,
+  ): Promise<RowPage | Refusal>;
 }
 
 export class RequestFinds {
@@ -47,6 +54,6 @@ export class RequestFinds {
     await Promise.all(this.#unanswered);
     // What the commands have stored is on disk, so it is before the end. The request's own position is, too.
     const after = this.#hasCommanded ? this.#views.positions.end() : this.#after;
-    return this.#views.find(query, after);
+    return this.#views.find(query, after, this.#after !== undefined);
   }
 }

@@ -1,7 +1,7 @@
 // MemoryRows: the rows of one definition in memory, and the indexes over them.
 //
 // Invariant: each index has one entry for each row, in order. The walk of the keys is the index of no fields.
-import type { FoldedTo, SkippedEvent, ViewIndex } from '../../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent, StoredView, ViewIndex } from '../../engine/needs/views.ts';
 import { type ColumnValue, compareLists } from '../view-walk/column-value.ts';
 import type { ViewLimits } from '../../model/view-limits.ts';
 import { type FieldColumn, valuesOf } from '../view-walk/row-columns.ts';
@@ -59,6 +59,7 @@ export class MemoryIndex {
 }
 
 export class MemoryRows {
+  readonly origin: Pick<StoredView, 'id' | 'rowType'>;
   readonly #limits: ViewLimits;
   readonly #rows = new Map<string, string>();
   /** Indexed by `nameOf` an index. */
@@ -70,7 +71,8 @@ export class MemoryRows {
   skips: readonly SkippedEvent[] = [];
   usedMs = Date.now();
 
-  constructor(limits: ViewLimits) {
+  constructor(origin: Pick<StoredView, 'id' | 'rowType'>, limits: ViewLimits) {
+    this.origin = origin;
     this.#limits = limits;
     this.makeIndex([]);
   }

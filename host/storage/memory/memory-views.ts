@@ -1,5 +1,6 @@
 // MemoryViews is a store of views that is lost when the process ends.
 import type {
+  FormerRows,
   KeptView,
   StoredView,
   ViewReader,
@@ -25,12 +26,24 @@ export class MemoryViews implements ViewStore {
     return new MemoryViewReader(view, this.#limits, () => this.#stored.get(view.definition));
   }
 
+  former({ id, rowType, definition }: StoredView): readonly FormerRows[] {
+    return Array.from(this.#stored).flatMap(([stored, { origin, isLive, foldedTo }]) =>
+      stored === definition ||
+      origin.id !== id ||
+      origin.rowType !== rowType ||
+      !isLive ||
+      !foldedTo
+        ? []
+        : [{ definition: stored, foldedTo }],
+    );
+  }
+
   openWriter(view: StoredView): ViewWriter {
     const { definition } = view;
     let rows = this.#stored.get(definition);
     if (rows?.hasWriter === true) throw viewInUse(definition);
     if (rows === undefined) {
-      rows = new MemoryRows(this.#limits);
+      rows = new MemoryRows(view, this.#limits);
       this.#stored.set(definition, rows);
     }
     return new MemoryViewWriter(view, this.#limits, rows, (bytes) => this.#reserve(bytes));

@@ -193,7 +193,7 @@ export class FileViewWriter implements ViewWriter {
   }
 
   #make(skips: readonly SkippedEvent[] = []): OpenFile {
-    createViewFile(this.#path, this.#view.definition, skips);
+    createViewFile(this.#path, this.#view, skips);
     return this.#open();
   }
 

@@ -3,6 +3,7 @@ import { lstatSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
+  FormerRows,
   KeptView,
   StoredView,
   ViewReader,
@@ -13,8 +14,15 @@ import type { ViewLimits } from '../../model/view-limits.ts';
 import { FileViewReader } from './file-view-reader.ts';
 import { FileViewWriter } from './file-view-writer.ts';
 import { viewFailure } from './view-failure.ts';
-import { definitionOf, removeViewFile, viewPath, viewsFolder } from './view-file.ts';
+import {
+  definitionOf,
+  openForReading,
+  removeViewFile,
+  viewPath,
+  viewsFolder,
+} from './view-file.ts';
 import { ViewLock } from './view-lock.ts';
+import { ViewMeta } from './view-meta.ts';
 
 export class FileViews implements ViewStore {
   readonly #folder: string;
@@ -28,6 +36,12 @@ export class FileViews implements ViewStore {
 
   reader(view: StoredView): ViewReader {
     return new FileViewReader(this.#folder, view, this.#limits);
+  }
+
+  former(view: StoredView): readonly FormerRows[] {
+    return this.#guarded('listed', () => this.#definitions())
+      .filter((definition) => definition !== view.definition)
+      .flatMap((definition) => this.#formerRows(definition, view) ?? []);
   }
 
   openWriter(view: StoredView): ViewWriter {
@@ -53,6 +67,25 @@ export class FileViews implements ViewStore {
       })
       .filter(({ definition }) => this.#remove(definition))
       .map(({ definition }) => definition);
+  }
+
+  #formerRows(definition: string, { id, rowType }: StoredView): FormerRows | undefined {
+    try {
+      const database = openForReading(viewPath(this.#folder, definition), definition);
+      try {
+        const meta = new ViewMeta(database);
+        const origin = meta.origin();
+        const state = meta.state();
+        if (origin?.id !== id || origin.rowType !== rowType) return undefined;
+        if (state?.isLive !== true || state.foldedTo === undefined) return undefined;
+        return { definition, foldedTo: state.foldedTo };
+      } finally {
+        database.close();
+      }
+    } catch {
+      // A file that cannot be used has no rows.
+      return undefined;
+    }
   }
 
   #touch(definition: string, nowMs: number): void {

@@ -8,14 +8,14 @@ import assert from 'node:assert';
 import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { SkippedEvent } from '../../engine/needs/views.ts';
+import type { SkippedEvent, StoredView } from '../../engine/needs/views.ts';
 import { LAYOUT_ROW, SKIPS_ROW, STATE_ROW, ViewMeta } from './view-meta.ts';
 import { KEY_INDEX, columnName, indexName } from './view-sql.ts';
 
 /** `svcv` in ASCII: the application id of a SQLite database that holds the rows of a view. */
 const APPLICATION_ID = 0x73766376;
 /** Version of the format; a file of another version is made new. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 /** How long a connection waits for the lock of another connection, in milliseconds. */
 export const LOCK_WAIT_MS = 5_000;
 /** Size in bytes to which the write-ahead log is truncated after a slow reader has made it grow. */
@@ -73,7 +73,7 @@ export function makeViewsFolder(folder: string): void {
  */
 export function createViewFile(
   path: string,
-  definition: string,
+  view: StoredView,
   skips: readonly SkippedEvent[] = [],
 ): void {
   const unfinished = `${path}.new`;
@@ -90,7 +90,7 @@ export function createViewFile(
       PRAGMA application_id = ${APPLICATION_ID};
       PRAGMA user_version = ${FORMAT_VERSION};
     `);
-    new ViewMeta(database).create(definition, skips);
+    new ViewMeta(database).create(view, skips);
     database.exec('COMMIT');
   } finally {
     database.close();

@@ -5,12 +5,13 @@
 // what it meant, or fails, whatever the writer has done to the indexes.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { FoldedTo, SkippedEvent } from '../../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent, StoredView } from '../../engine/needs/views.ts';
 import type { FieldColumn } from '../view-walk/row-columns.ts';
 
 export const STATE_ROW = 'state';
 export const LAYOUT_ROW = 'layout';
 export const SKIPS_ROW = 'skips';
+const ORIGIN_ROW = 'origin';
 
 export interface ViewState {
   readonly definition: string;
@@ -19,6 +20,9 @@ export interface ViewState {
   /** Undefined: no events are folded. */
   readonly foldedTo: FoldedTo | undefined;
 }
+
+/** What the rows are of. It never changes. */
+export type ViewOrigin = Pick<StoredView, 'id' | 'rowType'>;
 
 export interface LayoutColumn extends FieldColumn {
   readonly no: number;
@@ -58,7 +62,9 @@ export class ViewMeta {
   }
 
   /** Writes the values of a file without rows. */
-  create(definition: string, skips: readonly SkippedEvent[]): void {
+  create({ id, rowType, definition }: StoredView, skips: readonly SkippedEvent[]): void {
+    const origin: ViewOrigin = { id, rowType };
+    this.#write(ORIGIN_ROW, origin);
     this.keepState({ definition, isLive: false, rowCount: 0, foldedTo: undefined });
     this.keepLayout(NO_LAYOUT);
     this.keepSkips(skips);
@@ -67,6 +73,11 @@ export class ViewMeta {
   /** Undefined: it is missing or damaged. Throws errors of SQLite. */
   state(): ViewState | undefined {
     return this.#read(STATE_ROW) as ViewState | undefined;
+  }
+
+  /** Undefined: it is missing or damaged. Throws errors of SQLite. */
+  origin(): ViewOrigin | undefined {
+    return this.#read(ORIGIN_ROW) as ViewOrigin | undefined;
   }
 
   /** Undefined: it is missing or damaged. Throws errors of SQLite. */

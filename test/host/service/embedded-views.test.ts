@@ -142,8 +142,47 @@ describe('views in a folder', () => {
     expect(viewFiles(dataFolder)).toHaveLength(2);
     await next.service.stop();
     const later = await start({ dataFolder }, ordersView('2', 10), { 'svc.views.kept-ms': 0 });
-    expect(viewFiles(dataFolder)).toHaveLength(1);
+    await expect.poll(() => viewFiles(dataFolder)).toHaveLength(1);
     expect(await allRows(later)).toHaveLength(20);
+  });
+
+  test('of the former version answer, with their time, until those of the next are built', async () => {
+    const dataFolder = temporaryFolder();
+    const first = await start({ dataFolder });
+    const before = Date.now();
+    for (const [id, cents] of [
+      ['o1', 5],
+      ['o2', 13],
+    ] as const)
+      await place(first, id, cents);
+    const after = Date.now();
+    await first.service.stop();
+
+    // The next version stops before its rows are built, so it is seen for as long as the test takes.
+    const next = await start({ dataFolder }, ordersView('2', 10, 13));
+    const expected = [
+      { customer: 'ada', cents: 13 },
+      { customer: 'ada', cents: 5 },
+    ];
+    const listed = await list(next);
+    expect([listed.status, await listed.json()]).toEqual([200, expected]);
+    const page = await next.service.view(next.orders).ofCustomer({ customer: 'ada' });
+    const { asOfMs, rows } = page.isOk ? page.value : { asOfMs: 0, rows: [] };
+    expect(rows).toEqual(expected);
+    expect(asOfMs).toBeGreaterThanOrEqual(before);
+    expect(asOfMs).toBeLessThanOrEqual(after);
+    // They do not have what the handler has just stored, and nobody waits for it.
+    expect(await (await place(next, 'o3', 7)).json()).toEqual(expected);
+    expect(await errorOf(await list(next, { 'svc-after': next.service.position() }))).toEqual([
+      503,
+      expect.stringContaining('SVC_VIEW_STOPPED'),
+    ]);
+    await next.service.stop();
+
+    const corrected = await start({ dataFolder }, ordersView('3', 10));
+    expect(await allRows(corrected)).toHaveLength(3);
+    const current = await corrected.service.view(corrected.orders).ofCustomer({ customer: 'ada' });
+    expect(current).toMatchObject({ value: { asOfMs: undefined, rows: { length: 3 } } });
   });
 
   test('are built again when a query finds a damaged row', async () => {

@@ -58,7 +58,7 @@ interface Sum {
 }
 
 function viewWith(hasKeys: boolean): FoldedView {
-  const stored = { definition: '0123456789abcdef', indexes: [] };
+  const stored = { id: 'sums', rowType: 't', definition: '0123456789abcdef', indexes: [] };
   return { id: 'sums', sources: new Set(['a', 'b']), hasKeys, stored };
 }
 

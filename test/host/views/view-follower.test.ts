@@ -13,7 +13,7 @@ const VIEW: FoldedView = {
   id: 'counts',
   sources: new Set(['a']),
   hasKeys: false,
-  stored: { definition: '0123456789abcdef', indexes: [] },
+  stored: { id: 'counts', rowType: 't', definition: '0123456789abcdef', indexes: [] },
 };
 /** Counts the events of each row. */
 const counting: Pick<GuestViews, 'fold'> = {

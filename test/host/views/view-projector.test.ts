@@ -17,7 +17,7 @@ const folded = {
   id: 'counts',
   sources: new Set(['a']),
   hasKeys: false,
-  stored: { definition: '0123456789abcdef', indexes: [] },
+  stored: { id: 'counts', rowType: 't', definition: '0123456789abcdef', indexes: [] },
 };
 /** Counts the events of each row. */
 const guest: GuestViews = {

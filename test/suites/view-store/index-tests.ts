@@ -117,8 +117,8 @@ export function indexTests(views: ViewsUnderTest): void {
   describe('a store', () => {
     test('lists its definitions, and deletes those that were not used for long', async () => {
       const stored = [DEFINITION, OTHER, 'f2'.repeat(16)].map((definition) => ({
+        ...viewOf(),
         definition,
-        indexes: [],
       }));
       for (const view of stored) {
         const { writer } = await views.live(view, row('a', {}));
@@ -151,6 +151,27 @@ export function indexTests(views: ViewsUnderTest): void {
       expect(views.store.removeUnused(new Set(), later)).toEqual([]);
       expect(views.store.removeUnused(new Set(), later + 2_000)).toEqual([DEFINITION]);
       expect(views.store.removeUnused(new Set([OTHER, 'f2'.repeat(16)]), later)).toEqual([]);
+    });
+
+    test('lists the live rows that other definitions of a view have left', async () => {
+      const view = viewOf();
+      expect(views.store.former(view)).toEqual([]);
+      const other = { ...view, definition: OTHER };
+      const { writer } = await views.live(other, row('a', {}));
+      await writer.put([], { ...folded(5), latestMs: 17 });
+      await views.live({ ...view, definition: 'a1'.repeat(16), rowType: 'type 2' }, row('a', {}));
+      await views.live({ ...view, definition: 'a2'.repeat(16), id: 'carts' }, row('a', {}));
+      const building = await views.writer({ ...view, definition: 'a3'.repeat(16) });
+      await building.put([row('a', {})], folded(9));
+      await views.live(view, row('a', {}));
+      const left = { definition: OTHER, foldedTo: { ...folded(5), latestMs: 17 } };
+      expect(views.store.former(view)).toEqual([left]);
+      // A writer of another process may have it.
+      writer.close();
+      expect(views.store.former(view)).toEqual([left]);
+      expect(views.store.former(other)).toEqual([
+        { definition: view.definition, foldedTo: folded(1) },
+      ]);
     });
 
     test('that is full stores no row more, but removes some and goes on', async () => {

@@ -78,7 +78,7 @@ export function indexOn(
 }
 
 export function viewOf(...indexes: readonly ViewIndex[]): StoredView {
-  return { definition: DEFINITION, indexes };
+  return { id: 'orders', rowType: 'type 1', definition: DEFINITION, indexes };
 }
 
 export function folded(position: number): FoldedTo {
