@@ -21,7 +21,7 @@ export type { DeferredCalls } from './hosting/embedded/deferred-calls.ts';
 export type { TimerOptions } from './hosting/embedded/timer-change.ts';
 export { defineView } from './hosting/embedded/view-definition.ts';
 export type { FoldContext, RowChange, ViewDefinition } from './hosting/embedded/view-definition.ts';
-export type { Page, ViewClient } from './hosting/embedded/view-client.ts';
+export type { FoundRow, Page, RowCount, ViewClient } from './hosting/embedded/view-client.ts';
 export { defineConsumer } from './hosting/embedded/consumer-definition.ts';
 export type {
   ConsumerContext,

@@ -13,4 +13,4 @@ export { Result } from "./result";
 export { SourceEvent } from "./source-event";
 export { DeferredCall } from "./timer";
 export { RowChange } from "./view";
-export { Page, ViewClient } from "./view-client";
+export { FoundRow, Page, RowCount, ViewClient } from "./view-client";

@@ -20,4 +20,4 @@ export { EventContext } from "./source-event";
 export { DeferredCall, Due } from "./timer";
 export { Timers } from "./timers";
 export { RowChange, View } from "./view";
-export { Page } from "./view-client";
+export { FoundRow, Page, RowCount } from "./view-client";

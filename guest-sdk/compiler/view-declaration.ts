@@ -177,6 +177,12 @@ export function methodNameOf({ name }: ViewQueryClass): string {
   return name.replaceAll(/[._-]+(.?)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
+/** Returns the name of the client's method that counts the rows: that of `of-customer` is `countOfCustomer`. */
+export function countMethodOf(query: ViewQueryClass): string {
+  const method = methodNameOf(query);
+  return `count${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+}
+
 /** Returns the text of the type of the rows. */
 export function rowText({ row }: ViewClass): string {
   return row === undefined ? '' : textOf(row);

@@ -4,7 +4,12 @@ import { VIEW_QUERIES_MAX } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import type { Problem } from './build-error.ts';
 import { problemAt } from './syntax.ts';
-import { methodNameOf, type ViewClass, type ViewQueryClass } from './view-declaration.ts';
+import {
+  countMethodOf,
+  methodNameOf,
+  type ViewClass,
+  type ViewQueryClass,
+} from './view-declaration.ts';
 
 /** `isRecord`: whether a class is a @data class with fields of its own. */
 export function viewQueryProblems(
@@ -59,10 +64,30 @@ export function viewQueryProblems(
         ),
       );
     names.set(`${id} ${method}`, declaration.name.text);
+    if (method === 'get')
+      problems.push(
+        problemAt(
+          (decorator.args?.[1] ?? decorator).range,
+          `the query of '${declaration.name.text}' cannot be named '${name}'`,
+          `give it another name: 'get' of '${view.name}Client' finds the row of a key`,
+        ),
+      );
     const count = (counts.get(id) ?? 0) + 1;
     counts.set(id, count);
     if (count === VIEW_QUERIES_MAX + 1)
       problems.push(problemAt(range, `view '${id}' has more than ${VIEW_QUERIES_MAX} queries`));
+  }
+  for (const query of queries) {
+    const { declaration, decorator, view: id, name } = query;
+    const taken = names.get(`${id} ${countMethodOf(query)}`);
+    if (taken !== undefined)
+      problems.push(
+        problemAt(
+          (decorator.args?.[1] ?? decorator).range,
+          `the queries of '${declaration.name.text}' and of '${taken}' need the same method of the client`,
+          `give one of them another name: '${countMethodOf(query)}' counts the rows of '${name}'`,
+        ),
+      );
   }
   return problems;
 }

@@ -2,6 +2,7 @@
 import { madeFor } from './inject.ts';
 import { quote, textOf } from './syntax.ts';
 import {
+  countMethodOf,
   methodNameOf,
   rowText,
   type ViewClass,
@@ -36,10 +37,12 @@ export function viewClientClass(view: ViewClass, queries: readonly ViewQueryClas
   const methods = queries.map((query) => {
     const { declaration, name } = query;
     const parameters = declaration.name.text;
-    return `${madeFor(declaration.name)}${methodNameOf(query)}(parameters: ${parameters}, limit: u32 = 100, cursor: string | null = null): __svc_Result<__svc_Page<${row}>> { return this.__svc_find<${row}>(${quote(name)}, __svc_toJson<${parameters}>(parameters), limit, cursor); }`;
+    return `${madeFor(declaration.name)}${methodNameOf(query)}(parameters: ${parameters}, limit: u32 = 100, cursor: string | null = null): __svc_Result<__svc_Page<${row}>> { return this.__svc_find<${row}>(${quote(name)}, __svc_toJson<${parameters}>(parameters), limit, cursor); }
+  ${countMethodOf(query)}(parameters: ${parameters}): __svc_Result<__svc_RowCount> { return this.__svc_count(${quote(name)}, __svc_toJson<${parameters}>(parameters)); }`;
   });
   return `${madeFor(view.declaration.name)}export class ${view.name}Client extends __svc_ViewClient {
   constructor() { super(${quote(view.id)}); }
+  get(key: string): __svc_Result<__svc_FoundRow<${row}>> { return this.__svc_get<${row}>(key); }
   ${methods.join('\n  ')}
 }`;
 }

@@ -16,6 +16,8 @@ export interface ViewLimits {
   readonly pageBytesMax: number;
   /** How long a query waits until its view has the events that its caller has stored, in milliseconds. */
   readonly waitMs: number;
+  /** Bytes that have to be free on the disk for a view to be built; with fewer the building pauses. */
+  readonly freeBytesMin: number;
   /** How long the file of a definition that is no longer used is kept, in milliseconds. */
   readonly keptMs: number;
 }
@@ -31,6 +33,7 @@ export const VIEW_LIMITS_DEFAULT: ViewLimits = {
   pageRowsMax: 1_000,
   pageBytesMax: MIB,
   waitMs: 2_000,
+  freeBytesMin: GIB,
   keptMs: 86_400_000,
 };
 
@@ -42,5 +45,6 @@ export const VIEW_LIMITS_RANGE: Readonly<Record<keyof ViewLimits, readonly [numb
   pageRowsMax: [1, 10_000],
   pageBytesMax: [KIB, 64 * MIB],
   waitMs: [0, 60_000],
+  freeBytesMin: [0, Number.MAX_SAFE_INTEGER],
   keptMs: [0, 31_536_000_000],
 };

@@ -18,7 +18,10 @@ export interface KeyedEvent {
 /** A query of a view, as a handler makes it. */
 export interface RowQuery {
   readonly view: string;
-  /** Name of the query. */
+  /**
+   * Name of the query; or KEY_QUERY for the row of one key; or COUNT_PREFIX and a query's name for the number of its rows. No
+   * declared query has such a name, because names have no spaces.
+   */
   readonly query: string;
   /** The query's parameters, JSON text. */
   readonly input: string;
@@ -27,6 +30,11 @@ export interface RowQuery {
   /** From the page before; undefined: the first page. */
   readonly cursor: string | undefined;
 }
+
+/** Finds the row of a key, which is given as `{"key":"…"}`. */
+export const KEY_QUERY = 'by key';
+/** Counts the rows of a query: the page has one row, `{"count":…,"hasMore":…}`. */
+export const COUNT_PREFIX = 'count ';
 
 /** Rows that a query of a view has found. */
 export interface RowPage {

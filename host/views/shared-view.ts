@@ -13,9 +13,11 @@ export type ViewState = 'starting' | 'building' | 'live' | 'stopped';
 
 const STATES: readonly ViewState[] = ['starting', 'building', 'live', 'stopped'];
 
-/** Indices of the state, and of whether a damaged row was found. */
+/** Indices of the state, of whether a damaged row was found, and of whether the building pauses. */
 const STATE = 0;
 const DAMAGE = 1;
+const PAUSE = 2;
+const FLAGS = 3;
 
 export class SharedView {
   readonly #position: SharedPosition;
@@ -26,7 +28,7 @@ export class SharedView {
   constructor(memory?: SharedViewMemory) {
     this.#position = new SharedPosition(memory?.position);
     this.#state = new Int32Array(
-      memory?.state ?? new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT),
+      memory?.state ?? new SharedArrayBuffer(FLAGS * Int32Array.BYTES_PER_ELEMENT),
     );
     this.#former = new SharedPosition(memory?.former);
   }
@@ -57,6 +59,16 @@ export class SharedView {
   /** Sets `former`. Only the thread that may call `become` may call this. */
   answerWith(former: string): void {
     this.#former.set(former);
+  }
+
+  /** Whether the building pauses until the disk has space. */
+  get isPaused(): boolean {
+    return Atomics.load(this.#state, PAUSE) !== 0;
+  }
+
+  /** Sets `isPaused`. Only the thread that may call `become` may call this. */
+  pause(isPaused: boolean): void {
+    Atomics.store(this.#state, PAUSE, isPaused ? 1 : 0);
   }
 
   /** Sets the position. Only one thread at a time may call this and `become`. */

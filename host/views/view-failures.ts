@@ -16,11 +16,14 @@ export function viewBehind(view: string, waitMs: number): SvcError {
   );
 }
 
-/** `percent`: the share of the events that are folded. */
-export function viewBuilding(view: string, percent: number): SvcError {
+/** `percent`: the share of the events that are folded. `isPaused`: the building waits until the disk has space. */
+export function viewBuilding(view: string, percent: number, isPaused: boolean): SvcError {
   return new SvcError(
     'SVC_VIEW_REBUILDING',
-    `The view '${view}' is being built, and ${percent} % of the events are folded. Try again once it is built.`,
+    `The view '${view}' is being built, and ${percent} % of the events are folded. ` +
+      (isPaused
+        ? 'The building pauses until the disk has more space (svc.views.free-bytes-min).'
+        : 'Try again once it is built.'),
     { retryAfterMs: BUILDING_RETRY_MS },
   );
 }

@@ -12,7 +12,13 @@ import type { ViewQuery, ViewReader, ViewStore } from '../engine/needs/views.ts'
 import { quoted } from '../engine/quoted.ts';
 import { type Refusal, refusal } from '../model/call.ts';
 import { NameTable } from '../model/name-table.ts';
-import type { RowPage, RowQuery, SharedViews } from '../model/view.ts';
+import {
+  COUNT_PREFIX,
+  KEY_QUERY,
+  type RowPage,
+  type RowQuery,
+  type SharedViews,
+} from '../model/view.ts';
 import { SharedView } from './shared-view.ts';
 import type { DeclaredQuery, DeclaredView } from './view-definitions.ts';
 import { viewBehind, viewBuilding, viewStopped } from './view-failures.ts';
@@ -21,6 +27,12 @@ import { viewBehind, viewBuilding, viewStopped } from './view-failures.ts';
 const SOON_BUILT_RECORDS = 10_000;
 /** Maximum UTF-16 units of a query's parameters. */
 const INPUT_UNITS_MAX = 64 * 1024;
+
+/** KEY_QUERY as if it were declared. */
+const BY_KEY: DeclaredQuery = {
+  plan: { index: 'key', equals: [], descending: false },
+  parameters: { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] },
+};
 
 export interface ViewFinderNeeds {
   readonly descriptor: Pick<ModuleDescriptor, 'entities' | 'types'>;
@@ -106,17 +118,28 @@ export class ViewFinder {
   ): Promise<RowPage | Refusal> {
     const found = this.#views.get(view);
     if (found === undefined) return refusal('NOT_FOUND', `the service has no view ${quoted(view)}`);
-    const declared = found.declared.queries.get(query);
+    const name = query.startsWith(COUNT_PREFIX) ? query.slice(COUNT_PREFIX.length) : query;
+    const declared = query === KEY_QUERY ? BY_KEY : found.declared.queries.get(name);
     if (declared === undefined)
-      return refusal('NOT_FOUND', `the view '${view}' has no query ${quoted(query)}`);
+      return refusal('NOT_FOUND', `the view '${view}' has no query ${quoted(name)}`);
     const parameters = this.#parameters(declared, input);
     if ('problem' in parameters)
       return refusal(
         'BAD_REQUEST',
         `the parameters of the query '${query}' of the view '${view}' do not fit: ${parameters.problem}`,
       );
+    if (cursor !== undefined && (query === KEY_QUERY || name !== query))
+      return refusal('BAD_REQUEST', `'${query}' has one answer, and no second page`);
     const asked: ViewQuery = { plan: declared.plan, parameters: parameters.values };
     const read: Read = async (reader, asOfMs) => {
+      if (query === KEY_QUERY) {
+        const row = await reader.get(parameters.values['key'] as string);
+        return { rows: row === undefined ? [] : [row.json], cursor: undefined, asOfMs };
+      }
+      if (name !== query) {
+        const counted = await reader.count(asked);
+        return { rows: [JSON.stringify(counted)], cursor: undefined, asOfMs };
+      }
       const { rows, cursor: next } = await reader.find(asked, limit, cursor);
       return { rows: rows.map(({ json }) => json), cursor: next, asOfMs };
     };
@@ -200,7 +223,7 @@ export class ViewFinder {
     await this.#decided(shared, wanted);
     const { id } = declared.folded;
     const { state } = shared;
-    if (state === 'building') throw viewBuilding(id, this.#percentBuilt(shared));
+    if (state === 'building') throw viewBuilding(id, this.#percentBuilt(shared), shared.isPaused);
     if (this.#hasReached(shared, wanted)) return;
     throw state === 'stopped' ? viewStopped(id) : viewBehind(id, this.#waitMs);
   }

@@ -8,7 +8,7 @@
 // V3  The code of the view gets no event that is skipped.
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
-import type { FoldedTo, SkippedEvent, ViewWriter } from '../engine/needs/views.ts';
+import type { FoldedTo, RowChange, SkippedEvent, ViewWriter } from '../engine/needs/views.ts';
 import { fitsUtf8 } from '../engine/text-size.ts';
 import type { EntityEvent, EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -35,7 +35,9 @@ export interface ViewFoldNeeds {
   readonly foldedTo: FoldedTo | undefined;
   /** Events that are left out. */
   readonly skips?: readonly SkippedEvent[];
-  readonly limits: Pick<ViewLimits, 'keyBytesMax'>;
+  readonly limits: Pick<ViewLimits, 'keyBytesMax' | 'rowBytesMax'>;
+  /** Receives the keys of rows that are larger than half of the limit. */
+  readonly onLargeRow?: (key: string) => void;
 }
 
 export class ViewFold {
@@ -111,6 +113,7 @@ export class ViewFold {
     await batch.flush();
     if (batch.isTooLarge && records.length > 1) return false;
     const changes = batch.changes();
+    this.#reportLarge(changes);
     if (changes.length > 0 || feed.count(this.#storedPosition, position) >= UNCHANGED_RECORDS_MAX) {
       const latestMs = latestOf(records, this.#latestMs);
       await writer.put(changes, { position, mark: feed.mark(position), latestMs });
@@ -119,6 +122,14 @@ export class ViewFold {
     }
     this.#position = position;
     return true;
+  }
+
+  #reportLarge(changes: readonly RowChange[]): void {
+    const { onLargeRow, limits } = this.#needs;
+    if (onLargeRow === undefined) return;
+    const bytesMax = Math.floor(limits.rowBytesMax / 2);
+    for (const { key, json } of changes)
+      if (json !== undefined && !fitsUtf8(json, bytesMax)) onLargeRow(key);
   }
 
   /** Returns the keys of each record's rows; those of a deletion are not used. Throws GuestFault and UndecodedEvent. */

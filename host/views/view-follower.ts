@@ -4,6 +4,7 @@
 // Invariants
 // L1  Rows are readable only once they have all events that were on disk when the last page of the building was read.
 // L2  Rows of another journal, or of a position that this journal does not have any more, are never continued.
+import { setTimeout } from 'node:timers/promises';
 import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
 import type { FoldedTo, SkippedEvent, ViewStore, ViewWriter } from '../engine/needs/views.ts';
@@ -21,6 +22,8 @@ export interface PageSizes {
 
 /** Sizes for a thread that does nothing else. */
 export const PAGE_SIZES: PageSizes = { building: 5_000, following: 1_000 };
+/** How often a building that pauses looks for space, in milliseconds. */
+const SPACE_CHECK_MS = 1_000;
 /** Number of rows whose columns are filled before the thread yields. */
 const INDEXED_ROWS = 5_000;
 
@@ -32,6 +35,10 @@ export interface ViewObserver {
   building(reason: string | undefined): void;
   /** Queries are answered from now on. */
   live(): void;
+  /** The building pauses because the disk has little space, or goes on. */
+  paused?(isPaused: boolean): void;
+  /** A row is larger than half of the limit. */
+  large?(key: string): void;
 }
 
 /** Pauses between the pages of a building, so that other work is not delayed. */
@@ -40,12 +47,14 @@ export interface BuildingPace {
   rest(tookMs: number): Promise<void>;
 }
 
+export type FollowLimits = Pick<ViewLimits, 'keyBytesMax' | 'rowBytesMax' | 'freeBytesMin'>;
+
 export interface FollowerNeeds {
   readonly view: FoldedView;
   readonly guest: GuestViews;
   readonly feed: Feed;
   readonly store: ViewStore;
-  readonly limits: Pick<ViewLimits, 'keyBytesMax'>;
+  readonly limits: FollowLimits;
   readonly pace: BuildingPace;
   readonly pageSizes?: PageSizes;
   readonly observer: ViewObserver;
@@ -78,11 +87,12 @@ export class ViewFollower {
   }
 
   private constructor(needs: FollowerNeeds, writer: ViewWriter) {
-    const { view, guest, feed, limits } = needs;
+    const { view, guest, feed, limits, observer } = needs;
     this.#needs = needs;
     this.#writer = writer;
     const { foldedTo, skips } = writer;
-    this.#fold = new ViewFold({ view, guest, feed, writer, foldedTo, skips, limits });
+    const onLargeRow = (key: string) => observer.large?.(key);
+    this.#fold = new ViewFold({ view, guest, feed, writer, foldedTo, skips, limits, onLargeRow });
   }
 
   /** Whether queries are answered. */
@@ -116,6 +126,8 @@ export class ViewFollower {
   async build(signal: AbortSignal): Promise<void> {
     const { observer, pace } = this.#needs;
     while (!signal.aborted && !this.#writer.isLive) {
+      await this.#space(signal);
+      if (signal.aborted) return;
       const startedMs = performance.now();
       const hasFolded = await this.#step(this.#sizes.building);
       if (!hasFolded && (await this.#writer.prepareIndexes(INDEXED_ROWS))) {
@@ -143,6 +155,17 @@ export class ViewFollower {
       areIndexesReady ||= await this.#writer.prepareIndexes(INDEXED_ROWS);
       if (areIndexesReady && !signal.aborted) await this.#nextRecord(signal);
     }
+  }
+
+  /** Resolves once the disk has space to build rows, or the signal is aborted. */
+  async #space(signal: AbortSignal): Promise<void> {
+    const { store, limits, observer } = this.#needs;
+    if (store.freeBytes() >= limits.freeBytesMin) return;
+    observer.paused?.(true);
+    do {
+      await setTimeout(SPACE_CHECK_MS, undefined, { signal }).catch(() => {});
+    } while (!signal.aborted && store.freeBytes() < limits.freeBytesMin);
+    observer.paused?.(false);
   }
 
   /** Resolves once a record is on disk that is not folded, or the signal is aborted. */

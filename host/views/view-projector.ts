@@ -10,11 +10,15 @@ import type { GuestViews } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/views.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import { formerRows } from './former-rows.ts';
 import type { SharedView } from './shared-view.ts';
-import { type BuildingPace, type PageSizes, ViewFollower } from './view-follower.ts';
+import {
+  type BuildingPace,
+  type FollowLimits,
+  type PageSizes,
+  ViewFollower,
+} from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
 import { type StoppedAt, ViewStopped } from './view-stopped.ts';
 
@@ -30,7 +34,7 @@ export interface ProjectorNeeds {
   readonly guest: GuestViews;
   readonly feed: Feed;
   readonly store: ViewStore;
-  readonly limits: Pick<ViewLimits, 'keyBytesMax'>;
+  readonly limits: FollowLimits;
   readonly pace: BuildingPace;
   readonly pageSizes?: PageSizes;
   readonly log: (entry: LogEntry) => void;
@@ -53,6 +57,8 @@ export class ViewProjector {
   readonly #stops = new Map<string, StoppedAt>();
   /** Interrupt the work on the views that are under way, by their ids. */
   readonly #interrupts = new Map<string, AbortController>();
+  /** Ids of the views of whose large rows a warning was logged. */
+  readonly #withLargeRow = new Set<string>();
   /** Ids of the views whose rows are to be built again. */
   readonly #toRebuild = new Set<string>();
 
@@ -237,10 +243,36 @@ export class ViewProjector {
           log({ level: 'warn', message: 'the rows of the view are built again', fields });
         },
         live: hasFolded,
+        paused: (isPaused) => this.#paused(folded.id, shared, isPaused),
+        large: (key) => this.#large(folded.id, key),
       },
     });
     onSkips?.(folded.id, follower.skips);
     return follower;
+  }
+
+  #paused(view: string, shared: SharedView, isPaused: boolean): void {
+    shared.pause(isPaused);
+    const { freeBytesMin } = this.#needs.limits;
+    const reason = `the disk has less than ${freeBytesMin} bytes free (svc.views.free-bytes-min)`;
+    this.#needs.onProblem?.(view, isPaused ? { kind: 'paused', reason } : undefined);
+    this.#needs.log(
+      isPaused
+        ? { level: 'warn', message: 'the building of a view pauses', fields: { view, reason } }
+        : { level: 'info', message: 'the building of a view goes on', fields: { view } },
+    );
+  }
+
+  /** Warns of the first row of a view that is larger than half of the limit. */
+  #large(view: string, key: string): void {
+    if (this.#withLargeRow.has(view)) return;
+    this.#withLargeRow.add(view);
+    const { rowBytesMax } = this.#needs.limits;
+    const reason =
+      `it has more than half of the ${rowBytesMax} bytes that a row may have (svc.views.row-bytes-max), ` +
+      'beyond which the view stops';
+    const fields = { view, key, reason };
+    this.#needs.log({ level: 'warn', message: 'a row of a view has become large', fields });
   }
 
   #stopped({ folded, shared }: ProjectedView, stopped: ViewStopped): ProjectionEnd {

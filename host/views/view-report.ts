@@ -6,10 +6,12 @@ import type { StoppedAt } from './view-stopped.ts';
 /**
  * The reason why a view does not follow the events.
  * - `stopped`: its code failed at an event, and nothing is tried again.
+ * - `paused`: it is being built, and waits until the disk has space.
  * - `failing`: something else failed, such as a write to a full disk, and is tried again.
  */
 export type ViewProblem =
   | { readonly kind: 'stopped'; readonly at: StoppedAt; readonly reason: string }
+  | { readonly kind: 'paused'; readonly reason: string }
   | { readonly kind: 'failing'; readonly code: string | undefined; readonly reason: string };
 
 export interface ViewReport {

@@ -242,6 +242,19 @@ describe('a query', () => {
       },
       `6 "q" | view 'things' has two queries 'q', of 'Q' and of 'R': give each a name of its own; both would be the method 'q' of 'ThingsClient'`,
     ],
+    [
+      'with the name of a method of every client',
+      { query: '@data @find("things", "get", "") class Q {}' },
+      `6 "get" | the query of 'Q' cannot be named 'get': give it another name: 'get' of 'ThingsClient' finds the row of a key`,
+    ],
+    [
+      'with the name of the method that counts the rows of another',
+      {
+        query:
+          '@data @find("things", "q", "") class Q {} @data @find("things", "count-q", "") class R {}',
+      },
+      `6 "q" | the queries of 'Q' and of 'R' need the same method of the client: give one of them another name: 'countQ' counts the rows of 'q'`,
+    ],
   ])('%s', async (_what, parts, message) => {
     expect(await onlyProblem(view(parts))).toBe(message);
   });

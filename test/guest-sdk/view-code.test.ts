@@ -121,6 +121,36 @@ describe('the client of a view', () => {
     });
   });
 
+  test('finds the row of a key, and counts the rows of a query', async () => {
+    const asked: unknown[] = [];
+    const answer =
+      (...rows: readonly string[]): NonNullable<HostCalls['find']> =>
+      (...query) => {
+        asked.push(query);
+        return { rows, cursor: undefined, asOfMs: rows.length > 1 ? 1 : undefined };
+      };
+    const byId = ['GET', '/orders/by-id/{id}'] as const;
+    const COUNT = ['POST', '/orders/count'] as const;
+    const parameters = ['o"1 🎉'];
+    expect(await listed(byId, { parameters }, answer(ROW))).toMatchObject({ body: { text: ROW } });
+    expect(await listed(byId, { parameters }, answer())).toMatchObject({ code: 'NOT_FOUND' });
+    const some = answer('{"count":12,"hasMore":false}');
+    expect(await listed(COUNT, SEARCH, some)).toMatchObject({ body: { text: '12' } });
+    const many = answer('{"count":10000,"hasMore":true}', '');
+    expect(await listed(COUNT, SEARCH, many)).toMatchObject({
+      body: { text: '10000 and more frozen' },
+    });
+    expect(asked).toEqual([
+      ['orders', 'by key', '{"key":"o\\"1 🎉"}', 1, undefined],
+      ['orders', 'by key', '{"key":"o\\"1 🎉"}', 1, undefined],
+      ['orders', 'count of-status', '{"status":"paid"}', 1, undefined],
+      ['orders', 'count of-status', '{"status":"paid"}', 1, undefined],
+    ]);
+    const refused = { kind: 'refusal', code: 'BAD_REQUEST', message: 'no' } as const;
+    expect(await listed(byId, { parameters }, () => refused)).toEqual(refused);
+    expect(await listed(COUNT, SEARCH, () => refused)).toEqual(refused);
+  });
+
   test('refuses rows that do not decode', async () => {
     expect(
       await listed(FOUND, SEARCH, () => ({ ...page, rows: [ROW, '{"status":"lost"}'] })),

@@ -180,6 +180,8 @@ export interface ViewStore {
    * another writer, SVC_DATA_UNUSABLE and SVC_DISK_FULL.
    */
   openWriter(view: StoredView): Awaitable<ViewWriter>;
+  /** Returns how many bytes are free where rows are stored. Throws SVC_DATA_UNUSABLE. */
+  freeBytes(): number;
   /** Lists what is stored, by definition. Throws SVC_DATA_UNUSABLE. */
   list(): readonly KeptView[];
   /**

@@ -1,5 +1,7 @@
 // ViewClient: typed queries of a view by its definition: `view(orders).ofCustomer({ customer }, 50)`.
 import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { Refusal } from '../../model/call.ts';
+import { COUNT_PREFIX, KEY_QUERY, type RowPage } from '../../model/view.ts';
 import { type Schema, STORED_DEPTH_MAX, type ValueOf } from './codec.ts';
 import { Ok, type Result, refusedBy } from './result.ts';
 import type { ViewDefinition, ViewQueryDefinition } from './view-definition.ts';
@@ -19,21 +21,44 @@ export interface Page<Row> {
   readonly asOfMs: number | undefined;
 }
 
+/** The row of a key. */
+export interface FoundRow<Row> {
+  /** Undefined: there is no row of this key. */
+  readonly row: Row | undefined;
+  /** As in a Page. */
+  readonly asOfMs: number | undefined;
+}
+
+/** The number of rows that a query finds. */
+export interface RowCount {
+  /** The number of rows, or 10,000 if there are more. */
+  readonly count: number;
+  readonly hasMore: boolean;
+  /** As in a Page. */
+  readonly asOfMs: number | undefined;
+}
+
 /**
  * Has a method for each query of a view. `limit`: the most rows of the page, from 1 to 1,000; 100 if absent. `cursor`: that
- * of the page before. A method resolves to a refusal for a wrong cursor. It rejects with a CodecProblem (a TypeError) if
+ * of the page before. `get` finds the row of a key, and `count` counts the rows of a query up to 10,000. A method resolves to a refusal for a wrong cursor. It rejects with a CodecProblem (a TypeError) if
  * the parameters do not fit their schema, and with an SvcError if the query failed.
  */
 export type ViewClient<Definition> =
   Definition extends ViewDefinition<infer Row, infer Queries>
     ? {
         readonly [Key in keyof Queries]: (
-          ...query: Queries[Key] extends Schema
-            ? [parameters: ValueOf<Queries[Key]>, limit?: number, cursor?: string]
-            : [limit?: number, cursor?: string]
+          ...query: [...QueryParameters<Queries[Key]>, limit?: number, cursor?: string]
         ) => Promise<Result<Page<Row>>>;
+      } & {
+        get(key: string): Promise<Result<FoundRow<Row>>>;
+        count<Key extends keyof Queries>(
+          query: Key,
+          ...parameters: QueryParameters<Queries[Key]>
+        ): Promise<Result<RowCount>>;
       }
     : never;
+
+type QueryParameters<Query> = Query extends Schema ? [parameters: ValueOf<Query>] : [];
 
 type ClientClass = new (calls: Finder) => object;
 type Finder = Pick<HostCalls, 'find'>;
@@ -67,12 +92,33 @@ function clientClass({ id, row, queries }: ViewDefinition): ClientClass {
     ): Promise<Result<Page<unknown>>> {
       if (!Number.isInteger(limit) || limit < 1)
         throw new RangeError(`limit is a whole number from 1 on, found ${limit}`);
-      const { find } = this.#calls;
-      if (find === undefined) throw new Error(`view '${id}' is not served here`);
-      const page = await find.call(this.#calls, id, query, input, limit, cursor);
+      const page = await this.#ask(query, input, limit, cursor);
       if ('code' in page) return refusedBy(page);
       const rows = page.rows.map((json) => row.decode(json, 'row', STORED_DEPTH_MAX));
       return new Ok({ rows, cursor: page.cursor, asOfMs: page.asOfMs });
+    }
+
+    async get(key: string): Promise<Result<FoundRow<unknown>>> {
+      const found = await this.#find(KEY_QUERY, JSON.stringify({ key }), 1);
+      if (!found.isOk) return found;
+      const { rows, asOfMs } = found.value;
+      return new Ok({ row: rows[0], asOfMs });
+    }
+
+    async count(key: string, given?: unknown): Promise<Result<RowCount>> {
+      const query = queries.find((one) => one.key === key);
+      if (query === undefined) throw new TypeError(`view '${id}' has no query '${key}'`);
+      const input = query.parameters?.encode(given, 'parameters') ?? '{}';
+      const page = await this.#ask(COUNT_PREFIX + query.name, input, 1, undefined);
+      if ('code' in page) return refusedBy(page);
+      const counted = JSON.parse(page.rows[0]!) as Omit<RowCount, 'asOfMs'>;
+      return new Ok({ ...counted, asOfMs: page.asOfMs });
+    }
+
+    async #ask(...query: [string, string, number, string | undefined]): Promise<RowPage | Refusal> {
+      const { find } = this.#calls;
+      if (find === undefined) throw new Error(`view '${id}' is not served here`);
+      return find.call(this.#calls, id, ...query);
     }
 
     /** Adds the method of a query to the class. */

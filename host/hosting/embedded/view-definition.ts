@@ -103,7 +103,7 @@ export interface ViewQueryDefinition {
 }
 
 /** Names that no query may have: with `then`, a client would be a thenable. */
-const CLIENT_MEMBERS = new Set(['then', 'constructor']);
+const CLIENT_MEMBERS = new Set(['get', 'count', 'then', 'constructor']);
 
 /** Views that this copy of the package has defined. */
 const DEFINED = new WeakSet<object>();

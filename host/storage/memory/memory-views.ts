@@ -49,6 +49,11 @@ export class MemoryViews implements ViewStore {
     return new MemoryViewWriter(view, this.#limits, rows, (bytes) => this.#reserve(bytes));
   }
 
+  /** Memory has no disk to spare. */
+  freeBytes(): number {
+    return Infinity;
+  }
+
   list(): readonly KeptView[] {
     return Array.from(this.#stored, ([definition, { bytes, usedMs }]) => ({
       definition,

@@ -1,5 +1,5 @@
 // FileViews is the store of views in a data folder: a file for each definition.
-import { lstatSync, readdirSync, utimesSync } from 'node:fs';
+import { lstatSync, readdirSync, statfsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
@@ -46,6 +46,13 @@ export class FileViews implements ViewStore {
 
   openWriter(view: StoredView): ViewWriter {
     return new FileViewWriter(this.#folder, view, this.#limits);
+  }
+
+  freeBytes(): number {
+    return this.#guarded('measured', () => {
+      const { bavail, bsize } = statfsSync(this.#folder);
+      return bavail * bsize;
+    });
   }
 
   list(): readonly KeptView[] {

@@ -64,6 +64,23 @@ describe.each([
     expect(await after.json()).toEqual([]);
   });
 
+  test('give the row of a key, and the number of rows', async () => {
+    const started = await start(storage());
+    for (let at = 0; at < 12; at++) await place(started, `o${at}`, at);
+    await place(started, 'other', 1, 'bob');
+    const { service, orders } = started;
+    const client = service.view(orders, { after: service.position() });
+    const found = { row: { customer: 'ada', cents: 3 }, asOfMs: undefined };
+    expect(await client.get('o3')).toMatchObject({ value: found });
+    expect(await client.get('none')).toMatchObject({ value: { row: undefined } });
+    expect(await client.get('x'.repeat(2_000))).toMatchObject({ code: 'BAD_REQUEST' });
+    const counted = { count: 12, hasMore: false, asOfMs: undefined };
+    expect(await client.count('ofCustomer', { customer: 'ada' })).toMatchObject({ value: counted });
+    expect(await client.count('all')).toMatchObject({ value: { count: 13 } });
+    await expect(client.count('ofCustomer', { customer: 7 as never })).rejects.toThrow(TypeError);
+    await expect(Reflect.apply(client.count, client, ['none'])).rejects.toThrow("no query 'none'");
+  });
+
   test('refuse a token that this service has not given', async () => {
     const started = await start(storage());
     for (const token of [

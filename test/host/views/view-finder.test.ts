@@ -165,6 +165,38 @@ describe('a query', () => {
     },
   );
 
+  test('for a key has its row, and one for a number counts the rows', async () => {
+    const { finder } = await finderOf();
+    const ask = (query: string, input: string, cursor?: string) =>
+      finder.find({ view: 'orders', query, input, limit: 1, cursor }, undefined);
+    expect(await ask('by key', '{"key":"o2"}')).toEqual({
+      rows: ['{"customer":"ada","total":3}'],
+      cursor: undefined,
+      asOfMs: undefined,
+    });
+    expect(await ask('by key', '{"key":"none"}')).toMatchObject({ rows: [] });
+    expect(await ask('count of-customer', PARAMETERS)).toEqual({
+      rows: ['{"count":4,"hasMore":false}'],
+      cursor: undefined,
+      asOfMs: undefined,
+    });
+    expect(await ask('count all', '{}')).toMatchObject({ rows: ['{"count":5,"hasMore":false}'] });
+    for (const [query, input, message] of [
+      ['by key', '{}', "it has no 'key'"],
+      ['by key', '{"key":7}', '/key is not a text'],
+      ['by key', `{"key":"${'x'.repeat(2_000)}"}`, 'at most 1024 bytes'],
+      ['count all', '{', 'not JSON'],
+    ] as const)
+      expect(await ask(query, input)).toMatchObject({
+        code: 'BAD_REQUEST',
+        message: expect.stringContaining(message),
+      });
+    for (const query of ['count none', 'count ', 'count by key', 'count count all', 'by  key'])
+      expect(await ask(query, '{"key":"o2"}')).toMatchObject({ code: 'NOT_FOUND' });
+    for (const query of ['by key', 'count all'])
+      expect(await ask(query, '{"key":"o2"}', 'c')).toMatchObject({ code: 'BAD_REQUEST' });
+  });
+
   test('takes no cursor of another query', async () => {
     const { finder } = await finderOf();
     const page = await finder.find(

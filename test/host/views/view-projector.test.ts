@@ -4,7 +4,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { GuestViews } from '../../../host/engine/needs/guest.ts';
 import type { StoredView, ViewWriter } from '../../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
 import { SharedView } from '../../../host/views/shared-view.ts';
@@ -33,6 +33,11 @@ const guest: GuestViews = {
 class FullViews extends MemoryViews {
   isFull = false;
   failed = 0;
+  free = Infinity;
+
+  override freeBytes(): number {
+    return this.free;
+  }
 
   override openWriter(view: StoredView): ViewWriter {
     const writer = super.openWriter(view);
@@ -46,14 +51,14 @@ class FullViews extends MemoryViews {
   }
 }
 
-function projected(journal: MemoryJournal, store: MemoryViews) {
+function projected(journal: MemoryJournal, store: MemoryViews, limits: Partial<ViewLimits> = {}) {
   const logged: LogEntry[] = [];
   const problems: (ViewProblem | undefined)[] = [];
   const projector = new ViewProjector({
     guest,
     feed: journal.feed(),
     store,
-    limits: VIEW_LIMITS_DEFAULT,
+    limits: { ...VIEW_LIMITS_DEFAULT, ...limits },
     pace: { rest: async () => {} },
     log: (entry) => logged.push(entry),
     onProblem: (_view, problem) => problems.push(problem),
@@ -99,4 +104,53 @@ describe('a full disk', () => {
       await expect.poll(() => reader.get('x')).toEqual({ key: 'x', json: '2' });
     },
   );
+});
+
+test('the building of a view pauses while the disk has little space, and says so', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const journal = new MemoryJournal();
+  const store = new FullViews();
+  const { projector, logged, problems, view } = projected(journal, store);
+  await append(journal, entity, recordOf(1));
+  store.free = VIEW_LIMITS_DEFAULT.freeBytesMin - 1;
+  void projector.follow(view);
+  await expect.poll(() => view.shared.isPaused).toBe(true);
+  const reason = expect.stringContaining('svc.views.free-bytes-min');
+  expect(problems).toEqual([{ kind: 'paused', reason }]);
+  expect(view.shared.state).toBe('building');
+  vi.useRealTimers();
+  store.free = VIEW_LIMITS_DEFAULT.freeBytesMin;
+  await expect.poll(() => view.shared.state).toBe('live');
+  expect([view.shared.isPaused, problems.at(-1)]).toEqual([false, undefined]);
+  expect(logged.map(({ message }) => message)).toEqual([
+    'the building of a view pauses',
+    'the building of a view goes on',
+    'the view is built',
+  ]);
+  // A view that is built follows whatever the disk has, until it is full.
+  store.free = 0;
+  await append(journal, entity, recordOf(2));
+  await expect.poll(() => store.reader(folded.stored).get('x')).toMatchObject({ json: '2' });
+});
+
+test('a view warns once of a row that is larger than half of the limit', async () => {
+  const journal = new MemoryJournal();
+  const { projector, logged, view } = projected(journal, new MemoryViews(), {
+    rowBytesMax: 5,
+  });
+  void projector.follow(view);
+  for (let seq = 1; seq <= 150; seq++) await append(journal, entity, recordOf(seq));
+  await expect.poll(() => view.shared.position).toBe('150');
+  const warned = logged.filter(({ level }) => level === 'warn');
+  expect(warned).toEqual([
+    {
+      level: 'warn',
+      message: 'a row of a view has become large',
+      fields: {
+        view: 'counts',
+        key: 'x',
+        reason: expect.stringContaining('svc.views.row-bytes-max'),
+      },
+    },
+  ]);
 });
