@@ -19,9 +19,8 @@ export function viewQueryProblems(
 ): Problem[] {
   const problems: Problem[] = [];
   const counts = new Map<string, number>();
-  const names = new Map<string, string>();
   for (const query of queries) {
-    const { declaration, decorator, view: id, name } = query;
+    const { declaration, decorator, view: id } = query;
     const { range } = decorator.args?.[0] ?? decorator;
     const view = views.find((one) => one.id === id);
     if (!isRecord(declaration))
@@ -53,6 +52,26 @@ export function viewQueryProblems(
           `move it to ${view.declaration.range.source.normalizedPath}, where the compiler writes the client '${view.name}Client'`,
         ),
       );
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    if (count === VIEW_QUERIES_MAX + 1)
+      problems.push(problemAt(range, `view '${id}' has more than ${VIEW_QUERIES_MAX} queries`));
+  }
+  problems.push(...methodProblems(views, queries));
+  return problems;
+}
+
+/** Problems of the names of the client's methods. */
+function methodProblems(
+  views: readonly ViewClass[],
+  queries: readonly ViewQueryClass[],
+): Problem[] {
+  const problems: Problem[] = [];
+  const names = new Map<string, string>();
+  for (const query of queries) {
+    const { declaration, decorator, view: id, name } = query;
+    const view = views.find((one) => one.id === id);
+    if (view === undefined) continue;
     const method = methodNameOf(query);
     const other = names.get(`${id} ${method}`);
     if (other !== undefined)
@@ -72,10 +91,6 @@ export function viewQueryProblems(
           `give it another name: 'get' of '${view.name}Client' finds the row of a key`,
         ),
       );
-    const count = (counts.get(id) ?? 0) + 1;
-    counts.set(id, count);
-    if (count === VIEW_QUERIES_MAX + 1)
-      problems.push(problemAt(range, `view '${id}' has more than ${VIEW_QUERIES_MAX} queries`));
   }
   for (const query of queries) {
     const { declaration, decorator, view: id, name } = query;

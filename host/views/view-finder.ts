@@ -55,7 +55,7 @@ interface QueriedView {
 /** The position before which rows have to have all events, and how long they are waited for. */
 interface Wanted {
   readonly after: Position | undefined;
-  /** By the clock of `performance.now`. */
+  /** Time of `performance.now`. */
   readonly untilMs: number;
 }
 

@@ -255,7 +255,8 @@ export class ViewProjector {
     shared.pause(isPaused);
     const { freeBytesMin } = this.#needs.limits;
     const reason = `the disk has less than ${freeBytesMin} bytes free (svc.views.free-bytes-min)`;
-    this.#needs.onProblem?.(view, isPaused ? { kind: 'paused', reason } : undefined);
+    const problem = { kind: 'paused', code: undefined, reason } as const;
+    this.#needs.onProblem?.(view, isPaused ? problem : undefined);
     this.#needs.log(
       isPaused
         ? { level: 'warn', message: 'the building of a view pauses', fields: { view, reason } }

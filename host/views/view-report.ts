@@ -11,8 +11,11 @@ import type { StoppedAt } from './view-stopped.ts';
  */
 export type ViewProblem =
   | { readonly kind: 'stopped'; readonly at: StoppedAt; readonly reason: string }
-  | { readonly kind: 'paused'; readonly reason: string }
-  | { readonly kind: 'failing'; readonly code: string | undefined; readonly reason: string };
+  | {
+      readonly kind: 'paused' | 'failing';
+      readonly code: string | undefined;
+      readonly reason: string;
+    };
 
 export interface ViewReport {
   readonly id: string;

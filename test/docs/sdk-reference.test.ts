@@ -18,10 +18,12 @@ const NEVER_CONSTRUCTED = new Set([
   'Request',
   'EntityClient',
   'EventContext',
+  'FoundRow',
   'Page',
   'RecordedEvent',
   'Result',
   'RowChange',
+  'RowCount',
   'Verdict',
 ]);
 /** The compiler writes these into each client. */

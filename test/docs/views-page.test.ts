@@ -135,6 +135,10 @@ test('the list of a customer has each order, its changes, and what a later reque
   await service.call(order, 'o1').change({ cents: 900 });
   const rows = await service.view(orders, { after: service.position() }).ofCustomer(since);
   expect(rows).toMatchObject({ value: { rows: [{ ...row, cents: 900 }], cursor: undefined } });
+  const one = await service.view(orders).get('o1');
+  const counted = await service.view(orders).count('ofCustomer', since);
+  expect(one).toMatchObject({ value: { row: { cents: 900 } } });
+  expect(counted).toMatchObject({ value: { count: 1, hasMore: false } });
   await service.call(order, 'o1').cancel();
   expect(await service.view(orders, { after: service.position() }).ofCustomer(since)).toMatchObject(
     { value: { rows: [] } },

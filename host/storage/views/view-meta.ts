@@ -21,7 +21,7 @@ export interface ViewState {
   readonly foldedTo: FoldedTo | undefined;
 }
 
-/** What the rows are of. It never changes. */
+/** The view that the rows belong to, and their type. They never change. */
 export type ViewOrigin = Pick<StoredView, 'id' | 'rowType'>;
 
 export interface LayoutColumn extends FieldColumn {

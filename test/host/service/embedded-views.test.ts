@@ -78,7 +78,8 @@ describe.each([
     expect(await client.count('ofCustomer', { customer: 'ada' })).toMatchObject({ value: counted });
     expect(await client.count('all')).toMatchObject({ value: { count: 13 } });
     await expect(client.count('ofCustomer', { customer: 7 as never })).rejects.toThrow(TypeError);
-    await expect(Reflect.apply(client.count, client, ['none'])).rejects.toThrow("no query 'none'");
+    const untyped = client as unknown as { count(query: string): Promise<unknown> };
+    await expect(untyped.count('none')).rejects.toThrow("no query 'none'");
   });
 
   test('refuse a token that this service has not given', async () => {

@@ -1,4 +1,4 @@
-import type { ModuleDescriptor, ViewDescriptor } from '@svc/contract';
+import type { ViewDescriptor } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import type { RowChange } from '../../../host/engine/needs/views.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
@@ -7,45 +7,7 @@ import { SharedView } from '../../../host/views/shared-view.ts';
 import { declaredViews } from '../../../host/views/view-definitions.ts';
 import { ViewFinder } from '../../../host/views/view-finder.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
-
-const text = { type: 'string' } as const;
-const VIEW: ViewDescriptor = {
-  id: 'orders',
-  sources: ['order'],
-  row: {
-    type: 'object',
-    properties: { customer: text, total: { type: ['integer', 'string'], format: 'int64' } },
-    required: ['customer'],
-  },
-  indexes: [['customer', 'total']],
-  queries: [
-    {
-      name: 'of-customer',
-      where: 'customer = :customer and total >= :least order by total desc',
-      parameters: {
-        type: 'object',
-        properties: { customer: text, least: { type: ['integer', 'string'], format: 'int64' } },
-        required: ['customer', 'least'],
-        aliases: { customer: ['buyer'] },
-      },
-    },
-    { name: 'all', where: '' },
-  ],
-};
-const DESCRIPTOR: Pick<ModuleDescriptor, 'entities' | 'types' | 'views'> = {
-  types: {},
-  views: [VIEW],
-  entities: [
-    {
-      component: 'order',
-      state: { manifest: 'order', schema: text },
-      event: { manifest: 'order-event', schema: text },
-      commands: [{ name: 'place', input: text, reply: text }],
-      queries: [{ name: 'get', input: text, reply: text }],
-    },
-  ],
-};
-const ENTITY = { component: 'order', id: 'o1' };
+import { DESCRIPTOR, ENTITY, VIEW, all, text } from './support/orders-view.ts';
 
 /** A finder over rows of customer `ada` with the totals 1 to 5. */
 async function finderOf({ waitMs = 20, rows = 5, isLive = true } = {}) {
@@ -74,10 +36,6 @@ async function finderOf({ waitMs = 20, rows = 5, isLive = true } = {}) {
   });
   return { finder, shared, journal, writer };
 }
-
-/** Finds all rows. */
-const all = (finder: ViewFinder, after?: string) =>
-  finder.find({ view: 'orders', query: 'all', input: '{}', limit: 100, cursor: undefined }, after);
 
 const PARAMETERS = '{"customer":"ada","least":2}';
 
@@ -291,12 +249,12 @@ const rowTypes = (deep: object) => ({
   Deep: deep,
 });
 
+const definitionOf = (view: Partial<ViewDescriptor>, fingerprint = 'f', types = {}) =>
+  declaredViews({ views: [{ ...VIEW, ...view }], types }, fingerprint)[0]!.folded.stored.definition;
+const row = (customer: object) => ({ ...VIEW.row, properties: { customer } }) as typeof VIEW.row;
+
 describe('the definition of a view', () => {
-  const definitionOf = (view: Partial<ViewDescriptor>, fingerprint = 'f', types = {}) =>
-    declaredViews({ views: [{ ...VIEW, ...view }], types }, fingerprint)[0]!.folded.stored
-      .definition;
   const base = definitionOf({});
-  const row = (customer: object) => ({ ...VIEW.row, properties: { customer } }) as typeof VIEW.row;
 
   test('is a hash', () => {
     expect(base).toMatch(/^[0-9a-f]{64}$/);
@@ -344,108 +302,5 @@ describe('the definition of a view', () => {
       definitionOf(reference, 'f', rowTypes({ type: 'boolean' })),
     ];
     expect(new Set(definitions).size).toBe(definitions.length);
-  });
-});
-
-describe('a query of a view that is built anew', () => {
-  const LATEST_MS = 1_700_000_000_000;
-
-  /** A view of which another definition has two rows, and its own is being built. */
-  async function rebuilding({ isSameType = true, waitMs = 20, view = VIEW } = {}) {
-    const journal = new MemoryJournal();
-    for (let seq = 1; seq <= 3; seq++) await append(journal, ENTITY, recordOf(seq));
-    const store = new MemoryViews();
-    const views = declaredViews({ ...DESCRIPTOR, views: [view] }, 'new');
-    const { stored } = views[0]!.folded;
-    const former = declaredViews(DESCRIPTOR, 'former')[0]!.folded.stored;
-    const writer = store.openWriter(isSameType ? former : { ...former, rowType: 'another' });
-    const rows = ['o0', 'o1'].map((key) => ({ key, json: '{"customer":"ada","total":1}' }));
-    await writer.put(rows, { position: '2', mark: undefined, latestMs: LATEST_MS });
-    while (!(await writer.prepareIndexes(100)));
-    await writer.goLive();
-    const own = store.openWriter(stored);
-    const shared = new SharedView();
-    const finder = new ViewFinder({
-      descriptor: DESCRIPTOR,
-      views,
-      shared: { orders: shared.memory },
-      store,
-      positions: journal.feed(),
-      waitMs,
-    });
-    shared.answerWith(store.former(stored)[0]?.definition ?? '');
-    shared.become('building');
-    return { finder, shared, own };
-  }
-
-  const keys = (page: unknown) => (page as { readonly rows: readonly string[] }).rows.length;
-
-  test('has the rows of the former definition, and says how old they are', async () => {
-    const { finder } = await rebuilding({ waitMs: 60_000 });
-    const first = await all(finder);
-    expect(first).toMatchObject({ asOfMs: LATEST_MS, cursor: undefined });
-    expect(keys(first)).toBe(2);
-    const asked = { view: 'orders', query: 'of-customer', input: '{"customer":"ada","least":1}' };
-    const page = await finder.find({ ...asked, limit: 1, cursor: undefined }, undefined);
-    const { cursor } = page as { readonly cursor: string };
-    expect(await finder.find({ ...asked, limit: 1, cursor }, undefined)).toMatchObject({
-      asOfMs: LATEST_MS,
-      rows: { length: 1 },
-    });
-    expect(await finder.find({ ...asked, limit: 0, cursor: undefined }, undefined)).toMatchObject({
-      code: 'BAD_REQUEST',
-    });
-    finder.close();
-  });
-
-  test('has its own rows once they are live', async () => {
-    const { finder, shared, own } = await rebuilding();
-    expect(await all(finder)).toMatchObject({ asOfMs: LATEST_MS });
-    await own.put([{ key: 'o5', json: '{"customer":"bob"}' }], { position: '3', mark: undefined });
-    while (!(await own.prepareIndexes(100)));
-    await own.goLive();
-    shared.foldedTo('3');
-    shared.become('live');
-    shared.answerWith('');
-    expect(await all(finder, '3')).toMatchObject({
-      rows: ['{"customer":"bob"}'],
-      asOfMs: undefined,
-    });
-    expect(await all(finder)).toMatchObject({ asOfMs: undefined });
-  });
-
-  test('that a request has asked for a position fails', async () => {
-    const { finder } = await rebuilding();
-    await expect(all(finder, '1')).rejects.toMatchObject({ code: 'SVC_VIEW_REBUILDING' });
-  });
-
-  test('waits a moment for what its handler has just stored, and then has the former rows', async () => {
-    const { finder, shared } = await rebuilding();
-    const query = { view: 'orders', query: 'all', input: '{}', limit: 100, cursor: undefined };
-    expect(await finder.find(query, '3', false)).toMatchObject({ asOfMs: LATEST_MS });
-    // No later event comes, and the former rows are better than none.
-    shared.become('stopped');
-    expect(await finder.find(query, '3', false)).toMatchObject({ asOfMs: LATEST_MS });
-  });
-
-  test.each([
-    ['rows of another type', { isSameType: false }, () => {}],
-    ['no former rows', {}, (shared: SharedView) => shared.answerWith('')],
-    ['rows that are gone', {}, (shared: SharedView) => shared.answerWith('0'.repeat(64))],
-  ])('fails where there are %s', async (_, options, change) => {
-    const { finder, shared } = await rebuilding(options);
-    change(shared);
-    await expect(all(finder)).rejects.toMatchObject({ code: 'SVC_VIEW_REBUILDING' });
-  });
-
-  test('fails where the former rows lack the index', async () => {
-    const byTotal = { name: 'by-total', where: 'order by total' };
-    const changed = { ...VIEW, indexes: [['total']], queries: [...VIEW.queries.slice(1), byTotal] };
-    const { finder } = await rebuilding({ view: changed });
-    const query = { view: 'orders', query: 'by-total', input: '{}', limit: 1, cursor: undefined };
-    await expect(finder.find(query, undefined)).rejects.toMatchObject({
-      code: 'SVC_VIEW_REBUILDING',
-    });
-    expect(await all(finder)).toMatchObject({ asOfMs: LATEST_MS });
   });
 });

@@ -116,7 +116,7 @@ test('the building of a view pauses while the disk has little space, and says so
   void projector.follow(view);
   await expect.poll(() => view.shared.isPaused).toBe(true);
   const reason = expect.stringContaining('svc.views.free-bytes-min');
-  expect(problems).toEqual([{ kind: 'paused', reason }]);
+  expect(problems).toEqual([{ kind: 'paused', code: undefined, reason }]);
   expect(view.shared.state).toBe('building');
   vi.useRealTimers();
   store.free = VIEW_LIMITS_DEFAULT.freeBytesMin;
