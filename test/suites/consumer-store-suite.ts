@@ -7,7 +7,8 @@ import type {
 } from '../../host/engine/needs/consumers.ts';
 import type { Journal } from '../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../host/model/entity.ts';
-import { append, recordOf } from './journal-suite.ts';
+import { eventKey } from '../../host/model/event-key.ts';
+import { answerTo, append, keep, recordOf } from './journal-suite.ts';
 
 /** A journal for one test. */
 export interface ConsumersUnderTest {
@@ -95,6 +96,54 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
       expect(reader.consumer(mailer.id)).toMatchObject(mailer);
       expect(reader.lanes('ledger', 10)).toEqual([lane(one, 1)]);
       expect(reader.lanes(mailer.id, 10)).toEqual([lane(one, 2)]);
+    });
+
+    describe("the reply to a consumer's call", () => {
+      const DAY_MS = 86_400_000;
+      const FRIDAY_MS = Date.UTC(2026, 2, 27, 12);
+      const key = `${eventKey({ consumer: 'ledger', entity: two, seq: 1 })}.book.1`;
+
+      /** Stores the reply of Friday, and on Monday as many others as there are to remove the old ones. */
+      const onMonday = async (): Promise<number | undefined> => {
+        for (let n = 0; n < 20; n++)
+          // oxlint-disable-next-line no-await-in-loop -- a few are removed with each that is stored
+          await keep(underTest.journal, three, [], {
+            ...answerTo(`k${n}`, FRIDAY_MS + 3 * DAY_MS + n),
+            forgetBeforeMs: FRIDAY_MS + 2 * DAY_MS,
+          });
+        return (await underTest.journal.answer(one, key))?.timeMs;
+      };
+
+      beforeEach(async () => {
+        const { journal } = underTest;
+        await keep(journal, one, [], answerTo('before', FRIDAY_MS - 1));
+        await keep(journal, one, [], answerTo(key, FRIDAY_MS));
+        await keep(journal, one, [], answerTo('after', FRIDAY_MS + 1));
+      });
+
+      test('is kept while the event is after the position of the consumer', async () => {
+        await settle([], [], LEDGER, underTest.journal.positions.start);
+        expect(await onMonday()).toBe(FRIDAY_MS);
+      });
+
+      test('is kept while the event is parked, and other replies are not', async () => {
+        await settle([lane(two, 1, { nextMs: undefined })]);
+        expect(await onMonday()).toBe(FRIDAY_MS);
+        expect(await underTest.journal.answer(one, 'before')).toBeUndefined();
+        expect(await underTest.journal.answer(one, 'after')).toBeUndefined();
+      });
+
+      test('is forgotten once the event is settled', async () => {
+        await settle([lane(two, 1, { nextMs: undefined })]);
+        await settle([lane(two, 2), lane(one, 1)]);
+        expect(await onMonday()).toBeUndefined();
+      });
+
+      test('is forgotten if another consumer waits, or none', async () => {
+        const mailer = { id: 'mailer', start: 'now' } as const;
+        await settle([lane(two, 1, { nextMs: undefined })], [], mailer);
+        expect(await onMonday()).toBeUndefined();
+      });
     });
 
     test('a settlement fails once the journal is closed', async () => {

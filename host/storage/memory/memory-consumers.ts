@@ -30,6 +30,11 @@ export class MemoryConsumers implements ConsumerReader {
       .map((key) => lanes.get(key)!);
   }
 
+  /** Returns the lane of an entity; undefined if there is none. */
+  lane(consumer: string, entity: EntityRef): StoredLane | undefined {
+    return this.#entries.get(consumer)?.lanes.get(keyOf(entity));
+  }
+
   settle(
     { id, start }: Pick<StoredConsumer, 'id' | 'start'>,
     { position, lanes: changed, rejoined }: ConsumerSettlement,

@@ -25,6 +25,16 @@ export class StoredOrder {
     this.wake();
   }
 
+  /** Whether a record comes after the position. */
+  isAfter(position: Position, { component, id }: EntityRef, seq: number): boolean {
+    return this.records
+      .slice(Number(position))
+      .some(
+        ({ entity, record }) =>
+          record.seq === seq && entity.id === id && entity.component === component,
+      );
+  }
+
   wake(): void {
     this.#next.resolve();
     this.#next = Promise.withResolvers();

@@ -18,6 +18,7 @@ import {
 } from '../../engine/needs/journal.ts';
 import type { DuePosition, StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import { eventOfKey } from '../../model/event-key.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
 import { Occurrences } from '../../schedule/occurrences.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -240,15 +241,31 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
     if (beside.reply !== undefined) this.#storeReply(key, beside.reply);
   }
 
-  /** Stores a reply, and removes the expired replies that are stored before the first one that has not expired. */
+  /**
+   * Stores a reply, and removes the expired replies that are stored before the first one that has not expired. Those that a
+   * consumer may still need are put behind the others.
+   */
   #storeReply(entity: string, { forgetBeforeMs, ...reply }: ReplyToStore): void {
-    for (const [name, { timeMs }] of this.#replies) {
-      if (timeMs >= forgetBeforeMs) break;
+    let left = this.#replies.size;
+    for (const [name, stored] of this.#replies) {
+      if (left-- === 0 || stored.timeMs >= forgetBeforeMs) break;
       this.#replies.delete(name);
+      if (this.#isNeeded(stored)) this.#replies.set(name, stored);
     }
     const name = replyKey(entity, reply.key);
     this.#replies.delete(name);
     this.#replies.set(name, reply);
+  }
+
+  /** Whether the reply is of a call for an event that its consumer has not settled. */
+  #isNeeded({ key }: StoredReply): boolean {
+    const event = eventOfKey(key);
+    if (event === undefined) return false;
+    const { consumer, entity, seq } = event;
+    const position = this.#consumers.consumer(consumer)?.position;
+    if (position === undefined) return false;
+    const lane = this.#consumers.lane(consumer, entity);
+    return (lane !== undefined && lane.seq <= seq) || this.#order.isAfter(position, entity, seq);
   }
 
   /** Returns the failure of an append that cannot be stored; undefined if it can. */

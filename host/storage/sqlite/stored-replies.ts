@@ -1,9 +1,13 @@
 // StoredReplies stores and removes the replies to idempotency keys, in the writer. A reply is stored in the transaction
 // of its command's records. Expired replies are removed a few at a time, in later transactions.
+//
+// Invariant: the reply to a call of a consumer is not removed before the event is settled for which it was made, however old
+// it is.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AppendedReply } from './journal-message.ts';
 import { countIn } from './journal-schema.ts';
 import { answerChecksum } from './record-checksum.ts';
+import { UnsettledEvents } from './unsettled-events.ts';
 
 /**
  * Maximum number of expired replies that are removed at once: more than one for each stored reply, so that none
@@ -12,17 +16,27 @@ import { answerChecksum } from './record-checksum.ts';
 const FORGOTTEN_AT_ONCE = 4;
 /** Maximum number of expired replies that are removed at once when the journal is full. */
 export const FORGOTTEN_WHEN_FULL = 256;
+/** Replies that are still needed are looked at again after this time, in milliseconds. */
+const NEEDED_AGAIN_MS = 3_600_000;
 
+/** A damaged row may have any key. */
+type OldReply = readonly [replyNo: bigint, timeMs: bigint, key: unknown];
 type AnswerTimes = Pick<AppendedReply, 'timeMs' | 'forgetBeforeMs'>;
 
 export class StoredReplies {
   readonly #keep: StatementSync;
   readonly #oldest: StatementSync;
   readonly #forget: StatementSync;
-  /** Replies up to this number are skipped: they have times of a clock that was far ahead, and are not expired yet. */
+  readonly #unsettled: UnsettledEvents;
+  /**
+   * Replies up to this number are skipped: they have times of a clock that was far ahead, and are not expired yet, or they
+   * are expired and still needed.
+   */
   #skippedReplyNo = 0n;
-  /** Earliest time of the skipped replies, in milliseconds since 1970; from then on no reply is skipped. */
+  /** When the first of the skipped replies may be removed, in milliseconds since 1970; from then on no reply is skipped. */
   #skippedMs = Infinity;
+  /** Whether replies are skipped that are still needed. */
+  #skipsNeeded = false;
   /** Retention of the last stored reply in milliseconds; undefined: none was stored since the journal was opened. */
   #retentionMs: number | undefined = undefined;
 
@@ -32,12 +46,13 @@ export class StoredReplies {
       'INSERT OR REPLACE INTO answer (eno, key, digest, time_ms, outcome, crc) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#oldest = database.prepare(
-      `SELECT ano, time_ms FROM answer WHERE ano > ? ORDER BY ano LIMIT ${countIn('?')}`,
+      `SELECT ano, time_ms, key FROM answer WHERE ano > ? ORDER BY ano LIMIT ${countIn('?')}`,
     );
     this.#oldest.setReturnArrays(true);
     // A damaged row may have any number, and must not fail commands of other entities.
     this.#oldest.setReadBigInts(true);
     this.#forget = database.prepare('DELETE FROM answer WHERE ano = ?');
+    this.#unsettled = new UnsettledEvents(database);
   }
 
   /** Stores a reply, replacing an older one of its key. Throws errors of SQLite. */
@@ -58,29 +73,49 @@ export class StoredReplies {
   }
 
   /**
-   * Removes those of the oldest `atOnce` replies that have expired at the time of the given reply. Throws errors of
-   * SQLite.
+   * Removes those of the oldest `atOnce` replies that have expired at the time of the given reply, and are not needed any
+   * more. Throws errors of SQLite.
    */
   forget({ timeMs, forgetBeforeMs }: AnswerTimes, atOnce: number): void {
     this.#retentionMs = timeMs - forgetBeforeMs;
     if (timeMs >= this.#skippedMs) this.#skipNone();
+    const oldest = this.#oldest.all(this.#skippedReplyNo, atOnce) as unknown as OldReply[];
+    // Numbers are given again once the last replies are gone. Replies that are needed are looked at again soon enough.
+    if (oldest.length === 0 && !this.#skipsNeeded) this.#skipNone();
+    let isFirst = true;
+    for (const reply of oldest) {
+      const untilMs = this.#stayMs(reply, timeMs, forgetBeforeMs);
+      if (untilMs === 'remove') this.#forget.run(reply[0]);
+      else if (untilMs === undefined) isFirst = false;
+      else if (isFirst) this.#skip(reply, untilMs);
+    }
+  }
+
+  /**
+   * Returns until when a reply stays in any case, in milliseconds since 1970, if that is long; undefined: it is about to
+   * expire.
+   */
+  #stayMs(
+    [, time, key]: OldReply,
+    timeMs: number,
+    forgetBeforeMs: number,
+  ): number | 'remove' | undefined {
     // A reply that is ahead by less delays the removal of the replies after it, for twice the retention at most.
-    const farAheadMs = timeMs + this.#retentionMs;
-    const oldest = this.#oldest.all(this.#skippedReplyNo, atOnce) as unknown as [bigint, bigint][];
-    if (oldest.length === 0) this.#skipNone();
-    let aheadCount = 0;
-    for (const [replyNo, time] of oldest)
-      if (time < forgetBeforeMs) this.#forget.run(replyNo);
-      else if (time > farAheadMs) aheadCount++;
-    if (aheadCount === atOnce)
-      for (const [replyNo, time] of oldest) {
-        this.#skippedReplyNo = replyNo;
-        this.#skippedMs = Math.min(this.#skippedMs, Number(time));
-      }
+    if (time > timeMs + this.#retentionMs!) return Number(time);
+    if (time >= forgetBeforeMs) return undefined;
+    if (!this.#unsettled.has(String(key))) return 'remove';
+    this.#skipsNeeded = true;
+    return timeMs + NEEDED_AGAIN_MS;
+  }
+
+  #skip([replyNo]: OldReply, untilMs: number): void {
+    this.#skippedReplyNo = replyNo;
+    this.#skippedMs = Math.min(this.#skippedMs, untilMs);
   }
 
   #skipNone(): void {
     this.#skippedReplyNo = 0n;
     this.#skippedMs = Infinity;
+    this.#skipsNeeded = false;
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoredReply } from '../../../../host/engine/needs/journal.ts';
 import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
+import { eventKey } from '../../../../host/model/event-key.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
@@ -33,6 +34,15 @@ class SlowAnswers extends HeldJournal {
     return super.answer(entity, key);
   }
 }
+
+test("a reply to a consumer's call is returned as long as it is stored, however old it is", async () => {
+  const it = new EngineUnderTest();
+  const key = `${eventKey({ consumer: 'ledger', entity: { component: 'order', id: 'o 1' }, seq: 7 })}.add.1`;
+  const first = await keyed(it, key, 'add', 5);
+  it.nowMs += 30 * 86_400_000;
+  expect(await keyed(it, key, 'add', 5)).toEqual(first);
+  expect(await it.outcome('a', 'total')).toBe(5);
+});
 
 describe.each([false, true])('with a guest that answers later: %s', (later) => {
   test('a command is executed once, and its reply is returned again', async () => {
