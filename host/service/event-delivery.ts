@@ -45,8 +45,8 @@ export async function deliverEvent(
     };
     log.write('warn', 'a consumer failed', fields, cause);
     const isPassing =
-      failure instanceof FailedCall ||
-      (cause instanceof GuestFault && PASSING.has(cause.faultCause));
+      cause instanceof GuestFault &&
+      (failure instanceof FailedCall || PASSING.has(cause.faultCause));
     return { outcome: { ...(isPassing ? RETRY : PARK), reason: reasonOf(cause) } };
   }
 }

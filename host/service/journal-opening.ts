@@ -7,6 +7,7 @@ import type { JournalSeries } from '../storage/journal-series.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
+import { beginConsumers } from './consumer-beginnings.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 
@@ -29,7 +30,7 @@ export interface JournalOpening {
 export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
 
 /**
- * Opens the journal, records its user, and makes its schedules those of the service. Rejects with SVC_DATA_…,
+ * Opens the journal, records its user, makes its schedules those of the service, and notes where its new consumers begin. Rejects with SVC_DATA_…,
  * SVC_DISK_FULL, SVC_JOURNAL_…, SVC_TIMER… and SVC_MANIFEST_UNREADABLE.
  */
 export async function openJournalFor(
@@ -43,6 +44,7 @@ export async function openJournalFor(
     const timeMs = systemClock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     await journal.reconcileSchedules(serviceSchedules(descriptor), timeMs);
+    await beginConsumers(journal, descriptor.consumers);
     return journal;
   } catch (error) {
     await journal.close();

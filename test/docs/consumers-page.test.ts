@@ -50,10 +50,10 @@ const ledger = defineConsumer({
   on: [
     {
       entity: transfer,
-      async handle(event, { call, done, retry }) {
+      async handle(event, { call, done, skip }) {
         if (event.type !== 'ordered') return done();
         const booked = await call(account, event.to).book(event.cents);
-        return booked.isOk ? done() : retry(booked.message);
+        return booked.isOk ? done() : skip(booked.message);
       },
     },
   ],

@@ -1,0 +1,34 @@
+// ConsumerBeginnings store where new consumers begin that get the events from now on, before anybody can store such an event. So no
+// event is missed between the start of the service and that of the thread which delivers events.
+import type { ConsumerDescriptor } from '@svc/contract';
+import { type ConsumerState, openConsumerState } from '../storage/follower-connection.ts';
+import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import { SqlitePositions } from '../storage/sqlite/sqlite-positions.ts';
+
+/** Rejects with SVC_JOURNAL_UNAVAILABLE or SVC_DISK_FULL. */
+export async function beginConsumers(
+  journal: SqliteJournal,
+  consumers: readonly ConsumerDescriptor[] = [],
+): Promise<void> {
+  const fromNow = consumers.filter(({ start }) => start === 'now');
+  if (fromNow.length === 0) return;
+  const state = openConsumerState(journal.followerConnection);
+  try {
+    const position = new SqlitePositions(journal.end).end();
+    for (const { id, start } of fromNow)
+      if (isNew(state, id))
+        // oxlint-disable-next-line no-await-in-loop -- there are few
+        await journal.settleConsumer({ id, start }, { position, lanes: [], rejoined: [] });
+  } finally {
+    state.close();
+  }
+}
+
+/** Whether nothing is stored of a consumer. A damaged row stops that consumer alone, whose dispatcher reports it. */
+function isNew(state: ConsumerState, id: string): boolean {
+  try {
+    return state.consumer(id) === undefined;
+  } catch {
+    return false;
+  }
+}

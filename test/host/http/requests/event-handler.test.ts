@@ -1,0 +1,257 @@
+// Between the dispatcher of consumers and a module's consumer: its context, its calls and their keys, and how long it may take.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { CONSUMER_SETTINGS_DEFAULT } from '../../../../host/consumers/consumer-settings.ts';
+import { LaneDispatcher } from '../../../../host/consumers/lane-dispatcher.ts';
+import type { GuestConsumers, HostCalls } from '../../../../host/engine/needs/guest.ts';
+import {
+  eventHandler,
+  FailedCall,
+  type HandledEvent,
+} from '../../../../host/http/requests/event-handler.ts';
+import type { CallContext, Refusal } from '../../../../host/model/call.ts';
+import type { Verdict } from '../../../../host/model/consumer.ts';
+import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import { added, COUNTER } from '../../../support/counter-guest.ts';
+import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
+import { HeldJournal } from '../../../support/held-journal.ts';
+import { VirtualTime } from '../../../support/timers/virtual-time.ts';
+import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
+import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
+
+const EVENT: HandledEvent = {
+  entity: { component: 'order', id: 'o 1' },
+  seq: 7,
+  timeMs: 1_700_000_000_000,
+  event: { manifest: 'order-event', json: '{"type":"paid"}' },
+  seed: 5n,
+  trace: '0af7651916cd43dd8448eb211c80319c',
+};
+const DONE: Verdict = { kind: 'done' };
+
+type Handle = (calls: HostCalls, context: CallContext) => Promise<Verdict | Refusal>;
+
+function handling(
+  handle: Handle,
+  engine: Pick<EngineUnderTest['engine'], 'call'> = { call: () => ({ kind: 'reply', json: '1' }) },
+  answerTimeoutMs = 60_000,
+) {
+  const consumers: GuestConsumers = {
+    handle: (context, _consumer, _event, calls) => handle(calls, context),
+  };
+  return eventHandler({
+    guest: { consumers },
+    engine: {
+      ...WITHOUT_TIMERS,
+      readEvents: async () => [],
+      call: (...call) => engine.call(...call),
+    },
+    eventLoop: unlimitedEventLoop(),
+    answerTimeoutMs,
+  })!;
+}
+
+test('a guest without consumers has no handler of events', () => {
+  const engine = { ...WITHOUT_TIMERS, readEvents: async () => [], call: () => DONE as never };
+  expect(eventHandler({ guest: {}, engine, answerTimeoutMs: 1 })).toBeUndefined();
+});
+
+describe('the context of an event', () => {
+  test('is the same at each attempt, with the time of the event', async () => {
+    const contexts: unknown[] = [];
+    const handle = handling(async (calls, context) => {
+      contexts.push({ ...context, clock: calls.nowMs() });
+      return DONE;
+    });
+    await handle('ledger', EVENT);
+    await handle('ledger', EVENT);
+    expect(contexts[0]).toEqual(contexts[1]);
+    expect(contexts[0]).toMatchObject({ nowMs: EVENT.timeMs, clock: EVENT.timeMs });
+  });
+
+  test('has random numbers of its own for each consumer, and the trace of the event', async () => {
+    const contexts: CallContext[] = [];
+    const handle = handling(async (_calls, context) => {
+      contexts.push(context);
+      return DONE;
+    });
+    await handle('ledger', EVENT);
+    await handle('mailer', EVENT);
+    expect(new Set([EVENT.seed, ...contexts.map(({ seed }) => seed)]).size).toBe(3);
+    for (const { metadata } of contexts)
+      expect(metadata).toEqual([
+        ['traceparent', expect.stringMatching(new RegExp(`^00-${EVENT.trace}-[0-9a-f]{16}-01$`))],
+      ]);
+  });
+
+  test('of an old journal has a seed all the same, and no trace', async () => {
+    const contexts: CallContext[] = [];
+    const handle = handling(async (_calls, context) => {
+      contexts.push(context);
+      return DONE;
+    });
+    await handle('ledger', { ...EVENT, seed: undefined, trace: undefined });
+    await handle('ledger', { ...EVENT, seed: undefined, trace: undefined, seq: 8 });
+    expect(contexts[0]!.metadata).toEqual([]);
+    expect(contexts[0]!.seed).not.toBe(contexts[1]!.seed);
+  });
+});
+
+test('the calls have keys of consumer, event, command and ordinal', async () => {
+  const keys: unknown[] = [];
+  const target = { component: 'account', id: 'a' };
+  const handle = handling(
+    async (calls) => {
+      for (const name of ['book', 'book', 'close'])
+        await calls.call(target, name, '1', [], undefined);
+      await calls.call(target, 'book', '1', [], 'own');
+      return DONE;
+    },
+    {
+      call: (_target, _name, _input, _metadata, key) => {
+        keys.push(key);
+        return { kind: 'reply', json: '1' };
+      },
+    },
+  );
+  await handle('ledger', EVENT);
+  const event = 'event ledger order 7 o 1';
+  expect(keys).toEqual([`${event}.book.1`, `${event}.book.2`, `${event}.close.1`, 'own/=']);
+});
+
+test('a consumer that is not done in time fails, and so do its later calls', async () => {
+  const later = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<unknown>();
+  const handle = handling(
+    async (calls) => {
+      await later.promise;
+      try {
+        await calls.call({ component: 'account', id: 'a' }, 'book', '1', [], undefined);
+      } catch (error) {
+        ended.resolve(error);
+      }
+      return DONE;
+    },
+    undefined,
+    1,
+  );
+  const late = { faultCause: 'time', limit: 'request-time' };
+  await expect(handle('ledger', EVENT)).rejects.toMatchObject(late);
+  later.resolve();
+  expect(await ended.promise).toMatchObject(late);
+});
+
+test.each<[string, Error]>([
+  ['of the runtime', new SvcError('SVC_OVERLOADED', 'too much')],
+  ['of the called entity', new GuestFault('trap', 'it failed')],
+])('a failure %s that the consumer lets escape is that of a call', async (_what, failure) => {
+  const handle = handling(
+    async (calls) => {
+      await calls.call({ component: 'account', id: 'a' }, 'book', '1', [], undefined);
+      return DONE;
+    },
+    { call: () => Promise.reject(failure) },
+  );
+  const failed: unknown = await handle('ledger', EVENT).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(FailedCall);
+  expect((failed as FailedCall).cause).toBe(failure);
+});
+
+test('a speculative result that is not confirmed is not what the verdict is based on', async () => {
+  const it = new EngineUnderTest();
+  const verdicts: string[] = [];
+  const consumers: GuestConsumers = {
+    handle(_context, _consumer, _event, calls) {
+      const target = { component: COUNTER, id: 'a' };
+      const given = calls.speculate?.(target, 'add', '5', [], undefined);
+      if (given !== undefined && 'json' in given) {
+        verdicts.push(`speculative ${given.json}`);
+        return DONE;
+      }
+      return Promise.resolve(calls.call(target, 'add', '5', [], undefined)).then(
+        () => DONE,
+        () => ({ kind: 'retry', reason: 'failed', afterMs: undefined }),
+      );
+    },
+  };
+  const handle = eventHandler({
+    guest: { consumers },
+    engine: it.engine,
+    eventLoop: unlimitedEventLoop(),
+    answerTimeoutMs: 60_000,
+  })!;
+  // The entity is in memory, so that its result is there at once.
+  await it.outcome('a', 'total');
+  it.journal.held = true;
+  const handled = handle('ledger', EVENT);
+  await turns();
+  expect(verdicts).toEqual(['speculative 5']);
+  it.journal.fail(new SvcError('SVC_DISK_FULL', 'the disk is full'));
+  expect(await handled).toMatchObject({ kind: 'retry' });
+});
+
+test('an event that is parked on Friday and tried again on Monday makes the first call once', async () => {
+  const DAY_MS = 86_400_000;
+  const time = new VirtualTime(Date.UTC(2026, 2, 27, 12));
+  const journal = new MemoryJournal();
+  const it = new EngineUnderTest({ journal: new HeldJournal(journal) });
+  let isCorrected = false;
+  const handle = handling(async (calls) => {
+    const first = await calls.call({ component: COUNTER, id: 'target' }, 'add', '5', [], undefined);
+    if (first.kind === 'reply' && isCorrected) return DONE;
+    return { kind: 'refusal', code: 'CONFLICT', message: 'not yet' };
+  }, it.engine);
+  const dispatcher = new LaneDispatcher({
+    consumer: { id: 'ledger', start: 'beginning' },
+    components: new Set([COUNTER]),
+    feed: journal.feed(),
+    reader: journal.consumers,
+    writer: journal,
+    journal,
+    clock: time,
+    random: { next64: () => 0n },
+    sleeper: time.sleeper,
+    settings: CONSUMER_SETTINGS_DEFAULT,
+    async deliver(event) {
+      if (event.entity.id !== 'source') return DONE;
+      const answer = await handle('ledger', event);
+      return answer.kind === 'refusal' ? { kind: 'park', reason: answer.message } : answer;
+    },
+    onSkip() {},
+    onPark() {},
+    onFailure: (error) => expect.unreachable(String(error)),
+  });
+  const pass = async (ms: number) => {
+    await time.advance(ms, () => {
+      it.nowMs = time.nowMs();
+    });
+    await turns();
+    await time.advance(1_000);
+  };
+  dispatcher.start();
+  onTestFinished(async () => {
+    const stopped = dispatcher.stop(0);
+    await time.advance(10_000);
+    await stopped;
+  });
+  it.nowMs = time.nowMs();
+  await it.storeEvents('source', [added(1)]);
+  await pass(1_000);
+  expect(dispatcher.parked).toBe(1);
+  expect(await it.outcome('target', 'total')).toBe(5);
+
+  await pass(3 * DAY_MS);
+  // Many other commands with keys, each of which removes old replies.
+  for (let n = 0; n < 20; n++) {
+    const other = { component: COUNTER, id: 'other' };
+    await it.engine.call(other, 'add', '1', [], `k${n}`);
+  }
+  isCorrected = true;
+  expect(dispatcher.retry({ component: COUNTER, id: 'source' })).toBe(true);
+  await pass(1_000);
+  expect(dispatcher.parked).toBe(0);
+  expect(journal.consumers.lanes('ledger', 10)).toEqual([]);
+  expect(await it.outcome('target', 'total')).toBe(5);
+  expect(await it.records('target')).toHaveLength(1);
+});
