@@ -116,6 +116,7 @@ async function order(url: string, id: string, to: string, cents = 1): Promise<vo
 async function account(url: string, id: string): Promise<{ cents: number; bookings: number }> {
   return (await (await fetch(`${url}/accounts/${id}`)).json()) as never;
 }
+const metrics = async (at: string) => (await fetch(`${at}/svc/metrics`)).text();
 const bookings = async (url: string, id: string) => (await account(url, id)).bookings;
 
 const TRANSFERS = Array.from({ length: 12 }, (_, index) => `t${index}`);
@@ -162,7 +163,6 @@ test('an event that faults holds up its entity only, and is counted as parked, a
   await expect.poll(() => bookings(url, 'b'), SOON).toBe(1);
   expect(await bookings(url, 'a')).toBe(0);
   const parked = '\nsvc_consumer_lanes{consumer="ledger",state="parked"} 1\n';
-  const metrics = async (at: string) => (await fetch(`${at}/svc/metrics`)).text();
   await expect.poll(() => metrics(management), SOON).toContain(parked);
   await expect
     .poll(() => metrics(management), SOON)

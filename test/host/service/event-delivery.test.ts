@@ -27,10 +27,10 @@ async function delivered(handle: HandleEvent) {
   const answer = await deliverEvent(handle, { consumer: 'ledger', event }, log);
   return { ...answer, logged: entries.map(({ message }) => message) };
 }
-const rejecting =
-  (error: Error): HandleEvent =>
-  () =>
-    Promise.reject(error);
+const rejecting = (error: Error): HandleEvent =>
+  async function () {
+    throw error;
+  };
 const failedCall = (cause: Error) => new FailedCall('a call failed', { cause });
 
 describe('an event', () => {

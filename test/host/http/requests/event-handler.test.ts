@@ -187,7 +187,7 @@ test('a speculative result that is not confirmed is not what the verdict is base
   const handled = handle('ledger', EVENT);
   await turns();
   expect(verdicts).toEqual(['speculative 5']);
-  it.journal.fail(new SvcError('SVC_DISK_FULL', 'the disk is full'));
+  await it.journal.fail(new SvcError('SVC_DISK_FULL', 'the disk is full'));
   expect(await handled).toMatchObject({ kind: 'retry' });
 });
 
