@@ -1,6 +1,7 @@
-// `npm run crash -- --rounds N [--seed S] [--shards COUNT]`: kills the real process under load at random moments and
-// starts it again, N times; also simulates a crash at every write of a workload on the journal, and a failing disk.
-// Without --shards, the rounds alternate between one shard and two. Prints the seed and the results. At the first
+// `npm run crash -- --rounds N [--seed S] [--shards COUNT] [--followers]`: kills the real process under load at random moments
+// and starts it again, N times; also simulates a crash at every write of a workload on the journal, and a failing disk.
+// With --followers, the process has timers, a view and a consumer, and no crash is simulated.
+// Without --shards, the rounds alternate between one shard and two, and with --followers they always do. Prints the seed and the results. At the first
 // violated guarantee it prints the violation and how to repeat it, keeps the data folder, and ends with exit code 1.
 // SIGINT and SIGTERM end the run after the present round or workload, with exit code 130 if nothing was violated.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +15,8 @@ import {
   enumerateCrashes,
 } from '../test/support/crash/crash-enumeration.ts';
 import { ROUNDS_PER_FOLDER, crashRounds } from '../test/support/crash/crash-rounds.ts';
+import { buildOrders } from '../test/support/crash/followed-orders.ts';
+import { followerRounds } from '../test/support/crash/follower-rounds.ts';
 import { type Fault, faultDiskProblem } from '../test/support/crash/fault-disk.ts';
 
 type Workload = Omit<CrashWorkload, 'seed'>;
@@ -27,6 +30,7 @@ const ROUNDS_PER_ENUMERATION = 25;
 const ROUNDS_PER_LINE = 10;
 const SHARDS_MAX = 256;
 const MIB = 1024 * 1024;
+const root = join(import.meta.dirname, '..');
 /**
  * Faults that end the processes of a workload, one fault for each process. With any seed, a fault happens before its
  * process has done its work.
@@ -49,13 +53,16 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     shards: { type: 'string' },
+    followers: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(values.rounds);
 const seed = Number(values.seed);
 const shards = values.shards === undefined ? undefined : Number(values.shards);
 if (!isCount(rounds) || !Number.isSafeInteger(seed) || !isCount(shards ?? 1, SHARDS_MAX)) {
-  process.stderr.write('Usage: npm run crash -- --rounds N [--seed S] [--shards COUNT]\n');
+  process.stderr.write(
+    'Usage: npm run crash -- --rounds N [--seed S] [--shards COUNT] [--followers]\n',
+  );
   process.exit(2);
 }
 
@@ -103,6 +110,27 @@ async function runRounds(): Promise<string> {
   );
 }
 
+/** Kills a process with timers, a view and a consumer in each round. Returns a summary. Throws at the first violation. */
+async function runFollowers(): Promise<string> {
+  const module = join(scratch, 'orders.wasm');
+  await buildOrders(join(root, 'build', 'crash', 'index.ts'), module);
+  const done = await followerRounds({
+    rounds,
+    seed,
+    module,
+    scratch,
+    signal: stop.signal,
+    onRound: ({ kills, answered }) => {
+      if (kills % ROUNDS_PER_LINE === 0 && kills < rounds)
+        log(`${kills} of ${rounds} rounds: ${answered} requests answered`);
+    },
+  });
+  return (
+    `${done.kills} kills: ${done.answered} requests answered, ${done.unanswered} not; at the ends of the folders ` +
+    `${done.fired} deadlines and ${done.ticks} occurrences had fired, ${done.dead} timers were dead, ${done.noted} events consumed`
+  );
+}
+
 /**
  * Simulates a crash at each write of the workloads, and a failing disk. Returns a summary, which only gives the reason
  * if writes cannot be recorded on this machine. Throws after the first workload with violations.
@@ -141,10 +169,11 @@ console.log(
 );
 const isComplete = (): boolean => !stop.signal.aborted;
 try {
-  const [killed, crashed] = [await runRounds(), await runEnumerations()];
+  const results = values.followers
+    ? [await runFollowers()]
+    : [await runRounds(), await runEnumerations()];
   rmSync(scratch, { recursive: true, force: true });
-  log(killed);
-  log(crashed);
+  for (const result of results) log(result);
   log(`${isComplete() ? 'no violation' : 'interrupted, no violation until then'}, seed ${seed}`);
   process.exitCode = isComplete() ? 0 : 130;
 } catch (error) {
