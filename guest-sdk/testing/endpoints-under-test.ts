@@ -3,36 +3,24 @@
 /* oxlint-disable typescript/unbound-method -- these methods only mark where a stack begins, and are not called */
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 import {
-  type Awaitable,
   CORS_SETTINGS_DEFAULT,
   type CorsSettings,
-  ENGINE_LIMITS_DEFAULT,
   type EndpointResponse,
-  type EntityEngine,
-  type EntityRef,
-  type Guest,
-  GuestFault,
   InProcessHttp,
-  MemoryJournal,
-  Occurrences,
   type Refusal,
-  type Reply,
   RouteTable,
   type StoredEvent,
   SvcError,
-  createEngine,
-  developerLimits,
   requestHandler,
-  systemDigest,
 } from '@svc/host/tools';
 import { DeclaredStatuses, UndeclaredStatus } from './declared-statuses.ts';
 import { EndpointAnswer } from './endpoint-answer.ts';
-import { EndpointTimers, type FiredTimer } from './endpoint-timers.ts';
-import { type FakeComponent, type SentCall, callFake } from './fake-component.ts';
-import { GuestAccount } from './guest-account.ts';
+import type { HandledEvent } from './endpoint-consumers.ts';
+import type { FiredTimer } from './endpoint-timers.ts';
+import type { FindOptions, FoundRows } from './endpoint-views.ts';
+import type { FakeComponent } from './fake-component.ts';
 import { parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
-import { checkReplay } from './replay-check.ts';
 import {
   type CallerName,
   PROJECT,
@@ -42,10 +30,11 @@ import {
   withQuery,
 } from './request-options.ts';
 import { storedEvent } from './stored-events.ts';
+import { TestedService } from './tested-service.ts';
 import { SetRandomSource, SetClock, type Time } from './test-inputs.ts';
 import { atTestEnd, atTestFailure } from './test-end.ts';
 import { type StackStart, TestFailure, restacked, shown } from './test-failure.ts';
-import { WatchedEntities } from './watched-entities.ts';
+import { eventsSinceDeletion, storeEvents } from './test-journal.ts';
 
 export interface EndpointsOptions {
   /** Component id → fake. Other components are the module's own. */
@@ -75,70 +64,37 @@ export function testEndpoints(
 
 export class EndpointsUnderTest {
   readonly #module: ModuleUnderTest;
-  readonly #fakes: ReadonlyMap<string, FakeComponent>;
   readonly #caller: CallerName;
   readonly #clock = new SetClock();
   readonly #random = new SetRandomSource();
-  readonly #account: GuestAccount;
-  readonly #occurrences = new Occurrences();
-  readonly #journal = new MemoryJournal();
-  readonly #guest: Guest;
-  readonly #entities: WatchedEntities;
-  readonly #engine: EntityEngine;
-  readonly #timers: EndpointTimers;
+  readonly #service: TestedService;
   readonly #http: InProcessHttp;
   /** Error id that the caller received → logged failure. */
   readonly #failures = new Map<string, string>();
-  readonly #faults: string[] = [];
-  /** The error that fails the test, whatever the handler answers. */
-  #broken: unknown;
   #underWay: Promise<unknown>[] = [];
 
   /** Tests call `testEndpoints` instead. */
   constructor(module: ModuleUnderTest, options: EndpointsOptions) {
     this.#module = module;
-    this.#fakes = new Map(Object.entries(options.components ?? {}));
     this.#caller = options.caller ?? 'internet';
     if (options.nowMs !== undefined) this.#clock.set(options.nowMs);
     if (options.seed !== undefined) this.#random.set(options.seed);
-    this.#account = new GuestAccount(module.folder);
-    this.#guest = module.start(this.#account.log);
-    this.#entities = new WatchedEntities(this.#guest);
-    this.#engine = createEngine({
-      guest: { descriptor: module.descriptor, entities: this.#entities },
-      journal: this.#journal,
-      clock: this.#clock,
-      random: this.#random,
-      digest: systemDigest,
-      eventLoop: { yield: () => new Promise((resolve) => setImmediate(resolve)) },
-      limits: developerLimits(ENGINE_LIMITS_DEFAULT),
-      faultLog: (_entity, _handler, fault) => {
-        if (fault instanceof SvcError) this.#broken ??= fault;
-      },
-    });
-    this.#timers = new EndpointTimers({
-      journal: this.#journal,
-      engine: this.#engine,
-      clock: this.#clock,
-      occurrences: this.#occurrences,
-      callFake: (component, sent) => this.#callFake(component, sent),
-    });
+    const fakes = new Map(Object.entries(options.components ?? {}));
+    const inputs = { clock: this.#clock, random: this.#random };
+    const service = new TestedService({ module, fakes, ...inputs });
+    this.#service = service;
     const statuses = new DeclaredStatuses(module.descriptor);
     const handle = requestHandler({
-      guest: this.#guest,
-      engine: {
-        call: (...call) => this.#call(...call),
-        readEvents: (...range) => this.#readEvents(...range),
-        changeTimers: (...change) => this.#engine.changeTimers(...change),
-      },
-      clock: this.#clock,
-      random: this.#random,
+      guest: service.guest,
+      engine: service.callable,
+      views: service.views?.finder,
+      ...inputs,
     });
     this.#http = new InProcessHttp({
       routes: new RouteTable(module.descriptor),
       handle: (request, ...rest) => {
         const check = (outcome: EndpointResponse | Refusal) => {
-          this.#broken ??= statuses.problem(request.route, outcome);
+          service.break(statuses.problem(request.route, outcome));
           return outcome;
         };
         const outcome = handle(request, ...rest);
@@ -148,8 +104,8 @@ export class EndpointsUnderTest {
       project: PROJECT,
       cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors },
       log: {
-        warn: ({ errorId, err }) => this.#failures.set(errorId, this.#account.reason(err)),
-        error: ({ err }) => (this.#broken ??= err),
+        warn: ({ errorId, err }) => this.#failures.set(errorId, service.account.reason(err)),
+        error: ({ err }) => service.break(err),
       },
     });
   }
@@ -214,16 +170,35 @@ export class EndpointsUnderTest {
    * Lets `ms` milliseconds pass, once the running requests are answered. Timers that become due are fired in the order of
    * their due times, each at its time. Returns the firings.
    */
-  async advance(ms: number): Promise<readonly FiredTimer[]> {
-    const site = new TestFailure('', this.advance);
-    await Promise.allSettled(this.#underWay);
-    try {
-      const fired = await this.#timers.advance(ms, this.advance);
-      this.#faults.push(...fired.flatMap((timer) => faultOf(timer) ?? []));
-      return fired;
-    } catch (error) {
-      throw error instanceof Error ? restacked(error, site) : error;
-    }
+  advance(ms: number): Promise<readonly FiredTimer[]> {
+    return this.#afterRequests(this.advance, () => this.#service.advance(ms, this.advance));
+  }
+
+  /**
+   * Delivers the stored events to the consumers of the module, once the running requests are answered, until none is left but
+   * those of parked entities. An event that is tried again lets the time pass until then; timers that become due fire. Returns
+   * the events that were settled or parked, in this order.
+   */
+  drain(): Promise<readonly HandledEvent[]> {
+    return this.#afterRequests(this.drain, () => this.#service.drain(this.drain));
+  }
+
+  /**
+   * Finds rows of a view by one of its queries, with all events that are stored. `parameters`: the fields of the query's
+   * class.
+   */
+  find<Row = any>(
+    view: string,
+    query: string,
+    parameters: object = {},
+    options: FindOptions = {},
+  ): Promise<FoundRows<Row>> {
+    return this.#afterRequests(this.find, async () => {
+      const { views } = this.#service;
+      if (views === undefined)
+        throw new TestFailure(`${this.#module.name} has no views.`, this.find);
+      return views.find<Row>(view, query, parameters, options, this.find);
+    });
   }
 
   /** Stores events of an entity before its first call. */
@@ -234,41 +209,44 @@ export class EndpointsUnderTest {
       if (typeof made !== 'string') return made;
       throw new TestFailure(`given: event ${index + 1} of ${events.length} ${made}`, this.given);
     });
-    const timeMs = this.#clock.nowMs();
-    const seq = (await this.#records({ component, id })).length;
-    const records = stored.map((one, index) => {
-      return { kind: 'event', seq: seq + index + 1, timeMs, event: one } as const;
-    });
-    await new Promise<void>((resolve, reject) => {
-      this.#journal.append({ component, id }, records, (failure) => {
-        if (failure === undefined) resolve();
-        else reject(failure);
-      });
-    });
+    await storeEvents(this.#service.journal, { component, id }, stored, this.#clock.nowMs());
   }
 
   /** Returns the events of an entity since its last deletion. */
   async events(component: string, id: string): Promise<readonly unknown[]> {
     this.#module.component(component, this.events);
-    return (await this.#eventsSinceDeletion({ component, id })).map(({ json }) => parsed(json));
+    const stored = await eventsSinceDeletion(this.#service.journal, { component, id });
+    return stored.map(({ json }) => parsed(json));
   }
 
-  /** The logged failures of requests, which callers do not receive, and those of firings. */
+  /** The logged failures of requests, which callers do not receive, and those of firings, consumers and views. */
   get faults(): readonly string[] {
-    return this.#faults;
+    return this.#service.faults;
   }
 
-  /** Waits for the running requests, compares every entity in memory with its events, and stops the guest. */
-  async close(): Promise<void> {
+  /**
+   * Waits for the running requests, compares every entity in memory with its events, folds the views in other orders, and
+   * stops the guest.
+   */
+  close(): Promise<void> {
+    return this.#afterRequests(this.close, async () => {
+      try {
+        await this.#service.check(this.close);
+      } finally {
+        this.#http.close();
+        await this.#service.close();
+      }
+    });
+  }
+
+  /** Runs a step of the test once the running requests are answered. The stack of an error begins at `stackStart`. */
+  async #afterRequests<T>(stackStart: StackStart, run: () => Promise<T>): Promise<T> {
+    const site = new TestFailure('', stackStart);
     await Promise.allSettled(this.#underWay);
-    const states = this.#entities.states();
     try {
-      for (const { ref, state } of states)
-        checkReplay(this.#module, ref, await this.#eventsSinceDeletion(ref), state, this.close);
-    } finally {
-      this.#http.close();
-      await this.#engine.close();
-      await this.#guest.close();
+      return await run();
+    } catch (error) {
+      throw error instanceof Error ? restacked(error, site) : error;
     }
   }
 
@@ -301,71 +279,22 @@ export class EndpointsUnderTest {
       body,
       caller: callerOf(options.caller ?? this.#caller),
     });
-    const broken = this.#broken;
-    this.#broken = undefined;
+    const broken = this.#service.takeBroken();
     if (broken !== undefined) {
       const reason = this.#reasonOf(broken);
       if (reason === undefined) throw broken;
-      failure.message = `${method} ${path}\n${reason}${this.#account.logged()}`;
+      failure.message = `${method} ${path}\n${reason}${this.#service.account.logged()}`;
       throw restacked(failure, failure);
     }
     const text = new TextDecoder().decode(answer.body);
     const errorId = /"errorId":"([0-9a-f]+)"/.exec(text)?.[1];
     const reason = errorId === undefined ? undefined : this.#failures.get(errorId);
-    if (reason !== undefined) this.#faults.push(`${method} ${shown(path)}: ${reason}`);
+    if (reason !== undefined) this.#service.faults.push(`${method} ${shown(path)}: ${reason}`);
     return new EndpointAnswer<Json>(`${method} ${shown(path)}`, answer, reason);
   }
 
   #reasonOf(broken: unknown): string | undefined {
     if (broken instanceof UndeclaredStatus) return broken.message;
-    return broken instanceof SvcError ? this.#account.reason(broken) : undefined;
+    return broken instanceof SvcError ? this.#service.account.reason(broken) : undefined;
   }
-
-  #call(...call: Parameters<EntityEngine['call']>): Awaitable<Reply | Refusal> {
-    const [{ component, id }, name, input, metadata, idempotencyKey] = call;
-    const sent = { id, name, input, metadata, idempotencyKey };
-    const answer = this.#callFake(component, sent);
-    return answer === undefined
-      ? this.#engine.call(...call)
-      : answer.catch((error: unknown) => {
-          // An error of the kit is a failure of the call; any other error that a fake throws is one of the test.
-          if (!(error instanceof SvcError) && !(error instanceof GuestFault))
-            this.#broken ??= error;
-          throw error;
-        });
-  }
-
-  /** Calls the fake of a component; undefined if it has none. */
-  #callFake(component: string, sent: SentCall): Promise<Reply | Refusal> | undefined {
-    const fake = this.#fakes.get(component);
-    return fake && callFake(fake, sent);
-  }
-
-  #readEvents(...range: Parameters<EntityEngine['readEvents']>) {
-    const [{ component, id }] = range;
-    if (!this.#fakes.has(component)) return this.#engine.readEvents(...range);
-    this.#broken ??= new TestFailure(
-      `A handler read the events of ${component} '${shown(id)}', and a fake has none. ` +
-        'Leave the component out of `components`, and give it events with .given(…).',
-      this.#readEvents,
-    );
-    throw this.#broken;
-  }
-
-  #records(entity: EntityRef) {
-    return this.#journal.read(entity, 0, Number.MAX_SAFE_INTEGER);
-  }
-
-  async #eventsSinceDeletion(entity: EntityRef): Promise<readonly StoredEvent[]> {
-    const records = await this.#records(entity);
-    const deleted = records.findLastIndex(({ kind }) => kind === 'deleted');
-    return records
-      .slice(deleted + 1)
-      .flatMap((record) => (record.kind === 'event' ? [record.event] : []));
-  }
-}
-
-function faultOf({ name, component, id, command, fault }: FiredTimer): string | undefined {
-  if (fault === undefined) return undefined;
-  return `timer '${shown(name)}', ${component} '${shown(id)}' ${command}: ${shown(fault)}`;
 }

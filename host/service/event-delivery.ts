@@ -5,6 +5,7 @@ import type { Refusal } from '../model/call.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { callFailure } from '../model/call-failure.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import type { FaultReport } from '../model/fault-report.ts';
 import type { ServiceLog } from './service-log.ts';
 
 /** An event on its way to the shard of its entity. */
@@ -24,11 +25,16 @@ export const DELIVERY_AWAY: DeliveryAnswer = { outcome: { kind: 'unavailable' } 
 /** Faults that another attempt may not meet again: they depend on what else happens in the thread. */
 const PASSING: ReadonlySet<GuestFault['faultCause']> = new Set(['time', 'memory']);
 
+/** The part of the log of a service that a delivery uses. */
+export interface DeliveryLog extends Pick<ServiceLog, 'write'> {
+  readonly faults: Pick<FaultReport, 'fields'>;
+}
+
 /** Never rejects. */
 export async function deliverEvent(
   handle: HandleEvent,
   { consumer, event }: Delivery,
-  log: ServiceLog,
+  log: DeliveryLog,
 ): Promise<DeliveryAnswer> {
   try {
     const answer = await handle(consumer, event);
