@@ -46,7 +46,7 @@ export class TestedService {
   readonly guest: Guest;
   /** Undefined if the module has none. */
   readonly views: EndpointViews | undefined;
-  /** What handlers and consumers call. */
+  /** The engine and the fakes, as handlers and consumers call them. */
   readonly callable: Pick<EntityEngine, 'call' | 'readEvents' | 'changeTimers'>;
   readonly faults: string[] = [];
   readonly #options: TestedServiceOptions;
