@@ -3,7 +3,7 @@
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../host/model/entity.ts';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
-import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
+import { openSqliteJournal, type SqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 
 export const COMPONENT = 'counter';
 export const EVENT = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };
@@ -13,12 +13,12 @@ const EVENTS_AT_ONCE = 2_000;
 /** Opens a journal, and closes it after `work`. */
 export async function withJournal(
   dir: string,
-  work: (journal: Journal) => Promise<void>,
+  work: (journal: Journal, opened: SqliteJournal) => Promise<void>,
 ): Promise<void> {
   const opened = await openSqliteJournal(dir, { bytesMax: 0 });
   try {
     const journal = attachSqliteJournal(opened.connect());
-    await work(journal);
+    await work(journal, opened);
     await journal.close();
   } finally {
     await opened.close();
@@ -47,7 +47,25 @@ export async function appendToAll(
   }
 }
 
-async function appendEvents(
+/** Appends this many events, each to one of the entities c0, c1, … at random. */
+export async function appendAtRandom(
+  journal: Journal,
+  entities: number,
+  events: number,
+): Promise<void> {
+  const seqs = new Uint32Array(entities);
+  for (let from = 0; from < events; from += EVENTS_AT_ONCE) {
+    const count = Math.min(EVENTS_AT_ONCE, events - from);
+    const appends = Array.from({ length: count }, () => {
+      const no = Math.floor(Math.random() * entities);
+      return appendEvents(journal, `c${no}`, seqs[no]!++, 1);
+    });
+    await Promise.all(appends);
+  }
+}
+
+/** Appends this many events to an entity, in one append, after the event `afterSeq`. */
+export async function appendEvents(
   journal: Journal,
   id: string,
   afterSeq: number,

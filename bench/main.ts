@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './activation.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureConsumer } from './consumers.ts';
 import { measureDevLoop } from './dev-loop.ts';
 import { measureEngine } from './engine.ts';
 import { measureHttp } from './http.ts';
@@ -21,6 +22,9 @@ import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
 import { measureTimers } from './timers.ts';
+import { measureViewLag } from './view-lag.ts';
+import { measureViewRequests } from './view-requests.ts';
+import { measureViews } from './views.ts';
 
 const LETTERS = [
   'a',
@@ -46,6 +50,13 @@ const LETTERS = [
   'v',
   'w',
   'w2',
+  'q',
+  'q2',
+  'r',
+  's',
+  't',
+  't2',
+  'u',
 ];
 const { values } = parseArgs({
   options: {
@@ -101,6 +112,10 @@ for (const [letters, measure] of [
   [['o'], () => measureDevLoop(pace)],
   [['p', 'v'], () => measureTimers(wanted, pace, entities)],
   [['w', 'w2'], () => measurePendingTimers(wanted, pace, entities)],
+  [['q', 'q2'], () => measureViews(wanted, pace, entities)],
+  [['r'], () => measureConsumer(pace)],
+  [['s', 't', 't2'], () => measureViewRequests(wanted, pace, loader, entities)],
+  [['u'], () => measureViewLag(pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

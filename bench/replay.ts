@@ -43,11 +43,11 @@ export async function measureReplay({
         },
       });
       await replayed(engine, warmUpSeconds);
-      await folded(guest, warmUpSeconds);
+      await foldedPerSecond(guest, warmUpSeconds);
       for (let round = 0; round < rounds; round++)
         figures.push({
           replayed: await replayed(engine, seconds),
-          folded: await folded(guest, seconds),
+          folded: await foldedPerSecond(guest, seconds),
         });
       await engine.close();
     });
@@ -84,7 +84,7 @@ async function replayed(engine: EntityEngine, seconds: number): Promise<number> 
 }
 
 /** Returns the events per second that the guest folds without an engine and a journal. */
-async function folded({ entities }: Guest, seconds: number): Promise<number> {
+export async function foldedPerSecond({ entities }: Guest, seconds: number): Promise<number> {
   const startedMs = performance.now();
   let events = 0;
   while (performance.now() < startedMs + seconds * 1000) {
