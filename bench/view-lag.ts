@@ -91,9 +91,9 @@ class LagLoad {
     const appending = this.#append(seconds, () =>
       stored.push({ position: this.#end(), atMs: performance.now() }),
     );
-    let isAppending = true;
-    void appending.then(() => (isAppending = false));
-    while (isAppending || stored.length > 0) {
+    const progress = { isAppending: true };
+    void appending.then(() => (progress.isAppending = false));
+    while (progress.isAppending || stored.length > 0) {
       const [first] = stored;
       if (first === undefined) {
         await pause(1);

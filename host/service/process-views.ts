@@ -61,7 +61,7 @@ export class ProcessViews {
       store,
       limits,
       pace: { rest: () => new Promise((resolve) => void setImmediate(resolve)) },
-      pageSizes: { building: SLICE_RECORDS, following: SLICE_RECORDS },
+      pageSizes: { building: SLICE_RECORDS, following: SLICE_RECORDS, rowsInMemory: 0 },
       log,
       onProblem(view, problem) {
         if (problem === undefined) problems.delete(view);

@@ -5,12 +5,15 @@
 // L1  Rows are readable only once they have all events that were on disk when the last page of the building was read.
 // L2  Rows of another journal, or of a position that this journal does not have any more, are never continued.
 import { setTimeout } from 'node:timers/promises';
+import { SvcError } from '@svc/kit/svc-error';
 import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
 import type { FoldedTo, SkippedEvent, ViewStore, ViewWriter } from '../engine/needs/views.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
+import { BuildingRows, RowsNotStored } from './building-rows.ts';
 import { ViewFold } from './view-fold.ts';
+import { ViewStopped } from './view-stopped.ts';
 
 /** Maximum number of records of a page. */
 export interface PageSizes {
@@ -18,10 +21,12 @@ export interface PageSizes {
   readonly building: number;
   /** While a view follows. */
   readonly following: number;
+  /** Maximum number of changed rows that are kept in memory while a view is built; 0: those of a page are stored with it. */
+  readonly rowsInMemory: number;
 }
 
 /** Sizes for a thread that does nothing else. */
-export const PAGE_SIZES: PageSizes = { building: 5_000, following: 1_000 };
+export const PAGE_SIZES: PageSizes = { building: 5_000, following: 1_000, rowsInMemory: 200_000 };
 /** How often a building that pauses looks for space, in milliseconds. */
 const SPACE_CHECK_MS = 1_000;
 /** Number of rows whose columns are filled before the thread yields. */
@@ -29,8 +34,11 @@ const INDEXED_ROWS = 5_000;
 
 /** Receives what happens to a view. */
 export interface ViewObserver {
-  /** Events are folded up to this position. Also called when a view that follows has no more of them. */
-  folded(position: Position, rowCount: number): void;
+  /**
+   * Events are folded up to this position. Also called when a view that follows has no more of them. `isStored`: their rows
+   * are not in memory only.
+   */
+  folded(position: Position, rowCount: number, isStored: boolean): void;
   /** The rows are being built. `reason`: why rows that were there cannot be used; undefined if there were none. */
   building(reason: string | undefined): void;
   /** Queries are answered from now on. */
@@ -65,7 +73,8 @@ export interface FollowerNeeds {
 export class ViewFollower {
   readonly #needs: FollowerNeeds;
   readonly #writer: ViewWriter;
-  readonly #fold: ViewFold;
+  readonly #rows: BuildingRows;
+  #fold: ViewFold;
 
   /** Opens the writer. Rejects with its errors, and with those of the feed. */
   static async open(needs: FollowerNeeds): Promise<ViewFollower> {
@@ -87,12 +96,25 @@ export class ViewFollower {
   }
 
   private constructor(needs: FollowerNeeds, writer: ViewWriter) {
-    const { view, guest, feed, limits, observer } = needs;
     this.#needs = needs;
     this.#writer = writer;
-    const { foldedTo, skips } = writer;
-    const onLargeRow = (key: string) => observer.large?.(key);
-    this.#fold = new ViewFold({ view, guest, feed, writer, foldedTo, skips, limits, onLargeRow });
+    this.#rows = new BuildingRows(writer, writer.isLive ? 0 : this.#sizes.rowsInMemory);
+    this.#fold = this.#foldFromStored();
+  }
+
+  #foldFromStored(): ViewFold {
+    const { view, guest, feed, limits, observer } = this.#needs;
+    const { foldedTo, skips } = this.#writer;
+    return new ViewFold({
+      view,
+      guest,
+      feed,
+      writer: this.#rows,
+      foldedTo,
+      skips,
+      limits,
+      onLargeRow: (key) => observer.large?.(key),
+    });
   }
 
   /** Whether queries are answered. */
@@ -124,19 +146,41 @@ export class ViewFollower {
    * the errors of feed and writer.
    */
   async build(signal: AbortSignal): Promise<void> {
-    const { observer, pace } = this.#needs;
+    const { pace } = this.#needs;
     while (!signal.aborted && !this.#writer.isLive) {
       await this.#space(signal);
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       const startedMs = performance.now();
-      const hasFolded = await this.#step(this.#sizes.building);
-      if (!hasFolded && (await this.#writer.prepareIndexes(INDEXED_ROWS))) {
-        await this.#writer.goLive();
-        observer.live();
-        return;
+      try {
+        await this.#buildPart();
+      } catch (error) {
+        if (!(error instanceof RowsNotStored)) throw error;
+        if (!isRowInvalid(error.cause)) throw error.cause;
+        // The fold finds the event of a row that cannot be stored when each page is stored by itself.
+        this.#rows.keepNothing();
+        this.#fold = this.#foldFromStored();
       }
       await pace.rest(performance.now() - startedMs);
     }
+    if (!signal.aborted) return;
+    await this.#rows.store().catch((error: RowsNotStored) => {
+      throw error.cause;
+    });
+  }
+
+  /** Folds a page; after the last one, does a part of the work that makes the rows readable. */
+  async #buildPart(): Promise<void> {
+    try {
+      if (await this.#step(this.#sizes.building)) return;
+    } catch (error) {
+      if (error instanceof ViewStopped) await this.#rows.store();
+      throw error;
+    }
+    await this.#rows.store();
+    if (!(await this.#writer.prepareIndexes(INDEXED_ROWS))) return;
+    await this.#writer.goLive();
+    this.#rows.keepNothing();
+    this.#needs.observer.live();
   }
 
   /**
@@ -144,14 +188,13 @@ export class ViewFollower {
    * it for live rows. Rejects as `build` does.
    */
   async follow(signal: AbortSignal): Promise<void> {
-    const { observer } = this.#needs;
     let areIndexesReady = false;
     while (!signal.aborted) {
       if (await this.#step(this.#sizes.following)) {
         await yielded();
         continue;
       }
-      observer.folded(this.#fold.position, this.#writer.rowCount);
+      this.#reportFolded();
       areIndexesReady ||= await this.#writer.prepareIndexes(INDEXED_ROWS);
       if (areIndexesReady && !signal.aborted) await this.#nextRecord(signal);
     }
@@ -188,9 +231,18 @@ export class ViewFollower {
 
   async #step(recordsMax: number): Promise<boolean> {
     const hasFolded = await this.#fold.step(recordsMax);
-    if (hasFolded) this.#needs.observer.folded(this.#fold.position, this.#writer.rowCount);
+    if (hasFolded) this.#reportFolded();
     return hasFolded;
   }
+
+  #reportFolded(): void {
+    const { position } = this.#fold;
+    this.#needs.observer.folded(position, this.#writer.rowCount, this.#rows.isEmpty);
+  }
+}
+
+function isRowInvalid(error: unknown): boolean {
+  return error instanceof SvcError && error.code === 'SVC_VIEW_ROW_INVALID';
 }
 
 /** Lets the other work of the thread go first. */

@@ -230,9 +230,9 @@ export class ViewProjector {
       view: folded,
       discard,
       observer: {
-        folded(position) {
+        folded(position, _rowCount, isStored) {
           shared.foldedTo(position);
-          hasFolded();
+          if (isStored) hasFolded();
         },
         building(reason) {
           shared.foldedTo('');
