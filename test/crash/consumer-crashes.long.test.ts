@@ -22,7 +22,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const WORKLOAD = join(import.meta.dirname, '../support/crash/consumer-workload.ts');
 const ORDERS = 24;
 /** One of so many operations is looked after: a service is started for each image. */
-const ONE_OF = 12;
+const ONE_OF = 8;
 const EVENTS_MAX = 1_000;
 
 const problem = faultDiskProblem();
