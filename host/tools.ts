@@ -60,6 +60,7 @@ export type { EndpointResponse } from './model/endpoint.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';
 export type { Due, TimerChange } from './model/timer.ts';
 export { GuestFault } from './model/guest-fault.ts';
+export { COUNT_PREFIX, KEY_QUERY } from './model/view.ts';
 export { SvcError } from '@svc/kit/svc-error';
 export {
   inspectJournal,

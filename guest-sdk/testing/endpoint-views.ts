@@ -30,6 +30,14 @@ export interface FoundRows<Row> {
   readonly cursor: string | undefined;
 }
 
+/** The number of rows that a query finds. */
+export interface RowCount {
+  /** At most 10,000. */
+  readonly count: number;
+  /** Whether there are more rows than `count`. */
+  readonly hasMore: boolean;
+}
+
 export interface FindOptions {
   /** Maximum number of rows, 1 to 1,000; 100 by default. */
   readonly limit?: number;

@@ -4,9 +4,11 @@
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 import {
   CORS_SETTINGS_DEFAULT,
+  COUNT_PREFIX,
   type CorsSettings,
   type EndpointResponse,
   InProcessHttp,
+  KEY_QUERY,
   type Refusal,
   RouteTable,
   type StoredEvent,
@@ -17,7 +19,7 @@ import { DeclaredStatuses, UndeclaredStatus } from './declared-statuses.ts';
 import { EndpointAnswer } from './endpoint-answer.ts';
 import type { HandledEvent } from './endpoint-consumers.ts';
 import type { FiredTimer } from './endpoint-timers.ts';
-import type { FindOptions, FoundRows } from './endpoint-views.ts';
+import type { FindOptions, FoundRows, RowCount } from './endpoint-views.ts';
 import type { FakeComponent } from './fake-component.ts';
 import { parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
@@ -193,12 +195,20 @@ export class EndpointsUnderTest {
     parameters: object = {},
     options: FindOptions = {},
   ): Promise<FoundRows<Row>> {
-    return this.#afterRequests(this.find, async () => {
-      const { views } = this.#service;
-      if (views === undefined)
-        throw new TestFailure(`${this.#module.name} has no views.`, this.find);
-      return views.find<Row>(view, query, parameters, options, this.find);
-    });
+    return this.#find(view, query, parameters, options, this.find);
+  }
+
+  /** Returns the row of a key, with all events that are stored; undefined if there is none. */
+  async row<Row = any>(view: string, key: string): Promise<Row | undefined> {
+    const { rows } = await this.#find<Row>(view, KEY_QUERY, { key }, {}, this.row);
+    return rows[0];
+  }
+
+  /** Counts the rows that a query finds, up to 10,000. */
+  async count(view: string, query: string, parameters: object = {}): Promise<RowCount> {
+    const name = COUNT_PREFIX + query;
+    const { rows } = await this.#find<RowCount>(view, name, parameters, {}, this.count);
+    return rows[0]!;
   }
 
   /** Stores events of an entity before its first call. */
@@ -236,6 +246,21 @@ export class EndpointsUnderTest {
         this.#http.close();
         await this.#service.close();
       }
+    });
+  }
+
+  #find<Row>(
+    view: string,
+    query: string,
+    parameters: object,
+    options: FindOptions,
+    stackStart: StackStart,
+  ): Promise<FoundRows<Row>> {
+    return this.#afterRequests(stackStart, async () => {
+      const { views } = this.#service;
+      if (views === undefined)
+        throw new TestFailure(`${this.#module.name} has no views.`, stackStart);
+      return views.find<Row>(view, query, parameters, options, stackStart);
     });
   }
 

@@ -14,7 +14,7 @@ export {
 export type { CallerName, RequestOptions } from './request-options.ts';
 export type { FiredTimer } from './endpoint-timers.ts';
 export type { HandledEvent } from './endpoint-consumers.ts';
-export type { FindOptions, FoundRows } from './endpoint-views.ts';
+export type { FindOptions, FoundRows, RowCount } from './endpoint-views.ts';
 export { EndpointAnswer } from './endpoint-answer.ts';
 export {
   CallFailure,

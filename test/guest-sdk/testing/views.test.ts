@@ -49,6 +49,18 @@ describe('find', () => {
     expect((await adding).json).toEqual({ rows: [{ n: 3 }], cursor: null, asOf: null });
   });
 
+  test('finds the row of a key, and counts', async () => {
+    const api = testEndpoints(counts);
+    expect(await api.row('things', 'all')).toBeUndefined();
+    expect(await api.count('things', 'all')).toEqual({ count: 0, hasMore: false });
+    await api.given('thing', 'a', [BEFORE, BEFORE]);
+    expect(await api.row('things', 'all')).toEqual({ n: 2 });
+    expect(await api.row('things', 'a')).toBeUndefined();
+    expect(await api.count('things', 'all')).toEqual({ count: 1, hasMore: false });
+    const { message } = await laterFailureOf(() => api.count('things', 'some'));
+    expect(message).toContain("has no query 'some'");
+  });
+
   test('says what is wrong with a query', async () => {
     const api = testEndpoints(counts);
     const message = async (...query: Parameters<typeof api.find>) =>
