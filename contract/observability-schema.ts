@@ -3,18 +3,21 @@
 // so that only `npm run generate` loads the schema library. Times are ISO 8601 in UTC with milliseconds, durations
 // milliseconds with fractions. A missing value is null. Fields are only ever added.
 import { Type, type Static, type TSchema } from 'typebox';
+import {
+  closed,
+  Count,
+  Amount,
+  Text,
+  Time,
+  TraceId,
+  SpanId,
+  OrNull,
+  Word,
+  DescribedType,
+} from './observability-values.ts';
+import { historyShapes } from './observability-history-schema.ts';
+import { workShapes } from './observability-work-schema.ts';
 
-const closed = { additionalProperties: false } as const;
-const Count = Type.Integer({ minimum: 0 });
-const Amount = Type.Number({ minimum: 0 });
-const Text = Type.String();
-const Time = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
-const TraceId = Type.String({ pattern: '^[0-9a-f]{32}$' });
-const SpanId = Type.String({ pattern: '^[0-9a-f]{16}$' });
-const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-const Word = Type.Literal;
-/** Type as in the module's descriptor (generated/module-descriptor.schema.json); its references are '#/types/NAME'. */
-const DescribedType = Type.Unknown();
 const Parameter = { name: Text, schema: DescribedType } as const;
 /** `default`: JSON form of the value that the handler is given in place of a parameter that is left out. */
 const QueryParameter = {
@@ -100,6 +103,8 @@ const shapes = {
       module: Type.Object({ fingerprint: Text, sdk: OrNull(Text) }, closed),
       /** True: `svc dev` runs the service. */
       dev: Type.Boolean(),
+      /** Path of its control socket, which only its user can reach; null if it has none. */
+      control: OrNull(Text),
     },
     closed,
   ),
@@ -281,55 +286,8 @@ const shapes = {
     },
     closed,
   ),
-  StateChange: Type.Object(
-    {
-      /** JSON path: '$.items[0].quantity'. */
-      path: Text,
-      /** JSON text; null: the value did not exist before. */
-      before: OrNull(Text),
-      /** JSON text; null: the value does not exist any more. */
-      after: OrNull(Text),
-    },
-    closed,
-  ),
-  HistoryStep: Type.Object(
-    {
-      seq: Count,
-      kind: Type.Union([Word('event'), Word('deleted'), Word('damaged')]),
-      time: OrNull(Time),
-      manifest: OrNull(Text),
-      /** Text of the event's member `type`, which names the case of a sum type; null if there is none. */
-      type: OrNull(Text),
-      /** The stored event, as JSON text. */
-      event: OrNull(Text),
-      traceId: OrNull(TraceId),
-      /** Idempotency key of the command that recorded it. */
-      key: OrNull(Text),
-      changes: Type.Array(Type.Ref('StateChange')),
-      moreChanges: Count,
-      /** State after the record, as JSON text; null if it is unknown or was left out. */
-      state: OrNull(Text),
-      /** True: the state is too large and was left out. */
-      stateCut: Type.Boolean(),
-      /** Reason why the state is unknown until the incarnation ends; null if it is known. */
-      problem: OrNull(Text),
-    },
-    closed,
-  ),
-  /** GET /observability/entities/{component}/{id}/history */
-  HistoryPage: Type.Object(
-    {
-      component: Text,
-      id: Text,
-      /** Oldest first. */
-      steps: Type.Array(Type.Ref('HistoryStep')),
-      /** Value of `from` for the next page; null: there is none. */
-      next: OrNull(Count),
-      /** Number of records of the entity in all its incarnations. */
-      total: Count,
-    },
-    closed,
-  ),
+  ...historyShapes,
+  ...workShapes,
 
   DevProblem: Type.Object(
     {
@@ -393,6 +351,15 @@ export type EntityList = Static<typeof module.EntityList>;
 export type StateChange = Static<typeof module.StateChange>;
 export type HistoryStep = Static<typeof module.HistoryStep>;
 export type HistoryPage = Static<typeof module.HistoryPage>;
+export type ObservedTimer = Static<typeof module.ObservedTimer>;
+export type TimerList = Static<typeof module.TimerList>;
+export type ObservedView = Static<typeof module.ObservedView>;
+export type ViewList = Static<typeof module.ViewList>;
+export type ViewRows = Static<typeof module.ViewRows>;
+export type ObservedConsumer = Static<typeof module.ObservedConsumer>;
+export type ConsumerList = Static<typeof module.ConsumerList>;
+export type ObservedLane = Static<typeof module.ObservedLane>;
+export type LaneList = Static<typeof module.LaneList>;
 export type DevProblem = Static<typeof module.DevProblem>;
 export type DevState = Static<typeof module.DevState>;
 export type ObservabilityProblem = Static<typeof module.Problem>;

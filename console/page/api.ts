@@ -65,6 +65,22 @@ export async function sendCall(
   return JSON.parse(text) as CallAnswer;
 }
 
+/** Changes a service: `path` is one of its control socket, such as '/timers/retry'. Resolves with whether there was something to change. */
+export async function sendChange(
+  instanceId: string,
+  path: string,
+  change: object,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const text = await answerOf(`${servicePath(instanceId)}/control${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-svc-console': '1' },
+    body: JSON.stringify(change),
+    signal,
+  });
+  return (JSON.parse(text) as { readonly changed: boolean }).changed;
+}
+
 function servicePath(instanceId: string): string {
   return `/api/services/${encodeURIComponent(instanceId)}`;
 }

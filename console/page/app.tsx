@@ -7,13 +7,16 @@ import { KeysDialog } from './parts/keys-dialog.tsx';
 import { Icon } from './parts/icon.tsx';
 import { DevBar } from './parts/dev-bar.tsx';
 import { hashOf, type Screen, type View } from './route.ts';
+import { ConsumersScreen } from './screens/consumers.tsx';
 import { EntitiesScreen } from './screens/entities.tsx';
 import { FaultsScreen } from './screens/faults.tsx';
 import { OverviewScreen } from './screens/overview.tsx';
 import { RoutesScreen } from './screens/routes.tsx';
 import { ServicesScreen } from './screens/services.tsx';
+import { TimersScreen } from './screens/timers.tsx';
 import { TraceScreen } from './screens/trace.tsx';
 import { TracesScreen } from './screens/traces.tsx';
+import { ViewsScreen } from './screens/views.tsx';
 import { SECTIONS } from './sections.ts';
 import { Described } from './service.tsx';
 import {
@@ -89,6 +92,12 @@ function ScreenOf({ view: now }: { readonly view: View }) {
             return <TraceScreen service={service} traceId={now.traceId} key={now.traceId} />;
           case 'entities':
             return <EntitiesScreen service={service} view={now} />;
+          case 'views':
+            return <ViewsScreen service={service} view={now} />;
+          case 'timers':
+            return <TimersScreen service={service} state={now.state} />;
+          case 'consumers':
+            return <ConsumersScreen service={service} consumer={now.consumer} />;
           case 'faults':
             return <FaultsScreen service={service} />;
           default:

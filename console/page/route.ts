@@ -22,6 +22,25 @@ export type View =
       /** Selected query of the tab 'now'. */
       readonly query: string | undefined;
     }
+  | {
+      readonly screen: 'views';
+      readonly instanceId: string;
+      /** The view whose rows are shown, and the query that finds them. */
+      readonly view: string | undefined;
+      readonly query: string | undefined;
+    }
+  | {
+      readonly screen: 'timers';
+      readonly instanceId: string;
+      /** Undefined: timers in any state. */
+      readonly state: 'pending' | 'dead' | undefined;
+    }
+  | {
+      readonly screen: 'consumers';
+      readonly instanceId: string;
+      /** The consumer whose lanes are shown. */
+      readonly consumer: string | undefined;
+    }
   | { readonly screen: 'faults'; readonly instanceId: string };
 
 export interface TracesView {
@@ -85,6 +104,23 @@ export function viewOf(hash: string): View {
         at: sequenceNumber(asked.get('at')),
         query: asked.get('query') ?? undefined,
       };
+    case 'views':
+      return {
+        screen: 'views',
+        instanceId,
+        view: rest[0] ? decoded(rest[0]) : undefined,
+        query: rest[0] && rest[1] ? decoded(rest[1]) : undefined,
+      };
+    case 'timers': {
+      const state = asked.get('state');
+      return {
+        screen: 'timers',
+        instanceId,
+        state: state === 'pending' || state === 'dead' ? state : undefined,
+      };
+    }
+    case 'consumers':
+      return { screen: 'consumers', instanceId, consumer: rest[0] ? decoded(rest[0]) : undefined };
     case 'faults':
       return { screen: 'faults', instanceId };
     case undefined:
@@ -117,6 +153,13 @@ export function hashOf(view: View): string {
       if (view.tab === 'now') return `${hash}?query=${encodeURIComponent(view.query ?? '')}`;
       return view.at === undefined ? hash : `${hash}?at=${view.at}`;
     }
+    case 'views':
+      if (view.view === undefined) return `${service}/views`;
+      return `${service}/views/${encodeURIComponent(view.view)}${view.query === undefined ? '' : `/${encodeURIComponent(view.query)}`}`;
+    case 'timers':
+      return `${service}/timers${view.state === undefined ? '' : `?state=${view.state}`}`;
+    case 'consumers':
+      return `${service}/consumers${view.consumer === undefined ? '' : `/${encodeURIComponent(view.consumer)}`}`;
     case 'faults':
       return `${service}/faults`;
     default:

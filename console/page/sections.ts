@@ -43,6 +43,24 @@ export const SECTIONS: readonly Section[] = [
     }),
   },
   {
+    name: 'Views',
+    key: 'v',
+    screen: 'views',
+    viewOf: (instanceId) => ({ screen: 'views', instanceId, view: undefined, query: undefined }),
+  },
+  {
+    name: 'Timers',
+    key: 'm',
+    screen: 'timers',
+    viewOf: (instanceId) => ({ screen: 'timers', instanceId, state: undefined }),
+  },
+  {
+    name: 'Consumers',
+    key: 'c',
+    screen: 'consumers',
+    viewOf: (instanceId) => ({ screen: 'consumers', instanceId, consumer: undefined }),
+  },
+  {
     name: 'Faults',
     key: 'f',
     screen: 'faults',

@@ -1,5 +1,6 @@
 // ConsoleServer: dispatches a request to its part: the page, the list of services, the introspection of a service,
-// and requests to a service's routes. None of its paths sends a command to an entity directly.
+// requests to a service's routes, and changes of its timers, views and consumers. None of its paths sends a command to
+// an entity directly.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
@@ -8,6 +9,7 @@ import type { PageFile } from './page-files.ts';
 import { refusalOf, writeRefusalOf } from './request-guard.ts';
 import { INSTANCE_ID } from './registrations.ts';
 import type { RunningServices } from './running-services.ts';
+import { CHANGE_BYTES_MAX, changeService, isChange } from './service-change.ts';
 import { callService, readCall } from './service-call.ts';
 
 export interface Shown {
@@ -35,6 +37,9 @@ const OBSERVED: ReadonlySet<string> = new Set([
   'faults',
   'live',
   'entities',
+  'timers',
+  'views',
+  'consumers',
   'query',
   'sessions',
   'dev',
@@ -77,10 +82,12 @@ async function answerOf(
   if (path === '/api/services')
     return isRead(request) ? jsonAnswer(200, await shown.services.list()) : onlyBy('GET, HEAD');
   const [, instanceId, what, rest] =
-    /^\/api\/services\/([^/]*)\/(call|observability)(\/.*)?$/.exec(path) ?? [];
+    /^\/api\/services\/([^/]*)\/(call|control|observability)(\/.*)?$/.exec(path) ?? [];
   if (instanceId === undefined || (what === 'call') !== (rest === undefined))
     return refusal(404, 'There is nothing at this address of the console.');
-  if (what === 'call') {
+  if (what === 'control' && !isChange(rest!))
+    return refusal(404, 'There is nothing at this address of the console.');
+  if (what !== 'observability') {
     if (request.method !== 'POST') return onlyBy('POST');
     const problem = writeRefusalOf(request);
     if (problem !== undefined) return refusal(403, problem);
@@ -106,9 +113,10 @@ async function answerOf(
     });
     return observedAnswer(answer, shown.observedDeadlineMs);
   }
-  const body = await readBody(request);
-  if (body === undefined)
-    return refusal(413, `The request is larger than ${BODY_BYTES_MAX} bytes.`);
+  const bytesMax = what === 'control' ? CHANGE_BYTES_MAX : BODY_BYTES_MAX;
+  const body = await readBody(request, bytesMax);
+  if (body === undefined) return refusal(413, `The request is larger than ${bytesMax} bytes.`);
+  if (what === 'control') return changeService(registration, rest!, body);
   const read = readCall(body);
   if (!read.ok) return refusal(400, read.problem);
   const gone = new AbortController();
@@ -165,13 +173,13 @@ function observedAnswer(answer: LocalAnswer, deadlineMs: number): Answer {
   }
 }
 
-/** Returns the body as text; undefined if it exceeds BODY_BYTES_MAX. */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
+/** Returns the body as text; undefined if it exceeds `bytesMax`. */
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+    if (bytes <= bytesMax) chunks.push(chunk);
   }
-  return bytes > BODY_BYTES_MAX ? undefined : Buffer.concat(chunks).toString('utf8');
+  return bytes > bytesMax ? undefined : Buffer.concat(chunks).toString('utf8');
 }

@@ -42,7 +42,7 @@ export class LocalPart implements IntrospectionPart {
 
   /** Opens the endpoint and registers the service. Never rejects: failures are logged. */
   async open({ url }: ServedAddress, source: SourceDescription): Promise<void> {
-    const { settings, shards, metrics, history, dev } = this.#view;
+    const { settings, shards, metrics, views, history, dev } = this.#view;
     const { ringCapacity } = settings.sections.observability;
     const { answerTimeoutMs } = settings.sections.http;
     this.#url = url;
@@ -53,6 +53,7 @@ export class LocalPart implements IntrospectionPart {
         faults: this.#faults,
         live: this.#live,
         metrics,
+        views,
         ringCapacity,
         answerTimeoutMs,
         dev,
@@ -128,7 +129,7 @@ export class LocalPart implements IntrospectionPart {
    * milliseconds since 1970; 0 for the first source.
    */
   #shown({ kind, file, fingerprint, descriptor }: SourceDescription, sinceMs: number): ShownModule {
-    const { settings, shards, dev } = this.#view;
+    const { settings, shards, dev, controlSocket } = this.#view;
     const { name } = settings;
     this.#file = file;
     if (file !== undefined) this.#faults.served({ kind, file, fingerprint, sinceMs });
@@ -140,6 +141,7 @@ export class LocalPart implements IntrospectionPart {
       startedAt: STARTED_AT,
       pid: process.pid,
       dev: dev !== undefined,
+      control: controlSocket?.(),
       url,
       shards: shards.count,
       fingerprint,

@@ -9,6 +9,7 @@ import type {
   ServiceDescription,
   TraceDetail,
   TraceList,
+  ViewList,
 } from '@svc/contract';
 import { entityIdProblem } from '../engine/entity-id.ts';
 import { quoted } from '../engine/quoted.ts';
@@ -16,10 +17,12 @@ import {
   type EntityListQuery,
   type EntityQuery,
   type HistoryQuery,
+  type LaneQuery,
   type ObservedAnswer,
   type ObservedService,
   problem,
   shown,
+  type TimerQuery,
   type TraceFilter,
 } from './observability/observed-service.ts';
 import type { RecordedSpan } from '../shards/recorder/recorded-span.ts';
@@ -35,6 +38,8 @@ import {
   traceSummaries,
   traceTree,
 } from './observability/trace-tree.ts';
+import type { RowQuery } from '../model/view.ts';
+import type { ViewStatus } from '../model/view-status.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { LocatedFaults } from './located-faults.ts';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
@@ -66,6 +71,7 @@ export interface LocalParts {
   readonly faults: LocatedFaults;
   readonly live: Pick<LiveSamples, 'seconds'>;
   readonly metrics: Pick<MetricsSource, 'totals'>;
+  readonly views: { read(): readonly ViewStatus[] };
   /** Maximum number of spans in the window, of all shards together. */
   readonly ringCapacity: number;
   readonly answerTimeoutMs: number;
@@ -217,6 +223,59 @@ export class LocalService implements ObservedService {
     try {
       const { page } = await this.#parts.history.ask({ kind: 'history', ...query });
       return shown(page);
+    } catch (failure) {
+      return errorAnswer(failure);
+    }
+  }
+
+  async timers(query: TimerQuery): Promise<ObservedAnswer> {
+    return this.#asked(async () => {
+      const { list } = await this.#parts.history.ask({ kind: 'timers', ...query });
+      return shown(list);
+    });
+  }
+
+  views(): ViewList {
+    const { views = [] } = this.#module.descriptor;
+    return {
+      views: this.#parts.views.read().map(({ skipped, ...status }) => {
+        const declared = views.find(({ id }) => id === status.view);
+        return {
+          ...status,
+          skipped: skipped.map(({ timeMs, ...event }) => ({ ...event, time: isoTime(timeMs) })),
+          sources: [...(declared?.sources ?? [])],
+          queries: (declared?.queries ?? []).map(({ name, where, parameters }) =>
+            parameters === undefined ? { name, where } : { name, where, parameters },
+          ),
+        };
+      }),
+    };
+  }
+
+  async rows(query: RowQuery): Promise<ObservedAnswer> {
+    return this.#asked(async () => {
+      const { found } = await this.#parts.history.ask({ kind: 'rows', query });
+      return 'kind' in found ? outcomeAnswer(found) : shown(found);
+    });
+  }
+
+  async consumers(): Promise<ObservedAnswer> {
+    return this.#asked(async () => {
+      const { list } = await this.#parts.history.ask({ kind: 'consumers' });
+      return shown(list);
+    });
+  }
+
+  async lanes(query: LaneQuery): Promise<ObservedAnswer> {
+    return this.#asked(async () => {
+      const { list } = await this.#parts.history.ask({ kind: 'lanes', ...query });
+      return shown(list);
+    });
+  }
+
+  async #asked(answer: () => Promise<ObservedAnswer>): Promise<ObservedAnswer> {
+    try {
+      return await answer();
     } catch (failure) {
       return errorAnswer(failure);
     }

@@ -15,6 +15,8 @@ export interface DescribedService extends Pick<
   /** Address of the service's HTTP server; undefined if it has none. */
   readonly url: string | undefined;
   readonly shards: number;
+  /** Path of its control socket; undefined if it has none. */
+  readonly control: string | undefined;
   readonly fingerprint: string;
   readonly descriptor: ModuleDescriptor;
 }
@@ -24,11 +26,13 @@ export function serviceDescription({
   shards,
   fingerprint,
   descriptor,
+  control,
   ...service
 }: DescribedService): ServiceDescription {
   const { sdk, types, entities } = descriptor;
   return {
     ...service,
+    control: control ?? null,
     instances: [{ address: url ?? null, shards }],
     components: entities.map(({ component, commands, queries, state, event }) => ({
       component,

@@ -28,6 +28,8 @@ export interface ServiceView {
   /** The environment of the threads that introspection starts. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** Returns the path of the control socket, once the service is served; undefined if there is none. */
+  readonly controlSocket?: () => string | undefined;
   /** Returns the state of a developer's build; present if `svc dev` runs the service. */
   readonly dev?: () => DevState;
 }

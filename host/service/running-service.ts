@@ -5,12 +5,10 @@
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.
 import { once } from 'node:events';
-import { relative } from 'node:path';
 import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
 import { HistoryThread } from '../history/reader/history-thread.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
-import { announcement } from '../introspection/announcement.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
 import { serviceView } from '../introspection/service-view.ts';
@@ -32,6 +30,7 @@ import { moduleReader, readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
+import { announce } from './service-start.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
 import { followedViews, type ViewStatuses } from './view-statuses.ts';
 import { ViewThreads } from './view-threads.ts';
@@ -283,6 +282,7 @@ export class RunningService {
         timerSeries: this.#timers.series,
         consumerSeries: this.#consumers,
         views: this.#viewStatuses,
+        controlSocket: () => this.#control.socket,
         source: this.#source,
         journal: this.#journal.opened,
         history: this.#history,
@@ -376,25 +376,4 @@ export class RunningService {
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
-}
-
-/**
- * Announces the service: as text for a person or as a log entry on stderr, and with its URL alone on stdout for a
- * script. A service without HTTP has only a log entry.
- */
-function announce(
-  { name, dataFolder, deployed, logFormat }: Settings<SettingsSections>,
-  log: Log,
-  { url, descriptor }: ServedAddress,
-): void {
-  const { pid } = process;
-  const shownFolder = relative(process.cwd(), dataFolder) || '.';
-  if (url === undefined) {
-    log({ level: 'info', message: 'serving without HTTP', fields: { dataFolder, pid } });
-    return;
-  }
-  if (deployed || logFormat === 'json')
-    log({ level: 'info', message: 'listening', fields: { url, dataFolder, pid } });
-  else process.stderr.write(announcement({ name, url, dataFolder: shownFolder, pid, descriptor }));
-  process.stdout.write(`${url}\n`);
 }

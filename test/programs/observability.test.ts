@@ -38,6 +38,7 @@ describe('/observability/service', () => {
       runtimeVersion: manifest.version,
       pid: cart.svc.child.pid,
       dev: false,
+      control: expect.stringMatching(/control\.sock$/) as string,
       instances: [{ address: cart.url, shards: 1 }],
       module: { fingerprint: createHash('sha256').update(readFileSync(module)).digest('hex') },
     });

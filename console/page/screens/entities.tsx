@@ -6,6 +6,7 @@ import { entityView, hashOf, type View } from '../route.ts';
 import { visibleLine } from '../view/visible-text.ts';
 import { EntityJournalTab } from './entity-journal.tsx';
 import { EntityListPanel } from './entity-list.tsx';
+import { EntityTimers } from './entity-timers.tsx';
 import { EntityNowTab } from './entity-now.tsx';
 
 export type EntitiesView = Extract<View, { readonly screen: 'entities' }>;
@@ -110,7 +111,21 @@ function Entity({
           chosen={view.query}
         />
       ) : (
-        <EntityJournalTab key={key} service={service} component={component} id={id} at={view.at} />
+        <>
+          <EntityTimers
+            key={`timers ${key}`}
+            instanceId={instanceId}
+            component={component}
+            id={id}
+          />
+          <EntityJournalTab
+            key={key}
+            service={service}
+            component={component}
+            id={id}
+            at={view.at}
+          />
+        </>
       )}
     </>
   );

@@ -13,6 +13,7 @@ import {
 import { HistoryPages } from '../history-pages.ts';
 import { timeText } from '../history-walk.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history-reader.ts';
+import { storedWork } from './stored-work.ts';
 
 /** Counting scans the index of ids, so it stops at this number of entities. */
 const ENTITIES_COUNTED_MAX = 100_000;
@@ -41,11 +42,23 @@ export class HistoryAnswers {
   /** Rejects with SVC_NOT_IN_JOURNAL, and with the errors of an unreadable journal or of the start of the guest. */
   async answer(question: EntityQuestion): Promise<HistoryAnswer> {
     try {
-      return question.kind === 'entities'
-        ? { kind: 'entities', list: this.#entities(question) }
-        : { kind: 'history', page: await this.#history(question) };
+      return await this.#answer(question);
     } finally {
       this.#inspection?.close();
+    }
+  }
+
+  async #answer(question: EntityQuestion): Promise<HistoryAnswer> {
+    switch (question.kind) {
+      case 'entities':
+        return { kind: 'entities', list: this.#entities(question) };
+      case 'history':
+        return { kind: 'history', page: await this.#history(question) };
+      case 'timers':
+      case 'rows':
+      case 'consumers':
+      case 'lanes':
+        return storedWork(this.#options.dir, question);
     }
   }
 

@@ -1,6 +1,17 @@
 // HistoryReader answers questions of introspection about stored entities and about faults. This file defines the
 // questions and answers. A service that runs modules asks a separate thread (history-thread.ts).
-import type { EntityList, HistoryPage, SourceLocation } from '@svc/contract';
+import type {
+  ConsumerList,
+  EntityList,
+  HistoryPage,
+  LaneList,
+  SourceLocation,
+  TimerList,
+  ViewRows,
+} from '@svc/contract';
+import type { Refusal } from '../../model/call.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { RowQuery } from '../../model/view.ts';
 import type { GuestSource, HostingSettings, SourceFile } from '../../hosting/guest-source.ts';
 import type { LocatableFault } from '../../hosting/source-locations.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -31,6 +42,25 @@ export type HistoryQuestion =
       readonly from: number;
       readonly limit: number;
     }
+  /** Asks for timers, in the order in which they were set, with a number after `after`. */
+  | {
+      readonly kind: 'timers';
+      /** Undefined: of all owners; 'service': the schedules of the service. */
+      readonly owner: EntityRef | 'service' | undefined;
+      readonly state: 'pending' | 'dead' | undefined;
+      readonly after: number;
+      readonly limit: number;
+    }
+  | { readonly kind: 'rows'; readonly query: RowQuery }
+  | { readonly kind: 'consumers' }
+  /** Asks for the entities whose events wait for a consumer, with a number after `after`. */
+  | {
+      readonly kind: 'lanes';
+      readonly consumer: string;
+      readonly state: 'retrying' | 'parked' | undefined;
+      readonly after: number;
+      readonly limit: number;
+    }
   /** Asks for the source locations of faults of a source, which need not be the source that the thread folds with. */
   | {
       readonly kind: 'locations';
@@ -41,6 +71,10 @@ export type HistoryQuestion =
 export type HistoryAnswer =
   | { readonly kind: 'entities'; readonly list: EntityList }
   | { readonly kind: 'history'; readonly page: HistoryPage }
+  | { readonly kind: 'timers'; readonly list: TimerList }
+  | { readonly kind: 'rows'; readonly found: ViewRows | Refusal }
+  | { readonly kind: 'consumers'; readonly list: ConsumerList }
+  | { readonly kind: 'lanes'; readonly list: LaneList }
   /** Source locations of each fault, in the order of the question. */
   | { readonly kind: 'locations'; readonly locations: readonly (readonly SourceLocation[])[] };
 

@@ -1,6 +1,7 @@
 // ObservabilityRoutes: the routes of the observability endpoint and their parameters. Paths, inputs and numbers come
 // from the client: an invalid one is refused with 400 and the reason.
 import type { Outcome } from '@svc/contract';
+import type { EntityRef } from '../../model/entity.ts';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
 import { type ObservedAnswer, type ObservedService, problem, shown } from './observed-service.ts';
 
@@ -10,6 +11,10 @@ const TRACES_MAX = 1_000;
 const FAULTS_MAX = 200;
 const ENTITIES_MAX = 1_000;
 const STEPS_MAX = 200;
+/** A timer may have an input of 64 KiB, and an answer 16 MiB. */
+const TIMERS_MAX = 200;
+const ROWS_MAX = 1_000;
+const LANES_MAX = 1_000;
 /** Maximum duration in a filter: a day, in milliseconds. */
 const MS_MAX = 24 * 60 * 60 * 1_000;
 /** Maximum length of the text in a filter, in UTF-16 code units. */
@@ -97,6 +102,51 @@ async function answered(
       given.only();
       return shown(service.openApi());
     default:
+      return workAnswered(service, what, names, given);
+  }
+}
+
+/** Answers for what works beside requests: timers, views and consumers. */
+async function workAnswered(
+  service: ObservedService,
+  what: string,
+  names: readonly string[],
+  given: Parameters,
+): Promise<ObservedAnswer> {
+  const [first = '', second = ''] = names;
+  switch (`${what}/${names.length}`) {
+    case 'timers/0':
+      given.only('component', 'id', 'owner', 'state', 'after', 'limit');
+      return service.timers({
+        owner: ownerOf(given),
+        state: given.choice('state', ['pending', 'dead']),
+        after: given.number('after', 0, [0, Number.MAX_SAFE_INTEGER]),
+        limit: given.number('limit', 50, [1, TIMERS_MAX]),
+      });
+    case 'views/0':
+      given.only();
+      return shown(service.views());
+    case 'views/2':
+      given.only('input', 'limit', 'cursor');
+      return service.rows({
+        view: first,
+        query: second,
+        input: inputOf(given.text('input')) ?? '{}',
+        limit: given.number('limit', 50, [1, ROWS_MAX]),
+        cursor: given.text('cursor'),
+      });
+    case 'consumers/0':
+      given.only();
+      return service.consumers();
+    case 'consumers/1':
+      given.only('state', 'after', 'limit');
+      return service.lanes({
+        consumer: first,
+        state: given.choice('state', ['retrying', 'parked']),
+        after: given.number('after', 0, [0, Number.MAX_SAFE_INTEGER]),
+        limit: given.number('limit', 50, [1, LANES_MAX]),
+      });
+    default:
       return nothingHere();
   }
 }
@@ -133,6 +183,15 @@ function traceFilter(given: Parameters) {
     text,
     after,
   };
+}
+
+function ownerOf(given: Parameters): EntityRef | 'service' | undefined {
+  const [component, id, owner] = [given.text('component'), given.text('id'), given.text('owner')];
+  if (owner === 'service' && component === undefined && id === undefined) return owner;
+  if (owner !== undefined) throw new BadRequest("owner takes 'service', without component and id.");
+  if (component !== undefined && id !== undefined) return { component, id };
+  if (component === undefined && id === undefined) return undefined;
+  throw new BadRequest('component and id are given together.');
 }
 
 function inputOf(text: string | undefined): string | undefined {
@@ -187,6 +246,13 @@ class Parameters {
     if (!(value >= least && value <= most))
       throw new BadRequest(`${name} takes a whole number from ${least} to ${most}.`);
     return value;
+  }
+
+  choice<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const text = this.text(name);
+    const word = words.find((candidate) => candidate === text);
+    if (text === undefined || word !== undefined) return word;
+    throw new BadRequest(`${name} takes ${words.join(' or ')}.`);
   }
 
   /** Returns a duration in milliseconds, with fractions; 0 if it is absent. */

@@ -8,7 +8,10 @@ import type {
   ServiceDescription,
   TraceDetail,
   TraceList,
+  ViewList,
 } from '@svc/contract';
+import type { EntityRef } from '../../model/entity.ts';
+import type { RowQuery } from '../../model/view.ts';
 
 /** `body`: JSON text; for a status other than 200 an ObservabilityProblem. */
 export interface ObservedAnswer {
@@ -57,6 +60,23 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
+/** `after`: the page begins after the timer of this number; 0: at the first one. */
+export interface TimerQuery {
+  /** 'service': the schedules of the service; undefined: timers of all owners. */
+  readonly owner: EntityRef | 'service' | undefined;
+  readonly state: 'pending' | 'dead' | undefined;
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** `after`: the page begins after the entity of this number; 0: at the first one. */
+export interface LaneQuery {
+  readonly consumer: string;
+  readonly state: 'retrying' | 'parked' | undefined;
+  readonly after: number;
+  readonly limit: number;
+}
+
 export interface ObservedService {
   service(): ServiceDescription;
   traces(filter: TraceFilter): Promise<TraceList>;
@@ -67,6 +87,11 @@ export interface ObservedService {
   query(query: EntityQuery): Promise<ObservedAnswer>;
   entities(query: EntityListQuery): Promise<ObservedAnswer>;
   history(query: HistoryQuery): Promise<ObservedAnswer>;
+  timers(query: TimerQuery): Promise<ObservedAnswer>;
+  views(): ViewList;
+  rows(query: RowQuery): Promise<ObservedAnswer>;
+  consumers(): Promise<ObservedAnswer>;
+  lanes(query: LaneQuery): Promise<ObservedAnswer>;
   openApi(): object;
   /** Returns undefined if the service is not run by `svc dev`. */
   dev(): DevState | undefined;

@@ -155,4 +155,5 @@ export const DESCRIPTION: ServiceDescription = {
   types: TYPES,
   module: { fingerprint: '9c1185a5c5e9fc54612808977ee8f548b2258d31', sdk: '0.1.0' },
   dev: true,
+  control: null,
 };

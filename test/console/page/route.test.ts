@@ -46,6 +46,12 @@ const VIEWS: readonly (readonly [string, View])[] = [
     '#/s/a1b2/entities/cart/a?query=get',
     { ...entityView(instanceId, 'cart', 'a'), tab: 'now', query: 'get' } as View,
   ],
+  ['#/s/a1b2/views', { screen: 'views', instanceId, view: undefined, query: undefined }],
+  ['#/s/a1b2/views/a%2Fb/all', { screen: 'views', instanceId, view: 'a/b', query: 'all' }],
+  ['#/s/a1b2/timers', { screen: 'timers', instanceId, state: undefined }],
+  ['#/s/a1b2/timers?state=dead', { screen: 'timers', instanceId, state: 'dead' }],
+  ['#/s/a1b2/consumers', { screen: 'consumers', instanceId, consumer: undefined }],
+  ['#/s/a1b2/consumers/ledger', { screen: 'consumers', instanceId, consumer: 'ledger' }],
   ['#/s/a1b2/faults', { screen: 'faults', instanceId }],
 ];
 

@@ -119,6 +119,7 @@ export class StandInService {
       types: {},
       module: { fingerprint: '0123456789ab', sdk: null },
       dev: false,
+      control: null,
       ...this.#options.described,
     };
   }

@@ -1,0 +1,36 @@
+// ServiceStart announces that a service has started.
+import { relative } from 'node:path';
+import type { Log } from '@svc/kit/log';
+import { announcement } from '../introspection/announcement.ts';
+import type { ServedAddress } from '../introspection/introspection-part.ts';
+import type { SettingsSections } from './section-settings.ts';
+import type { Settings } from './settings.ts';
+
+/**
+ * Announces the service: as text for a person or as a log entry on stderr, and with its URL alone on stdout for a
+ * script. A service without HTTP has only a log entry.
+ */
+export function announce(
+  { name, dataFolder, deployed, logFormat }: Settings<SettingsSections>,
+  log: Log,
+  { url, descriptor }: ServedAddress,
+): void {
+  const { pid } = process;
+  if (url === undefined) {
+    log({ level: 'info', message: 'serving without HTTP', fields: { dataFolder, pid } });
+    return;
+  }
+  if (deployed || logFormat === 'json')
+    log({ level: 'info', message: 'listening', fields: { url, dataFolder, pid } });
+  else
+    process.stderr.write(
+      announcement({
+        name,
+        url,
+        dataFolder: relative(process.cwd(), dataFolder) || '.',
+        pid,
+        descriptor,
+      }),
+    );
+  process.stdout.write(`${url}\n`);
+}
