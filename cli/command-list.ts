@@ -19,6 +19,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'timers cancel': async () => (await import('./commands/timers-cancel.ts')).timersCancel,
   'timers retry': async () => (await import('./commands/timers-retry.ts')).timersRetry,
   views: async () => (await import('./commands/views.ts')).views,
+  'views prepare': async () => (await import('./commands/views-prepare.ts')).viewsPrepare,
   'views query': async () => (await import('./commands/views-query.ts')).viewsQuery,
   'views rebuild': async () => (await import('./commands/views-rebuild.ts')).viewsRebuild,
   'views skip': async () => (await import('./commands/views-skip.ts')).viewsSkip,

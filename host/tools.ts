@@ -122,6 +122,7 @@ export {
   verifiedStarter,
 } from './history/purity-verification.ts';
 export { type VerifiedEntity, verifyModule } from './history/module-verification.ts';
+export { type PreparedView, prepareViews } from './service/view-preparation.ts';
 export { VIEW_CHECKS, type VerifiedView, verifyViews } from './history/view-verification.ts';
 export { checkUpgrade, type UpgradeAnswer } from './history/upgrade-check.ts';
 export { ALLOWABLE_NAMES, type Finding } from './history/upgrade-finding.ts';

@@ -4,8 +4,14 @@ import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { ModuleReport } from '../hosting/wasm/admission/admission.ts';
 import { readModule } from './module-source.ts';
+import type { ViewLimits } from '../model/view-limits.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
 import { readSettings, type HostInputs } from './settings.ts';
+
+/** Settings for tools that run a module. */
+export interface SettingsToRun extends HostingSettings {
+  readonly views: ViewLimits;
+}
 
 /** Rejects with SVC_USAGE, SVC_SETTING_INVALID and SVC_MODULE_UNREADABLE; the reason of a refusal is in the report. */
 export async function inspectModuleFile(
@@ -25,7 +31,7 @@ export async function admitFileToRun(
   file: string,
   settings: readonly string[],
   env: HostInputs['env'],
-): Promise<{ readonly source: GuestSource; readonly settings: HostingSettings }> {
+): Promise<{ readonly source: GuestSource; readonly settings: SettingsToRun }> {
   const read = settingsFor(file, settings, env);
   return { source: await readModule(file, read), settings: read };
 }
@@ -34,7 +40,7 @@ function settingsFor(
   file: string,
   settings: readonly string[],
   env: HostInputs['env'],
-): HostingSettings {
+): SettingsToRun {
   const { sections } = readSettings(
     {
       args: [...settings.map((setting) => `--set=${setting}`), '--', file],
@@ -44,5 +50,5 @@ function settingsFor(
     SECTION_DEFAULTS,
     SECTION_RANGES,
   );
-  return { wasm: sections.wasm };
+  return { wasm: sections.wasm, views: sections.views };
 }

@@ -200,6 +200,16 @@ export class ViewFollower {
     }
   }
 
+  /**
+   * Builds the rows, or folds the events that live rows lack, up to the end of the feed, and makes all indexes. For a feed that
+   * does not grow. Rejects as `build` does.
+   */
+  async complete(signal: AbortSignal): Promise<void> {
+    await this.build(signal);
+    while (!signal.aborted && (await this.#step(this.#sizes.building)));
+    while (!signal.aborted && !(await this.#writer.prepareIndexes(INDEXED_ROWS)));
+  }
+
   /** Resolves once the disk has space to build rows, or the signal is aborted. */
   async #space(signal: AbortSignal): Promise<void> {
     const { store, limits, observer } = this.#needs;

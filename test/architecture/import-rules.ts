@@ -193,6 +193,7 @@ const WIRING = new Set([
   'host/service/embedded-service.ts',
   'host/service/section-settings.ts',
   'host/service/served-guest.ts',
+  'host/service/view-preparation.ts',
   'host/shards/shard-sections.ts',
 ]);
 /** Types of values that are passed between adapters without knowledge of the journal or the hosting behind them. */

@@ -1,0 +1,67 @@
+// svc views prepare: builds the rows of a module's views beside the service that runs on the data folder.
+import { setPriority } from 'node:os';
+import type { PreparedView } from '@svc/host/tools';
+import { printable } from '@svc/kit/printable';
+import { command, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
+import { ProgressLine } from '../progress-line.ts';
+import { printData } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+const PRIORITY_LOWEST = 19;
+
+export const viewsPrepare = command(
+  {
+    name: 'views prepare',
+    summary: 'build the views of a module before it is served',
+    about: `Builds the rows of a module's views in the data folder of a service, which may run meanwhile: it is neither
+changed nor delayed. When the module is served later, only the events that were stored since are folded.
+Run it before an upgrade, and before going back to a module whose rows are gone.`,
+    words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+    options: {
+      data: {
+        type: 'string',
+        value: 'DIR',
+        help: 'the data folder of the service',
+        completes: { kind: 'folder' },
+      },
+      set: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME=VALUE',
+        help: 'a setting with which the module runs, as of svc run',
+      },
+    },
+    notes: `A preparation that was interrupted continues where it was when you repeat it. The rows are deleted if
+they are not used for svc.views.kept-ms (24 h).`,
+    examples: ['svc views prepare orders-2.wasm --data .svc/orders'],
+  },
+  async ([module], { data, set }) => {
+    if (data === undefined)
+      throw new UsageError('views prepare takes the data folder: --data DIR.');
+    const { admitFileToRun, prepareViews } = await import('@svc/host/tools');
+    const { source, settings } = await admitFileToRun(module!, set, {});
+    setPriority(PRIORITY_LOWEST);
+    const progress = new ProgressLine();
+    let count = 0;
+    try {
+      const onProgress = (records: number, total: number) =>
+        progress.show(records, total, 'events');
+      for await (const view of prepareViews({ source, settings, dir: data, onProgress })) {
+        count++;
+        progress.clear();
+        await printData(`${lineOf(view)}\n`);
+      }
+    } finally {
+      progress.clear();
+    }
+    if (count === 0) process.stderr.write('The module has no views.\n');
+    return EXIT_CODE.ok;
+  },
+);
+
+function lineOf({ view, state, rows }: PreparedView): string {
+  const name = printable(view);
+  if (state === 'served') return `${name}: a running service keeps it up to date`;
+  return `${name}: ${state === 'built' ? 'built' : 'brought up to date'}, ${counted(rows!, 'row')}`;
+}

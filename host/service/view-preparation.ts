@@ -1,0 +1,136 @@
+// ViewPreparation builds the rows of a module's views before the module is served, also beside a service that runs on the data
+// folder. It only reads the journal. A view that is being built by another process is left alone.
+//
+// Invariant: whenever it is interrupted, a later preparation or the service continues where the rows are.
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { SvcError } from '@svc/kit/svc-error';
+import type { Feed, Position } from '../engine/needs/feed.ts';
+import type { GuestViews } from '../engine/needs/guest.ts';
+import type { ViewStore } from '../engine/needs/views.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
+import { startGuest } from '../hosting/start-guest.ts';
+import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
+import { FileViews } from '../storage/views/file-views.ts';
+import type { FoldedView } from '../views/folded-view.ts';
+import { declaredViews } from '../views/view-definitions.ts';
+import { type BuildingPace, ViewFollower } from '../views/view-follower.ts';
+import { ViewStopped } from '../views/view-stopped.ts';
+import type { SettingsToRun } from './module-inspection.ts';
+
+/**
+ * - `built`: the rows have been built.
+ * - `continued`: there were rows of this definition, to which the events were added that they lacked.
+ * - `served`: a running service keeps rows of this definition up to date.
+ */
+export type PreparedState = 'built' | 'continued' | 'served';
+
+export interface PreparedView {
+  readonly view: string;
+  readonly state: PreparedState;
+  /** Number of rows; undefined for a view that is served. */
+  readonly rows: number | undefined;
+}
+
+export interface PreparationQuestion {
+  readonly source: GuestSource;
+  readonly settings: SettingsToRun;
+  /** Data folder. */
+  readonly dir: string;
+  /** Called with the number of records that are folded into a view, and the number of all records. */
+  readonly onProgress?: (records: number, total: number) => void;
+}
+
+/**
+ * Prepares one view after the other. Throws SVC_VIEW_IN_USE if another process builds a view, SVC_VIEW_STOPPED if a view
+ * cannot fold an event, SVC_VIEWS_FULL, SVC_DISK_FULL, SVC_MODULE_START_FAILED, SVC_JOURNAL_… and SVC_DATA_UNUSABLE.
+ */
+export async function* prepareViews(
+  question: PreparationQuestion,
+): AsyncGenerator<PreparedView, void> {
+  const { source, settings } = question;
+  const dir = resolve(question.dir);
+  const feed = new EndedFeed(dir);
+  try {
+    const guest = await startGuest(source, settings, () => {});
+    try {
+      const { descriptor, fingerprint } = source;
+      const store = new FileViews(dir, settings.views);
+      // The process has nothing else to do, and a service beside it has.
+      const pace = existsSync(join(dir, 'owner.json')) ? RESTING : YIELDING;
+      for (const { folded } of declaredViews(descriptor, fingerprint))
+        yield await prepared(folded, { ...question, guest: guest.views!, store, feed, pace });
+    } finally {
+      await guest.close();
+    }
+  } finally {
+    feed.close();
+  }
+}
+
+interface PreparationNeeds extends PreparationQuestion {
+  readonly guest: GuestViews;
+  readonly store: ViewStore;
+  readonly feed: Feed;
+  readonly pace: BuildingPace;
+}
+
+async function prepared(view: FoldedView, needs: PreparationNeeds): Promise<PreparedView> {
+  const { settings, feed, onProgress } = needs;
+  const total = feed.count(feed.start, feed.end());
+  const folded = (position: Position) => onProgress?.(feed.count(feed.start, position), total);
+  const observer = { folded, building() {}, live() {} };
+  let follower: ViewFollower;
+  try {
+    follower = await ViewFollower.open({ ...needs, view, limits: settings.views, observer });
+  } catch (error) {
+    if (!(await isServed(error, view, needs.store))) throw error;
+    return { view: view.id, state: 'served', rows: undefined };
+  }
+  try {
+    const state = follower.isLive ? 'continued' : 'built';
+    await follower.complete(new AbortController().signal);
+    return { view: view.id, state, rows: follower.rowCount };
+  } catch (error) {
+    throw error instanceof ViewStopped ? stopped(error) : error;
+  } finally {
+    follower.close();
+  }
+}
+
+/** Whether the rows could not be opened because a service keeps them up to date. */
+async function isServed(
+  error: unknown,
+  { stored }: FoldedView,
+  store: ViewStore,
+): Promise<boolean> {
+  if (!(error instanceof SvcError) || error.code !== 'SVC_VIEW_IN_USE') return false;
+  const reader = store.reader(stored);
+  const { state } = await reader.status();
+  reader.close();
+  return state === 'live';
+}
+
+function stopped({ view, at: { entity, seq }, message, cause }: ViewStopped): SvcError {
+  return new SvcError(
+    'SVC_VIEW_STOPPED',
+    `The view '${view}' stops at event ${seq} of ${entity.component}/${entity.id}: ${message}. ` +
+      'Correct the code of the view. Nothing that is served has changed.',
+    { cause },
+  );
+}
+
+/** The records that were on disk when it was opened. */
+class EndedFeed extends JournalFeed implements Feed {
+  /** No record follows the last one. */
+  advancedPast(): Promise<void> {
+    return new Promise(() => {});
+  }
+}
+
+const pauseOf = (ms: number): Promise<void> =>
+  new Promise((done) => {
+    setTimeout(done, ms);
+  });
+const RESTING: BuildingPace = { rest: (tookMs) => pauseOf(tookMs) };
+const YIELDING: BuildingPace = { rest: () => pauseOf(0) };
