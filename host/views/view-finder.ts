@@ -108,8 +108,8 @@ export class ViewFinder {
 
   /**
    * Finds rows as `HostCalls.find` does. `after`: a position before which the rows have to have all events; undefined: any
-   * rows will do. `isRequired`: false if rows of a former definition will do all the same while the view is built. Rejects with SVC_VIEW_BEHIND, SVC_VIEW_REBUILDING, SVC_VIEW_STOPPED, SVC_VIEW_CORRUPT and
-   * SVC_DATA_UNUSABLE.
+   * rows will do. `isRequired`: false if rows of a former definition will do all the same while the view is built.
+   * Rejects with SVC_VIEW_BEHIND, SVC_VIEW_REBUILDING, SVC_VIEW_STOPPED, SVC_VIEW_CORRUPT and SVC_DATA_UNUSABLE.
    */
   async find(
     { view, query, input, limit, cursor }: RowQuery,
