@@ -11,11 +11,12 @@ const UNSETTLED = `SELECT 1 FROM consumer, entity
     OR EXISTS (SELECT 1 FROM lane WHERE consumer = ?1 AND lane.eno = entity.eno AND lane.seq <= ?4))`;
 
 export class UnsettledEvents {
-  readonly #unsettled: StatementSync;
+  readonly #database: DatabaseSync;
+  /** Prepared for the first key of an event, which only services with consumers have. */
+  #unsettled: StatementSync | undefined;
 
-  /** Throws errors of SQLite. */
   constructor(database: DatabaseSync) {
-    this.#unsettled = database.prepare(UNSETTLED);
+    this.#database = database;
   }
 
   /** Whether the reply to this key is of a call for an event that is not settled. Throws errors of SQLite. */
@@ -23,6 +24,7 @@ export class UnsettledEvents {
     const event = eventOfKey(key);
     if (event === undefined) return false;
     const { consumer, entity, seq } = event;
+    this.#unsettled ??= this.#database.prepare(UNSETTLED);
     return this.#unsettled.get(consumer, entity.component, entity.id, seq) !== undefined;
   }
 }
