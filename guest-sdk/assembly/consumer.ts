@@ -52,7 +52,8 @@ export abstract class Consumer {
 
   /**
    * Has the event handled again, before any later event of its entity. `reason`: for the operator. `afterMs`:
-   * milliseconds until the next attempt; negative: growing pauses, as the runtime chooses them.
+   * milliseconds until the next attempt; negative: growing pauses, as the runtime chooses them. Calls that were answered
+   * keep their replies; those that were refused are made again.
    */
   protected retry(reason: string, afterMs: i64 = -1): Verdict {
     return new Verdict(RETRY, reason, afterMs);

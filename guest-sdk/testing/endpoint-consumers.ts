@@ -39,6 +39,8 @@ interface Lane {
   readonly events: DeliveredEvent[];
   /** Attempts that the first event has had. */
   attempts: number;
+  /** Attempts of the first event that have ended by a verdict. */
+  round: number;
   /** When the first event is delivered, in milliseconds since 1970. */
   nextMs: number;
   isParked: boolean;
@@ -131,9 +133,14 @@ export class EndpointConsumers {
   async #deliver(consumer: string, lane: Lane): Promise<HandledEvent | undefined> {
     const event = lane.events[0]!;
     lane.attempts++;
-    const { outcome } = await deliverEvent(this.#needs.handle, { consumer, event }, NO_LOG);
+    const { outcome } = await deliverEvent(
+      this.#needs.handle,
+      { consumer, event, round: lane.round },
+      NO_LOG,
+    );
     const ended = endOf(outcome, lane.attempts);
     if ('pauseMs' in ended) {
+      if (outcome.kind === 'retry') lane.round++;
       lane.nextMs = this.#needs.clock.nowMs() + ended.pauseMs;
       return undefined;
     }
@@ -142,6 +149,7 @@ export class EndpointConsumers {
     else {
       lane.events.shift();
       lane.attempts = 0;
+      lane.round = 0;
       lane.nextMs = 0;
     }
     return { consumer, ...event.entity, seq: event.seq, attempts, ...ended };
@@ -152,7 +160,7 @@ const NO_LOG = { write: () => {}, faults: { fields: () => ({}) } };
 
 function laneOf(lanes: Map<string, Lane>, { component, id }: EntityRef): Lane {
   const key = `${component}\n${id}`;
-  const lane = lanes.get(key) ?? { events: [], attempts: 0, nextMs: 0, isParked: false };
+  const lane = lanes.get(key) ?? { events: [], attempts: 0, round: 0, nextMs: 0, isParked: false };
   lanes.set(key, lane);
   return lane;
 }
@@ -164,6 +172,7 @@ function endOf(
 ): Pick<HandledEvent, 'outcome' | 'reason'> | { readonly pauseMs: number } {
   const { attemptsMax, retryPauseMs, retryPauseMaxMs } = CONSUMER_SETTINGS_DEFAULT;
   const pauseMs = Math.min(retryPauseMs * 2 ** (attempts - 1), retryPauseMaxMs);
+  const askedMs = outcome.kind === 'retry' ? outcome.afterMs : undefined;
   switch (outcome.kind) {
     case 'done':
       return { outcome: 'done' };
@@ -174,8 +183,9 @@ function endOf(
     case 'unavailable':
       return attempts < attemptsMax ? { pauseMs } : { outcome: 'parked', reason: UNAVAILABLE };
     case 'retry':
+    case 'interrupted':
       return attempts < attemptsMax
-        ? { pauseMs: outcome.afterMs ?? pauseMs }
+        ? { pauseMs: askedMs ?? pauseMs }
         : { outcome: 'parked', reason: outcome.reason };
   }
 }

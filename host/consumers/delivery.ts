@@ -5,11 +5,15 @@ import type { Verdict } from '../model/consumer.ts';
 /**
  * How an attempt ended:
  * - a verdict of the consumer;
+ * - `interrupted`: the consumer could not come to a verdict, such as for lack of time. The next attempt repeats this one: it gets
+ *   the same refusals.
  * - `park`: the consumer has refused the event, or faulted. Another attempt would end in the same way.
- * - `unavailable`: the runtime could not deliver the event, for a reason of its own. The attempt does not count.
+ * - `unavailable`: the runtime could not deliver the event, for a reason of its own. The attempt does not count, and the next
+ *   one repeats it.
  */
 export type DeliveryOutcome =
   | Verdict
+  | { readonly kind: 'interrupted'; readonly reason: string }
   | { readonly kind: 'park'; readonly reason: string }
   | { readonly kind: 'unavailable' };
 
@@ -21,8 +25,12 @@ export interface DeliveredEvent extends EntityEvent {
   readonly trace: string | undefined;
 }
 
-/** Delivers an event. `attempt`: 1 for the first. A rejection counts as `unavailable`. */
-export type Deliver = (event: DeliveredEvent, attempt: number) => Promise<DeliveryOutcome>;
+/** Delivers an event. `attempt`: 1 for the first. `round`: as in StoredLane. A rejection counts as `unavailable`. */
+export type Deliver = (
+  event: DeliveredEvent,
+  attempt: number,
+  round: number,
+) => Promise<DeliveryOutcome>;
 
 /** Returns the event of a record. */
 export function deliveredEvent(

@@ -129,7 +129,7 @@ export class LaneDispatcher {
   retry(entity: EntityRef): boolean {
     const lane = this.#lanes.get(entity);
     if (lane?.isParked !== true) return false;
-    this.#unpark(lane);
+    this.#unpark(lane, lane.wait!.round);
     return true;
   }
 
@@ -143,8 +143,8 @@ export class LaneDispatcher {
     return true;
   }
 
-  #unpark(lane: Lane): void {
-    this.#lanes.setWait(lane, this.#laneRun.waitingNow());
+  #unpark(lane: Lane, round = 0): void {
+    this.#lanes.setWait(lane, this.#laneRun.waitingNow(round));
     this.#lanes.unpark(lane);
     this.#needs.sleeper.interrupt();
   }

@@ -3,6 +3,8 @@
 // Invariants
 // R1  An event is delivered only after all earlier events of its entity are settled.
 // R2  A lane whose attempt has failed has a row, and its events are not held any longer.
+// R3  The round of an event grows only when an attempt has ended by a verdict, or has parked the event. So an attempt that repeats
+//     one without a verdict has the same round, or after a crash an earlier one, and gets the same refusals.
 import { retryPauseMs } from '../engine/retry-pause.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
@@ -83,19 +85,19 @@ export class LaneRun {
   /** Delivers the first event of a lane, and returns whether it is settled. */
   async #attempt(lane: Lane, event: DeliveredEvent): Promise<boolean> {
     const attempt = (lane.wait?.attempts ?? 0) + 1;
-    const outcome = await this.#needs.deliver(event, attempt);
+    const outcome = await this.#needs.deliver(event, attempt, lane.wait?.round ?? 0);
     if (outcome.kind === 'unavailable') {
       this.#pause(lane);
       return false;
     }
     lane.unavailablePauseMs = 0;
-    if (outcome.kind === 'retry' || outcome.kind === 'park') {
-      this.#fail(lane, attempt, outcome);
-      return false;
+    if (outcome.kind === 'done' || outcome.kind === 'skip') {
+      if (outcome.kind === 'skip') this.#needs.onSkip(event.entity, event.seq, outcome.reason);
+      this.#settle(lane, event.seq);
+      return true;
     }
-    if (outcome.kind === 'skip') this.#needs.onSkip(event.entity, event.seq, outcome.reason);
-    this.#settle(lane, event.seq);
-    return true;
+    this.#fail(lane, attempt, outcome);
+    return false;
   }
 
   /** Settles the first record of a lane. */
@@ -108,24 +110,23 @@ export class LaneRun {
   #fail(
     lane: Lane,
     attempts: number,
-    outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' | 'park' }>,
+    outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' | 'interrupted' | 'park' }>,
   ): void {
     const { clock, random, settings } = this.#needs;
     const first = lane.held[0]?.event.seq;
     if (first !== undefined) lane.firstSeq = first;
     lane.release();
     const reason = outcome.reason.slice(0, REASON_UNITS_MAX).toWellFormed();
-    const isLast = outcome.kind === 'park' || attempts >= settings.attemptsMax;
-    if (isLast) {
+    const isParked = outcome.kind === 'park' || attempts >= settings.attemptsMax;
+    const round = (lane.wait?.round ?? 0) + Number(isParked || outcome.kind === 'retry');
+    if (isParked) {
       this.#needs.onPark(lane.entity, lane.firstSeq, reason);
-      return this.#lanes.setWait(lane, { attempts, nextMs: undefined, reason });
+      return this.#lanes.setWait(lane, { attempts, round, nextMs: undefined, reason });
     }
-    const pauseMs = Math.min(
-      outcome.afterMs ?? retryPauseMs(attempts, settings, random),
-      PAUSE_MS_MAX,
-    );
+    const askedMs = outcome.kind === 'retry' ? outcome.afterMs : undefined;
+    const pauseMs = Math.min(askedMs ?? retryPauseMs(attempts, settings, random), PAUSE_MS_MAX);
     lane.wakeMs = clock.monotonicMs() + pauseMs;
-    this.#lanes.setWait(lane, { attempts, nextMs: clock.nowMs() + pauseMs, reason });
+    this.#lanes.setWait(lane, { attempts, round, nextMs: clock.nowMs() + pauseMs, reason });
   }
 
   /** Lets a lane rest, because the runtime could not do its part. */
@@ -138,8 +139,8 @@ export class LaneRun {
     lane.wakeMs = clock.monotonicMs() + lane.unavailablePauseMs;
   }
 
-  /** Returns the row of a lane whose first event has not been tried. */
-  waitingNow(): NonNullable<Lane['wait']> {
-    return { attempts: 0, nextMs: this.#needs.clock.nowMs(), reason: undefined };
+  /** Returns the row of a lane that may be tried at once, as often as any. `round`: 0 if its first event has not been tried. */
+  waitingNow(round = 0): NonNullable<Lane['wait']> {
+    return { attempts: 0, round, nextMs: this.#needs.clock.nowMs(), reason: undefined };
   }
 }

@@ -21,7 +21,7 @@ export class Lane {
   /** The events that are not settled, if the lane is following. */
   held: HeldEvent[] = [];
   /** The attempts of the first event that have failed, and what follows; undefined: the lane is following. */
-  wait: Pick<StoredLane, 'attempts' | 'nextMs' | 'reason'> | undefined = undefined;
+  wait: Omit<StoredLane, 'entity' | 'seq'> | undefined = undefined;
   /** When the next attempt may be made, by the monotonic clock. */
   wakeMs = -Infinity;
   /** The last pause because the runtime could not deliver the event, in milliseconds; 0: it could. */

@@ -54,9 +54,9 @@ export class Lanes {
   }
 
   /** Adds a lane that was stored. `wakeMs`: when its next attempt may be made, by the monotonic clock. */
-  restore({ entity, seq, attempts, nextMs, reason }: StoredLane, wakeMs: number): void {
+  restore({ entity, seq, ...wait }: StoredLane, wakeMs: number): void {
     const lane = new Lane(entity, seq);
-    lane.wait = { attempts, nextMs, reason };
+    lane.wait = wait;
     lane.wakeMs = wakeMs;
     this.#lanes.set(lane.key, lane);
     this.#stored++;

@@ -7,7 +7,7 @@ import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
-import { isEventKey } from '../model/event-key.ts';
+import { isEventKey, withoutRound } from '../model/event-key.ts';
 import type { NameTable } from '../model/name-table.ts';
 import type { TimerChange } from '../model/timer.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -165,7 +165,7 @@ export class EntityEngine {
     const idempotency =
       idempotencyKey === undefined || kind === 'query'
         ? undefined
-        : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
+        : { ...withoutRound(idempotencyKey), digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
     // The id of a live entity is in memory anyway. Recording that string, and not the request's own, lets the latter be
     // collected.

@@ -12,6 +12,8 @@ import type { ServiceLog } from './service-log.ts';
 export interface Delivery {
   readonly consumer: string;
   readonly event: DeliveredEvent;
+  /** As in StoredLane. */
+  readonly round: number;
 }
 
 export interface DeliveryAnswer {
@@ -33,11 +35,11 @@ export interface DeliveryLog extends Pick<ServiceLog, 'write'> {
 /** Never rejects. */
 export async function deliverEvent(
   handle: HandleEvent,
-  { consumer, event }: Delivery,
+  { consumer, event, round }: Delivery,
   log: DeliveryLog,
 ): Promise<DeliveryAnswer> {
   try {
-    const answer = await handle(consumer, event);
+    const answer = await handle(consumer, event, round);
     return { outcome: answer.kind === 'refusal' ? outcomeOfRefusal(answer) : answer };
   } catch (failure) {
     const cause = failure instanceof FailedCall ? failure.cause : failure;
@@ -53,16 +55,15 @@ export async function deliverEvent(
     const isPassing =
       cause instanceof GuestFault &&
       (failure instanceof FailedCall || PASSING.has(cause.faultCause));
-    return { outcome: { ...(isPassing ? RETRY : PARK), reason: reasonOf(cause) } };
+    return { outcome: { kind: isPassing ? 'interrupted' : 'park', reason: reasonOf(cause) } };
   }
 }
 
-const RETRY = { kind: 'retry', afterMs: undefined } as const;
-const PARK = { kind: 'park' } as const;
-
 function outcomeOfRefusal({ code, otherCode = code, message }: Refusal): DeliveryOutcome {
   const reason = `${otherCode}: ${message}`;
-  return code === 'TOO_MANY_REQUESTS' ? { ...RETRY, reason } : { ...PARK, reason };
+  return code === 'TOO_MANY_REQUESTS'
+    ? { kind: 'retry', reason, afterMs: undefined }
+    : { kind: 'park', reason };
 }
 
 /** Whether the consumer has asked for something that the runtime does not do, at any attempt. */

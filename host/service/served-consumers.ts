@@ -107,8 +107,8 @@ export class ServedConsumers {
       random: systemRandom(),
       sleeper: new InterruptibleSleeper(),
       settings: settingsOfOne(settings, consumers.length),
-      async deliver(event) {
-        const { outcome, failure } = await deliver({ consumer: id, event });
+      async deliver(event, _attempt, round) {
+        const { outcome, failure } = await deliver({ consumer: id, event, round });
         if (failure !== undefined) reports.add(new Error(failure));
         return outcome;
       },

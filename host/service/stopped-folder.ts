@@ -67,8 +67,12 @@ async function changeLane(
     const [lane] = inspection.lanes(consumer, { state: 'parked', entity }, 0, 1).lanes;
     if (stored === undefined || lane === undefined) return false;
     if (skippedSeq !== undefined && lane.seq !== skippedSeq) return false;
-    const seq = skippedSeq === undefined ? lane.seq : skippedSeq + 1;
-    const waiting = { entity, seq, attempts: 0, nextMs: systemClock.nowMs(), reason: undefined };
+    const first =
+      skippedSeq === undefined
+        ? { seq: lane.seq, round: lane.round }
+        : { seq: skippedSeq + 1, round: 0 };
+    const nextMs = systemClock.nowMs();
+    const waiting = { entity, ...first, attempts: 0, nextMs, reason: undefined };
     const { id, start, position } = stored;
     await journal.settleConsumer({ id, start }, { position, lanes: [waiting], rejoined: [] });
     return true;

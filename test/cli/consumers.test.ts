@@ -29,9 +29,16 @@ async function fill(dir: string): Promise<void> {
   });
   const journal = await openSqliteJournal(dir);
   const lanes = [
-    { entity: one, seq: 2, attempts: 10, nextMs: undefined, reason: `it trapped ${HOSTILE}` },
-    { entity: two, seq: 1, attempts: 1, nextMs: NEXT_MS, reason: undefined },
-    { entity: three, seq: 1, attempts: 3, nextMs: undefined, reason: 'no' },
+    {
+      entity: one,
+      seq: 2,
+      attempts: 10,
+      round: 10,
+      nextMs: undefined,
+      reason: `it trapped ${HOSTILE}`,
+    },
+    { entity: two, seq: 1, attempts: 1, round: 0, nextMs: NEXT_MS, reason: undefined },
+    { entity: three, seq: 1, attempts: 3, round: 1, nextMs: undefined, reason: 'no' },
   ];
   const ledger = { id: 'ledger', start: 'beginning' } as const;
   await journal.settleConsumer(ledger, { position: '7', lanes, rejoined: [] });
@@ -147,9 +154,9 @@ test('lets a parked event be delivered again, or go on without it, at the next s
   const skipped = await svc('skip', dir, 'ledger', 'Cart/three', '1', '--reason', 'by hand');
   expect(skipped).toMatchObject({ code: 0 });
   const [first, , third] = lanesOf(dir);
-  expect(first).toMatchObject({ entity: one, seq: 2, attempts: 0, reason: undefined });
+  expect(first).toMatchObject({ entity: one, seq: 2, attempts: 0, round: 10, reason: undefined });
   expect(first!.nextMs).toBeGreaterThanOrEqual(beforeMs);
-  expect(third).toMatchObject({ entity: three, seq: 2, attempts: 0, reason: undefined });
+  expect(third).toMatchObject({ entity: three, seq: 2, attempts: 0, round: 0, reason: undefined });
   const { stdout } = await svc(dir, '-o', 'json');
   expect(JSON.parse(stdout)).toMatchObject({
     consumers: [{ lagRecords: 2, retrying: 3, parked: 0 }, {}],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { startDeployed } from '../support/deployed-service.ts';
-import { SvcProcess } from '../support/host-process.ts';
+import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A transfer is booked with an account, which it names. An account refuses debts, and one transfer is parked for good. */
@@ -97,8 +97,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function serve(
   data: string,
   file = module,
+  attemptsMax = 100_000,
 ): Promise<{ readonly url: string; readonly service: SvcProcess }> {
-  const words = ['run', file, '--port', '0', '--data', data, '--shards', '2'];
+  const attempts = ['--set', `svc.consumers.attempts-max=${attemptsMax}`];
+  const words = ['run', file, '--port', '0', '--data', data, '--shards', '2', ...attempts];
   const service = new SvcProcess(words);
   onTestFinished(async () => void (await service.end('SIGKILL')));
   return { url: await service.listening(), service };
@@ -173,14 +175,31 @@ test('an event that faults holds up its entity only, and is counted as parked, a
   await expect.poll(() => metrics(again.management), SOON).toContain(parked);
 });
 
-test('a retry is made after its pause, and repeats no call that was made', async () => {
+test('a retry makes the call again that was refused, and no call that was answered', async () => {
   const { url } = await serve(join(temporaryFolder(), 'data'));
   // It is refused until there is enough money, while its fee is booked once.
   await order(url, 'debt', 'poor', -5);
   await expect.poll(() => bookings(url, 'fees'), SOON).toBe(1);
   await order(url, 'income', 'poor', 10);
+  await expect.poll(() => account(url, 'poor'), SOON).toEqual({ cents: 5, bookings: 2 });
+  expect(await bookings(url, 'fees')).toBe(2);
+});
+
+test("an event that refusals have parked is handled after an operator's retry, once its cause is gone", async () => {
+  const data = join(temporaryFolder(), 'data');
+  const { url } = await serve(data, module, 2);
+  await order(url, 'debt', 'poor', -5);
+  const lanes = async () => {
+    const { stdout } = await runSvc(['consumers', data, 'ledger', '--state', 'parked']);
+    return stdout;
+  };
+  await expect.poll(lanes, SOON).toContain('no debts');
+  await order(url, 'income', 'poor', 10);
   await expect.poll(async () => (await account(url, 'poor')).cents, SOON).toBe(10);
-  // A refusal is a reply, which is kept like any other: the attempts go on until the event is parked.
+  const retried = await runSvc(['consumers', 'retry', data, 'ledger', 'transfer/debt']);
+  expect(retried.code).toBe(0);
+  await expect.poll(() => account(url, 'poor'), SOON).toEqual({ cents: 5, bookings: 2 });
+  await expect.poll(lanes, SOON).not.toContain('no debts');
   expect(await bookings(url, 'fees')).toBe(2);
 });
 

@@ -25,7 +25,8 @@ const two: EntityRef = { component: 'Cart', id: '😀 / % ä\u0000' };
 const three: EntityRef = { component: 'Order', id: 'one' };
 
 function lane(entity: EntityRef, seq: number, more: Partial<StoredLane> = {}): StoredLane {
-  return { entity, seq, attempts: 0, nextMs: 1_700_000_000_000, reason: undefined, ...more };
+  const waiting = { attempts: 0, round: 0, nextMs: 1_700_000_000_000, reason: undefined };
+  return { entity, seq, ...waiting, ...more };
 }
 
 export function consumerStoreSuite(place: string, open: () => Promise<ConsumersUnderTest>): void {
@@ -62,8 +63,8 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
     });
 
     test('lanes are read back as they were stored, replaced and removed', async () => {
-      const waiting = lane(one, 1, { attempts: 3, reason: 'not "yet"\n😀' });
-      const parked = lane(two, 1, { nextMs: undefined, reason: 'It faulted.' });
+      const waiting = lane(one, 1, { attempts: 3, round: 2, reason: 'not "yet"\n😀' });
+      const parked = lane(two, 1, { round: 2 ** 40, nextMs: undefined, reason: 'It faulted.' });
       await settle([waiting, parked, lane(three, 1)]);
       expect(new Set(reader.lanes('ledger', 10))).toEqual(
         new Set([waiting, parked, lane(three, 1)]),

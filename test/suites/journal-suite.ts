@@ -347,6 +347,16 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect((await journal.answer(one, 'k'))?.outcome).toEqual(outcome);
     });
 
+    test('a refusal is kept with its round, and a reply replaces it', async () => {
+      const outcome: Refusal = { kind: 'refusal', code: 'CONFLICT', message: 'not yet' };
+      await keep(journal, one, [], { ...answerTo('k', 1), outcome, round: 3 });
+      expect(await journal.answer(one, 'k')).toMatchObject({ outcome, round: 3 });
+      expect((await journal.answer(one, 'k'))?.outcome).toEqual(outcome);
+      const reply = answerTo('k', 2);
+      await keep(journal, one, [], { ...reply, round: 4 });
+      expect((await journal.answer(one, 'k'))?.outcome).toEqual(reply.outcome);
+    });
+
     test('close waits for what is queued; afterwards nothing is taken any more', async () => {
       const queued = Array.from({ length: 50 }, (_, index) =>
         append(journal, one, recordOf(index + 1)),

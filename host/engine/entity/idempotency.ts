@@ -3,6 +3,7 @@
 // the command's records. A refusal is stored too, since a caller that gets another reply the second time might carry on
 // differently.
 import { refusal } from '../../model/call.ts';
+import { isEventKey } from '../../model/event-key.ts';
 import type { ReplyToStore, StoredReply } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
@@ -36,8 +37,25 @@ export function repeatedOutcome(
   );
 }
 
+/**
+ * Whether the stored reply to a key is repeated. Replies expire, but not those to the calls of a consumer for an event, which
+ * are stored until the event is settled. Among these, a refusal is repeated only in the round in which it was given: then the
+ * attempt went on from it, and a repeated attempt must not take another branch. The attempts of later rounds come after a
+ * verdict, by which the consumer or an operator has asked for another answer. A refusal of a later round than the call's
+ * comes from attempts that a crash has undone before their verdicts were stored; it is repeated too.
+ */
+export function isRepeated(
+  { key, round }: CommandKey,
+  stored: StoredReply,
+  nowMs: number,
+  retentionMs: number,
+): boolean {
+  if (!isEventKey(key)) return !isExpired(stored, nowMs, retentionMs);
+  return stored.outcome.kind === 'reply' || (stored.round ?? 0) >= round;
+}
+
 /** Whether the retention of a stored reply is over. A clock that was set back makes no reply older. */
-export function isExpired({ timeMs }: StoredReply, nowMs: number, retentionMs: number): boolean {
+function isExpired({ timeMs }: StoredReply, nowMs: number, retentionMs: number): boolean {
   return nowMs - timeMs >= retentionMs;
 }
 

@@ -5,11 +5,10 @@
 // Invariants
 // K1  A command whose key has a reply is not decided, whether the reply is on disk or still waits for the disk, until
 //     the retention of the reply is over. The reply to a key of an event has no retention: it is used as long as it is
-//     stored, which is until the event is settled.
+//     stored, which is until the event is settled. A refusal of such a key is not used in a later round.
 // K2  While the first reply waits for the disk, so does a repeated command. It fails if the append of the first one
 //     fails.
 import type { Awaitable } from '../../model/call.ts';
-import { isEventKey } from '../../model/event-key.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { GuestEntity } from '../needs/guest.ts';
@@ -19,7 +18,7 @@ import type { CommandExecution } from './command-execution.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall } from './entity-call.ts';
 import type { EntityState } from './entity-state.ts';
-import { isExpired, repeatedOutcome } from './idempotency.ts';
+import { isRepeated, repeatedOutcome } from './idempotency.ts';
 
 export interface IdempotencyNeeds {
   readonly journal: Journal;
@@ -41,6 +40,7 @@ export class IdempotentExecution {
   /** Repeats the reply to `key`, or carries the command out if there is none. `guest`: the guest of `state`. */
   run(state: EntityState, guest: GuestEntity, call: EntityCall, key: CommandKey): Remainder {
     state.use();
+    // A refusal of an earlier round that still waits for the disk is repeated: no second command of its key may be under way.
     const speculative = state.calls.speculative(key.key);
     if (speculative !== undefined)
       return this.#completion.answer(state, call, repeatedOutcome(key, speculative));
@@ -71,11 +71,9 @@ export class IdempotentExecution {
     stored: StoredReply | undefined,
   ): Remainder {
     const { clock, limits } = this.#needs;
-    const { idempotencyRetentionMs } = limits;
-    // The journal keeps the answer of a call for an event until the event is settled, however long that takes.
-    return stored === undefined ||
-      (!isEventKey(key.key) && isExpired(stored, clock.nowMs(), idempotencyRetentionMs))
-      ? this.#commands.run(state, guest, call)
-      : this.#completion.answer(state, call, repeatedOutcome(key, stored));
+    return stored !== undefined &&
+      isRepeated(key, stored, clock.nowMs(), limits.idempotencyRetentionMs)
+      ? this.#completion.answer(state, call, repeatedOutcome(key, stored))
+      : this.#commands.run(state, guest, call);
   }
 }

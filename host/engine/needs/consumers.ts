@@ -23,6 +23,11 @@ export interface StoredLane {
   readonly seq: number;
   /** The number of attempts of this event that have failed. */
   readonly attempts: number;
+  /**
+   * The number of attempts of this event that have ended by a verdict of the consumer, or have parked it. Calls that were
+   * refused in an earlier round are made again. Unlike `attempts`, an operator's retry does not reset it.
+   */
+  readonly round: number;
   /** When the event is tried again, in milliseconds since 1970-01-01T00:00:00Z; undefined: the lane is parked. */
   readonly nextMs: number | undefined;
   /** Why the last attempt failed; undefined: none has. */

@@ -18,6 +18,8 @@ export interface StoredReply {
   /** Time at which the command was decided, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly timeMs: number;
   readonly outcome: Reply | Refusal;
+  /** Round in which the call of a consumer was refused (StoredLane); absent for 0. It means nothing beside a reply. */
+  readonly round?: number | undefined;
 }
 
 /** A reply that is to be stored. It replaces an older reply to its key. */

@@ -23,14 +23,16 @@ export class Verdict {
 
 /**
  * Context of a consumer. Time, seed and random numbers are the same at each attempt, and calls of commands have keys of
- * their own, so that an attempt that repeats the calls of the one before gets the same replies.
+ * their own, so that an attempt that repeats the calls of the one before gets the same replies. A call that was refused is
+ * made again after `retry`, and after an operator's retry.
  */
 export interface ConsumerContext extends CallingContext, EventContext {
   /** Settles the event. */
   readonly done: () => Verdict;
   /**
    * Has the event handled again, `afterMs` milliseconds later, or after a growing pause. The reason is for the
-   * operator. Later events of the entity wait.
+   * operator. Later events of the entity wait. Calls that were answered keep their replies; those that were refused are made
+   * again.
    */
   readonly retry: (reason: string, afterMs?: number) => Verdict;
   /** Settles the event without having handled it. The reason is recorded for the operator. */

@@ -4,13 +4,14 @@
 //
 // Invariants
 // E1  Time, seed and metadata are the same at each attempt of an event, and the clock stands still.
-// E2  A call of a command has the same key at each attempt that makes the same calls, so it is executed once.
+// E2  A call of a command has the same key at each attempt that makes the same calls, so it is executed once. If it is refused, it
+//     is made again in a later round.
 import { spanIdText } from '@svc/kit/trace-context';
 import type { Guest, GuestConsumers } from '../../engine/needs/guest.ts';
 import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
 import type { Verdict } from '../../model/consumer.ts';
 import type { EntityEvent } from '../../model/entity.ts';
-import { eventKey } from '../../model/event-key.ts';
+import { eventKey, roundSuffix } from '../../model/event-key.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import { checkWanted, replayed, settled } from './handler-run.ts';
@@ -40,8 +41,12 @@ export interface HandledEvent extends EntityEvent {
 /** A call of the consumer has failed, and the consumer has passed the failure on. Its `cause` is the failure. */
 export class FailedCall extends Error {}
 
-/** Lets a consumer handle an event. Rejects with GuestFault, SvcError, or FailedCall. */
-export type HandleEvent = (consumer: string, event: HandledEvent) => Promise<Verdict | Refusal>;
+/** Lets a consumer handle an event. `round`: as in StoredLane. Rejects with GuestFault, SvcError, or FailedCall. */
+export type HandleEvent = (
+  consumer: string,
+  event: HandledEvent,
+  round: number,
+) => Promise<Verdict | Refusal>;
 
 /** Returns undefined if the guest has no consumers. */
 export function eventHandler({
@@ -52,8 +57,9 @@ export function eventHandler({
   answerTimeoutMs,
 }: EventHandlerParts): HandleEvent | undefined {
   if (consumers === undefined) return undefined;
-  return async (consumer, event) => {
-    const keys = new RequestKeys(eventKey({ consumer, entity: event.entity, seq: event.seq }));
+  return async (consumer, event, round) => {
+    const key = eventKey({ consumer, entity: event.entity, seq: event.seq });
+    const keys = new RequestKeys(key, roundSuffix(round));
     const clock = { nowMs: () => event.timeMs };
     const calls = new RequestCalls(engine, clock, eventLoop, keys);
     const context = contextOf(consumer, event);

@@ -15,18 +15,23 @@ const HANDLER_SUFFIX = '/=';
 
 export class RequestKeys {
   readonly #requestKey: string;
+  readonly #suffix: string;
   /** Entity and command → number of calls. */
   readonly #counts = new Map<string, number>();
 
-  /** `requestKey`: derived from the header, the caller and the route; or `eventKey`, for the calls of a consumer. */
-  constructor(requestKey: string) {
+  /**
+   * `requestKey`: derived from the header, the caller and the route; or `eventKey`, for the calls of a consumer. `suffix`: the
+   * end of each key.
+   */
+  constructor(requestKey: string, suffix = '') {
     this.#requestKey = requestKey;
+    this.#suffix = suffix;
   }
 
   /** Returns the key of the next call. */
   next(target: EntityRef, name: string): string {
     const count = this.#count(target, name, 1);
-    return `${this.#requestKey}.${name}.${count}`;
+    return `${this.#requestKey}.${name}.${count}${this.#suffix}`;
   }
 
   /** Releases the key that `next` returned last for this entity and command, because the call was not made. */

@@ -16,7 +16,7 @@ import { isText } from './record-checksum.ts';
 import { journalDamaged, journalFailure } from './sqlite-failure.ts';
 
 const CONSUMER = 'SELECT id, start, pos, crc FROM consumer WHERE id = ?';
-const LANES = `SELECT component, id, seq, state, attempts, next_ms, reason, lane.crc
+const LANES = `SELECT component, id, seq, state, attempts, round, next_ms, reason, lane.crc
   FROM lane LEFT JOIN entity USING (eno)
   WHERE consumer = ?1 AND lane.eno > ?2 ORDER BY lane.eno LIMIT ${countIn('?3')}`;
 const ENTITY_NO = 'SELECT eno FROM entity WHERE component = ? AND id = ?';
@@ -70,7 +70,7 @@ export class SqliteConsumerReader implements ConsumerReader {
   }
 
   #laneOf(consumer: string, found: Row): StoredLane {
-    const { component, id, seq, state, attempts, next_ms: nextMs, reason, crc } = found;
+    const { component, id, seq, state, attempts, round, next_ms: nextMs, reason, crc } = found;
     if (!isText(component) || !isText(id)) throw this.#damaged(consumer, 'a lane of no entity');
     const row = {
       consumer,
@@ -79,6 +79,7 @@ export class SqliteConsumerReader implements ConsumerReader {
       seq: Number(seq),
       state: Number(state),
       attempts: Number(attempts),
+      round: Number(round),
       nextMs: nextMs === null ? null : Number(nextMs),
       reason,
     } as LaneRow;

@@ -30,7 +30,9 @@ export class ConsumerRequests {
     this.#path = path;
     this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
     this.#putConsumer = database.prepare('INSERT OR REPLACE INTO consumer VALUES (?, ?, ?, ?)');
-    this.#putLane = database.prepare('INSERT OR REPLACE INTO lane VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#putLane = database.prepare(
+      'INSERT OR REPLACE INTO lane VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    );
     this.#removeLane = database.prepare('DELETE FROM lane WHERE consumer = ? AND eno = ?');
   }
 
@@ -57,9 +59,10 @@ export class ConsumerRequests {
 
   #put(consumer: string, lane: StoredLane): void {
     const row = laneRowOf(consumer, lane);
-    const { seq, state, attempts, nextMs, reason } = row;
+    const { seq, state, attempts, round, nextMs, reason } = row;
     const entityNo = this.#numberOf(lane.entity);
-    this.#putLane.run(consumer, entityNo, seq, state, attempts, nextMs, reason, laneChecksum(row));
+    const crc = laneChecksum(row);
+    this.#putLane.run(consumer, entityNo, seq, state, attempts, round, nextMs, reason, crc);
   }
 
   #numberOf({ component, id }: EntityRef): number {

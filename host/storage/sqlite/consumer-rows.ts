@@ -18,6 +18,7 @@ export interface LaneRow {
   readonly seq: number;
   readonly state: number;
   readonly attempts: number;
+  readonly round: number;
   /** When the event is tried again, in milliseconds since 1970; null: it is parked. */
   readonly nextMs: number | null;
   readonly reason: string | null;
@@ -28,8 +29,9 @@ export function consumerChecksum({ id, start, pos }: ConsumerRow): number {
 }
 
 export function laneChecksum(lane: LaneRow): number {
-  const { consumer, component, id, seq, state, attempts, nextMs, reason } = lane;
-  return crc32(JSON.stringify([consumer, component, id, seq, state, attempts, nextMs, reason]));
+  const { consumer, component, id, seq, state, attempts, round, nextMs, reason } = lane;
+  const values = [consumer, component, id, seq, state, attempts, round, nextMs, reason];
+  return crc32(JSON.stringify(values));
 }
 
 /** Value of `state` of a lane whose event is tried again. */
@@ -45,6 +47,7 @@ export function laneRowOf(consumer: string, lane: StoredLane): LaneRow {
     seq: lane.seq,
     state: lane.nextMs === undefined ? PARKED : WAITING,
     attempts: lane.attempts,
+    round: lane.round,
     nextMs: lane.nextMs ?? null,
     reason: lane.reason ?? null,
   };
@@ -55,6 +58,7 @@ export function storedLaneOf(row: LaneRow): StoredLane {
     entity: { component: row.component, id: row.id },
     seq: row.seq,
     attempts: row.attempts,
+    round: row.round,
     nextMs: row.nextMs ?? undefined,
     reason: row.reason ?? undefined,
   };

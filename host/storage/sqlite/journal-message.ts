@@ -118,8 +118,8 @@ export function encodeAppend(
   batch.push(first?.trace ?? null, first?.key ?? null);
   if (answer === undefined) batch.push(null, null, null, null);
   else {
-    const { digest, timeMs, outcome, forgetBeforeMs } = answer;
-    batch.push(digest, timeMs, outcomeText(outcome), forgetBeforeMs);
+    const { digest, timeMs, forgetBeforeMs } = answer;
+    batch.push(digest, timeMs, outcomeText(answer), forgetBeforeMs);
     // The key of the reply, because there may be no record to take it from.
     batch[batch.length - 5] = answer.key;
   }

@@ -108,6 +108,7 @@ const ADDED_IN_5 = `
     seq INTEGER NOT NULL,
     state INTEGER NOT NULL,
     attempts INTEGER NOT NULL,
+    round INTEGER NOT NULL,
     next_ms INTEGER,
     reason TEXT,
     crc INTEGER NOT NULL,
@@ -206,7 +207,7 @@ export function checkTables(database: DatabaseSync): void {
     'tno, eno, name, component, id, command, input, schedule FROM timer',
     'due_ms, next_ms, attempts, attempts_max, fault, set_ms, trace, crc FROM timer',
     'id, start, pos, crc FROM consumer',
-    'consumer, eno, seq, state, attempts, next_ms, reason, crc FROM lane',
+    'consumer, eno, seq, state, attempts, round, next_ms, reason, crc FROM lane',
   ])
     database.prepare(`SELECT ${columns}`);
 }

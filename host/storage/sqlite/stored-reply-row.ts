@@ -14,9 +14,10 @@ export type StoredReplyRow = readonly [
   crc: number,
 ];
 
-/** Returns the outcome as JSON text. */
-export function outcomeText(outcome: Reply | Refusal): string {
-  return JSON.stringify(outcome);
+/** Returns the outcome as JSON text. A refusal of a round above 0 has the round beside its members. */
+export function outcomeText({ outcome, round }: Pick<StoredReply, 'outcome' | 'round'>): string {
+  const hasRound = outcome.kind === 'refusal' && round !== undefined && round > 0;
+  return JSON.stringify(hasRound ? { ...outcome, round } : outcome);
 }
 
 /** Returns the stored reply in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
@@ -30,5 +31,6 @@ export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
         `checksum of its answer to the idempotency key '${printable(key)}' does not fit. ` +
         'Restore the data folder from a backup; the other entities are not affected.',
     );
-  return { key, digest, timeMs, outcome: JSON.parse(outcome) as Reply | Refusal };
+  const { round, ...rest } = JSON.parse(outcome) as (Reply | Refusal) & Pick<StoredReply, 'round'>;
+  return { key, digest, timeMs, outcome: rest, round };
 }

@@ -54,6 +54,19 @@ describe('drain', () => {
     expect(await api.drain()).toEqual([handled('o3', 1)]);
   });
 
+  test('makes a refused call again after a retry', async () => {
+    const api = testEndpoints(module);
+    await api.put('/account/closed', undefined, { query: { isClosed: true } });
+    await api.given('order', 'o1', [{ type: 'placed', cents: 5 }, { type: 'paid' }]);
+    await api.post('/orders/o2/reminders', undefined, { query: { text: 'open the account' } });
+    expect(await api.drain()).toEqual([
+      handled('o1', 1),
+      handled('o2', 1),
+      handled('o1', 2, 'done', { attempts: 2 }),
+    ]);
+    expect((await api.get('/account')).json).toMatchObject({ orders: ['o1'] });
+  });
+
   test('lets timers fire that become due meanwhile, and skips and parks with the reason', async () => {
     const api = testEndpoints(module);
     await api.post('/orders/o1/reminders', undefined, { query: { text: 'x' } });

@@ -208,7 +208,14 @@ describe('what waits in the journal', () => {
     const entity = { component: 'order', id: 'a' };
     const event = { manifest: 'order-event', json: '{"type":"paid"}' };
     await append(journal, entity, { ...recordOf(1), kind: 'event', event });
-    const lane = { entity, seq: 1, attempts: 10, nextMs: undefined, reason: 'no account' };
+    const lane = {
+      entity,
+      seq: 1,
+      attempts: 10,
+      round: 10,
+      nextMs: undefined,
+      reason: 'no account',
+    };
     await opened.settleConsumer(
       { id: 'ledger', start: 'beginning' },
       { position: '1', lanes: [lane], rejoined: [] },

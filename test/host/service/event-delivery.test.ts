@@ -9,7 +9,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import { LOG_LIMITS_DEFAULT } from '@svc/kit/log-limits';
 import { SvcError } from '@svc/kit/svc-error';
 
-async function delivered(handle: HandleEvent) {
+async function delivered(handle: HandleEvent, round = 0) {
   const entries: LogEntry[] = [];
   const log = new ServiceLog({
     limits: LOG_LIMITS_DEFAULT,
@@ -24,7 +24,7 @@ async function delivered(handle: HandleEvent) {
     seed: 1n,
     trace: undefined,
   };
-  const answer = await deliverEvent(handle, { consumer: 'ledger', event }, log);
+  const answer = await deliverEvent(handle, { consumer: 'ledger', event, round }, log);
   return { ...answer, logged: entries.map(({ message }) => message) };
 }
 const rejecting = (error: Error): HandleEvent =>
@@ -40,6 +40,17 @@ describe('an event', () => {
     { kind: 'skip', reason: 'not mine' } as const,
   ])('ends with the verdict of the consumer: $kind', async (verdict) => {
     expect(await delivered(async () => verdict)).toEqual({ outcome: verdict, logged: [] });
+  });
+
+  test('is handled in the round of its lane', async () => {
+    const rounds: number[] = [];
+    const handle: HandleEvent = async (_consumer, _event, round) => {
+      rounds.push(round);
+      return { kind: 'done' };
+    };
+    await delivered(handle);
+    await delivered(handle, 3);
+    expect(rounds).toEqual([0, 3]);
   });
 
   test('is parked by a refusal, with its code and message', async () => {
@@ -69,9 +80,9 @@ describe('an event', () => {
     ['its time is over', new GuestFault('time', 'late', { limit: 'request-time' })],
     ['memory is lacking', new GuestFault('memory', 'none left')],
     ['an entity that it called faults', failedCall(new GuestFault('trap', 'it traps'))],
-  ])('is tried again when %s', async (_when, failure) => {
+  ])('is interrupted, and tried again, when %s', async (_when, failure) => {
     expect(await delivered(rejecting(failure))).toMatchObject({
-      outcome: { kind: 'retry', afterMs: undefined },
+      outcome: { kind: 'interrupted', reason: expect.any(String) as string },
       logged: ['a consumer failed'],
     });
   });

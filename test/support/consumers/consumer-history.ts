@@ -51,6 +51,7 @@ export async function runHistory(seed: number, actions: number): Promise<History
       { kind: 'retry', reason, afterMs: random(5 * SECOND) },
       { kind: 'skip', reason },
       { kind: 'park', reason },
+      { kind: 'interrupted', reason },
       { kind: 'unavailable' },
       { kind: 'rejected' },
     );

@@ -25,6 +25,15 @@ export interface Behaviour {
   readonly random: (limit: number) => number;
 }
 
+/** The latest attempt of an event. */
+interface Attempt {
+  readonly life: Life;
+  readonly round: number;
+  /** Round of the refusals that are stored: the latest in which calls were made again. */
+  readonly refusedIn: number;
+  hasEnded: boolean;
+}
+
 /** The time between two starts of the process. */
 interface Life {
   isOver: boolean;
@@ -44,6 +53,8 @@ export class SimulatedConsumer {
   readonly failures: unknown[] = [];
   /** `ID SEQ ATTEMPT` of each delivery. */
   readonly delivered: string[] = [];
+  /** Round of each delivery. */
+  readonly rounds: number[] = [];
   readonly skipped: string[] = [];
   /** Settlements that were stored. */
   writes = 0;
@@ -51,6 +62,8 @@ export class SimulatedConsumer {
   readonly records = new Map<string, JournalRecord[]>();
   /** `ID SEQ` of each event that was settled in some life. */
   readonly settled = new Set<string>();
+  /** Event → its latest attempt. */
+  readonly #attempts = new Map<string, Attempt>();
   readonly #behaviour: Behaviour;
   readonly #order: { readonly id: string; readonly record: JournalRecord }[] = [];
   /** All lives except the present one are over. */
@@ -147,7 +160,7 @@ export class SimulatedConsumer {
         },
       },
       settings,
-      deliver: (event, attempt) => this.#deliver(life, event, attempt),
+      deliver: (...delivery) => this.#deliver(life, ...delivery),
       onPark() {},
       onSkip: ({ id }, seq) => {
         this.skipped.push(`${id} ${seq}`);
@@ -217,21 +230,48 @@ export class SimulatedConsumer {
     }
   }
 
-  async #deliver(life: Life, event: EntityEvent, attempt: number): Promise<DeliveryOutcome> {
+  async #deliver(
+    life: Life,
+    event: EntityEvent,
+    attempt: number,
+    round: number,
+  ): Promise<DeliveryOutcome> {
     const { id } = event.entity;
     this.#checkDelivery(life, event, attempt);
+    const begun = this.#beginAttempt(life, `${id} ${event.seq}`, round);
     this.delivered.push(`${id} ${event.seq} ${attempt}`);
+    this.rounds.push(round);
     life.inFlight.set(id, event.seq);
     const { ending, tookMs } = this.#behaviour.next(event);
     if (tookMs > 0) await this.time.wait(tookMs);
     if (life.isOver) await new Promise(() => {});
     life.inFlight.delete(id);
+    begun.hasEnded =
+      ending.kind === 'retry' ||
+      ending.kind === 'park' ||
+      // The last attempt parks the event, so that the next one is asked for by an operator.
+      (ending.kind === 'interrupted' && attempt >= this.#behaviour.settings.attemptsMax);
     if (ending.kind === 'rejected') throw new Error('The shard is away.');
     if (ending.kind === 'done' || ending.kind === 'skip') {
       life.settled.set(id, event.seq);
       this.settled.add(`${id} ${event.seq}`);
     }
     return ending;
+  }
+
+  /** Checks that calls are made again after a verdict, and repeated without one. */
+  #beginAttempt(life: Life, what: string, round: number): Attempt {
+    const before = this.#attempts.get(what);
+    if (before !== undefined && !before.hasEnded && round > before.refusedIn)
+      this.violations.push(`${what} asked again although the attempt before had no verdict`);
+    if (before === undefined ? round > 0 : round > before.round + Number(before.hasEnded))
+      this.violations.push(`${what} was delivered in round ${round} too early`);
+    if (before?.life === life && round !== before.round + Number(before.hasEnded))
+      this.violations.push(`${what} was delivered in round ${round} after ${before.round}`);
+    const refusedIn = Math.max(round, before?.refusedIn ?? 0);
+    const attempt = { life, round, refusedIn, hasEnded: false };
+    this.#attempts.set(what, attempt);
+    return attempt;
   }
 
   #checkDelivery(life: Life, { entity, seq }: EntityEvent, attempt: number): void {

@@ -47,7 +47,8 @@ const COUNTED = (where: string) =>
   `(SELECT count(*) FROM (SELECT 1 FROM lane WHERE consumer = c.id AND next_ms IS ${where} LIMIT ${LANES_COUNTED_MAX}))`;
 const CONSUMERS = () => `SELECT id, start, pos, crc, (SELECT ifnull(max(pos), 0) FROM journal),
   ${COUNTED('NOT NULL')}, ${COUNTED('NULL')} FROM consumer c ORDER BY id`;
-const LANES = () => `SELECT lane.eno, component, id, seq, state, attempts, next_ms, reason, lane.crc
+const LANES =
+  () => `SELECT lane.eno, component, id, seq, state, attempts, round, next_ms, reason, lane.crc
   FROM lane LEFT JOIN entity USING (eno)
   WHERE consumer = ?1 AND lane.eno > ?2 AND (?3 IS NULL OR (next_ms IS NULL) = ?3)
     AND (?4 IS NULL OR lane.eno = (SELECT eno FROM entity WHERE component = ?4 AND id = ?5))
@@ -130,7 +131,7 @@ export class ConsumerInspection {
   }
 
   #laneOf(consumer: string, stored: StoredRow): StoredLane | SvcError {
-    const [number, component, id, seq, state, attempts, nextMs, reason, crc] = stored;
+    const [number, component, id, seq, state, attempts, round, nextMs, reason, crc] = stored;
     const row = {
       consumer,
       component,
@@ -138,6 +139,7 @@ export class ConsumerInspection {
       seq: Number(seq),
       state: Number(state),
       attempts: Number(attempts),
+      round: Number(round),
       nextMs: nextMs === null ? null : Number(nextMs),
       reason,
     } as LaneRow;

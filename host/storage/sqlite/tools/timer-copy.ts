@@ -22,7 +22,7 @@ export class TimerCopy {
     this.#numberOf = numberOf;
     this.#addTimer = database.prepare(ADD_TIMER);
     this.#addConsumer = database.prepare('INSERT INTO consumer VALUES (?, ?, ?, ?)');
-    this.#addLane = database.prepare('INSERT INTO lane VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#addLane = database.prepare('INSERT INTO lane VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   }
 
   /** Throws errors of SQLite. */
@@ -41,9 +41,10 @@ export class TimerCopy {
 
   /** Throws errors of SQLite. */
   lane(row: LaneRow): void {
-    const { consumer, component, id, seq, state, attempts, nextMs, reason } = row;
+    const { consumer, component, id, seq, state, attempts, round, nextMs, reason } = row;
     const entityNo = this.#numberOf(component, id);
-    this.#addLane.run(consumer, entityNo, seq, state, attempts, nextMs, reason, laneChecksum(row));
+    const crc = laneChecksum(row);
+    this.#addLane.run(consumer, entityNo, seq, state, attempts, round, nextMs, reason, crc);
     this.counts.lanes++;
   }
 }

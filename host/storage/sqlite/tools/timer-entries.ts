@@ -28,8 +28,8 @@ export interface SourceLane {
 
 const CONSUMERS = () => 'SELECT id, start, pos, crc FROM consumer ORDER BY id';
 const LANES =
-  () => `SELECT consumer, component, id, seq, state, attempts, next_ms, reason, lane.crc FROM lane
-  LEFT JOIN entity USING (eno) ORDER BY consumer, lane.eno`;
+  () => `SELECT consumer, component, id, seq, state, attempts, round, next_ms, reason, lane.crc
+  FROM lane LEFT JOIN entity USING (eno) ORDER BY consumer, lane.eno`;
 
 /** Returns SQL for the columns of one moment, of which `moment` selects a row, with those of a timer in each row. */
 export function timersAt(moment: string): string {
@@ -66,6 +66,7 @@ export function* consumerEntries(
     seq,
     state,
     attempts,
+    round,
     nextMs,
     reason,
     crc,
@@ -77,6 +78,7 @@ export function* consumerEntries(
       seq: Number(seq),
       state: Number(state),
       attempts: Number(attempts),
+      round: Number(round),
       nextMs: nextMs === null ? null : Number(nextMs),
       reason,
     } as LaneRow;

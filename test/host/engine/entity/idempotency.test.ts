@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoredReply } from '../../../../host/engine/needs/journal.ts';
 import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
-import { eventKey } from '../../../../host/model/event-key.ts';
+import { eventKey, roundSuffix } from '../../../../host/model/event-key.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
@@ -35,9 +35,12 @@ class SlowAnswers extends HeldJournal {
   }
 }
 
+const CALL = eventKey({ consumer: 'ledger', entity: { component: 'order', id: 'o 1' }, seq: 7 });
+const takeKey = (round: number) => `${CALL}.take.1${roundSuffix(round)}`;
+
 test("a reply to a consumer's call is returned as long as it is stored, however old it is", async () => {
   const it = new EngineUnderTest();
-  const key = `${eventKey({ consumer: 'ledger', entity: { component: 'order', id: 'o 1' }, seq: 7 })}.add.1`;
+  const key = `${CALL}.add.1`;
   const first = await keyed(it, key, 'add', 5);
   it.nowMs += 30 * 86_400_000;
   expect(await keyed(it, key, 'add', 5)).toEqual(first);
@@ -115,6 +118,67 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     await it.outcome('a', 'add', 10);
     expect(await keyed(it, 'k', 'take', 3)).toEqual(refused);
     expect(await it.outcome('a', 'total')).toBe(10);
+  });
+
+  describe('a call of a consumer that was refused', () => {
+    test.each([0, 2])(
+      'is refused again in round %i, and in an earlier one, and made again in a later one',
+      async (round) => {
+        const it = new EngineUnderTest({ later });
+        const refused = await keyed(it, takeKey(round), 'take', 3);
+        expect(refused.kind).toBe('refusal');
+        await it.outcome('a', 'add', 10);
+        expect(await keyed(it, takeKey(round), 'take', 3)).toEqual(refused);
+        expect(await keyed(it, takeKey(0), 'take', 3)).toEqual(refused);
+        const reply = await keyed(it, takeKey(round + 1), 'take', 3);
+        expect(reply.kind).toBe('reply');
+        // A reply is repeated in every round, also in those before it.
+        for (const other of [0, round, round + 1, round + 9])
+          expect(await keyed(it, takeKey(other), 'take', 3)).toEqual(reply);
+        expect(await it.outcome('a', 'total')).toBe(7);
+      },
+    );
+
+    test('is refused in each round by the state of that time, and has one stored answer', async () => {
+      const it = new EngineUnderTest({ later });
+      const refusals = new Set<string>();
+      for (const round of [0, 1, 2, 5]) {
+        const calls = it.guest.calls.length;
+        const refused = await keyed(it, takeKey(round), 'take', 3);
+        expect(it.guest.calls.length).toBe(calls + 1);
+        expect(await keyed(it, takeKey(round), 'take', 3)).toEqual(refused);
+        expect(it.guest.calls.length).toBe(calls + 1);
+        refusals.add(refused.kind);
+      }
+      expect([...refusals]).toEqual(['refusal']);
+      const stored = await it.journal.answer({ component: COUNTER, id: 'a' }, takeKey(0));
+      expect(stored).toMatchObject({ key: takeKey(0), round: 5 });
+      expect(await it.journal.answer({ component: COUNTER, id: 'a' }, takeKey(5))).toBeUndefined();
+    });
+
+    test('may have another input in a later round only', async () => {
+      const it = new EngineUnderTest({ later });
+      await keyed(it, takeKey(0), 'take', 3);
+      await it.outcome('a', 'add', 10);
+      const reused = { code: 'UNPROCESSABLE' };
+      expect(await keyed(it, takeKey(0), 'take', 4)).toMatchObject(reused);
+      expect((await keyed(it, takeKey(1), 'take', 4)).kind).toBe('reply');
+      expect(await keyed(it, takeKey(2), 'take', 3)).toMatchObject(reused);
+      expect(await it.outcome('a', 'total')).toBe(6);
+    });
+
+    test('is not made again while its refusal waits for the disk', async () => {
+      const it = new EngineUnderTest({ later });
+      await it.outcome('a', 'noop');
+      it.journal.held = true;
+      const first = keyed(it, takeKey(0), 'take', 3);
+      await turns();
+      const next = keyed(it, takeKey(1), 'take', 3);
+      await turns();
+      await it.journal.letAllThrough();
+      expect(await next).toEqual(await first);
+      expect(it.guest.calls.filter((name) => name === 'take')).toHaveLength(1);
+    });
   });
 
   test('one whose key is looked for while a write of its entity fails is not done, and can be repeated', async () => {

@@ -64,8 +64,8 @@ describe('the context of an event', () => {
       contexts.push({ ...context, clock: calls.nowMs() });
       return DONE;
     });
-    await handle('ledger', EVENT);
-    await handle('ledger', EVENT);
+    await handle('ledger', EVENT, 0);
+    await handle('ledger', EVENT, 0);
     expect(contexts[0]).toEqual(contexts[1]);
     expect(contexts[0]).toMatchObject({ nowMs: EVENT.timeMs, clock: EVENT.timeMs });
   });
@@ -76,8 +76,8 @@ describe('the context of an event', () => {
       contexts.push(context);
       return DONE;
     });
-    await handle('ledger', EVENT);
-    await handle('mailer', EVENT);
+    await handle('ledger', EVENT, 0);
+    await handle('mailer', EVENT, 0);
     expect(new Set([EVENT.seed, ...contexts.map(({ seed }) => seed)]).size).toBe(3);
     for (const { metadata } of contexts)
       expect(metadata).toEqual([
@@ -91,14 +91,14 @@ describe('the context of an event', () => {
       contexts.push(context);
       return DONE;
     });
-    await handle('ledger', { ...EVENT, seed: undefined, trace: undefined });
-    await handle('ledger', { ...EVENT, seed: undefined, trace: undefined, seq: 8 });
+    await handle('ledger', { ...EVENT, seed: undefined, trace: undefined }, 0);
+    await handle('ledger', { ...EVENT, seed: undefined, trace: undefined, seq: 8 }, 0);
     expect(contexts[0]!.metadata).toEqual([]);
     expect(contexts[0]!.seed).not.toBe(contexts[1]!.seed);
   });
 });
 
-test('the calls have keys of consumer, event, command and ordinal', async () => {
+test('the calls have keys of consumer, event, command and ordinal, with the round after the first one', async () => {
   const keys: unknown[] = [];
   const target = { component: 'account', id: 'a' };
   const handle = handling(
@@ -115,9 +115,13 @@ test('the calls have keys of consumer, event, command and ordinal', async () => 
       },
     },
   );
-  await handle('ledger', EVENT);
+  await handle('ledger', EVENT, 0);
   const event = 'event ledger order 7 o 1';
-  expect(keys).toEqual([`${event}.book.1`, `${event}.book.2`, `${event}.close.1`, 'own/=']);
+  const names = ['book.1', 'book.2', 'close.1'];
+  expect(keys).toEqual([...names.map((name) => `${event}.${name}`), 'own/=']);
+  keys.length = 0;
+  await handle('ledger', EVENT, 12);
+  expect(keys).toEqual([...names.map((name) => `${event}.${name} 12`), 'own/=']);
 });
 
 test('a consumer that is not done in time fails, and so do its later calls', async () => {
@@ -137,7 +141,7 @@ test('a consumer that is not done in time fails, and so do its later calls', asy
     1,
   );
   const late = { faultCause: 'time', limit: 'request-time' };
-  await expect(handle('ledger', EVENT)).rejects.toMatchObject(late);
+  await expect(handle('ledger', EVENT, 0)).rejects.toMatchObject(late);
   later.resolve();
   expect(await ended.promise).toMatchObject(late);
 });
@@ -153,7 +157,7 @@ test.each<[string, Error]>([
     },
     { call: () => Promise.reject(failure) },
   );
-  const failed: unknown = await handle('ledger', EVENT).catch((error: unknown) => error);
+  const failed: unknown = await handle('ledger', EVENT, 0).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(FailedCall);
   expect((failed as FailedCall).cause).toBe(failure);
 });
@@ -184,7 +188,7 @@ test('a speculative result that is not confirmed is not what the verdict is base
   // The entity is in memory, so that its result is there at once.
   await it.outcome('a', 'total');
   it.journal.held = true;
-  const handled = handle('ledger', EVENT);
+  const handled = handle('ledger', EVENT, 0);
   await turns();
   expect(verdicts).toEqual(['speculative 5']);
   await it.journal.fail(new SvcError('SVC_DISK_FULL', 'the disk is full'));
@@ -213,9 +217,9 @@ test('an event that is parked on Friday and tried again on Monday makes the firs
     random: { next64: () => 0n },
     sleeper: time.sleeper,
     settings: CONSUMER_SETTINGS_DEFAULT,
-    async deliver(event) {
+    async deliver(event, _attempt, round) {
       if (event.entity.id !== 'source') return DONE;
-      const answer = await handle('ledger', event);
+      const answer = await handle('ledger', event, round);
       return answer.kind === 'refusal' ? { kind: 'park', reason: answer.message } : answer;
     },
     onSkip() {},

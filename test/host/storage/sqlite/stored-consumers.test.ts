@@ -16,7 +16,14 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const LEDGER = { id: 'ledger', start: 'beginning' } as const;
 const one: EntityRef = { component: 'Cart', id: 'one' };
-const PARKED: StoredLane = { entity: one, seq: 1, attempts: 2, nextMs: undefined, reason: 'no' };
+const PARKED: StoredLane = {
+  entity: one,
+  seq: 1,
+  attempts: 2,
+  round: 1,
+  nextMs: undefined,
+  reason: 'no',
+};
 const corrupt = expect.objectContaining({ code: 'SVC_JOURNAL_CORRUPT' }) as Error;
 
 consumerStoreSuite('in SQLite', async () => {
@@ -77,6 +84,7 @@ test.each([
   ['UPDATE lane SET next_ms = 1', "the lane of entity 'one'"],
   ["UPDATE lane SET reason = ''", "the lane of entity 'one'"],
   ['UPDATE lane SET attempts = -9223372036854775808', "the lane of entity 'one'"],
+  ['UPDATE lane SET round = 0', "the lane of entity 'one'"],
   ['UPDATE lane SET eno = 77', 'a lane of no entity'],
 ])('damage by %s is found', async (sql, what) => {
   const dir = await parkedJournal();

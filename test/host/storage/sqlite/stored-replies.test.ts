@@ -66,29 +66,35 @@ test('a clock that was far ahead keeps no answer behind its own for ever', async
   expect(count).toEqual({ n: 11, first: far + 1029 });
 });
 
-test('answers that a consumer still needs stop no others from being forgotten, and go when they are not needed', async () => {
-  const dir = temporaryFolder();
-  const ledger = { id: 'ledger', start: 'beginning' } as const;
-  const parked = { entity: cart, seq: 1, attempts: 1, nextMs: undefined, reason: 'no' };
-  const hour = 3_600_000;
-  await withJournal(dir, async (journal, opened) => {
-    await append(journal, cart, recordOf(1));
-    const position = journal.positions.end();
-    await opened.settleConsumer(ledger, { position, lanes: [parked], rejoined: [] });
-    const keepAt = (key: string, time: number) =>
-      keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
-    const needed = (n: number) =>
-      `${eventKey({ consumer: 'ledger', entity: cart, seq: 1 })}.book.${n}`;
-    for (let n = 0; n < 50; n++) await keepAt(needed(n), 1);
-    for (let time = 1; time <= 200; time++) await keepAt(`k${time}`, time);
-    expect(await journal.answer(cart, 'k150')).toBeUndefined();
-    for (let n = 0; n < 50; n++) expect(await journal.answer(cart, needed(n))).toBeDefined();
+test.each(['parked', 'after the position'])(
+  'answers that a consumer still needs for an event that is %s stop no others from being forgotten, and go when they are not needed',
+  async (where) => {
+    const dir = temporaryFolder();
+    const ledger = { id: 'ledger', start: 'beginning' } as const;
+    const parked = { entity: cart, seq: 1, attempts: 1, round: 1, nextMs: undefined, reason: 'no' };
+    const hour = 3_600_000;
+    await withJournal(dir, async (journal, opened) => {
+      await append(journal, cart, recordOf(1));
+      const position = journal.positions.end();
+      const { start } = journal.positions;
+      const waiting =
+        where === 'parked' ? { position, lanes: [parked] } : { position: start, lanes: [] };
+      await opened.settleConsumer(ledger, { ...waiting, rejoined: [] });
+      const keepAt = (key: string, time: number) =>
+        keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
+      const needed = (n: number) =>
+        `${eventKey({ consumer: 'ledger', entity: cart, seq: 1 })}.book.${n}`;
+      for (let n = 0; n < 50; n++) await keepAt(needed(n), 1);
+      for (let time = 1; time <= 200; time++) await keepAt(`k${time}`, time);
+      expect(await journal.answer(cart, 'k150')).toBeUndefined();
+      for (let n = 0; n < 50; n++) expect(await journal.answer(cart, needed(n))).toBeDefined();
 
-    await opened.settleConsumer(ledger, { position, lanes: [], rejoined: [cart] });
-    for (let time = 201; time <= 300; time++) await keepAt(`k${time}`, 2 * hour + time);
-    for (let n = 0; n < 50; n++) expect(await journal.answer(cart, needed(n))).toBeUndefined();
-  });
-});
+      await opened.settleConsumer(ledger, { position, lanes: [], rejoined: [cart] });
+      for (let time = 201; time <= 300; time++) await keepAt(`k${time}`, 2 * hour + time);
+      for (let n = 0; n < 50; n++) expect(await journal.answer(cart, needed(n))).toBeUndefined();
+    });
+  },
+);
 
 test('an old answer whose time is damaged fails no other', async () => {
   const dir = temporaryFolder();

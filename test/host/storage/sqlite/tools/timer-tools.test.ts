@@ -34,11 +34,12 @@ const LANE = {
   seq: 1,
   state: 1,
   attempts: 10,
+  round: 3,
   nextMs: null,
   reason: 'f',
 };
 
-const LANES = `SELECT consumer, component, id, seq, state, attempts, next_ms, reason, crc
+const LANES = `SELECT consumer, component, id, seq, state, attempts, round, next_ms, reason, crc
   FROM lane JOIN entity USING (eno)`;
 
 let dir: string;
@@ -101,7 +102,7 @@ beforeEach(async () => {
   edit(
     dir,
     `INSERT INTO consumer VALUES ('ledger', 'now', 2, ${consumerChecksum(CONSUMER)});
-     INSERT INTO lane VALUES ('ledger', (SELECT eno FROM entity WHERE id = 'one'), 1, 1, 10, NULL, 'f', ${laneChecksum(LANE)});`,
+     INSERT INTO lane VALUES ('ledger', (SELECT eno FROM entity WHERE id = 'one'), 1, 1, 10, 3, NULL, 'f', ${laneChecksum(LANE)});`,
   );
 });
 
