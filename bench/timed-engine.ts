@@ -4,12 +4,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type EntityEngine } from '../host/engine/entity-engine.ts';
+import { FIRING_ENDINGS } from '../host/engine/firing.ts';
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { TimerToStore } from '../host/engine/needs/timers.ts';
 import { TIMER_SETTINGS_DEFAULT } from '../host/engine/timer-settings.ts';
 import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import { SharedSeries } from '../host/model/shared-series.ts';
 import { EmbeddedTimers } from '../host/service/embedded-timers.ts';
+import { firedCommand } from '../host/service/fired-command.ts';
 import { timersInFile } from '../host/service/journal-timers.ts';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
@@ -55,10 +58,11 @@ export async function withTimedEngine<T>(work: (timed: TimedEngine) => Promise<T
       engine,
       journal,
       begin(observed, inFlight) {
+        const endings = new SharedSeries(FIRING_ENDINGS);
         timers = new EmbeddedTimers({
           timers: timersInFile(opened),
           settings: { ...TIMER_SETTINGS_DEFAULT, firesPerSecond: 1_000_000, inFlight },
-          engine: observed,
+          fire: (firing) => firedCommand(observed, firing, endings),
           series: new TimerSeries(),
           report: (reason) => {
             throw new Error(reason);

@@ -28,7 +28,14 @@ const QueryParameter = {
 
 const shapes = {
   Outcome: Type.Union([Word('Ok'), Word('Refused'), Word('Failed'), Word('TimedOut')]),
-  InvocationKind: Type.Union([Word('endpoint'), Word('command'), Word('query')]),
+  /** `firing`: a command that a due timer sends. `consumer`: an event that a consumer handles. */
+  InvocationKind: Type.Union([
+    Word('endpoint'),
+    Word('command'),
+    Word('query'),
+    Word('firing'),
+    Word('consumer'),
+  ]),
 
   Instance: Type.Object(
     {
@@ -138,9 +145,11 @@ const shapes = {
       spanId: SpanId,
       parentId: OrNull(SpanId),
       kind: Type.Ref('InvocationKind'),
+      /** Component of an entity, name of an endpoint, or id of a consumer. */
       component: Text,
+      /** Command, query or handler of a route; of a consumer, the component whose event it handles. */
       handler: Text,
-      /** Entity of a command or a query. */
+      /** Entity of a command or a query, or of the event that a consumer handles. */
       entityId: OrNull(Text),
       startedAt: Time,
       /** Milliseconds since the beginning of the trace. */

@@ -231,12 +231,12 @@ export class EntityEngine {
   #submitFiring(firing: Firing): EntityCall {
     const { target, command, input, traceParent } = firing;
     const component = this.#components.get(target.component)!;
-    const { handlerIndex } = component.handlers.get(command)!;
+    const { firingIndex } = component.handlers.get(command)!;
     const call = new EntityCall('command', command, input, firingMetadata(firing, this.#random));
     call.firing = firing;
     call.startsTrace = traceParent === undefined;
     const live = component.live.get(target.id);
-    call.recordedBy(this.#recorder, handlerIndex, live?.ref.id ?? target.id);
+    call.recordedBy(this.#recorder, firingIndex!, live?.ref.id ?? target.id);
     try {
       (live ?? this.#entities.enter(component, target)).submit(call);
     } catch (failure) {

@@ -62,18 +62,21 @@ export class LocatedLog {
 }
 
 /**
- * Returns a span that has the fault of a log line: a span of the entity, or of the request, which its route identifies.
+ * Returns a span that has the fault of a log line: a span of the consumer, of the entity, or of the request, which its route
+ * identifies.
  * The start `Infinity` stands for the module that is served now.
  */
 function spanOf({ frames, fields = {}, message }: FaultEntry): FaultySpan {
-  const { component, handler, route } = fields;
+  const { consumer, component, handler, route } = fields;
   const nothing = { code: '', reason: '', limit: undefined, errorId: undefined };
   const guestMessage = fields['guestMessage']?.toString();
+  const fault = { startMs: Infinity, fault: { ...nothing, guestMessage, frames } };
+  if (consumer !== undefined)
+    return { kind: 'consumer', component: `${consumer}`, handler: component?.toString(), ...fault };
   return {
     kind: component === undefined ? 'endpoint' : 'command',
     component: `${component ?? route ?? message}`,
     handler: handler?.toString(),
-    startMs: Infinity,
-    fault: { ...nothing, guestMessage, frames },
+    ...fault,
   };
 }

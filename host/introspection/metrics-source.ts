@@ -105,7 +105,9 @@ export class MetricsSource {
       ),
       ...shardFamilies((name) => numbers.reduce((sum, { sampled }) => sum + sampled.get(name), 0)),
       ...journalFamilies(journal.read()),
-      ...timerFamilies(timers.read()),
+      ...timerFamilies(timers.read(), (ending) =>
+        numbers.reduce((sum, { firings }) => sum + firings.get(ending), 0),
+      ),
       ...consumerFamilies(consumers.read()),
       ...viewFamilies(views.read()),
       ...limitFamilies(shards.counters.read()),

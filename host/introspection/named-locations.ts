@@ -21,7 +21,12 @@ const ENTITY_EXPORTS: ReadonlyMap<string, ExportedCode> = new Map([
   ['entity_constructor', 'component'],
   ['entity_snapshot', 'component'],
 ]);
-const ENDPOINT_EXPORT = 'http_handle';
+/** Exports that run handlers of another kind, with that kind. */
+const OTHER_EXPORTS: ReadonlyMap<string, InvocationKind> = new Map([
+  ['http_handle', 'endpoint'],
+  ['consumer_handle', 'consumer'],
+]);
+const OTHER_KINDS: ReadonlySet<InvocationKind> = new Set(OTHER_EXPORTS.values());
 
 export function namedLocations(
   locations: readonly SourceLocation[],
@@ -29,11 +34,12 @@ export function namedLocations(
 ): SourceLocation[] {
   return locations.map((location) => {
     const { function: name } = location;
-    const runs = name === ENDPOINT_EXPORT ? 'handler' : ENTITY_EXPORTS.get(name ?? '');
+    const kind = OTHER_EXPORTS.get(name ?? '');
+    const runs = kind === undefined ? ENTITY_EXPORTS.get(name ?? '') : 'handler';
     if (runs === undefined) return location;
     // A request also fails with the fault of an entity that it called. The location is then in a handler that is not
     // the one of `run`, and whose name is unknown here.
-    const isOfRun = (name === ENDPOINT_EXPORT) === (run.kind === 'endpoint');
+    const isOfRun = kind === (OTHER_KINDS.has(run.kind) ? run.kind : undefined);
     return { ...location, function: isOfRun ? nameOf(runs, run) : null };
   });
 }

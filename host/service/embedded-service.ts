@@ -302,11 +302,12 @@ class EmbeddedService implements Service {
 
   #fireTimers(): void {
     const { storage, sections } = this.#parts;
+    const { guest } = this.#serving!;
     this.#timers = new EmbeddedTimers({
       timers: storage.timers,
       settings: sections.timers,
       series: this.#timerSeries,
-      engine: this.#serving!.guest.engine,
+      fire: (firing) => guest.fire(firing),
       report: (reason) => this.#log.write('error', 'a timer could not be fired', { reason }),
     });
     this.#timers.begin();

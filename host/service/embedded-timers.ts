@@ -1,13 +1,13 @@
 // EmbeddedTimers fires the due timers of an embedded service, in the thread of the program. Nothing runs before the first timer
 // exists.
-import type { EntityEngine } from '../engine/entity-engine.ts';
+import type { Firing } from '../engine/firing.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import { Occurrences } from '../schedule/occurrences.ts';
 import { systemClock } from '../system.ts';
 import { AlarmSleeper } from './alarm-sleeper.ts';
 import { Dispatcher } from '../timers/dispatcher.ts';
+import type { FiringAnswer } from '../timers/firing-answer.ts';
 import { FailureReports } from './failure-reports.ts';
-import { firedCommand } from './fired-command.ts';
 import type { TimerSeries } from '../storage/timer-series.ts';
 import type { JournalTimers } from './journal-timers.ts';
 import { TimerCounting } from './timer-counting.ts';
@@ -15,7 +15,8 @@ import { TimerCounting } from './timer-counting.ts';
 export interface EmbeddedTimersOptions {
   readonly timers: JournalTimers;
   readonly settings: TimerSettings;
-  readonly engine: Pick<EntityEngine, 'fire'>;
+  /** Executes a firing. Never rejects. */
+  readonly fire: (firing: Firing) => Promise<FiringAnswer>;
   /** Receives the counts of timers. */
   readonly series: TimerSeries;
   /** Receives why a timer could not be fired, each reason once a minute at most. */
@@ -51,7 +52,7 @@ export class EmbeddedTimers {
 
   #start(): void {
     if (this.#isStopped) return;
-    const { timers, settings, engine, series } = this.#options;
+    const { timers, settings, fire, series } = this.#options;
     const reports = this.#reports;
     const occurrences = new Occurrences();
     const source = timers.open((error) => reports.add(error));
@@ -61,7 +62,7 @@ export class EmbeddedTimers {
       clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
       sleeper: new AlarmSleeper(timers.alarm, () => systemClock.nowMs()),
       settings,
-      fire: (firing) => firedCommand(engine, firing),
+      fire,
       following: (schedule, dueMs, nowMs) => occurrences.following(schedule, dueMs, nowMs),
       onFailure: (error) => reports.add(error),
     });

@@ -1,14 +1,17 @@
 // FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { Firing } from '../engine/firing.ts';
+import type { Firing, FiringEnding } from '../engine/firing.ts';
+import type { SharedSeries } from '../model/shared-series.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
 
-/** Resolves once the outcome is on disk. Never rejects. */
+/** Resolves once the outcome is on disk, and counts it. Never rejects. */
 export async function firedCommand(
   engine: Pick<EntityEngine, 'fire'>,
   firing: Firing,
+  counts: SharedSeries<FiringEnding>,
 ): Promise<FiringAnswer> {
   const outcome = await engine.fire(firing);
+  counts.add(outcome.kind);
   switch (outcome.kind) {
     case 'replied':
     case 'refused':

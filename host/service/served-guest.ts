@@ -6,6 +6,7 @@
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
+import type { Firing, FiringEnding } from '../engine/firing.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
@@ -28,6 +29,8 @@ import { requestHandler } from '../http/requests/request-handler.ts';
 import { RouteTable } from '../http/route-table.ts';
 import { SpanRing } from '../shards/recorder/span-ring.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
+import type { SharedSeries } from '../model/shared-series.ts';
+import type { FiringAnswer } from '../timers/firing-answer.ts';
 import { NumberSamples, type SampledGuest } from '../shards/number-samples.ts';
 import { ShardAnswers } from '../shards/shard-answers.ts';
 import type { ShardNumbers } from '../shards/shard-numbers.ts';
@@ -40,6 +43,7 @@ import {
   type DeliveryAnswer,
   DELIVERY_AWAY,
 } from './event-delivery.ts';
+import { firedCommand } from './fired-command.ts';
 import type { ServiceLog } from './service-log.ts';
 
 /** Interval at which idle entities are passivated, in milliseconds. */
@@ -92,6 +96,7 @@ export class ServedGuest {
   readonly http: Omit<HttpServerOptions, 'callerOf'>;
   readonly #guest: Guest;
   readonly #log: ServiceLog;
+  readonly #firings: SharedSeries<FiringEnding>;
   /** Undefined if the guest has no consumers. */
   readonly #handleEvent: HandleEvent | undefined;
   readonly #server: HttpServer;
@@ -111,10 +116,17 @@ export class ServedGuest {
     this.#views = views;
     this.#guest = guest;
     this.#log = log;
+    this.#firings = numbers.firings;
     const routing = options.route?.(parts);
     const callable: CallableEngine = routing?.router ?? this.engine;
     const { answerTimeoutMs } = options.sections.consumers;
-    this.#handleEvent = eventHandler({ ...parts, engine: callable, answerTimeoutMs });
+    const { handlerTable } = numbers;
+    this.#handleEvent = eventHandler({
+      ...parts,
+      engine: callable,
+      answerTimeoutMs,
+      spans: { recorder, random, handlerTable },
+    });
     this.answers = new ShardAnswers({
       ring: recorder,
       engine: callable,
@@ -135,7 +147,7 @@ export class ServedGuest {
       observer: {
         recorder,
         counts: numbers.http,
-        firstRouteIndex: numbers.handlerTable.firstRoute,
+        firstRouteIndex: handlerTable.firstRoute,
       },
       log: log.http,
     };
@@ -163,6 +175,11 @@ export class ServedGuest {
    */
   listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress> {
     return this.#server.listen(address, words);
+  }
+
+  /** Executes a firing, and counts how it ends. Never rejects. */
+  fire(firing: Firing): Promise<FiringAnswer> {
+    return firedCommand(this.engine, firing, this.#firings);
   }
 
   /** Lets a consumer handle an event, until the engine is closed. Never rejects. */

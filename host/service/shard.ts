@@ -15,7 +15,6 @@ import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { Delivery } from './event-delivery.ts';
-import { firedCommand } from './fired-command.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
 import type { Firing } from '../engine/firing.ts';
@@ -74,7 +73,7 @@ function work(kind: WorkKind, port: MessagePort): void {
   if (guest === undefined) return port.close();
   switch (kind) {
     case 'firings':
-      return serveWork(port, (firing: Firing) => firedCommand(guest.engine, firing));
+      return serveWork(port, (firing: Firing) => guest.fire(firing));
     case 'deliveries':
       return serveWork(port, (delivery: Delivery) => guest.deliver(delivery));
   }

@@ -2,6 +2,7 @@
 // without asking the shard. The counts are created once the module is admitted, because their size depends on the
 // module, and they outlive the shard's thread.
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
+import { FIRING_ENDINGS, type FiringEnding } from '../engine/firing.ts';
 import { HandlerTable } from '../model/handler-table.ts';
 import { SharedSeries } from '../model/shared-series.ts';
 import { HttpNumbers, type SharedHttpNumbers } from './recorder/http-numbers.ts';
@@ -16,6 +17,7 @@ export interface SharedNumbers {
   readonly totals: SharedTotals;
   readonly http: SharedHttpNumbers;
   readonly sampled: SharedArrayBuffer;
+  readonly firings: SharedArrayBuffer;
 }
 
 export class ShardNumbers {
@@ -26,6 +28,8 @@ export class ShardNumbers {
   readonly http: HttpNumbers;
   /** Numbers that the shard samples once a second, so that no request pays for them. */
   readonly sampled: SharedSeries<ShardSeries>;
+  /** Firings of timers, by how they ended. */
+  readonly firings: SharedSeries<FiringEnding>;
 
   /**
    * `capacity`: maximum number of spans that the shard keeps, at least one. `shared`: the memory of another thread's
@@ -44,6 +48,7 @@ export class ShardNumbers {
     this.totals = new InvocationTotals(shared?.totals);
     this.http = new HttpNumbers(this.routes.length, shared?.http);
     this.sampled = new SharedSeries(SHARD_SERIES, shared?.sampled);
+    this.firings = new SharedSeries(FIRING_ENDINGS, shared?.firings);
   }
 
   get shared(): SharedNumbers {
@@ -52,6 +57,7 @@ export class ShardNumbers {
       totals: this.totals.shared,
       http: this.http.shared,
       sampled: this.sampled.shared,
+      firings: this.firings.shared,
     };
   }
 
@@ -60,10 +66,11 @@ export class ShardNumbers {
    * continue, and so does the number of recorded spans; the spans themselves and the counts by route begin anew.
    */
   next(descriptor: ModuleDescriptor): ShardNumbers {
-    const { totals, sampled, http } = this.shared;
+    const { totals, sampled, firings, http } = this.shared;
     const { seconds } = http;
     const { capacity } = this.window;
-    const next = new ShardNumbers(descriptor, capacity, { totals, sampled, http: { seconds } });
+    const continued = { totals, sampled, firings, http: { seconds } };
+    const next = new ShardNumbers(descriptor, capacity, continued);
     next.window.continueFrom(this.window);
     return next;
   }

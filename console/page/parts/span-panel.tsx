@@ -24,7 +24,9 @@ export function SpanPanel({
   const seq = useLoaded(hasStored ? span.spanId : undefined, (signal) =>
     storedBy(span, traceId, instanceId, signal),
   ).value;
-  const isEntity = service.components.some(({ component }) => component === span.component);
+  // The span of a consumer has the entity of the event that it handles.
+  const entityComponent = span.kind === 'consumer' ? span.handler : span.component;
+  const isEntity = service.components.some(({ component }) => component === entityComponent);
   return (
     <aside class="span-panel card" aria-label="Chosen span">
       <h2>{visibleLine(`${span.component}.${span.handler}`)}</h2>
@@ -45,7 +47,7 @@ export function SpanPanel({
             <dt>entity</dt>
             <dd>
               {isEntity ? (
-                <a href={hashOf(entityView(instanceId, span.component, span.entityId, seq))}>
+                <a href={hashOf(entityView(instanceId, entityComponent, span.entityId, seq))}>
                   {visibleLine(span.entityId)}
                 </a>
               ) : (
@@ -63,7 +65,7 @@ export function SpanPanel({
         </dd>
         <dt>fuel</dt>
         <dd class="number">{span.fuel === null ? '–' : countText(span.fuel)}</dd>
-        {span.kind === 'command' && (
+        {(span.kind === 'command' || span.kind === 'firing') && (
           <>
             <dt>stored</dt>
             <dd class="number">{amountText(span.events, 'event')}</dd>

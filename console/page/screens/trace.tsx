@@ -25,6 +25,9 @@ import { isFiltered } from '../view/trace-list.ts';
 import { isOfConsole } from '../view/trace-origin.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
+/** Labels of the spans that no caller waits for. */
+const CAUSES: Partial<Record<Span['kind'], string>> = { firing: 'timer', consumer: 'consumer' };
+
 export function TraceScreen({
   service,
   traceId,
@@ -240,6 +243,7 @@ function Rows({
                 {span.outcome === 'Ok' ? '' : outcomeSign(span.outcome)}
               </span>
               <span class="name">{visibleLine(nameOf(span, service))}</span>
+              {span.kind in CAUSES && <span class="dim cause">{CAUSES[span.kind]}</span>}
               {span.entityId !== null && <span class="dim id">{visibleLine(span.entityId)}</span>}
             </span>
             <span class="span-bar">

@@ -10,6 +10,8 @@ interface Handler {
   readonly kind: HandlerKind;
   /** Index of the handler (model/handler-table.ts). */
   readonly handlerIndex: number;
+  /** Index of the firings of a command; undefined for a query. */
+  readonly firingIndex: number | undefined;
 }
 
 /** A component of the descriptor. */
@@ -28,10 +30,11 @@ export function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Compon
     kind: HandlerKind,
     declared: readonly { readonly name: string }[],
   ) =>
-    declared.map(({ name }): [string, Handler] => [
-      name,
-      { kind, handlerIndex: handlerTable.indexOf(component, name)! },
-    ]);
+    declared.map(({ name }): [string, Handler] => {
+      const handlerIndex = handlerTable.indexOf(component, name)!;
+      const firingIndex = kind === 'command' ? handlerTable.firingOf(handlerIndex) : undefined;
+      return [name, { kind, handlerIndex, firingIndex }];
+    });
   return new NameTable(
     guest.descriptor.entities.map(({ component, commands, queries, event }) => [
       component,

@@ -1,7 +1,8 @@
 // EntityCall is one command or query on its way through an entity, and the answer to its caller.
 //
 // Invariants
-// C1  A call is answered or fails exactly once, and is then recorded.
+// C1  A call is answered or fails exactly once, and is then recorded, except a firing whose timer is gone: it has changed nothing,
+//     and is nobody's failure.
 // C2  A promise is created only when the caller asks for an answer that is not there yet, because a promise per call is
 //     costly.
 import assert from 'node:assert';
@@ -13,6 +14,7 @@ import {
   type TraceParent,
   traceParentOf,
 } from '@svc/kit/trace-context';
+import { SvcError } from '@svc/kit/svc-error';
 import { traceStateOf } from '@svc/kit/trace-state';
 import type { Firing } from '../firing.ts';
 import type { RandomSource } from '../needs/clock.ts';
@@ -115,7 +117,8 @@ export class EntityCall implements EndedCall {
     assert(this.#state === 'open');
     this.#state = 'failed';
     this.eventsPersisted = 0;
-    this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfFailure(failure), failure);
+    if (this.firing === undefined || !isGone(failure))
+      this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfFailure(failure), failure);
     this.#failure = failure;
     this.#reject?.(failure);
   }
@@ -135,4 +138,9 @@ export class EntityCall implements EndedCall {
       this.#reject = reject;
     });
   }
+}
+
+/** Whether the timer of a firing was cancelled, replaced or fired by somebody else. */
+function isGone(failure: unknown): boolean {
+  return failure instanceof SvcError && failure.code === 'SVC_TIMER_GONE';
 }

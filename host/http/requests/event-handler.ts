@@ -14,6 +14,7 @@ import type { EntityEvent } from '../../model/entity.ts';
 import { eventKey, roundSuffix } from '../../model/event-key.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
+import { type EventRecorder, EventSpan, NO_EVENT_RECORDER } from './event-span.ts';
 import { checkWanted, replayed, settled } from './handler-run.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
@@ -28,6 +29,8 @@ export interface EventHandlerParts {
   readonly eventLoop?: EventLoopBudget;
   /** Time in which a consumer has to answer, in milliseconds. */
   readonly answerTimeoutMs: number;
+  /** Absent: nothing is recorded. */
+  readonly spans?: EventRecorder | undefined;
 }
 
 /** An event for a consumer, and what its attempts have in common. */
@@ -55,23 +58,29 @@ export function eventHandler({
   views,
   eventLoop = new EventLoopBudget(),
   answerTimeoutMs,
+  spans = NO_EVENT_RECORDER,
 }: EventHandlerParts): HandleEvent | undefined {
   if (consumers === undefined) return undefined;
   return async (consumer, event, round) => {
     const key = eventKey({ consumer, entity: event.entity, seq: event.seq });
     const keys = new RequestKeys(key, roundSuffix(round));
     const clock = { nowMs: () => event.timeMs };
-    const calls = new RequestCalls(engine, clock, eventLoop, keys);
-    const context = contextOf(consumer, event);
+    const given = contextOf(consumer, event);
+    const span = new EventSpan(spans, consumer, event.entity, given.metadata);
+    const context = { ...given, spent: span };
+    const calls = new RequestCalls(span.traced(engine), clock, eventLoop, keys);
     calls.metadata = context.metadata;
     if (views !== undefined) calls.allowFinds(new RequestFinds(views, undefined));
     try {
-      return await inTime(answerTimeoutMs, calls, async () => {
+      const answer = await inTime(answerTimeoutMs, calls, async () => {
         if (eventLoop.isUsedUp()) await eventLoop.yield();
         checkWanted(calls);
         return handled(consumers, context, consumer, event, calls);
       });
+      span.answered(answer);
+      return answer;
     } catch (failure) {
+      span.failed(failure);
       if (calls.hasFailedWith(failure)) throw new FailedCall('a call failed', { cause: failure });
       throw failure;
     }

@@ -11,12 +11,21 @@ import {
 } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { InvocationKind } from '@svc/contract';
 import type { ExportedRoute, OtlpSource } from './otlp-messages.ts';
 import type { RecordedFault, RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 import { hasFailed } from './trace-tree.ts';
 
 const MS_PER_S = 1_000;
 const NS_PER_MS = 1e6;
+
+const SPAN_KINDS: Readonly<Record<InvocationKind, SpanKind>> = {
+  endpoint: SpanKind.SERVER,
+  command: SpanKind.INTERNAL,
+  query: SpanKind.INTERNAL,
+  firing: SpanKind.INTERNAL,
+  consumer: SpanKind.CONSUMER,
+};
 
 export type ToReadableSpan = (span: RecordedSpan) => ReadableSpan;
 
@@ -44,7 +53,7 @@ export function readableSpans({
     const fault = hasFailed(span.outcome) ? span.fault : undefined;
     return {
       name: route === undefined ? `${component}.${handler}` : `${route.method} ${route.path}`,
-      kind: isRequest ? SpanKind.SERVER : SpanKind.INTERNAL,
+      kind: SPAN_KINDS[kind],
       spanContext: () => ownContext,
       // Callers of an endpoint are outside of the service, callers of an entity inside.
       ...(parentId === undefined

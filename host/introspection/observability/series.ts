@@ -8,6 +8,7 @@ import {
   SECONDS_BOUNDS,
   summedHistograms,
 } from '../../model/shared-histogram.ts';
+import { FIRING_ENDINGS, type FiringEnding } from '../../engine/firing.ts';
 import type { HandlerEntry } from '../../model/handler-table.ts';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
 import type { RouteLabels, HttpNumbers } from '../../shards/recorder/http-numbers.ts';
@@ -56,12 +57,9 @@ export function windowFamilies(
 ): Family[] {
   const invocations: Sample[] = [];
   const seconds: Sample[] = [];
-  const isLong = handlers.length > HANDLERS_WITH_ZEROS_MAX;
-  for (const { component, handler, counts, seconds: spent } of windowRows(
-    handlers,
-    windows,
-    capacity,
-  )) {
+  const rows = windowRows(handlers, windows, capacity);
+  const isLong = rows.length > HANDLERS_WITH_ZEROS_MAX;
+  for (const { component, handler, counts, seconds: spent } of rows) {
     for (const [at, outcome] of SPAN_OUTCOMES.entries())
       if (counts[at]! > 0 || !isLong || at === 0)
         invocations.push({ labels: { component, handler, outcome }, value: counts[at]! });
@@ -105,14 +103,14 @@ interface Row {
 }
 
 /**
- * Returns the counts by component and handler. An endpoint and an entity may have the same name, and handlers of the
- * same name; these share a row.
+ * Returns the counts by component and handler. The firings of a command share its row. An endpoint and an entity may have the
+ * same name, and handlers of the same name; these share a row, too.
  */
 function windowRows(
   handlers: readonly HandlerEntry[],
   windows: readonly SpanRows[],
   capacity: number,
-): Iterable<Row> {
+): Row[] {
   // A family always has a row, even if no handler exists or was invoked.
   if (handlers.length === 0) return [emptyRow('', '')];
   const rows = new Map<string, Row>();
@@ -128,7 +126,7 @@ function windowRows(
       for (const [at, count] of counts.entries()) row.counts[at]! += count;
       row.seconds += seconds;
     }
-  return rows.values();
+  return [...rows.values()];
 }
 
 function emptyRow(component: string, handler: string): Row {
@@ -270,7 +268,11 @@ export function journalFamilies({
   ];
 }
 
-export function timerFamilies({ pending, dead, overdueSeconds }: TimerNumbers): Family[] {
+/** `fired`: returns the number of firings with an outcome, over all shards. */
+export function timerFamilies(
+  { pending, dead, overdueSeconds }: TimerNumbers,
+  fired: (outcome: FiringEnding) => number,
+): Family[] {
   return [
     {
       name: 'svc_timers',
@@ -285,6 +287,12 @@ export function timerFamilies({ pending, dead, overdueSeconds }: TimerNumbers): 
       'svc_timers_overdue_seconds',
       'Time since the earliest pending timer was to be fired; 0 if none is overdue.',
       overdueSeconds,
+    ),
+    labelledCounter(
+      'svc_timer_firings_total',
+      'Firings since the process started, by how they ended.',
+      'outcome',
+      FIRING_ENDINGS.map((outcome) => [outcome, fired(outcome)] as const),
     ),
   ];
 }

@@ -11,7 +11,13 @@ import {
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
 
 /** Indexed by the number of the kind. */
-export const INVOCATION_KINDS: readonly InvocationKind[] = ['endpoint', 'command', 'query'];
+export const INVOCATION_KINDS: readonly InvocationKind[] = [
+  'endpoint',
+  'command',
+  'query',
+  'firing',
+  'consumer',
+];
 const OUTCOMES = SPAN_OUTCOMES.length;
 /** Columns of a row: the counts by outcome, then the fuel. */
 const ROW = OUTCOMES + 1;

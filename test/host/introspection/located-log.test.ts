@@ -58,6 +58,15 @@ describe('a line of the log', () => {
     expect(written.at(-1)).toBe('last');
   });
 
+  test('of a consumer is located in the code of the consumer, and not of the entity', async () => {
+    const { located, asked, find } = locatedLog();
+    find();
+    const fields = { consumer: 'ledger', component: 'bill', entity: 'table-1', seq: 1 };
+    located.log({ ...failed, message: 'a consumer failed', fields });
+    await located.settled();
+    expect(asked).toMatchObject([{ kind: 'consumer', component: 'ledger', handler: 'bill' }]);
+  });
+
   test('of the request that failed with an entity does not repeat the location, another does', async () => {
     const { located, written, find } = locatedLog();
     find();

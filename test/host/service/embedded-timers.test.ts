@@ -104,7 +104,11 @@ describe.each([
     await service.call(alarm, 'c').failLater();
     const counts = '\nsvc_timers{state="pending"} 2\nsvc_timers{state="dead"} 1\n';
     await expect.poll(metrics, { timeout: 20_000 }).toContain(counts);
-    expect(await metrics()).toContain('\nsvc_timers_overdue_seconds 0\n');
+    const after = await metrics();
+    expect(after).toContain('\nsvc_timers_overdue_seconds 0\n');
+    expect(after).toContain('\nsvc_timer_firings_total{outcome="dead"} 1\n');
+    expect(after).toContain('\nsvc_timer_firings_total{outcome="replied"} 0\n');
+    expect(after).toContain('\nsvc_invocations_ended_total{kind="firing",outcome="Failed"} 1\n');
   });
 
   test('of the service recurs', async () => {

@@ -8,12 +8,16 @@ import {
   FailedCall,
   type HandledEvent,
 } from '../../../../host/http/requests/event-handler.ts';
-import type { CallContext, Refusal } from '../../../../host/model/call.ts';
+import type { EventRecorder } from '../../../../host/http/requests/event-span.ts';
+import type { CallContext, Metadata, Refusal } from '../../../../host/model/call.ts';
 import type { Verdict } from '../../../../host/model/consumer.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { added, COUNTER } from '../../../support/counter-guest.ts';
+import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';
+import { ShardNumbers } from '../../../../host/shards/shard-numbers.ts';
+import { added, COUNTER, CounterGuest } from '../../../support/counter-guest.ts';
+import { Random } from '../../../support/random.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal } from '../../../support/held-journal.ts';
 import { VirtualTime } from '../../../support/timers/virtual-time.ts';
@@ -36,6 +40,7 @@ function handling(
   handle: Handle,
   engine: Pick<EngineUnderTest['engine'], 'call'> = { call: () => ({ kind: 'reply', json: '1' }) },
   answerTimeoutMs = 60_000,
+  spans?: EventRecorder,
 ) {
   const consumers: GuestConsumers = {
     handle: (context, _consumer, _event, calls) => handle(calls, context),
@@ -49,6 +54,7 @@ function handling(
     },
     eventLoop: unlimitedEventLoop(),
     answerTimeoutMs,
+    spans,
   })!;
 }
 
@@ -123,6 +129,109 @@ test('the calls have keys of consumer, event, command and ordinal, with the roun
   await handle('ledger', EVENT, 12);
   expect(keys).toEqual([...names.map((name) => `${event}.${name} 12`), 'own/=']);
 });
+
+describe('an attempt is a span', () => {
+  /** Returns a handler of `ledger`, the spans of its attempts, and the metadata of its calls. */
+  function recorded(handle: Handle) {
+    const descriptor = {
+      ...new CounterGuest().descriptor,
+      consumers: [{ id: 'ledger', start: 'now' as const, sources: ['order'] }],
+    };
+    const numbers = new ShardNumbers(descriptor, 10);
+    const ring = new SpanRing(numbers, 0);
+    const called: Metadata[] = [];
+    const engine: Pick<EngineUnderTest['engine'], 'call'> = {
+      call: (_target, _name, _input, metadata) => {
+        called.push(metadata);
+        return { kind: 'reply', json: '1' };
+      },
+    };
+    const random = new Random(1);
+    const spans: EventRecorder = {
+      recorder: ring,
+      random: { next64: () => BigInt(random.below(2 ** 32)) + 1n },
+      handlerTable: numbers.handlerTable,
+    };
+    return { handle: handling(handle, engine, 60_000, spans), ring, called };
+  }
+  const target = { component: 'account', id: 'a' };
+
+  test('in the trace of the event, with the calls of the attempt as its children', async () => {
+    const { handle, ring, called } = recorded(async (calls, { metadata, spent }) => {
+      spent!.fuel += 7;
+      await calls.call(target, 'book', '1', metadata, undefined);
+      return DONE;
+    });
+    await handle('ledger', EVENT);
+    await handle('ledger', EVENT);
+    const spans = ring.after(0, 10);
+    expect(spans).toMatchObject([
+      {
+        kind: 'consumer',
+        component: 'ledger',
+        handler: 'order',
+        entityId: 'o 1',
+        traceId: EVENT.trace,
+        parentId: undefined,
+        outcome: 'Ok',
+        fuel: 7,
+      },
+      { kind: 'consumer', traceId: EVENT.trace },
+    ]);
+    expect(spans[0]!.spanId).not.toBe(spans[1]!.spanId);
+    expect(called).toEqual(
+      spans.map(({ spanId }) => [['traceparent', `00-${EVENT.trace}-${spanId}-01`]]),
+    );
+  });
+
+  test('whose calls keep the trace that the consumer gives them instead of its own', async () => {
+    const own: Metadata = [['traceparent', `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`]];
+    const { handle, called } = recorded(async (calls) => {
+      await calls.call(target, 'book', '1', own, undefined);
+      await calls.call(target, 'book', '1', [], undefined);
+      return DONE;
+    });
+    await handle('ledger', EVENT);
+    expect(called).toEqual([own, []]);
+  });
+
+  test.each<[string, () => Verdict | Refusal, unknown]>([
+    ['a skip', () => ({ kind: 'skip', reason: 'old' }), { outcome: 'Ok', fault: undefined }],
+    [
+      'a retry',
+      () => ({ kind: 'retry', reason: 'the bank is closed', afterMs: undefined }),
+      { outcome: 'Refused', fault: { code: 'RETRY', reason: 'the bank is closed' } },
+    ],
+    [
+      'a refusal',
+      () => ({ kind: 'refusal', code: 'CONFLICT', message: 'no' }),
+      { outcome: 'Refused', fault: { code: 'CONFLICT', reason: 'no' } },
+    ],
+    ['a fault', () => fail(new GuestFault('trap', 'boom')), { outcome: 'Failed' }],
+    ['too little fuel', () => fail(new GuestFault('fuel', 'boom')), { outcome: 'TimedOut' }],
+    ['no memory', () => fail(new SvcError('SVC_OVERLOADED', 'full')), { outcome: 'Failed' }],
+  ])('with the outcome of %s', async (_what, answer, span) => {
+    const { handle, ring } = recorded(async () => answer());
+    await handle('ledger', EVENT).catch(() => {});
+    expect(ring.after(0, 10)).toMatchObject([span]);
+  });
+
+  test('unless the service stops, after which the event is handled', async () => {
+    const { handle, ring } = recorded(async () => fail(new SvcError('SVC_STOPPING', 'stopping')));
+    await handle('ledger', EVENT).catch(() => {});
+    expect(ring.after(0, 10)).toEqual([]);
+  });
+
+  test('of its own, if the event has no trace', async () => {
+    const { handle, ring } = recorded(async () => DONE);
+    await handle('ledger', { ...EVENT, trace: undefined });
+    expect(ring.after(0, 10)).toMatchObject([{ outcome: 'Ok', parentId: undefined }]);
+  });
+});
+
+function fail(error: Error): never {
+  throw error;
+}
 
 test('a consumer that is not done in time fails, and so do its later calls', async () => {
   const later = Promise.withResolvers<void>();

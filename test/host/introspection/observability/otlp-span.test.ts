@@ -151,3 +151,14 @@ test('what a handler refuses on purpose is no error', () => {
   });
   expect(span.attributes).not.toHaveProperty('error.type');
 });
+
+test.each([
+  ['firing', SpanKind.INTERNAL],
+  ['consumer', SpanKind.CONSUMER],
+] as const)('a %s has a kind of its own', (kind, expected) => {
+  expect(readable({ ...COMMAND, kind })).toMatchObject({
+    name: 'shopping-cart.add-item',
+    kind: expected,
+    attributes: { 'svc.kind': kind },
+  });
+});

@@ -55,6 +55,27 @@ describe('the window', () => {
     ]);
   });
 
+  test('the firings of a command share its row, and a consumer has a row for each of its sources', () => {
+    const consumers = [{ id: 'ledger', start: 'now', sources: ['counter'] }] as const;
+    const table = new HandlerTable({
+      ...handlersDescriptor(),
+      consumers: consumers.map((consumer) => ({ ...consumer, sources: [...consumer.sources] })),
+    });
+    const window = windowOf(table.handlers.length);
+    add(window, ADD, 0, 1);
+    add(window, table.firingOf(ADD), 0, 1);
+    add(window, table.consumerOf('ledger', 'counter')!, 1, 1);
+    const lines = linesOf(
+      metricsText(windowFamilies(table.handlers, [window], 200)),
+      'svc_invocations_total',
+    );
+    expect(lines.filter((line) => !line.endsWith(' 0'))).toEqual([
+      'svc_invocations_total{component="counter",handler="add",outcome="Ok"} 2',
+      'svc_invocations_total{component="ledger",handler="counter",outcome="Refused"} 1',
+    ]);
+    expect(table.consumerOf('ledger', 'other')).toBeUndefined();
+  });
+
   test('svc_invocation_duration_seconds_sum is the total handler time of the window, by component and handler', () => {
     const [one, two] = [windowOf(), windowOf()];
     add(one, ADD, 0, 1_500);
@@ -213,9 +234,18 @@ test('samples of shards are exported under the names of the metrics', () => {
 });
 
 test('the timers, by their states', () => {
-  const text = metricsText(timerFamilies({ pending: 3, dead: 1, overdueSeconds: 1.5 }));
+  const numbers = { pending: 3, dead: 1, overdueSeconds: 1.5 };
+  const text = metricsText(timerFamilies(numbers, (ending) => ending.length));
   expect(text).toContain('\nsvc_timers{state="pending"} 3\nsvc_timers{state="dead"} 1\n');
   expect(text).toContain('\nsvc_timers_overdue_seconds 1.5\n');
+  expect(linesOf(text, 'svc_timer_firings_total')).toEqual([
+    'svc_timer_firings_total{outcome="replied"} 7',
+    'svc_timer_firings_total{outcome="refused"} 7',
+    'svc_timer_firings_total{outcome="retried"} 7',
+    'svc_timer_firings_total{outcome="dead"} 4',
+    'svc_timer_firings_total{outcome="gone"} 4',
+    'svc_timer_firings_total{outcome="unavailable"} 11',
+  ]);
 });
 
 const none = (bounds: readonly number[]) => bounds.map(() => 0);

@@ -164,7 +164,7 @@ describe('what is kept does not grow with what is sent:', () => {
         ring.called(call({ startMs: second, handlerIndex: n % 2 }), second + 1, OK, undefined);
     expect(ring.after(0, 100_000)).toHaveLength(1_000);
     expect(numbers.window.recorded).toBe(50_000);
-    expect(numbers.window.counted().map(({ counts }) => counts[OK])).toEqual([500, 500, 0, 0]);
+    expect(numbers.window.counted().map(({ counts }) => counts[OK])).toEqual([500, 500, 0, 0, 0]);
   });
 });
 
@@ -210,7 +210,7 @@ test('what a thread before had in its window is gone, and what it counted since 
   for (let n = 0; n < 3; n++) ring.called(call(), 2, OK, undefined);
   const after = new ShardNumbers(handlersDescriptor(), 5, numbers.shared);
   const fresh = new SpanRing(after, 3);
-  expect(windowOf(numbers)).toEqual(Array.from({ length: 4 }, () => [0, 0, 0, 0, 0]));
+  expect(windowOf(numbers)).toEqual(numbers.handlerTable.handlers.map(() => [0, 0, 0, 0, 0]));
   expect(numbers.window.recorded).toBe(3);
   fresh.called(call(), 2, OK, undefined);
   expect(numbers.window.recorded).toBe(4);
@@ -227,6 +227,8 @@ test('totals grow by kind and outcome, with the fuel and the time, and never fal
     ['endpoint', [1, 0, 0, 0], 100],
     ['command', [0, 0, 1, 0], 7],
     ['query', [1, 0, 0, 0], 1],
+    ['firing', [0, 0, 0, 0], 0],
+    ['consumer', [0, 0, 0, 0], 0],
   ]);
-  expect(totals.map(({ seconds }) => seconds.sum)).toEqual([0.002, 0.01, 0.001]);
+  expect(totals.map(({ seconds }) => seconds.sum)).toEqual([0.002, 0.01, 0.001, 0, 0]);
 });
