@@ -1,10 +1,19 @@
-// EntityPrinter: the output of `svc entity`: a state, the steps that led to it, and the effect that a command would
-// have. Ids, events and states are untrusted, so they are escaped for the terminal. The functions return text and
+// EntityPrinter: the output of `svc entity`: a state, the steps that led to it, the timers of the entity, and the effect that a
+// command would have. Ids, events and states are untrusted, so they are escaped for the terminal. The functions return text and
 // print nothing.
-import type { HistoryStep, PastState, StateChanges, WhatIfOutcome } from '@svc/host/tools';
+import type {
+  HistoryStep,
+  PastState,
+  StateChanges,
+  StoredTimer,
+  WhatIfOutcome,
+} from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
 import { jsonLine, storedJson, timeText } from './printed-value.ts';
+import { shellWord } from './shell-word.ts';
 import { outputStyle } from './terminal.ts';
+import { ownerText } from './timer-owner.ts';
+import { timerPrinter } from './timer-printer.ts';
 
 export interface Asked {
   readonly dir: string;
@@ -19,9 +28,16 @@ export interface SupposedCall {
   readonly seed: bigint;
 }
 
+/** The timers of the entity that are shown. */
+export interface ShownTimers {
+  readonly timers: readonly StoredTimer[];
+  /** Whether the entity has others. */
+  readonly isMore: boolean;
+}
+
 /**
- * Functions that return the parts of the output, called in this order. The steps and `whatIf` may be left out. `first`
- * is true for the first step.
+ * Functions that return the parts of the output, called in this order. The steps, `timers` and `whatIf` may be left out.
+ * `first` is true for the first step.
  */
 export interface EntityPrinter {
   head(asked: Asked): string;
@@ -29,6 +45,7 @@ export interface EntityPrinter {
   step(step: HistoryStep, first: boolean): string;
   stepsTail(): string;
   state(past: PastState, asked: Asked): string;
+  timers(shown: ShownTimers, asked: Asked): string;
   whatIf(call: SupposedCall, supposed: WhatIfOutcome): string;
   tail(): string;
 }
@@ -58,6 +75,8 @@ const JSON_PRINTER: EntityPrinter = {
     const at = { seq, time: timeText(timeMs) ?? null, deleted: isDeleted };
     return `,${jsonLine(at).slice(1, -1)},"state":${storedJson(state)}`;
   },
+  timers: ({ timers, isMore }) =>
+    `,"timers":[${timerPrinter('json').page(timers, true)}],"moreTimers":${isMore}`,
   whatIf: ({ name, input, nowMs, seed }, { outcome, log }) => {
     const call = jsonLine({ command: name, now: timeText(nowMs) ?? null, seed: seed.toString() });
     const parts = [call.slice(1, -1), `"input":${storedJson(input)}`, `"log":${jsonLine(log)}`];
@@ -105,6 +124,12 @@ const TEXT_PRINTER: EntityPrinter = {
     const deleted = isDeleted ? ', which deleted it' : '';
     const name = `${printable(component)} ${printable(id)}`;
     return `${outputStyle('bold', `${name} ${where}${at}${deleted}`)}\n${indentedJson(state)}\n`;
+  },
+  timers: ({ timers, isMore }, { dir, component, id }) => {
+    if (timers.length === 0) return '';
+    const words = [dir, '--owner', ownerText({ component, id })].map(shellWord);
+    const more = isMore ? `There are more: ${printable(`svc timers ${words.join(' ')}`)}\n` : '';
+    return `\n${timerPrinter('text').page(timers, true)}${more}`;
   },
   whatIf: ({ name, input, nowMs, seed }, { outcome, log }) => {
     const head = `what if ${printable(name)} ${cut(input)}`;

@@ -1,14 +1,22 @@
 // svc entity: prints an entity at any point of its history, computed from the journal's events by the given module or
 // program. It only reads, and may do so while a service runs on the folder.
-import type { EntityHistory, HistoryPoint } from '@svc/host/tools';
+import type { EntityHistory, HistoryPoint, TimerInspection } from '@svc/host/tools';
+import { printable } from '@svc/kit/printable';
 import { command, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { type Asked, entityPrinter, type EntityPrinter } from '../entity-printer.ts';
+import {
+  type Asked,
+  entityPrinter,
+  type EntityPrinter,
+  type ShownTimers,
+} from '../entity-printer.ts';
 import { checkSettings, givenSource, PROGRAM_OPTION, sourceToRun } from '../source-to-run.ts';
 import { printData } from '../terminal.ts';
 import { readTime } from '../time-word.ts';
 import { UsageError } from '../usage-error.ts';
 
+/** Maximum number of timers. It is small, since the input of each may have 64 KiB. */
+const TIMERS_SHOWN_MAX = 20;
 const SEED_MAX = 2n ** 64n - 1n;
 
 export const entity = command(
@@ -17,7 +25,8 @@ export const entity = command(
     summary: "show an entity's state at any point of its history",
     about: `Shows the state of an entity at any point of its history, as the module or the program that is given
 makes it of the journal's events; how it came about, event by event; and what a command would do
-there. It reads only, and may do so while a service runs on the folder.`,
+there. Without --at it also shows the timers of the entity. It reads only, and may do so while a
+service runs on the folder.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'COMPONENT', completes: { kind: 'component' } },
@@ -101,7 +110,12 @@ first one that is later. A command that is refused or fails is an answer: the ex
       try {
         const printer = entityPrinter(options.output);
         const whatIf = name === undefined ? undefined : { name, ...call };
-        return await print(history, printer, { asked, point, steps, whatIf });
+        // The journal does not have the timers of an earlier point.
+        const timers =
+          point.kind === 'end'
+            ? () => timersOf(new tools.TimerInspection(asked.dir), asked)
+            : undefined;
+        return await print(history, printer, { asked, point, steps, timers, whatIf });
       } finally {
         history.close();
       }
@@ -124,6 +138,7 @@ async function print(
     readonly asked: Asked;
     readonly point: HistoryPoint;
     readonly steps: boolean;
+    readonly timers: (() => ShownTimers) | undefined;
     readonly whatIf: (Call & { readonly name: string }) | undefined;
   },
 ): Promise<ExitCode> {
@@ -149,8 +164,23 @@ async function print(
     }
     if (isOpen) await printData(printer.stepsTail());
   }
-  await printData(printer.state(past, asked) + whatIfText + printer.tail());
+  const timersText = what.timers === undefined ? '' : printer.timers(what.timers(), asked);
+  await printData(printer.state(past, asked) + timersText + whatIfText + printer.tail());
   return EXIT_CODE.ok;
+}
+
+/** Reads the timers that an entity has now. Names damaged ones on stderr. */
+function timersOf(inspection: TimerInspection, { component, id }: Asked): ShownTimers {
+  try {
+    const page = inspection.list({ owner: { component, id } }, 0, TIMERS_SHOWN_MAX + 1);
+    for (const { message } of page.damaged) process.stderr.write(`${printable(message)}\n`);
+    return {
+      timers: page.timers.slice(0, TIMERS_SHOWN_MAX),
+      isMore: page.timers.length > TIMERS_SHOWN_MAX,
+    };
+  } finally {
+    inspection.close();
+  }
 }
 
 /**

@@ -2,11 +2,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { journalPath } from '../../host/storage/sqlite/journal-file.ts';
+import { openTimerReader } from '../../host/storage/sqlite/timer-reader.ts';
 import { append } from '../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, fillCart } from '../support/cart-journal.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { change, end, timerAt } from '../support/timer-writes.ts';
 import { withJournal } from '../support/with-journal.ts';
 
 const folder = temporaryFolderOfFile();
@@ -88,6 +91,64 @@ describe('svc entity', () => {
       seq: 6,
       whatIf: { kind: 'refusal', code: 'CONFLICT', now: '2031-01-01T00:00:00.000Z' },
     });
+  });
+
+  test('shows the timers that the entity has now, pending and dead, and none of an earlier point', async () => {
+    const dir = temporaryFolder();
+    await fillCart(dir);
+    const dueMs = Date.UTC(2030, 0, 2, 3, 4, 5);
+    const target = { component: CART.component, id: CART.id };
+    await withJournal(dir, async (journal) => {
+      for (const name of ['expire', 'remind'])
+        await change(journal, target, timerAt(name, dueMs, { target, command: 'check-out' }));
+      await change(journal, { ...target, id: 'c2' }, timerAt('other', dueMs, { target }));
+      const reader = openTimerReader(journalPath(dir));
+      const [, remind] = reader.list({ owner: target }, 0, 10).timers;
+      reader.close();
+      const fault = 'it trapped \u001b[2J';
+      expect(await end(journal, target, remind!, { kind: 'dead', fault })).toBeUndefined();
+    });
+    const asked = [dir, target.component, target.id, '--module', module];
+    const { code, stdout } = await svcEntity(...asked, '-o', 'json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      timers: [
+        { name: 'expire', state: 'pending', due: '2030-01-02T03:04:05.000Z' },
+        { name: 'remind', state: 'dead', fault: 'it trapped \u001b[2J' },
+      ],
+      moreTimers: false,
+    });
+    const text = (await svcEntity(...asked)).stdout;
+    const [due, command] = ['2030-01-02T03:04:05.000Z', 'shopping-cart/c1 check-out'];
+    const lines = text.slice(text.indexOf('\ndue ')).trim().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ['due', 'next', 'attempts', 'owner', 'name', 'command', 'last fault'],
+      [due, due, '0', 'shopping-cart/c1', 'expire', command],
+      [due, 'dead', '1', 'shopping-cart/c1', 'remind', command, String.raw`it trapped \u{1b}[2J`],
+    ]);
+    const before = JSON.parse(
+      (await svcEntity(...asked, '--at', '1', '-o', 'json')).stdout,
+    ) as object;
+    expect(before).not.toHaveProperty('timers');
+  });
+
+  test('shows the first timers of an entity that has many', async () => {
+    const dir = temporaryFolder();
+    await fillCart(dir);
+    const target = { component: CART.component, id: CART.id };
+    await withJournal(dir, async (journal) => {
+      for (let index = 0; index < 21; index++)
+        await change(journal, target, timerAt(`t${index}`, CART_TIME_MS, { target }));
+    });
+    const asked = [dir, target.component, target.id, '--module', module];
+    const shown = JSON.parse((await svcEntity(...asked, '-o', 'json')).stdout) as {
+      readonly timers: readonly unknown[];
+    };
+    expect(shown).toMatchObject({ moreTimers: true });
+    expect(shown.timers).toHaveLength(20);
+    expect((await svcEntity(...asked)).stdout).toContain(
+      `There are more: svc timers ${dir} --owner shopping-cart/c1\n`,
+    );
   });
 
   test('makes and changes nothing where no service runs', async () => {
