@@ -82,6 +82,11 @@ const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] =
   ['svc journal data --component w', ['wallet']],
   ['svc timers ret', ['retry']],
   ['svc timers data --state ', ['dead', 'pending']],
+  ['svc timers data --owner x --sta', ['--state']],
+  ['svc views que', ['query']],
+  ['svc consumers sk', ['skip']],
+  ['svc consumers data --state ', ['parked', 'retrying']],
+  ['svc consumers skip data ledger transfer/t1 7 --rea', ['--reason']],
   ['svc version extra ', []],
 ];
 
@@ -132,6 +137,8 @@ describe.skipIf(!has('bash'))('bash', () => {
     expect(inBash('svc journal ')).toEqual(['bin', 'data', ...subcommands].toSorted());
     expect(inBash('svc journal backup ')).toEqual(['bin', 'data']);
     expect(inBash('svc journal backup data ')).toEqual(['bin', 'data']);
+    expect(inBash('svc views ')).toEqual(['bin', 'data', 'query', 'rebuild', 'skip']);
+    expect(inBash('svc consumers retry ')).toEqual(['bin', 'data']);
   });
 
   test('takes --output=json, which bash splits, for an option and its value', () => {
@@ -177,6 +184,9 @@ describe.skipIf(!has('zsh'))('zsh', () => {
     ['svc journal verify data --st', 'svc journal verify data --structure'],
     ['svc journal export data --component w', 'svc journal export data --component wallet'],
     ['svc help journal ba', 'svc help journal backup'],
+    ['svc views reb', 'svc views rebuild'],
+    ['svc consumers data --state pa', 'svc consumers data --state parked'],
+    ['svc timers can', 'svc timers cancel'],
   ])('makes of %j and a tab %j', (line, screen) => {
     expect(inZsh(line, screen)).toBe('found\n');
   });

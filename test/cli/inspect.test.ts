@@ -29,6 +29,7 @@ beforeAll(async () => {
     withDescriptor(bytes, described({ endpoints: [endpoint!, { ...endpoint!, name: 'Again' }] })),
   );
   write('text.wasm', Buffer.from('export class Cart {}'));
+  write('mirror.wasm', await compileFixture('counter-mirror'));
 });
 
 const svc = (...args: readonly string[]) => runSvc(args, { cwd: folder });
@@ -136,5 +137,15 @@ schedules
     const { stderr, code } = await svc('inspect', '/dev/zero');
     expect(stderr).toContain('SVC_MODULE_UNREADABLE');
     expect(code).toBe(1);
+  });
+});
+
+test('svc inspect shows the consumers of a module, and what they handle', async () => {
+  const { code, stdout } = await svc('inspect', 'mirror.wasm');
+  expect(code).toBe(0);
+  expect(stdout).toContain('\nconsumers\n  tallying       of counter, from beginning\n');
+  const json = await svc('inspect', 'mirror.wasm', '-o', 'json');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    descriptor: { consumers: [{ id: 'tallying', start: 'beginning', sources: ['counter'] }] },
   });
 });
