@@ -100,9 +100,16 @@ describe.skipIf(noBrowser !== undefined)('the console', () => {
     await page.getByRole('link', { name: 'pending' }).click();
     await page.getByText('There is no timer.').waitFor();
     await page.getByRole('link', { name: 'dead' }).click();
+    await page.getByRole('link', { name: 'order/o1' }).first().click();
+    await page.getByText('1 timer', { exact: true }).click();
+    await page.getByText('it trapped').waitFor();
+    await page.goBack();
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByRole('button', { name: 'Retry now' }).click();
     await page.getByText('No timer is dead').waitFor();
+    const traces = await open('orders', 'traces');
+    await traces.page.getByRole('link', { name: 'order.expire' }).click();
+    await traces.page.getByRole('treeitem').getByText('timer', { exact: true }).waitFor();
   });
 
   test('shows the reason of a parked event, and skips it', async () => {
@@ -116,5 +123,11 @@ describe.skipIf(noBrowser !== undefined)('the console', () => {
     await page.getByRole('button', { name: 'Skip now' }).click();
     await page.getByText('No events wait.').waitFor();
     expect(await page.getByRole('button', { name: 'Skip', exact: true }).count()).toBe(0);
+    const traces = await open('books', 'traces');
+    await traces.page.getByRole('link', { name: 'DELETE /orders/{' }).click();
+    const span = traces.page.getByRole('treeitem', { name: 'bookkeeping.order' });
+    await span.getByText('consumer', { exact: true }).waitFor();
+    await span.click();
+    await traces.page.getByRole('link', { name: 'o1', exact: true }).waitFor();
   });
 });
