@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type EntityEngine } from '../host/engine/entity-engine.ts';
-import { FIRING_ENDINGS } from '../host/engine/firing.ts';
+import { FIRING_ENDINGS } from '../host/model/firing-ending.ts';
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { TimerToStore } from '../host/engine/needs/timers.ts';
 import { TIMER_SETTINGS_DEFAULT } from '../host/engine/timer-settings.ts';

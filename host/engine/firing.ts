@@ -39,18 +39,6 @@ export type FiringOutcome =
   /** The runtime could not execute the firing. Nothing was stored, and it does not count as an attempt: fire again later. */
   | { readonly kind: 'unavailable'; readonly failure: SvcError };
 
-export type FiringEnding = FiringOutcome['kind'];
-
-/** All of them, in the order in which they are listed. */
-export const FIRING_ENDINGS: readonly FiringEnding[] = [
-  'replied',
-  'refused',
-  'retried',
-  'dead',
-  'gone',
-  'unavailable',
-];
-
 /** Returns whether the occurrence is still the one that the timer waits for. */
 export function isWaitingFor(
   timer: StoredTimer | undefined,

@@ -1,6 +1,7 @@
 // FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { Firing, FiringEnding } from '../engine/firing.ts';
+import type { Firing } from '../engine/firing.ts';
+import type { FiringEnding } from '../model/firing-ending.ts';
 import type { SharedSeries } from '../model/shared-series.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
 

@@ -6,7 +6,8 @@
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { Firing, FiringEnding } from '../engine/firing.ts';
+import type { Firing } from '../engine/firing.ts';
+import type { FiringEnding } from '../model/firing-ending.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';

@@ -2,7 +2,7 @@
 // without asking the shard. The counts are created once the module is admitted, because their size depends on the
 // module, and they outlive the shard's thread.
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
-import { FIRING_ENDINGS, type FiringEnding } from '../engine/firing.ts';
+import { FIRING_ENDINGS, type FiringEnding } from '../model/firing-ending.ts';
 import { HandlerTable } from '../model/handler-table.ts';
 import { SharedSeries } from '../model/shared-series.ts';
 import { HttpNumbers, type SharedHttpNumbers } from './recorder/http-numbers.ts';

@@ -8,7 +8,7 @@ import {
   SECONDS_BOUNDS,
   summedHistograms,
 } from '../../model/shared-histogram.ts';
-import { FIRING_ENDINGS, type FiringEnding } from '../../engine/firing.ts';
+import { FIRING_ENDINGS, type FiringEnding } from '../../model/firing-ending.ts';
 import type { HandlerEntry } from '../../model/handler-table.ts';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
 import type { RouteLabels, HttpNumbers } from '../../shards/recorder/http-numbers.ts';

@@ -130,30 +130,31 @@ test('the calls have keys of consumer, event, command and ordinal, with the roun
   expect(keys).toEqual([...names.map((name) => `${event}.${name} 12`), 'own/=']);
 });
 
+/** Returns a handler of `ledger`, the spans of its attempts, and the metadata of its calls. */
+function recorded(handle: Handle) {
+  const descriptor = {
+    ...new CounterGuest().descriptor,
+    consumers: [{ id: 'ledger', start: 'now' as const, sources: ['order'] }],
+  };
+  const numbers = new ShardNumbers(descriptor, 10);
+  const ring = new SpanRing(numbers, 0);
+  const called: Metadata[] = [];
+  const engine: Pick<EngineUnderTest['engine'], 'call'> = {
+    call: (_target, _name, _input, metadata) => {
+      called.push(metadata);
+      return { kind: 'reply', json: '1' };
+    },
+  };
+  const random = new Random(1);
+  const spans: EventRecorder = {
+    recorder: ring,
+    random: { next64: () => BigInt(random.below(2 ** 32)) + 1n },
+    handlerTable: numbers.handlerTable,
+  };
+  return { handle: handling(handle, engine, 60_000, spans), ring, called };
+}
+
 describe('an attempt is a span', () => {
-  /** Returns a handler of `ledger`, the spans of its attempts, and the metadata of its calls. */
-  function recorded(handle: Handle) {
-    const descriptor = {
-      ...new CounterGuest().descriptor,
-      consumers: [{ id: 'ledger', start: 'now' as const, sources: ['order'] }],
-    };
-    const numbers = new ShardNumbers(descriptor, 10);
-    const ring = new SpanRing(numbers, 0);
-    const called: Metadata[] = [];
-    const engine: Pick<EngineUnderTest['engine'], 'call'> = {
-      call: (_target, _name, _input, metadata) => {
-        called.push(metadata);
-        return { kind: 'reply', json: '1' };
-      },
-    };
-    const random = new Random(1);
-    const spans: EventRecorder = {
-      recorder: ring,
-      random: { next64: () => BigInt(random.below(2 ** 32)) + 1n },
-      handlerTable: numbers.handlerTable,
-    };
-    return { handle: handling(handle, engine, 60_000, spans), ring, called };
-  }
   const target = { component: 'account', id: 'a' };
 
   test('in the trace of the event, with the calls of the attempt as its children', async () => {

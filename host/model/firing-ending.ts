@@ -1,0 +1,13 @@
+// FiringEnding: how the firing of a timer ended, as the metrics count it.
+
+/** All endings, in the order in which they are listed. */
+export const FIRING_ENDINGS = [
+  'replied',
+  'refused',
+  'retried',
+  'dead',
+  'gone',
+  'unavailable',
+] as const;
+
+export type FiringEnding = (typeof FIRING_ENDINGS)[number];
