@@ -137,7 +137,8 @@ describe.skipIf(!has('bash'))('bash', () => {
     expect(inBash('svc journal ')).toEqual(['bin', 'data', ...subcommands].toSorted());
     expect(inBash('svc journal backup ')).toEqual(['bin', 'data']);
     expect(inBash('svc journal backup data ')).toEqual(['bin', 'data']);
-    expect(inBash('svc views ')).toEqual(['bin', 'data', 'query', 'rebuild', 'skip']);
+    const ofViews = ['prepare', 'query', 'rebuild', 'skip'];
+    expect(inBash('svc views ')).toEqual(['bin', 'data', ...ofViews]);
     expect(inBash('svc consumers retry ')).toEqual(['bin', 'data']);
   });
 
