@@ -163,8 +163,8 @@ describe('an attempt is a span', () => {
       await calls.call(target, 'book', '1', metadata, undefined);
       return DONE;
     });
-    await handle('ledger', EVENT);
-    await handle('ledger', EVENT);
+    await handle('ledger', EVENT, 0);
+    await handle('ledger', EVENT, 0);
     const spans = ring.after(0, 10);
     expect(spans).toMatchObject([
       {
@@ -192,7 +192,7 @@ describe('an attempt is a span', () => {
       await calls.call(target, 'book', '1', [], undefined);
       return DONE;
     });
-    await handle('ledger', EVENT);
+    await handle('ledger', EVENT, 0);
     expect(called).toEqual([own, []]);
   });
 
@@ -213,19 +213,19 @@ describe('an attempt is a span', () => {
     ['no memory', () => fail(new SvcError('SVC_OVERLOADED', 'full')), { outcome: 'Failed' }],
   ])('with the outcome of %s', async (_what, answer, span) => {
     const { handle, ring } = recorded(async () => answer());
-    await handle('ledger', EVENT).catch(() => {});
+    await handle('ledger', EVENT, 0).catch(() => {});
     expect(ring.after(0, 10)).toMatchObject([span]);
   });
 
   test('unless the service stops, after which the event is handled', async () => {
     const { handle, ring } = recorded(async () => fail(new SvcError('SVC_STOPPING', 'stopping')));
-    await handle('ledger', EVENT).catch(() => {});
+    await handle('ledger', EVENT, 0).catch(() => {});
     expect(ring.after(0, 10)).toEqual([]);
   });
 
   test('of its own, if the event has no trace', async () => {
     const { handle, ring } = recorded(async () => DONE);
-    await handle('ledger', { ...EVENT, trace: undefined });
+    await handle('ledger', { ...EVENT, trace: undefined }, 0);
     expect(ring.after(0, 10)).toMatchObject([{ outcome: 'Ok', parentId: undefined }]);
   });
 });
