@@ -100,9 +100,9 @@ export class StoredReplies {
     timeMs: number,
     forgetBeforeMs: number,
   ): number | 'remove' | undefined {
-    // A reply that is ahead by less delays the removal of the replies after it, for twice the retention at most.
-    if (time > timeMs + this.#retentionMs!) return Number(time);
-    if (time >= forgetBeforeMs) return undefined;
+    if (time >= forgetBeforeMs)
+      // A reply that is ahead by less delays the removal of the replies after it, for twice the retention at most.
+      return time > timeMs + this.#retentionMs! ? Number(time) : undefined;
     if (!this.#unsettled.has(String(key))) return 'remove';
     this.#skipsNeeded = true;
     return timeMs + NEEDED_AGAIN_MS;
