@@ -63,5 +63,6 @@ export type {
   CallOptions,
   ObservabilityOptions,
   Service,
+  ServiceChange,
   ServiceOptions,
 } from './service/embedded-options.ts';

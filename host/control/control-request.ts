@@ -50,6 +50,14 @@ export const REASON_UNITS_MAX = 1_000;
 /** A request that is not understood. `message` says why, for its sender. */
 export class InvalidControlRequest extends Error {}
 
+/** Checks a request of a program, which may have been written in JavaScript. Throws InvalidControlRequest. */
+export function checkedRequest(request: ControlRequest): ControlRequest {
+  if (!Object.values(KINDS).includes(request.kind))
+    throw new InvalidControlRequest(`There is no change of the kind '${request.kind}'.`);
+  const { path, body } = controlMessage(request);
+  return readControlRequest(path, JSON.stringify(body));
+}
+
 /** Returns the path of a kind of requests, and the body. */
 export function controlMessage({ kind, ...body }: ControlRequest): {
   readonly path: string;

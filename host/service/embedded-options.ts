@@ -7,6 +7,7 @@ import type { ViewClient } from '../hosting/embedded/view-client.ts';
 import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
+import type { ControlRequest } from '../control/control-request.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
 import type { StorageOptions } from './embedded-storage.ts';
 
@@ -62,6 +63,9 @@ interface CommonOptions extends Components {
 /** The options of `createService`, with those of its journal. */
 export type ServiceOptions = CommonOptions & StorageOptions;
 
+/** A change of a running service. `entity` and `owner` are `{ component, id }`; `seq` is the number of the event. */
+export type ServiceChange = ControlRequest;
+
 export interface CallOptions {
   /** Trace that the calls belong to (W3C Trace Context). Default: each call begins a trace of its own. */
   readonly traceparent?: string;
@@ -102,6 +106,13 @@ export interface Service extends AsyncDisposable {
   ): ViewClient<Definition>;
   /** Returns an opaque text for what is stored now, for `after` of `view` and for the header `Svc-After`. */
   position(): string;
+  /**
+   * Makes a change that an operator decides on: cancels or retries a timer, builds the rows of a view again, lets a view or a
+   * consumer go on without the event at which it has stopped, or has a parked event handled again. Resolves with whether there
+   * was something to change. Rejects with an Error for an invalid change, and with an SvcError, such as SVC_STOPPING or
+   * SVC_DISK_FULL, where nothing was changed.
+   */
+  change(change: ServiceChange): Promise<boolean>;
   /**
    * Sends a request to the routes without a socket, like fetch; only path and query of the URL are used. The caller
    * is `local`, or the internet if deployed.

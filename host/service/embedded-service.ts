@@ -3,6 +3,8 @@
 // writer and the export of spans runs in the thread of the program. The service starts in phases, in this order: log,
 // introspection, guest, journal, engine, addresses. The phases stop in reverse order (@svc/kit/phases). Invariant: if
 // the journal or an address cannot be opened, the service releases everything that it has opened.
+import { checkedRequest } from '../control/control-request.ts';
+import { stopping } from '../engine/entity/stopping.ts';
 import type { Guest, HostCalls } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { quoted } from '../engine/quoted.ts';
@@ -42,6 +44,7 @@ import {
   DEFAULT_PORT,
   hasHttp,
   type Service,
+  type ServiceChange,
   type ServiceOptions,
 } from './embedded-options.ts';
 import { introspectionSettings } from './embedded-introspection.ts';
@@ -54,6 +57,7 @@ import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
 import { ProcessViews } from './process-views.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
+import { type ChangeableService, changeService } from './service-change.ts';
 import { ServiceLog } from './service-log.ts';
 
 const STOP_GRACE_MS = 10_000;
@@ -61,6 +65,11 @@ const STOP_GRACE_MS = 10_000;
 const GRACE_MS_MAX = 86_400_000;
 const HTTP_WORDS: ListenWords = {
   settings: { host: 'the option http.host', port: 'the option http.port' },
+};
+
+const NO_VIEWS: ChangeableService['views'] = {
+  rebuild: async () => 'unknown-view',
+  skip: async () => 'unknown-view',
 };
 
 /**
@@ -216,6 +225,16 @@ class EmbeddedService implements Service {
 
   position(): string {
     return endToken(this.#journal!.positions);
+  }
+
+  async change(change: ServiceChange): Promise<boolean> {
+    const request = checkedRequest(change);
+    if (this.#stopped !== undefined) throw stopping();
+    const timers = this.#parts.storage.timerAdministration;
+    return changeService(
+      { timers, views: this.#views ?? NO_VIEWS, consumers: this.#consumers },
+      request,
+    );
   }
 
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {

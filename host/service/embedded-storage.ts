@@ -18,6 +18,7 @@ import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
+import type { TimerAdministration } from '../storage/timer-administration.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import { MemoryViews } from '../storage/memory/memory-views.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
@@ -74,6 +75,11 @@ export class EmbeddedStorage {
   /** The timers of the journal. Call it once the journal is open. */
   get timers(): JournalTimers {
     return this.#timers!;
+  }
+
+  /** Changes timers of the journal, which is open. */
+  get timerAdministration(): TimerAdministration {
+    return this.#memory ?? this.#sqlite!;
   }
 
   /** Opens a feed of the journal, which is open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */

@@ -3,6 +3,7 @@ import type { ConsumerDescriptor } from '@svc/contract';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import { type ConsumerCounts, ConsumerSeries } from '../model/consumer-series.ts';
+import type { EntityRef } from '../model/entity.ts';
 import type { Log } from '@svc/kit/log';
 import type { LogLimits } from '@svc/kit/log-limits';
 import type { EmbeddedStorage } from './embedded-storage.ts';
@@ -57,6 +58,16 @@ export class ProcessConsumers {
       logLimits,
     });
     this.#served.start();
+  }
+
+  /** Delivers the event again at which the events of an entity are parked. Resolves with whether they were. */
+  async retry(consumer: string, entity: EntityRef): Promise<boolean> {
+    return this.#served?.retry(consumer, entity) ?? false;
+  }
+
+  /** Settles the event `seq` without handling it, if the events of its entity are parked there. Resolves with whether they were. */
+  async skip(consumer: string, entity: EntityRef, seq: number, reason: string): Promise<boolean> {
+    return this.#served?.skip(consumer, entity, seq, reason) ?? false;
   }
 
   /** Delivers no further event, and waits for those in flight, at most `graceMs`. */

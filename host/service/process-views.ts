@@ -12,7 +12,8 @@ import { removeUnusedViews } from '../views/unused-views.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { ViewFinder } from '../views/view-finder.ts';
 import { type ProjectedView, ViewProjector } from '../views/view-projector.ts';
-import type { ViewProblem } from '../views/view-report.ts';
+import type { ViewChange, ViewProblem } from '../views/view-report.ts';
+import type { StoppedAt } from '../views/view-stopped.ts';
 import { ViewStatuses } from './view-statuses.ts';
 
 /** Records of a slice. */
@@ -32,6 +33,8 @@ export class ProcessViews {
   /** How the views fare. */
   readonly statuses: ViewStatuses;
   readonly #projector: ViewProjector;
+  /** The views by their ids. */
+  readonly #projected: ReadonlyMap<string, ProjectedView>;
 
   /** Begins to build and follow the views. */
   constructor({ guest, feed, store, limits, log }: ProcessViewsNeeds) {
@@ -41,6 +44,7 @@ export class ProcessViews {
       folded,
       shared: new SharedView(),
     }));
+    this.#projected = new Map(projected.map((view) => [view.folded.id, view]));
     const shared = projected.map(({ folded, shared: view }): [string, SharedViewMemory] => [
       folded.id,
       view.memory,
@@ -86,6 +90,25 @@ export class ProcessViews {
     for (const view of projected) void this.#projector.follow(view);
     // By then the views know which former rows they need.
     setImmediate(() => removeUnusedViews(store, projected, systemClock.nowMs(), log));
+  }
+
+  /** Does what `ViewThreads.rebuild` does. */
+  async rebuild(id: string): Promise<ViewChange> {
+    const view = this.#projected.get(id);
+    if (view === undefined) return 'unknown-view';
+    const begun = this.#projector.rebuild(view);
+    if (begun === 'stopped') void this.#projector.follow(view);
+    return begun === 'elsewhere' ? 'unavailable' : 'done';
+  }
+
+  /** Does what `ViewThreads.skip` does. */
+  async skip(id: string, { entity, seq }: StoppedAt, reason: string): Promise<ViewChange> {
+    const view = this.#projected.get(id);
+    if (view === undefined) return 'unknown-view';
+    const skip = { entity, seq, reason, timeMs: systemClock.nowMs() };
+    const outcome = await this.#projector.skip(view, skip);
+    if (outcome === 'done') void this.#projector.follow(view);
+    return outcome;
   }
 
   /** Ends after the slice that is being folded, and closes the feed. */

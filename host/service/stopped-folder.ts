@@ -8,7 +8,7 @@ import { type ChangeableJournal, changeJournal } from '../storage/sqlite/tools/j
 import { FileViews } from '../storage/views/file-views.ts';
 import { ViewInspection } from '../history/view-inspection.ts';
 import { systemClock } from '../system.ts';
-import { changeTimer } from './service-control.ts';
+import { changeTimer } from './service-change.ts';
 
 /**
  * Makes a change. Resolves with whether there was something to change, once it is on disk. Rejects as `changeJournal` does, with
