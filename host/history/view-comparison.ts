@@ -3,12 +3,16 @@
 //
 // Invariants
 // V1  The rows are in a temporary file: memory does not grow with the journal.
-// V2  A view that stops is compared no further; the other views are not affected.
+// V2  Events that were skipped are left out of the fold by the definition that skips them.
+// V3  A view that stops is compared no further; the other views are not affected.
 import type { ModuleDescriptor, ViewDescriptor } from '@svc/contract';
+import { SvcError } from '@svc/kit/svc-error';
 import type { Guest } from '../engine/needs/guest.ts';
+import type { SkippedEvent } from '../engine/needs/views.ts';
 import type { StartedGuest } from '../hosting/start-guest.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
+import { readViewFile } from '../storage/views/view-file-scan.ts';
 import { TemporaryRows } from '../storage/views/temporary-rows.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
@@ -50,7 +54,14 @@ export class ViewComparison {
     const replayed = async (source: ComparedSource, view: FoldedView) => {
       const { foldedRecords } = this.#needs;
       const guest = source.guest.views!;
-      const replay = new ViewReplay({ view, guest, feed, rows, foldedRecords });
+      const replay = new ViewReplay({
+        view,
+        guest,
+        feed,
+        rows,
+        skips: skipsOf(dir, view),
+        foldedRecords,
+      });
       await replay.to(feed.end());
       return replay;
     };
@@ -113,6 +124,17 @@ export class ViewComparison {
       },
       { id: entity.id, seq, problem },
     );
+  }
+}
+
+/** Returns the events that the service leaves out of the rows. Throws SVC_DATA_UNUSABLE. */
+function skipsOf(dir: string, { stored }: FoldedView): readonly SkippedEvent[] {
+  try {
+    return readViewFile(dir, stored, () => {})?.skips ?? [];
+  } catch (error) {
+    // The service would build the rows again, and has lost which events are skipped.
+    if (error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT') return [];
+    throw error;
   }
 }
 

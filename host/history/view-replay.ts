@@ -3,6 +3,7 @@
 import { SvcError } from '@svc/kit/svc-error';
 import type { Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
+import type { SkippedEvent } from '../engine/needs/views.ts';
 import { VIEW_LIMITS_DEFAULT } from '../model/view-limits.ts';
 import type { TemporaryRows, TemporaryTable } from '../storage/views/temporary-rows.ts';
 import type { FoldedView } from '../views/folded-view.ts';
@@ -17,6 +18,8 @@ export interface ViewReplayNeeds {
   readonly guest: GuestViews;
   readonly feed: FoldFeed;
   readonly rows: TemporaryRows;
+  /** Events that are left out. */
+  readonly skips: readonly SkippedEvent[];
   /** Called with the number of records that were folded or skipped. */
   readonly foldedRecords: (count: number) => void;
 }

@@ -1,14 +1,14 @@
 // ViewVerification checks whether the rows of views depend on the events of each entity alone. It folds the whole journal in
 // commit order, and then in two orders that keep each entity's own order: all events of one entity before those of the next,
 // from the entity that was stored first to the last, and the other way round. It also compares the rows that a service has
-// with those of a fold from nothing up to the same position.
+// with those of a fold from nothing up to the same position. All folds leave out the events that were skipped.
 //
 // Invariants
 // V1  Each fold has a guest of its own.
 // V2  The rows of all folds are in temporary files: memory does not grow with the journal.
 import { SvcError } from '@svc/kit/svc-error';
 import type { Position } from '../engine/needs/feed.ts';
-import type { FoldedTo } from '../engine/needs/views.ts';
+import type { FoldedTo, SkippedEvent } from '../engine/needs/views.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -101,6 +101,7 @@ class ViewVerification {
   readonly #view: FoldedView;
   readonly #rowType: TypeIn;
   readonly #rows = new TemporaryRows();
+  #skips: readonly SkippedEvent[] = [];
   #foldedCount = 0;
 
   constructor(
@@ -131,13 +132,14 @@ class ViewVerification {
     const { dir } = this.#question;
     const stored = this.#rows.table(this.#view.stored, VIEW_LIMITS_DEFAULT);
     // The rows are read before the feed is opened, so that their position is not after its end.
-    const foldedTo = readViewFile(dir, this.#view.stored, (rows) => {
+    const scanned = readViewFile(dir, this.#view.stored, (rows) => {
       stored.clear();
       stored.copy(rows);
     });
+    this.#skips = scanned?.skips ?? [];
     const feed = new JournalFeed(dir);
     try {
-      return await this.#findingsIn(feed, foldedTo, stored);
+      return await this.#findingsIn(feed, scanned?.foldedTo, stored);
     } finally {
       feed.close();
     }
@@ -207,6 +209,7 @@ class ViewVerification {
           guest: guest.views!,
           feed,
           rows: this.#rows,
+          skips: this.#skips,
           foldedRecords,
         }),
       );

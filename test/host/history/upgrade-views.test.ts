@@ -1,4 +1,5 @@
 // Views, timers, schedules and consumers in an upgrade check, with two modules over a journal that the first has made.
+import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ModuleDescriptor } from '@svc/contract';
 import { checkUpgrade } from '../../../host/history/upgrade-check.ts';
@@ -7,6 +8,10 @@ import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { FileViews } from '../../../host/storage/views/file-views.ts';
+import { viewPath, viewsFolder } from '../../../host/storage/views/view-file.ts';
+import { declaredViews } from '../../../host/views/view-definitions.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
 import { changedSources } from '../../support/changed-sources.ts';
 import { compileFixture, compileSources, sourcesOf } from '../../support/compile-fixture.ts';
@@ -121,6 +126,23 @@ describe('the rows of a view', () => {
         examples: [{ problem: expect.stringMatching(/\(so did the version before\)$/) as string }],
       },
     ]);
+  });
+
+  test('lack the events that were skipped, and have them in another definition', async () => {
+    const dir = await journalOfOrders();
+    const { folded } = declaredViews(faulting.descriptor, faulting.fingerprint)[0]!;
+    const writer = new FileViews(dir, VIEW_LIMITS_DEFAULT).openWriter(folded.stored);
+    for (const id of ['b', 'c'])
+      await writer.skip({ entity: { component: 'order', id }, seq: 2, reason: 'test', timeMs: 1 });
+    writer.close();
+    expect((await check(dir, faulting, faulting)).findings).toEqual([]);
+    const { findings } = await check(dir, withVersion(faulting, '2'), faulting);
+    expect(findings).toMatchObject([
+      { name: 'view-stopped', examples: [{ problem: expect.not.stringContaining('so did') }] },
+    ]);
+    // A damaged file is made new, without what it skipped.
+    writeFileSync(viewPath(viewsFolder(dir), folded.stored.definition), 'damage');
+    expect((await check(dir, faulting)).findings).toMatchObject([{ name: 'view-stopped' }]);
   });
 
   test('are folded as far as a damaged record', async () => {

@@ -8,6 +8,7 @@ import { type WasmSource, wasmSource } from '../../../host/hosting/guest-source.
 import { startGuest } from '../../../host/hosting/start-guest.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
+import type { SkippedEvent } from '../../../host/engine/needs/views.ts';
 import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
 import { JournalFeed } from '../../../host/storage/sqlite/tools/journal-feed.ts';
 import { rowChecksum } from '../../../host/storage/views/row-checksum.ts';
@@ -45,27 +46,47 @@ async function verified(dir: string, source = orders): Promise<readonly Verified
   return Array.fromAsync(verifyViews({ source, settings: SETTINGS, dir }));
 }
 
-/** Folds records into the file of a view, as a service does; returns the file's path. */
-async function served(dir: string, view: string, records: number): Promise<string> {
-  const { folded } = declaredViews(orders.descriptor, orders.fingerprint).find(
+/** The writer of a view's file, which folds records as a service does. */
+async function serving(
+  dir: string,
+  view: string,
+  { source = orders, skip }: { source?: WasmSource; skip?: SkippedEvent } = {},
+) {
+  const { folded } = declaredViews(source.descriptor, source.fingerprint).find(
     (one) => one.folded.id === view,
   )!;
-  const guest = await startGuest(orders, SETTINGS, () => {});
+  const guest = await startGuest(source, SETTINGS, () => {});
   const feed = new JournalFeed(dir);
   const writer = new FileViews(dir, VIEW_LIMITS_DEFAULT).openWriter(folded.stored);
+  if (skip !== undefined) await writer.skip(skip);
   const fold = new ViewFold({
     view: folded,
     guest: guest.views!,
     feed,
     writer,
     foldedTo: writer.foldedTo,
+    skips: writer.skips,
     limits: VIEW_LIMITS_DEFAULT,
   });
-  while (Number(fold.position) < records) await fold.step(records - Number(fold.position));
-  writer.close();
-  feed.close();
-  await guest.close();
-  return viewPath(viewsFolder(dir), folded.stored.definition);
+  return {
+    path: viewPath(viewsFolder(dir), folded.stored.definition),
+    async foldTo(records: number): Promise<void> {
+      while (Number(fold.position) < records) await fold.step(records - Number(fold.position));
+    },
+    async close(): Promise<void> {
+      writer.close();
+      feed.close();
+      await guest.close();
+    },
+  };
+}
+
+/** Folds records into the file of a view, as a service does that has stopped since; returns the file's path. */
+async function served(dir: string, view: string, records: number): Promise<string> {
+  const service = await serving(dir, view);
+  await service.foldTo(records);
+  await service.close();
+  return service.path;
 }
 
 function writeRow(path: string, key: string, json: string): void {
@@ -135,6 +156,36 @@ describe('the rows of a service', () => {
       },
     ]);
     expect(readdirSync(join(dir, 'views')).filter((name) => /-wal$|-shm$/.test(name))).toEqual([]);
+  });
+
+  test('are compared while the service writes them', async () => {
+    const dir = await journalOf(['a', 'b', 'c']);
+    const service = await serving(dir, 'orders');
+    await service.foldTo(2);
+    expect(readdirSync(join(dir, 'views')).filter((name) => name.endsWith('-wal'))).toHaveLength(1);
+    const [found] = await Promise.all([verified(dir), service.foldTo(6)]);
+    expect(found.find(({ view }) => view === 'orders')).toEqual(SOUND);
+    writeRow(service.path, 'b', '{"status":"expired","cents":101}');
+    expect((await verified(dir)).find(({ view }) => view === 'orders')?.findings).toMatchObject([
+      { way: 'stored-rows', examples: [{ key: 'b', expected: '"paid"', found: '"expired"' }] },
+    ]);
+    await service.close();
+  });
+
+  test('may lack an event that was skipped', async () => {
+    const dir = await journalOf(['a', 'b']);
+    const sources = changedSources(await sourcesOf('order-list'), [
+      [
+        'if (event instanceof Paid) row.status = Status.paid;',
+        'if (event instanceof Paid && context.entityId == "a") throw new Error("a does not pay");',
+      ],
+    ]);
+    const source = wasmSource(admitModule(await compileSources('order-list', sources)));
+    const skip = { entity: { component: 'order', id: 'a' }, seq: 2, reason: 'test', timeMs: 1 };
+    const service = await serving(dir, 'orders', { source, skip });
+    await service.foldTo(4);
+    await service.close();
+    expect((await verified(dir, source)).find(({ view }) => view === 'orders')).toEqual(SOUND);
   });
 
   test('that are damaged are named', async () => {
