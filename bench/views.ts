@@ -18,6 +18,7 @@ import {
 } from '../host/storage/follower-connection.ts';
 import { viewsFolder } from '../host/storage/views/view-file.ts';
 import { PolitePace, threadPaceClock } from '../host/views/polite-pace.ts';
+import { SharedBuilding } from '../host/views/shared-building.ts';
 import { declaredViews } from '../host/views/view-definitions.ts';
 import { ViewFollower } from '../host/views/view-follower.ts';
 import { appendAtRandom, appendToAll, withJournal } from './filled-journal.ts';
@@ -125,7 +126,7 @@ async function builtPerSecond(
     feed,
     store: openViews(connection, VIEW_LIMITS_DEFAULT),
     limits: VIEW_LIMITS_DEFAULT,
-    pace: new PolitePace(threadPaceClock),
+    building: new SharedBuilding(feed, new PolitePace(threadPaceClock)),
     observer: { folded() {}, building() {}, live() {} },
   });
   try {

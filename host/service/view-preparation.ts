@@ -14,7 +14,8 @@ import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
 import { FileViews } from '../storage/views/file-views.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
-import { type BuildingPace, ViewFollower } from '../views/view-follower.ts';
+import { BUILT_TOGETHER_MAX, type BuildingPace, SharedBuilding } from '../views/shared-building.ts';
+import { ViewFollower } from '../views/view-follower.ts';
 import { ViewStopped } from '../views/view-stopped.ts';
 import type { SettingsToRun } from './module-inspection.ts';
 
@@ -42,7 +43,8 @@ export interface PreparationQuestion {
 }
 
 /**
- * Prepares one view after the other. Throws SVC_VIEW_IN_USE if another process builds a view, SVC_VIEW_STOPPED if a view
+ * Prepares a few views at a time, with one walk through the journal. One that fails ends the preparation after those that
+ * are prepared with it. Throws SVC_VIEW_IN_USE if another process builds a view, SVC_VIEW_STOPPED if a view
  * cannot fold an event, SVC_VIEWS_FULL, SVC_DISK_FULL, SVC_MODULE_START_FAILED, SVC_JOURNAL_… and SVC_DATA_UNUSABLE.
  */
 export async function* prepareViews(
@@ -58,8 +60,15 @@ export async function* prepareViews(
       const store = new FileViews(dir, settings.views);
       // The process has nothing else to do, and a service beside it has.
       const pace = existsSync(join(dir, 'owner.json')) ? RESTING : YIELDING;
-      for (const { folded } of declaredViews(descriptor, fingerprint))
-        yield await prepared(folded, { ...question, guest: guest.views!, store, feed, pace });
+      const building = new SharedBuilding(feed, pace);
+      const needs = { ...question, guest: guest.views!, store, feed, building };
+      const waiting = declaredViews(descriptor, fingerprint).map(({ folded }) => folded);
+      while (waiting.length > 0) {
+        const group = waiting.splice(0, BUILT_TOGETHER_MAX);
+        const outcomes = await Promise.allSettled(group.map((view) => prepared(view, needs)));
+        for (const outcome of outcomes) if (outcome.status === 'fulfilled') yield outcome.value;
+        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+      }
     } finally {
       await guest.close();
     }
@@ -72,7 +81,7 @@ interface PreparationNeeds extends PreparationQuestion {
   readonly guest: GuestViews;
   readonly store: ViewStore;
   readonly feed: Feed;
-  readonly pace: BuildingPace;
+  readonly building: SharedBuilding;
 }
 
 async function prepared(view: FoldedView, needs: PreparationNeeds): Promise<PreparedView> {

@@ -7,6 +7,7 @@ import { startGuest } from '../hosting/start-guest.ts';
 import { openFeed, openViews } from '../storage/follower-connection.ts';
 import { systemClock } from '../system.ts';
 import { PolitePace, threadPaceClock } from '../views/polite-pace.ts';
+import { BUILT_TOGETHER_MAX } from '../views/shared-building.ts';
 import { SharedView } from '../views/shared-view.ts';
 import { removeUnusedViews } from '../views/unused-views.ts';
 import { declaredViews } from '../views/view-definitions.ts';
@@ -23,6 +24,8 @@ import type {
 
 /** Number of records up to which a view is built by the thread that follows. */
 const BUILT_AT_ONCE_RECORDS = 10_000;
+/** Views that are asked for within this time, in milliseconds, are built together. */
+const GATHER_MS = 100;
 const PRIORITY_LOWEST = 19;
 /** How often files of definitions that are not used any more are looked for, in milliseconds. */
 const REMOVE_UNUSED_MS = 3_600_000;
@@ -79,13 +82,21 @@ async function follow(view: ProjectedView): Promise<void> {
   if (end === 'to-build') send({ kind: 'to-build', view: view.folded.id });
 }
 
-/** The latest building; never rejects. */
-let building: Promise<void> = Promise.resolve();
+/** Views that are built after those that are being built. */
+const toBuild: ProjectedView[] = [];
+let isBuilding = false;
 
-async function build(view: ProjectedView, before: Promise<void>): Promise<void> {
-  await before;
+async function build(view: ProjectedView): Promise<void> {
   const end = await projector.build(view);
   if (end === 'live') send({ kind: 'built', view: view.folded.id });
+}
+
+/** Builds several views at a time, with one walk through the journal. */
+async function buildAll(): Promise<void> {
+  if (isBuilding) return;
+  isBuilding = true;
+  while (toBuild.length > 0) await Promise.all(toBuild.splice(0, BUILT_TOGETHER_MAX).map(build));
+  isBuilding = false;
 }
 
 async function changed({ view: id, skip }: AskedChange): Promise<ViewChange | FailedChange> {
@@ -112,7 +123,10 @@ function removeUnused(): void {
 take = (id) => {
   const view = views.get(id)!;
   if (role === 'follow') void follow(view);
-  else building = build(view, building);
+  else {
+    toBuild.push(view);
+    setTimeout(() => void buildAll(), GATHER_MS);
+  }
 };
 change = (number, asked) =>
   void changed(asked).then((outcome) => send({ kind: 'changed', number, outcome }));

@@ -1,6 +1,6 @@
 // PolitePace lets a building rest as long as it worked, while other threads of the process work. While nothing else does, the
 // building does not rest.
-import type { BuildingPace } from './view-follower.ts';
+import type { BuildingPace } from './shared-building.ts';
 
 /** Share of a processor that other threads have to use to count as working. */
 const BUSY_SHARE = 0.1;

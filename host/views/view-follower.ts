@@ -12,21 +12,11 @@ import type { FoldedTo, SkippedEvent, ViewStore, ViewWriter } from '../engine/ne
 import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import { BuildingRows, RowsNotStored } from './building-rows.ts';
+import type { PageReader } from './shared-pages.ts';
+import type { PageSizes, SharedBuilding } from './shared-building.ts';
 import { ViewFold } from './view-fold.ts';
 import { ViewStopped } from './view-stopped.ts';
 
-/** Maximum number of records of a page. */
-export interface PageSizes {
-  /** While a view is built. */
-  readonly building: number;
-  /** While a view follows. */
-  readonly following: number;
-  /** Maximum number of changed rows that are kept in memory while a view is built; 0: those of a page are stored with it. */
-  readonly rowsInMemory: number;
-}
-
-/** Sizes for a thread that does nothing else. */
-export const PAGE_SIZES: PageSizes = { building: 5_000, following: 1_000, rowsInMemory: 200_000 };
 /** How often a building that pauses looks for space, in milliseconds. */
 const SPACE_CHECK_MS = 1_000;
 /** Number of rows whose columns are filled before the thread yields. */
@@ -49,12 +39,6 @@ export interface ViewObserver {
   large?(key: string): void;
 }
 
-/** Pauses between the pages of a building, so that other work is not delayed. */
-export interface BuildingPace {
-  /** Called after work that took `tookMs`; resolves when the building may go on. */
-  rest(tookMs: number): Promise<void>;
-}
-
 export type FollowLimits = Pick<ViewLimits, 'keyBytesMax' | 'rowBytesMax' | 'freeBytesMin'>;
 
 export interface FollowerNeeds {
@@ -63,8 +47,8 @@ export interface FollowerNeeds {
   readonly feed: Feed;
   readonly store: ViewStore;
   readonly limits: FollowLimits;
-  readonly pace: BuildingPace;
-  readonly pageSizes?: PageSizes;
+  /** Shared by the views that one thread builds. */
+  readonly building: SharedBuilding;
   readonly observer: ViewObserver;
   /** Why all rows are built again, after "the rows of the view are built again, because"; undefined: they are not. */
   readonly discard?: string | undefined;
@@ -74,6 +58,7 @@ export class ViewFollower {
   readonly #needs: FollowerNeeds;
   readonly #writer: ViewWriter;
   readonly #rows: BuildingRows;
+  readonly #feed: PageReader;
   #fold: ViewFold;
 
   /** Opens the writer. Rejects with its errors, and with those of the feed. */
@@ -98,17 +83,21 @@ export class ViewFollower {
   private constructor(needs: FollowerNeeds, writer: ViewWriter) {
     this.#needs = needs;
     this.#writer = writer;
-    this.#rows = new BuildingRows(writer, writer.isLive ? 0 : this.#sizes.rowsInMemory);
+    const { building, view } = needs;
+    const rowsMax = writer.isLive ? 0 : this.#sizes.rowsInMemory;
+    this.#rows = new BuildingRows(writer, rowsMax, building.memory);
+    this.#feed = building.join(view.sources);
+    if (writer.isLive) this.#feed.leave();
     this.#fold = this.#foldFromStored();
   }
 
   #foldFromStored(): ViewFold {
-    const { view, guest, feed, limits, observer } = this.#needs;
+    const { view, guest, limits, observer } = this.#needs;
     const { foldedTo, skips } = this.#writer;
     return new ViewFold({
       view,
       guest,
-      feed,
+      feed: this.#feed,
       writer: this.#rows,
       foldedTo,
       skips,
@@ -146,21 +135,12 @@ export class ViewFollower {
    * the errors of feed and writer.
    */
   async build(signal: AbortSignal): Promise<void> {
-    const { pace } = this.#needs;
+    const { building } = this.#needs;
     while (!signal.aborted && !this.#writer.isLive) {
       await this.#space(signal);
-      if (signal.aborted) break;
-      const startedMs = performance.now();
-      try {
-        await this.#buildPart();
-      } catch (error) {
-        if (!(error instanceof RowsNotStored)) throw error;
-        if (!isRowInvalid(error.cause)) throw error.cause;
-        // The fold finds the event of a row that cannot be stored when each page is stored by itself.
-        this.#rows.keepNothing();
-        this.#fold = this.#foldFromStored();
-      }
-      await pace.rest(performance.now() - startedMs);
+      await building.turn(async () => {
+        if (!signal.aborted) await this.#buildPart();
+      });
     }
     if (!signal.aborted) return;
     await this.#rows.store().catch((error: RowsNotStored) => {
@@ -168,8 +148,20 @@ export class ViewFollower {
     });
   }
 
-  /** Folds a page; after the last one, does a part of the work that makes the rows readable. */
   async #buildPart(): Promise<void> {
+    try {
+      await this.#foldPart();
+    } catch (error) {
+      if (!(error instanceof RowsNotStored)) throw error;
+      if (!isRowInvalid(error.cause)) throw error.cause;
+      // The fold finds the event of a row that cannot be stored when each page is stored by itself.
+      this.#rows.keepNothing();
+      this.#fold = this.#foldFromStored();
+    }
+  }
+
+  /** Folds a page; after the last one, does a part of the work that makes the rows readable. */
+  async #foldPart(): Promise<void> {
     try {
       if (await this.#step(this.#sizes.building)) return;
     } catch (error) {
@@ -180,6 +172,7 @@ export class ViewFollower {
     if (!(await this.#writer.prepareIndexes(INDEXED_ROWS))) return;
     await this.#writer.goLive();
     this.#rows.keepNothing();
+    this.#feed.leave();
     this.#needs.observer.live();
   }
 
@@ -232,11 +225,13 @@ export class ViewFollower {
   }
 
   close(): void {
+    this.#feed.leave();
+    this.#rows.discard();
     this.#writer.close();
   }
 
   get #sizes(): PageSizes {
-    return this.#needs.pageSizes ?? PAGE_SIZES;
+    return this.#needs.building.sizes;
   }
 
   async #step(recordsMax: number): Promise<boolean> {

@@ -13,12 +13,8 @@ import { GuestFault } from '../model/guest-fault.ts';
 import type { FoldedView } from './folded-view.ts';
 import { formerRows } from './former-rows.ts';
 import type { SharedView } from './shared-view.ts';
-import {
-  type BuildingPace,
-  type FollowLimits,
-  type PageSizes,
-  ViewFollower,
-} from './view-follower.ts';
+import { type BuildingPace, type PageSizes, SharedBuilding } from './shared-building.ts';
+import { type FollowLimits, ViewFollower } from './view-follower.ts';
 import type { ViewChange, ViewProblem } from './view-report.ts';
 import { type StoppedAt, ViewStopped } from './view-stopped.ts';
 
@@ -51,6 +47,7 @@ export type ProjectionEnd = 'live' | 'to-build' | 'stopped' | 'closed';
 
 export class ViewProjector {
   readonly #needs: ProjectorNeeds;
+  readonly #building: SharedBuilding;
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   /** Where views have stopped, by their ids. */
@@ -64,6 +61,7 @@ export class ViewProjector {
 
   constructor(needs: ProjectorNeeds) {
     this.#needs = needs;
+    this.#building = new SharedBuilding(needs.feed, needs.pace, needs.pageSizes);
   }
 
   /** Builds the rows of a view, unless they are there. Resolves with `live` once they are. Never rejects. */
@@ -219,14 +217,13 @@ export class ViewProjector {
     discard: string | undefined,
     hasFolded: () => void,
   ): Promise<ViewFollower> {
-    const { log, onSkips, guest, feed, store, limits, pace, pageSizes } = this.#needs;
+    const { log, onSkips, guest, feed, store, limits } = this.#needs;
     const follower = await ViewFollower.open({
       guest,
       feed,
       store,
       limits,
-      pace,
-      ...(pageSizes === undefined ? {} : { pageSizes }),
+      building: this.#building,
       view: folded,
       discard,
       observer: {

@@ -62,6 +62,28 @@ describe('svc views prepare', () => {
     expect(next.process.stderr).not.toContain('the view is built');
   });
 
+  test('prepares several views together, and those that it can if one of them fails', async () => {
+    const data = temporaryFolder();
+    await withJournal(data, async (journal) => {
+      const event = { manifest: 'counted', json: '{"type":"counted"}' };
+      await append(
+        journal,
+        { component: 'counter', id: 'many' },
+        { kind: 'event', seq: 1, timeMs: 1, event },
+      );
+    });
+    const module = await viewModule('3', ['a', 'b', 'c']);
+    writeFileSync(fileOf('3'), module);
+    const { descriptor, fingerprint } = admitModule(module);
+    const { stored } = declaredViews(descriptor, fingerprint)[1]!.folded;
+    const writer = new FileViews(data, VIEW_LIMITS_DEFAULT).openWriter(stored);
+    const refused = await prepare(data, '3');
+    expect([refused.code, refused.stdout]).toEqual([1, 'a: built, 1 row\nc: built, 1 row\n']);
+    expect(refused.stderr).toContain('SVC_VIEW_IN_USE');
+    writer.close();
+    expect((await prepare(data, '3')).stdout).toContain('b: built, 1 row\n');
+  });
+
   test('says so when another one builds the same rows', async () => {
     const data = temporaryFolder();
     await withJournal(data, async (journal) => {

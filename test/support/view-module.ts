@@ -54,7 +54,7 @@ const FOLD = `(local $row i32) (local $left i32)
   (global.set $top (i32.const 65536))
   (i32.const 16)`;
 
-function descriptor(definition: string): ModuleDescriptor {
+function descriptor(definition: string, views: readonly string[]): ModuleDescriptor {
   const base = testDescriptor('0.2.0');
   const [entity] = base.entities;
   const [endpoint] = base.endpoints;
@@ -73,21 +73,22 @@ function descriptor(definition: string): ModuleDescriptor {
           ),
       },
     ],
-    views: [
-      {
-        id: 'counters',
-        sources: ['counter'],
-        row: { type: 'object', properties: {}, required: [] },
-        definition,
-        indexes: [],
-        queries: [{ name: 'all', where: '' }],
-      },
-    ],
+    views: views.map((view) => ({
+      id: view,
+      sources: ['counter'],
+      row: { type: 'object', properties: {}, required: [] },
+      definition,
+      indexes: [],
+      queries: [{ name: 'all', where: '' }],
+    })),
   };
 }
 
-/** Returns the component. `definition`: the version of its view. */
-export async function viewModule(definition = '1'): Promise<Uint8Array> {
+/** Returns the component. `definition`: the version of its views, which are all alike. */
+export async function viewModule(
+  definition = '1',
+  views: readonly string[] = ['counters'],
+): Promise<Uint8Array> {
   const parts = { ...counter, fields: `${counter.fields}\n${data.join('\n')}` };
   const wat = guestWat({
     ...parts,
@@ -96,5 +97,5 @@ export async function viewModule(definition = '1'): Promise<Uint8Array> {
     fold: FOLD,
     keys: '(call $clear)',
   });
-  return withDescriptor(await component(wat), descriptor(definition));
+  return withDescriptor(await component(wat), descriptor(definition, views));
 }

@@ -193,6 +193,24 @@ describe('a view that has stopped', () => {
   });
 });
 
+test('several new views are built together, and then followed', async () => {
+  const dir = temporaryFolder();
+  const journal = await opened(dir);
+  for (let entity = 0; entity < 11; entity++) await store(journal, `many-${entity}`, 1_000);
+  const ids = [VIEW, 'b', 'c', 'd', 'e', 'f'];
+  const module = admitModule(await viewModule('1', ids));
+  const started = threadsOn(journal, dir, wasmSource(module, join(dir, 'm.wasm')));
+  await started.until('live', ({ state }) => state === 'live');
+  const report = () =>
+    started.threads.report().map(({ state, position }) => `${state} ${position}`);
+  // Those of a group are never further apart than a page.
+  const group = report().slice(0, 4);
+  expect(group.map((one) => one.split(' ')[1])).toEqual(Array(4).fill('11000'));
+  await expect.poll(report).toEqual(Array(6).fill('live 11000'));
+  await store(journal, 'later');
+  await expect.poll(report).toEqual(Array(6).fill('live 11001'));
+});
+
 test('a service without views has nothing to report or to change', async () => {
   const journal = await opened();
   const threads = new ViewThreads({

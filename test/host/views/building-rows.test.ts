@@ -5,7 +5,8 @@ import type { FoldedTo, RowChange } from '../../../host/engine/needs/views.ts';
 import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../../../host/model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
-import { BuildingRows, RowsNotStored } from '../../../host/views/building-rows.ts';
+import { BuildingRows, RowMemory, RowsNotStored } from '../../../host/views/building-rows.ts';
+import { SharedBuilding } from '../../../host/views/shared-building.ts';
 import { ViewFollower } from '../../../host/views/view-follower.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
 
@@ -34,7 +35,7 @@ function remembered() {
 describe('rows of a building', () => {
   test('are stored once with the last position, and read from memory until then', async () => {
     const writer = remembered();
-    const rows = new BuildingRows(writer, 3);
+    const rows = new BuildingRows(writer, 3, new RowMemory());
     await rows.put([{ key: 'a', json: '1' }], at('1'));
     await rows.put([{ key: 'old', json: undefined }], at('2'));
     await rows.put([{ key: 'a', json: '2' }], at('3'));
@@ -53,12 +54,27 @@ describe('rows of a building', () => {
 
   test('are stored before they take too much memory', async () => {
     const writer = remembered();
-    const rows = new BuildingRows(writer, 1_000);
+    const rows = new BuildingRows(writer, 1_000, new RowMemory());
     const json = `"${'x'.repeat(9 * 1024 * 1024)}"`;
     for (const key of ['a', 'a', 'b', 'c']) await rows.put([{ key, json }], at(key));
     expect(writer.puts.map(({ position }) => position)).toEqual([]);
     await rows.put([{ key: 'd', json }], at('d'));
     expect(writer.puts.map(({ position }) => position)).toEqual(['d']);
+  });
+
+  test('are stored before those of several views take too much memory', async () => {
+    const memory = new RowMemory();
+    const one = remembered();
+    const other = remembered();
+    const rows = [new BuildingRows(one, 1_000, memory), new BuildingRows(other, 1_000, memory)];
+    const json = `"${'x'.repeat(9 * 1024 * 1024)}"`;
+    for (const key of ['a', 'b', 'c']) await rows[0]!.put([{ key, json }], at(key));
+    await rows[1]!.put([{ key: 'a', json }], at('a'));
+    expect([one.puts.length, other.puts.length]).toEqual([0, 1]);
+    // Those of a view that is closed take no memory.
+    rows[0]!.discard();
+    for (const key of ['b', 'c', 'd']) await rows[1]!.put([{ key, json }], at(key));
+    expect([one.puts.length, other.puts.length]).toEqual([0, 1]);
   });
 
   test('that are not stored are forgotten, so that they are folded again', async () => {
@@ -71,6 +87,7 @@ describe('rows of a building', () => {
         },
       },
       1_000,
+      new RowMemory(),
     );
     await rows.put([{ key: 'old', json: '1' }], at('1'));
     await expect(rows.store()).rejects.toMatchObject({ cause: new Error('full') });
@@ -99,13 +116,14 @@ const last: Pick<GuestViews, 'fold'> = {
 };
 
 function follower(journal: MemoryJournal, store: MemoryViews, limits: ViewLimits) {
+  const feed = journal.feed();
   return ViewFollower.open({
     view: VIEW,
     guest: last as GuestViews,
-    feed: journal.feed(),
+    feed,
     store,
     limits,
-    pace: { async rest() {} },
+    building: new SharedBuilding(feed, { async rest() {} }),
     observer: { folded() {}, building() {}, live() {} },
   });
 }
@@ -152,17 +170,19 @@ describe('a building with rows in memory', () => {
     const journal = await journalOf('one', 'two', 'three');
     const store = new MemoryViews();
     const stop = new AbortController();
+    const feed = journal.feed();
+    const pace = {
+      async rest() {
+        stop.abort();
+      },
+    };
     const followed = await ViewFollower.open({
       view: VIEW,
       guest: last as GuestViews,
-      feed: journal.feed(),
+      feed,
       store,
       limits: VIEW_LIMITS_DEFAULT,
-      pace: {
-        async rest() {
-          stop.abort();
-        },
-      },
+      building: new SharedBuilding(feed, pace),
       observer: { folded() {}, building() {}, live() {} },
     });
     await followed.build(stop.signal);

@@ -5,6 +5,7 @@ import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
 import type { FoldedView } from '../../../host/views/folded-view.ts';
+import { SharedBuilding } from '../../../host/views/shared-building.ts';
 import { ViewFollower, type ViewObserver } from '../../../host/views/view-follower.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
 
@@ -61,7 +62,15 @@ function follower(journal: MemoryJournal, store: ViewStore, observer: ViewObserv
   const feed = journal.feed();
   const guest = counting as GuestViews;
   const limits = VIEW_LIMITS_DEFAULT;
-  const opened = ViewFollower.open({ view: VIEW, guest, feed, store, limits, pace, observer });
+  const opened = ViewFollower.open({
+    view: VIEW,
+    guest,
+    feed,
+    store,
+    limits,
+    building: new SharedBuilding(feed, pace),
+    observer,
+  });
   return { opened, feed, rests };
 }
 

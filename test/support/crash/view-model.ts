@@ -11,6 +11,7 @@ import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { FileViews } from '../../../host/storage/views/file-views.ts';
 import type { FoldedView } from '../../../host/views/folded-view.ts';
+import { SharedBuilding } from '../../../host/views/shared-building.ts';
 import { ViewFollower } from '../../../host/views/view-follower.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { append } from '../../suites/journal-suite.ts';
@@ -91,8 +92,7 @@ export function openFollower(
     feed,
     store,
     limits: { ...VIEW_LIMITS_DEFAULT, freeBytesMin: 0 },
-    pace: { rest: async () => {} },
-    pageSizes: PAGE_SIZES,
+    building: new SharedBuilding(feed, { rest: async () => {} }, PAGE_SIZES),
     observer: { folded() {}, building() {}, live() {} },
     discard,
   });
