@@ -38,13 +38,19 @@ function textOf(found: readonly InspectedView[]): string {
   const notes = found.flatMap(({ status: { view, problem, skipped } }) => [
     ...(problem === null
       ? []
-      : [`${view}: ${problem.reason}${problem.code === null ? '' : ` [${problem.code}]`}`]),
+      : [`${view}: ${problemText(problem)}${problem.code === null ? '' : ` [${problem.code}]`}`]),
     ...skipped.map(
       ({ component, id, seq, reason, timeMs }) =>
         `${view}: skips event ${seq} of ${component}/${id} since ${timeText(timeMs) ?? '-'}: ${reason}`,
     ),
   ]);
   return [outputStyle('bold', head!), ...lines, ...notes.map(printable), ''].join('\n');
+}
+
+function problemText({ reason, event }: NonNullable<InspectedView['status']['problem']>): string {
+  return event === null
+    ? reason
+    : `stopped at event ${event.seq} of ${event.component}/${event.id}: ${reason}`;
 }
 
 function cellsOf({ status, queries }: InspectedView): readonly string[] {

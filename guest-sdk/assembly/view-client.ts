@@ -17,8 +17,8 @@ export class Page<R> {
     /** Pass it to the same query to get the next page; null: this is the last one. */
     public cursor: string | null,
     /**
-     * Set while a new definition of the view is being built: the rows have no events after this time. Null: the rows are
-     * current.
+     * Set while a new definition of the view is being built, and while the view has stopped: the rows have no events after
+     * this time. Null: the rows are current.
      */
     public asOf: Date | null,
   ) {}

@@ -27,6 +27,7 @@ import { TimerRules } from './entity/timer-rules.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { RandomSource, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
+import type { DeadTimerLog } from './needs/dead-timer-log.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
@@ -44,6 +45,8 @@ export interface EngineNeeds {
   readonly digest: Digest;
   readonly eventLoop: EventLoop;
   readonly faultLog: FaultLog;
+  /** Without it, nothing is logged of dead timers. */
+  readonly deadTimerLog?: DeadTimerLog;
   /** Without a recorder nothing is recorded. */
   readonly recorder?: Recorder;
   /** A limit that is left out has its default. */

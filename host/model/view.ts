@@ -43,8 +43,9 @@ export interface RowPage {
   /** Asks for the next page; undefined: this is the last one. */
   readonly cursor: string | undefined;
   /**
-   * Milliseconds since 1970-01-01T00:00:00Z, set while a new definition of the view is being built: the rows are those of
-   * the previous definition, which folds no events since this time. Undefined: the rows are current.
+   * Milliseconds since 1970-01-01T00:00:00Z, set while a new definition of the view is being built, when the rows are those
+   * of the previous definition, and while the view has stopped: no events are folded since this time. Undefined: the rows are
+   * current.
    */
   readonly asOfMs: number | undefined;
 }

@@ -234,6 +234,7 @@ function servedEngine(
     limits: deployed ? sections.engine : developerLimits(sections.engine),
     timers: sections.timers,
     faultLog: log.entityFaults,
+    deadTimerLog: log.deadTimers,
   });
 }
 

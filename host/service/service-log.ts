@@ -1,7 +1,9 @@
 // ServiceLog sends the log entries of one thread of a service to the service's log: it limits the rate of the lines,
 // counts each failure once, and provides the logs that the engine and the HTTP server require.
+import type { DeadTimerLog } from '../engine/needs/dead-timer-log.ts';
 import type { FaultLog } from '../engine/needs/fault-log.ts';
 import type { HttpLog } from '../http/http-log.ts';
+import type { EntityRef } from '../model/entity.ts';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import { FaultReport } from '../model/fault-report.ts';
 import type { LimitCounters } from '../model/limit-counters.ts';
@@ -63,6 +65,20 @@ export class ServiceLog {
     this.write('warn', 'an entity failed', fields, fault);
   };
 
+  /** Receives the timers that have failed for the last time. */
+  readonly deadTimers: DeadTimerLog = ({ owner, name, target, command }, attempts, reason) => {
+    const fields = {
+      owner: owner === undefined ? 'service' : nameOf(owner),
+      name,
+      target: nameOf(target),
+      command,
+      attempts,
+      reason,
+      hint: "it fires again when it is set again, or after 'svc timers retry'",
+    };
+    this.write('warn', 'the timer is dead', fields);
+  };
+
   /** Receives the failures of requests. `FaultReport` adds the module's message, once for each failure. */
   readonly http: HttpLog = {
     warn: ({ err, guestMessage: _guestMessage, ...fields }, message) =>
@@ -71,4 +87,8 @@ export class ServiceLog {
       this.write('error', message, { ...fields, ...this.faults.fields(err) }, err),
     unlogged: (failure) => void this.faults.fields(failure),
   };
+}
+
+function nameOf({ component, id }: EntityRef): string {
+  return `${component}/${id}`;
 }

@@ -195,20 +195,28 @@ export class ViewFinder {
   }
 
   /** Reads the view's own rows. Damaged rows are built again. */
-  async #fromOwn({ reader, shared }: QueriedView, read: Read): Promise<RowPage> {
+  async #fromOwn(view: QueriedView, read: Read): Promise<RowPage> {
+    const { reader, shared } = view;
     try {
-      return await read(reader, undefined);
+      return await read(reader, await this.#asOfMs(view));
     } catch (error) {
       if (!isDamage(error)) throw error;
     }
     // The rows may be new since the reader has looked where they are.
     await reader.status();
     try {
-      return await read(reader, undefined);
+      return await read(reader, await this.#asOfMs(view));
     } catch (error) {
       if (isDamage(error)) shared.reportDamage();
       throw error;
     }
+  }
+
+  /** Returns up to when the rows of a view have events that has stopped; undefined: it follows the events. */
+  async #asOfMs({ reader, shared }: QueriedView): Promise<number | undefined> {
+    if (shared.state !== 'stopped') return undefined;
+    const status = await reader.status();
+    return status.state === 'missing' ? undefined : (status.foldedTo?.latestMs ?? 0);
   }
 
   close(): void {

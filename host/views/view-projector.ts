@@ -9,6 +9,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import type { GuestViews } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/views.ts';
+import { faultReason } from '../model/fault-reason.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import type { FoldedView } from './folded-view.ts';
 import { formerRows } from './former-rows.ts';
@@ -276,7 +277,8 @@ export class ViewProjector {
   #stopped({ folded, shared }: ProjectedView, stopped: ViewStopped): ProjectionEnd {
     shared.become('stopped');
     this.#stops.set(folded.id, stopped.at);
-    const problem = { kind: 'stopped', at: stopped.at, reason: stopped.message } as const;
+    const reason = faultReason(stopped.cause);
+    const problem = { kind: 'stopped', at: stopped.at, reason } as const;
     this.#needs.onProblem?.(folded.id, problem);
     const { entity, seq } = stopped.at;
     const { cause } = stopped;

@@ -2,6 +2,7 @@
 import { type EntityEngine, createEngine } from '../../host/engine/entity-engine.ts';
 import type { EngineLimits } from '../../host/engine/engine-limits.ts';
 import type { TimerSettings } from '../../host/engine/timer-settings.ts';
+import type { DeadTimerLog } from '../../host/engine/needs/dead-timer-log.ts';
 import type { Recorder } from '../../host/engine/needs/recorder.ts';
 import type { Metadata, Refusal, Reply } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../host/model/entity.ts';
@@ -21,6 +22,7 @@ export class EngineUnderTest {
   readonly journal: HeldJournal;
   readonly engine: EntityEngine;
   readonly faults: Logged[] = [];
+  readonly deadTimers: Parameters<DeadTimerLog>[] = [];
   nowMs = 1_700_000_000_000;
   seed = 0n;
   /** Number of times that the engine has yielded to the event loop. `turn`: what it waits for then. */
@@ -51,6 +53,7 @@ export class EngineUnderTest {
         },
       },
       faultLog: (entity, handler, fault) => this.faults.push({ entity, handler, fault }),
+      deadTimerLog: (...dead) => this.deadTimers.push(dead),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.timers === undefined ? {} : { timers: options.timers }),
       ...(options.recorder === undefined ? {} : { recorder: options.recorder }),

@@ -8,9 +8,10 @@
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import type { EntityRef } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import { faultReason } from '../../model/fault-reason.ts';
 import { type Firing, type FiringOutcome, isWaitingFor } from '../firing.ts';
 import type { Clock, RandomSource } from '../needs/clock.ts';
+import type { DeadTimerLog } from '../needs/dead-timer-log.ts';
 import type { Journal } from '../needs/journal.ts';
 import type { FiringEnd } from '../needs/timers.ts';
 import { retryPauseMs } from '../retry-pause.ts';
@@ -39,6 +40,7 @@ export interface FiringsNeeds {
   readonly commandProblem: (target: EntityRef, command: string) => string | undefined;
   /** Submits the command of a firing to its entity. Throws SvcError. */
   readonly submit: (firing: Firing) => EntityCall;
+  readonly deadTimerLog?: DeadTimerLog;
 }
 
 export class TimerFirings {
@@ -89,7 +91,7 @@ export class TimerFirings {
       if (!FAULTS_OF_MODULES.has(failure.code)) return { kind: 'unavailable', failure };
     }
     try {
-      return await this.#failed(firing, reasonOf(failure));
+      return await this.#failed(firing, faultReason(failure));
     } catch (error) {
       if (error instanceof SvcError) return { kind: 'unavailable', failure: error };
       throw error;
@@ -115,14 +117,8 @@ export class TimerFirings {
     const failure = await detached.append(target, { firing: { occurrence, end }, changes: [] });
     if (failure?.code === 'SVC_TIMER_GONE') return { kind: 'gone' };
     if (failure !== undefined) throw failure;
-    return end.kind === 'retry' ? { kind: 'retried', nextMs: end.nextMs } : { kind: 'dead' };
+    if (end.kind === 'retry') return { kind: 'retried', nextMs: end.nextMs };
+    this.#needs.deadTimerLog?.(timer, attempts, fault);
+    return { kind: 'dead' };
   }
-}
-
-function reasonOf(failure: unknown): string {
-  if (failure instanceof GuestFault) {
-    const { message, guestMessage } = failure;
-    return guestMessage === undefined ? message : `${message}: ${guestMessage}`;
-  }
-  return failure instanceof Error ? failure.message : String(failure);
 }

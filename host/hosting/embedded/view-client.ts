@@ -15,8 +15,8 @@ export interface Page<Row> {
   /** Pass it to the same query to get the next page; undefined: this is the last one. */
   readonly cursor: string | undefined;
   /**
-   * Milliseconds since 1970-01-01T00:00:00Z, while a new definition of the view is being built: the rows have no events
-   * after this time. Undefined: the rows are current.
+   * Milliseconds since 1970-01-01T00:00:00Z, while a new definition of the view is being built, and while the view has
+   * stopped: the rows have no events after this time. Undefined: the rows are current.
    */
   readonly asOfMs: number | undefined;
 }

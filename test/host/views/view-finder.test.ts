@@ -10,6 +10,9 @@ import { append, recordOf } from '../../suites/journal-suite.ts';
 import { DESCRIPTOR, ENTITY, VIEW, all, text } from './support/orders-view.ts';
 
 /** A finder over rows of customer `ada` with the totals 1 to 5. */
+/** When the latest event of the rows was recorded. */
+const LATEST_MS = 1_700_000_000_000;
+
 async function finderOf({ waitMs = 20, rows = 5, isLive = true } = {}) {
   const journal = new MemoryJournal();
   await append(journal, ENTITY, recordOf(1));
@@ -20,7 +23,7 @@ async function finderOf({ waitMs = 20, rows = 5, isLive = true } = {}) {
     key: `o${at}`,
     json: JSON.stringify({ customer: 'ada', total: at + 1 }),
   }));
-  await writer.put(changes, { position: '1', mark: undefined });
+  await writer.put(changes, { position: '1', mark: undefined, latestMs: LATEST_MS });
   while (!(await writer.prepareIndexes(100)));
   if (isLive) await writer.goLive();
   const shared = new SharedView();
@@ -202,6 +205,16 @@ describe('a query of a view', () => {
     await expect(waiting).rejects.toMatchObject({ code: 'SVC_VIEW_STOPPED' });
     await expect(all(finder, '2')).rejects.toMatchObject({ code: 'SVC_VIEW_STOPPED' });
     expect(await all(finder, '1')).toMatchObject({ rows: { length: 5 } });
+  });
+
+  test('that has stopped says up to when its rows have events', async () => {
+    const { finder, shared } = await finderOf();
+    expect(await all(finder)).toMatchObject({ rows: { length: 5 }, asOfMs: undefined });
+    shared.become('stopped');
+    expect(await all(finder)).toMatchObject({ rows: { length: 5 }, asOfMs: LATEST_MS });
+    expect(await all(finder, '1')).toMatchObject({ asOfMs: LATEST_MS });
+    shared.become('live');
+    expect(await all(finder)).toMatchObject({ asOfMs: undefined });
   });
 
   test('that has stopped before it was built fails with that', async () => {

@@ -163,6 +163,7 @@ describe('is put off', () => {
     expect(await it.fired(timer)).toBe('gone');
     expect(await it.fire(it.timerOf('a')!)).toEqual({ kind: 'dead' });
     expect(it.memory.timer(timer.number)).toMatchObject({ nextMs: undefined, attempts: 2 });
+    expect(it.deadTimers).toEqual([[expect.objectContaining({ owner: ref('a') }), 2, reason]]);
     expect(await it.outcome('a', 'history')).toEqual([]);
   });
 
