@@ -18,6 +18,8 @@ export const REASON_OPTION = {
 interface ChangeWords {
   /** A whole sentence, for stderr. */
   readonly done: string;
+  /** The sentence if no host runs on the folder, where it is another. */
+  readonly doneWithoutHost?: string;
   /** A whole sentence that says what there is not, and where to look. */
   readonly nothing: string;
 }
@@ -29,12 +31,12 @@ interface ChangeWords {
 export async function changeService(
   dir: string,
   request: ControlRequest,
-  { done, nothing }: ChangeWords,
+  { done, doneWithoutHost = done, nothing }: ChangeWords,
 ): Promise<ExitCode> {
   const { changeFolder } = await import('@svc/host/tools');
-  const { changed } = await changeFolder(dir, request);
+  const { changed, byHost } = await changeFolder(dir, request);
   if (!changed) throw new CommandFailure('SVC_NOT_IN_JOURNAL', nothing);
-  process.stderr.write(`${printable(done)}\n`);
+  process.stderr.write(`${printable(byHost ? done : doneWithoutHost)}\n`);
   return EXIT_CODE.ok;
 }
 

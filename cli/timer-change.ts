@@ -20,9 +20,10 @@ export function changeTimer(
   { done, what, kind }: TimerChange,
 ): Promise<ExitCode> {
   const of = readOwner(command, owner);
+  const whose = of === 'service' ? 'the service' : owner;
   const request = { kind, owner: of === 'service' ? null : of, name };
   return changeService(dir, request, {
-    done: `${done} timer '${name}' of ${owner}.`,
-    nothing: `The journal has no ${what} '${name}' of ${owner}. svc timers DIR lists the timers that it has.`,
+    done: `${done} timer '${name}' of ${whose}.`,
+    nothing: `The journal has no ${what} '${name}' of ${whose}. svc timers DIR lists the timers that it has.`,
   });
 }

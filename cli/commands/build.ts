@@ -1,5 +1,6 @@
 // svc build: compiles AssemblyScript to a component.
 import { basename, dirname, resolve } from 'node:path';
+import type { ModuleDescriptor } from '@svc/contract';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { loadCompiler } from '../compiler.ts';
@@ -141,12 +142,26 @@ async function printReport(
   seconds: number,
 ): Promise<void> {
   process.stderr.write(await problemLines(warnings));
-  const routes = descriptor.endpoints.flatMap((endpoint) => endpoint.routes);
   process.stderr.write(
     `${printable(written)}: ${Math.ceil(component.length / 1024)} KiB, ` +
-      `${counted(descriptor.entities.length, 'entity', 'entities')}, ${counted(routes.length, 'route', 'routes')}, ` +
-      `in ${seconds.toFixed(1)} s\n`,
+      `${declaredText(descriptor)}, in ${seconds.toFixed(1)} s\n`,
   );
+}
+
+/** Returns how much of each kind a module declares; what it has none of is named only if each module can be expected to have it. */
+function declaredText({
+  entities,
+  endpoints,
+  views = [],
+  consumers = [],
+}: ModuleDescriptor): string {
+  const routes = endpoints.flatMap((endpoint) => endpoint.routes);
+  return [
+    counted(entities.length, 'entity', 'entities'),
+    counted(routes.length, 'route', 'routes'),
+    ...(views.length === 0 ? [] : [counted(views.length, 'view')]),
+    ...(consumers.length === 0 ? [] : [counted(consumers.length, 'consumer')]),
+  ].join(', ');
 }
 
 function printJson(output: string, { component, descriptor, warnings }: BuiltComponent): void {

@@ -62,6 +62,8 @@ entities. It reads only, and may do so while a service runs on the folder.`,
     try {
       const found = inspection.consumers();
       if (consumer === undefined) return await printConsumers(dir!, found, output);
+      if (!found.some((one) => one.consumer === consumer))
+        throw new CommandFailure('SVC_NOT_IN_JOURNAL', unknownConsumer(consumer, found));
       const filter: LaneFilter = {
         state: state as LaneFilter['state'],
         entity: entity === undefined ? undefined : readEntity('consumers', entity),
@@ -76,6 +78,12 @@ entities. It reads only, and may do so while a service runs on the folder.`,
     }
   },
 );
+
+function unknownConsumer(consumer: string, found: readonly InspectedConsumer[]): string {
+  const names = found.map((one) => `'${one.consumer}'`).join(', ');
+  const there = names === '' ? 'No consumer has.' : `Those that have: ${names}.`;
+  return `No consumer '${consumer}' has handled events of this journal. ${there}`;
+}
 
 async function printConsumers(
   dir: string,

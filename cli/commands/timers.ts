@@ -54,6 +54,7 @@ It reads only, and may do so while a service runs on the folder.`,
       owner: owner === undefined ? undefined : readOwner('timers', owner),
       state: state as TimerFilter['state'],
     };
+    const isFiltered = (owner ?? state ?? after) !== undefined;
     const limitCount = readCount('--limit', limit ?? '100');
     let last = after === undefined ? 0 : readCount('--after', after);
     const { TimerInspection } = await import('@svc/host/tools');
@@ -82,7 +83,8 @@ It reads only, and may do so while a service runs on the folder.`,
     } finally {
       inspection.close();
     }
-    if (count === 0) process.stderr.write('There is no such timer.\n');
+    if (count === 0)
+      process.stderr.write(isFiltered ? 'There is no such timer.\n' : 'No timers.\n');
     if (damagedCount === 0) return EXIT_CODE.ok;
     throw new CommandFailure(
       'SVC_JOURNAL_CORRUPT',

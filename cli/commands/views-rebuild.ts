@@ -19,6 +19,7 @@ service builds them. Events that were skipped stay skipped.`,
       { kind: 'rebuild-view', view: view! },
       {
         done: `The rows of the view '${view}' are built again.`,
+        doneWithoutHost: `The rows of the view '${view}' are built again at the next start.`,
         nothing: `The service has no view '${view}'. svc views DIR lists the views that it has.`,
       },
     ),

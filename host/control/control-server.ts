@@ -4,8 +4,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Log } from '@svc/kit/log';
+import type { LogEntry } from '@svc/kit/log-entry';
 import { printableJson } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
+import type { EntityRef } from '../model/entity.ts';
 import {
   type ControlledService,
   type ControlRequest,
@@ -125,7 +127,7 @@ export class ControlServer {
           `The change was not made within ${changeTimeoutMs} ms. It may still be made: look before you ask again.`,
           'SVC_ANSWER_TIMED_OUT',
         );
-      const fields = { request: JSON.stringify(request), changed };
+      const fields = fieldsOf(request, changed);
       log({ level: 'info', message: 'an operator has asked for a change', fields });
       return { status: 200, body: { changed } };
     } finally {
@@ -137,6 +139,37 @@ export class ControlServer {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#options.log({ level: 'error', message: 'the control socket failed', fields: { reason } });
   }
+}
+
+/** Returns the fields of the log line about a change. */
+function fieldsOf(request: ControlRequest, changed: boolean): NonNullable<LogEntry['fields']> {
+  return { kind: request.kind, ...changedThing(request), changed };
+}
+
+function changedThing(request: ControlRequest): NonNullable<LogEntry['fields']> {
+  switch (request.kind) {
+    case 'cancel-timer':
+    case 'retry-timer': {
+      const { owner, name } = request;
+      return { owner: owner === null ? 'service' : nameOf(owner), name };
+    }
+    case 'rebuild-view':
+      return { view: request.view };
+    case 'skip-in-view': {
+      const { view, entity, seq, reason } = request;
+      return { view, entity: nameOf(entity), event: seq, reason };
+    }
+    case 'retry-lane':
+      return { consumer: request.consumer, entity: nameOf(request.entity) };
+    case 'skip-in-lane': {
+      const { consumer, entity, seq, reason } = request;
+      return { consumer, entity: nameOf(entity), event: seq, reason };
+    }
+  }
+}
+
+function nameOf({ component, id }: EntityRef): string {
+  return `${component}/${id}`;
 }
 
 /** Returns the body as text; undefined if it is too large. */

@@ -4,9 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Type } from 'typebox';
 import type { ServiceList } from '@svc/contract';
 import { buildStalePage } from '../../cli/console-page.ts';
 import { type Console, startConsole } from '../../console/server/console.ts';
+import { callOf, createService, defineEntity, Due } from '../../host/embed.ts';
 import { journalPath } from '../../host/storage/sqlite/journal-file.ts';
 import { openTimerReader } from '../../host/storage/sqlite/timer-reader.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
@@ -49,6 +51,24 @@ async function open(name: string, screen: string): Promise<WatchedPage> {
   });
   return watched;
 }
+
+const alarm = defineEntity({
+  component: 'alarm',
+  state: { manifest: 'alarm', schema: Type.Object({ rung: Type.Integer() }) },
+  event: {
+    manifest: 'alarm-event',
+    schema: Type.Union([Type.Object({ type: Type.Literal('rung') })]),
+  },
+  empty: () => ({ rung: 0 }),
+  apply: ({ rung }) => ({ rung: rung + 1 }),
+  commands: {
+    ring: {
+      input: Type.Integer(),
+      handle: (_state, _times, { persist }) => persist({ type: 'rung' }).thenReply(),
+    },
+  },
+  queries: { get: { reply: Type.Object({ rung: Type.Integer() }), handle: (state) => state } },
+});
 
 describe.skipIf(noBrowser !== undefined)('the console', () => {
   beforeAll(async () => {
@@ -110,6 +130,22 @@ describe.skipIf(noBrowser !== undefined)('the console', () => {
     const traces = await open('orders', 'traces');
     await traces.page.getByRole('link', { name: 'order.expire' }).click();
     await traces.page.getByRole('treeitem').getByText('timer', { exact: true }).waitFor();
+  });
+
+  test('only shows the timers of a service that a program embeds', async () => {
+    const service = await createService({
+      name: 'embedded',
+      dataFolder: join(folder, 'embedded'),
+      entities: [alarm],
+      schedules: [{ id: 'daily', due: Due.every(86_400_000), call: callOf(alarm, 'a').ring(1) }],
+      http: false,
+      log: 'none',
+      observability: { runningFolder },
+    });
+    onTestFinished(() => service.stop(0));
+    const { page } = await open('embedded', 'timers');
+    await page.getByText('daily').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
   });
 
   test('shows the reason of a parked event, and skips it', async () => {

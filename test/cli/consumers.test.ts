@@ -127,6 +127,14 @@ test.each([
   expect(lanes.map(({ entity }) => entity)).toEqual(expected);
 });
 
+test('names the consumers that there are when it is asked for another', async () => {
+  const { code, stdout, stderr } = await svc(data, 'ledgr', '-o', 'json');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain("No consumer 'ledgr' has handled events of this journal.");
+  expect(stderr).toMatch(/Those that have: .*'ledger'.*\[SVC_NOT_IN_JOURNAL\]\n$/);
+  expect((await svc(data, HOSTILE)).stderr).not.toContain('\u001b[2J');
+});
+
 test.each([
   [[data, '--state', 'parked'], 'with CONSUMER only'],
   [[data, 'ledger', '--state', 'dead'], "'retrying'"],

@@ -200,7 +200,10 @@ describe('a change of a timer', () => {
     });
     const before = Date.now();
     expect(await svcTimers('retry', dir, 'Cart/one/a b', 'remind')).toMatchObject({ code: 0 });
-    expect(await svcTimers('cancel', dir, 'service', 'nightly')).toMatchObject({ code: 0 });
+    expect(await svcTimers('cancel', dir, 'service', 'nightly')).toMatchObject({
+      code: 0,
+      stderr: "Cancelled timer 'nightly' of the service.\n",
+    });
     const reader = openTimerReader(journalPath(dir));
     const { timers } = reader.list({}, 0, 10);
     reader.close();
@@ -211,7 +214,7 @@ describe('a change of a timer', () => {
   test.each([
     ['cancel', 'Cart/one/a b', 'other', "no timer 'other' of Cart/one/a b"],
     ['cancel', 'Cart/three', 'expire', "no timer 'expire' of Cart/three"],
-    ['cancel', 'service', 'expire', "no timer 'expire' of service"],
+    ['cancel', 'service', 'expire', "no timer 'expire' of the service"],
     ['retry', 'Cart/one/a b', 'expire', "no dead timer 'expire'"],
   ])('%s of %s %s says that there is none', async (word, owner, name, message) => {
     const { code, stderr } = await svcTimers(word, data, owner, name);

@@ -15,6 +15,7 @@ const iso = (timeMs: number) => new Date(timeMs).toISOString();
 const Amount = Type.Object({ cents: Type.Integer() });
 const Place = Type.Object({ customer: Type.String(), cents: Type.Integer() });
 const OrderRow = Type.Object({
+  id: Type.String(),
   customer: Type.String(),
   cents: Type.Integer(),
   placedAt: Type.String({ format: 'date-time' }),
@@ -57,9 +58,11 @@ const orders = defineView({
   from: [
     {
       entity: order,
-      fold(row, event, { put, remove, keep, timeMs }) {
-        if (event.type === 'placed')
-          return put({ customer: event.customer, cents: event.cents, placedAt: iso(timeMs) });
+      fold(row, event, { put, remove, keep, entityId, timeMs }) {
+        if (event.type === 'placed') {
+          const { customer, cents } = event;
+          return put({ id: entityId, customer, cents, placedAt: iso(timeMs) });
+        }
         if (row === undefined) return keep();
         return event.type === 'changed' ? put({ ...row, cents: event.cents }) : remove();
       },
@@ -123,7 +126,7 @@ test('the list of a customer has each order, its changes, and what a later reque
     headers: { 'content-type': 'application/json' },
     body: '{"cents":1250}',
   });
-  const row = { customer: 'ada', cents: 1250, placedAt: expect.any(String) };
+  const row = { id: 'o1', customer: 'ada', cents: 1250, placedAt: expect.any(String) };
   expect([placed.status, await placed.json()]).toEqual([200, { orders: [row], next: '' }]);
 
   const position = placed.headers.get('svc-position')!;

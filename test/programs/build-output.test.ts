@@ -18,3 +18,10 @@ test('a source of another folder becomes a component in the working folder, and 
   expect(existsSync(join(cwd, 'index.wasm'))).toBe(true);
   expect(existsSync(join(cwd, 'assembly', 'index.wasm'))).toBe(false);
 });
+
+test('a view is in the sum of what was built', async () => {
+  const cwd = temporaryFolder();
+  const entry = join(import.meta.dirname, '../../fixtures/customer-orders/assembly/index.ts');
+  const built = await runSvc(['build', entry], { cwd });
+  expect(built.stderr).toMatch(/ KiB, 1 entity, 3 routes, 1 view, in /);
+});

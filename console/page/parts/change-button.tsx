@@ -1,5 +1,7 @@
 // ChangeButton: sends a change of the service to its control socket, after a second click, and with a reason where the change
-// needs one. It displays why a change was not made.
+// needs one. It displays why a change was not made. A service without a control socket, such as one that a program embeds,
+// has no buttons.
+import type { ServiceDescription } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { sendChange } from '../api.ts';
 import { problemOf } from '../loaded.ts';
@@ -7,7 +9,7 @@ import { announce } from '../store.ts';
 import { problemText } from './waiting.tsx';
 
 interface ChangeButtonProps {
-  readonly instanceId: string;
+  readonly service: Pick<ServiceDescription, 'instanceId' | 'control'>;
   /** Path of the control socket: '/timers/retry'. */
   readonly path: string;
   readonly change: object;
@@ -19,7 +21,11 @@ interface ChangeButtonProps {
 }
 
 export function ChangeButton(props: ChangeButtonProps) {
-  const { instanceId, path, change, label, needsReason = false, done } = props;
+  return props.service.control === null ? null : <SendingButton {...props} />;
+}
+
+function SendingButton(props: ChangeButtonProps) {
+  const { service, path, change, label, needsReason = false, done } = props;
   const [isAsked, setAsked] = useState(false);
   const [isSending, setSending] = useState(false);
   const [reason, setReason] = useState('');
@@ -34,7 +40,7 @@ export function ChangeButton(props: ChangeButtonProps) {
     setSending(true);
     const body = needsReason ? { ...change, reason } : change;
     try {
-      const isChanged = await sendChange(instanceId, path, body, stop.current.signal);
+      const isChanged = await sendChange(service.instanceId, path, body, stop.current.signal);
       setProblem(isChanged ? undefined : 'There was nothing to change any more.');
       announce(isChanged ? `${label}: done` : 'There was nothing to change any more.');
       setAsked(false);

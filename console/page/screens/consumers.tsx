@@ -22,12 +22,13 @@ const LISTED_EVERY_MS = 2000;
 const LANES_A_PAGE = 50;
 
 export function ConsumersScreen({
-  service: { instanceId },
+  service,
   consumer,
 }: {
   readonly service: ServiceDescription;
   readonly consumer: string | undefined;
 }) {
+  const { instanceId } = service;
   const path = observed(instanceId, 'consumers');
   const { value, problem } = useLoaded<ConsumerList>(path, (signal) => getJson(path, signal), {
     everyMs: LISTED_EVERY_MS,
@@ -54,7 +55,7 @@ export function ConsumersScreen({
           </li>
         ))}
       </ul>
-      {chosen !== undefined && <Lanes key={chosen} instanceId={instanceId} consumer={chosen} />}
+      {chosen !== undefined && <Lanes key={chosen} service={service} consumer={chosen} />}
     </>
   );
 }
@@ -86,15 +87,15 @@ function ConsumerRow({
 }
 
 function Lanes({
-  instanceId,
+  service,
   consumer,
 }: {
-  readonly instanceId: string;
+  readonly service: ServiceDescription;
   readonly consumer: string;
 }) {
   // The pages up to the displayed one, each as the number after which it begins.
   const [pages, setPages] = useState<readonly number[]>([0]);
-  const path = `${observed(instanceId, 'consumers', consumer)}?limit=${LANES_A_PAGE}&after=${pages.at(-1)!}`;
+  const path = `${observed(service.instanceId, 'consumers', consumer)}?limit=${LANES_A_PAGE}&after=${pages.at(-1)!}`;
   const { value, problem, reload } = useLoaded<LaneList>(path, (signal) => getJson(path, signal), {
     everyMs: LISTED_EVERY_MS,
     keepsOld: true,
@@ -108,7 +109,7 @@ function Lanes({
       <ul class="work-list">
         {value?.lanes.map((lane) => (
           <li key={`${lane.entity.component}/${lane.entity.id}`}>
-            <LaneRow lane={lane} instanceId={instanceId} consumer={consumer} reload={reload} />
+            <LaneRow lane={lane} service={service} consumer={consumer} reload={reload} />
           </li>
         ))}
       </ul>
@@ -138,15 +139,16 @@ function Lanes({
 
 function LaneRow({
   lane: { entity, event, state, next, attempts, reason },
-  instanceId,
+  service,
   consumer,
   reload,
 }: {
   readonly lane: ObservedLane;
-  readonly instanceId: string;
+  readonly service: ServiceDescription;
   readonly consumer: string;
   readonly reload: () => void;
 }) {
+  const { instanceId } = service;
   const { component, id } = entity;
   return (
     <article class={`card work-row ${state === 'parked' ? 'is-dead' : ''}`}>
@@ -169,14 +171,14 @@ function LaneRow({
       {state === 'parked' && (
         <p class="actions">
           <ChangeButton
-            instanceId={instanceId}
+            service={service}
             path="/consumers/retry"
             change={{ consumer, entity }}
             label="Retry"
             done={reload}
           />
           <ChangeButton
-            instanceId={instanceId}
+            service={service}
             path="/consumers/skip"
             change={{ consumer, entity, seq: event }}
             label="Skip"

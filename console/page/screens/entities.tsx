@@ -112,12 +112,7 @@ function Entity({
         />
       ) : (
         <>
-          <EntityTimers
-            key={`timers ${key}`}
-            instanceId={instanceId}
-            component={component}
-            id={id}
-          />
+          <EntityTimers key={`timers ${key}`} service={service} component={component} id={id} />
           <EntityJournalTab
             key={key}
             service={service}

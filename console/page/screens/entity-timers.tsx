@@ -1,5 +1,5 @@
 // EntityTimers: the timers that belong to an entity, above its journal; nothing if there are none.
-import type { TimerList } from '@svc/contract';
+import type { ServiceDescription, TimerList } from '@svc/contract';
 import { getJson, observed } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { amountText } from '../view/number-text.ts';
@@ -9,16 +9,16 @@ const LISTED_EVERY_MS = 3000;
 const TIMERS_SHOWN = 20;
 
 export function EntityTimers({
-  instanceId,
+  service,
   component,
   id,
 }: {
-  readonly instanceId: string;
+  readonly service: ServiceDescription;
   readonly component: string;
   readonly id: string;
 }) {
   const owner = new URLSearchParams({ component, id, limit: String(TIMERS_SHOWN) });
-  const path = `${observed(instanceId, 'timers')}?${owner}`;
+  const path = `${observed(service.instanceId, 'timers')}?${owner}`;
   const { value, reload } = useLoaded<TimerList>(path, (signal) => getJson(path, signal), {
     everyMs: LISTED_EVERY_MS,
   });
@@ -30,7 +30,7 @@ export function EntityTimers({
       <ul class="work-list">
         {value.timers.map((timer) => (
           <li key={timer.number}>
-            <TimerRow timer={timer} instanceId={instanceId} reload={reload} />
+            <TimerRow timer={timer} service={service} reload={reload} />
           </li>
         ))}
       </ul>

@@ -17,12 +17,13 @@ const TIMERS_A_PAGE = 50;
 const STATES = [undefined, 'pending', 'dead'] as const;
 
 export function TimersScreen({
-  service: { instanceId },
+  service,
   state,
 }: {
   readonly service: ServiceDescription;
   readonly state: 'pending' | 'dead' | undefined;
 }) {
+  const { instanceId } = service;
   // The pages up to the displayed one, each as the number after which it begins.
   const [pages, setPages] = useState<readonly number[]>([0]);
   const filter = state === undefined ? '' : `&state=${state}`;
@@ -64,7 +65,7 @@ export function TimersScreen({
       <ul class="work-list">
         {value?.timers.map((timer) => (
           <li key={timer.number}>
-            <TimerRow timer={timer} instanceId={instanceId} reload={reload} />
+            <TimerRow timer={timer} service={service} reload={reload} />
           </li>
         ))}
       </ul>
@@ -94,14 +95,15 @@ export function TimersScreen({
 
 export function TimerRow({
   timer,
-  instanceId,
+  service,
   reload,
 }: {
   readonly timer: ObservedTimer;
-  readonly instanceId: string;
+  readonly service: ServiceDescription;
   readonly reload: () => void;
 }) {
   const { owner, name, target, command, state, due, next, attempts, schedule, fault } = timer;
+  const { instanceId } = service;
   const change = { owner, name };
   return (
     <article class={`card work-row is-${state}`}>
@@ -138,7 +140,7 @@ export function TimerRow({
       <p class="actions">
         {state === 'dead' && (
           <ChangeButton
-            instanceId={instanceId}
+            service={service}
             path="/timers/retry"
             change={change}
             label="Retry"
@@ -146,7 +148,7 @@ export function TimerRow({
           />
         )}
         <ChangeButton
-          instanceId={instanceId}
+          service={service}
           path="/timers/cancel"
           change={change}
           label="Cancel"

@@ -53,7 +53,7 @@ export function ViewsScreen({
           <li key={one.view}>
             <ViewRow
               view={one}
-              instanceId={instanceId}
+              service={service}
               isChosen={one.view === chosen?.view}
               reload={reload}
             />
@@ -88,15 +88,16 @@ export function ViewsScreen({
 
 function ViewRow({
   view: { view, state, lagRecords, progress, problem, skipped, sources },
-  instanceId,
+  service,
   isChosen,
   reload,
 }: {
   readonly view: ObservedView;
-  readonly instanceId: string;
+  readonly service: ServiceDescription;
   readonly isChosen: boolean;
   readonly reload: () => void;
 }) {
+  const { instanceId } = service;
   const event = problem?.event;
   return (
     <article class={`card work-row ${problem === null ? '' : 'is-dead'}`}>
@@ -134,7 +135,7 @@ function ViewRow({
       <p class="actions">
         {event && (
           <ChangeButton
-            instanceId={instanceId}
+            service={service}
             path="/views/skip"
             change={{
               view,
@@ -147,7 +148,7 @@ function ViewRow({
           />
         )}
         <ChangeButton
-          instanceId={instanceId}
+          service={service}
           path="/views/rebuild"
           change={{ view }}
           label="Build again"

@@ -13,7 +13,8 @@ test('a customer has a list of orders', async () => {
     customer: 'ada',
     since: '2026-01-15T00:00:00Z',
   });
-  expect(rows).toEqual([{ customer: 'ada', cents: 700, placedAt: '2026-02-01T00:00:00.000Z' }]);
+  const placedAt = '2026-02-01T00:00:00.000Z';
+  expect(rows).toEqual([{ id: 'o2', customer: 'ada', cents: 700, placedAt }]);
   const page = await api.get('/customers/ada/orders');
   expect(page.json.rows).toHaveLength(2);
 });

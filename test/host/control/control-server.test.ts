@@ -93,31 +93,50 @@ function post(path: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-test.each<ControlRequest>([
-  CANCEL,
-  { kind: 'retry-timer', owner: { component: 'order', id: 'a/b "c"' }, name: 'expire' },
-  { kind: 'rebuild-view', view: 'orders' },
-  {
-    kind: 'skip-in-view',
-    view: 'orders',
-    entity: { component: 'order', id: 'a' },
-    seq: 3,
-    reason: 'known',
-  },
-  { kind: 'retry-lane', consumer: 'ledger', entity: { component: 'order', id: 'a' } },
-  {
-    kind: 'skip-in-lane',
-    consumer: 'ledger',
-    entity: { component: 'order', id: 'a' },
-    seq: 1,
-    reason: '',
-  },
-])('carries out a request, and logs it: %j', async (request) => {
+test.each<readonly [ControlRequest, object]>([
+  [CANCEL, { kind: 'cancel-timer', owner: 'service', name: 'nightly' }],
+  [
+    { kind: 'retry-timer', owner: { component: 'order', id: 'a/b "c"' }, name: 'expire' },
+    { kind: 'retry-timer', owner: 'order/a/b "c"', name: 'expire' },
+  ],
+  [
+    { kind: 'rebuild-view', view: 'orders' },
+    { kind: 'rebuild-view', view: 'orders' },
+  ],
+  [
+    {
+      kind: 'skip-in-view',
+      view: 'orders',
+      entity: { component: 'order', id: 'a' },
+      seq: 3,
+      reason: 'known',
+    },
+    { kind: 'skip-in-view', view: 'orders', entity: 'order/a', event: 3, reason: 'known' },
+  ],
+  [
+    { kind: 'retry-lane', consumer: 'ledger', entity: { component: 'order', id: 'a' } },
+    { kind: 'retry-lane', consumer: 'ledger', entity: 'order/a' },
+  ],
+  [
+    {
+      kind: 'skip-in-lane',
+      consumer: 'ledger',
+      entity: { component: 'order', id: 'a' },
+      seq: 1,
+      reason: '',
+    },
+    { kind: 'skip-in-lane', consumer: 'ledger', entity: 'order/a', event: 1, reason: '' },
+  ],
+])('carries out a request, and logs it: %j', async (request, fields) => {
   const served = await serve();
   expect(await ask(served, request)).toMatchObject({ status: 200, json: { changed: true } });
   expect(served.requests).toEqual([request]);
-  expect(served.log).toMatchObject([
-    { level: 'info', fields: { request: JSON.stringify(request), changed: true } },
+  expect(served.log).toEqual([
+    {
+      level: 'info',
+      message: 'an operator has asked for a change',
+      fields: { ...fields, changed: true },
+    },
   ]);
 });
 

@@ -2,7 +2,9 @@
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import { type Awaitable, type Refusal, refusal } from '../../../model/call.ts';
 import { readFailure } from '../../../model/call-failure.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import type { RowPage } from '../../../model/view.ts';
+import { printable } from '../binary/printable.ts';
 import { liftOption, lowerStrings, storeEvent, storeRefusal } from './canonical-values.ts';
 import type { GuestMemory } from './guest-memory.ts';
 import {
@@ -112,10 +114,12 @@ export function findRows(
     storePage(memory, address, refusal('BAD_REQUEST', `the limit must be 1 to ${PAGE_MAX}`));
     return;
   }
-  if (calls.find === undefined) {
-    storeDenied(memory, address, 'the service has no views');
-    return;
-  }
+  // An error would pass for an answer to whoever has sent the request.
+  if (calls.find === undefined)
+    throw new GuestFault(
+      'value',
+      `The module queries the view '${printable(viewText, 100)}', and registers no view.`,
+    );
   const { find } = calls;
   return settled(
     target,
@@ -145,10 +149,4 @@ function storePage(memory: GuestMemory, address: number, outcome: RowPage | Refu
   if (cursor !== undefined) memory.storeString(address + 20, cursor);
   memory.storeU8(address + 32, asOfMs === undefined ? 0 : 1);
   if (asOfMs !== undefined) memory.storeU64(address + 40, BigInt(asOfMs));
-}
-
-function storeDenied(memory: GuestMemory, address: number, text: string): void {
-  memory.storeU8(address, 1);
-  memory.storeU8(address + 8, CALL_ERROR.denied);
-  memory.storeString(address + 12, text);
 }

@@ -98,10 +98,12 @@ test.each([0, 1001, -1])('the limit %s is refused, and nobody is asked', async (
   expect(text(RESULT + 24)).toBe('the limit must be 1 to 1000');
 });
 
-test('a service without views denies it', async () => {
-  const { bytes, text } = await found(undefined);
-  expect([bytes[RESULT], bytes[RESULT + 8]]).toEqual([1, 1]);
-  expect(text(RESULT + 12)).toBe('the service has no views');
+test('a module without views must not ask', async () => {
+  const fault = await faultOf(() => found(undefined));
+  expect(fault).toMatchObject({
+    faultCause: 'value',
+    message: expect.stringMatching(/^The module queries the view '.+', and registers no view\.$/),
+  });
 });
 
 test.each([
