@@ -2,6 +2,7 @@
 import type { DeliveredEvent, DeliveryOutcome } from '../consumers/delivery.ts';
 import { FailedCall, type HandleEvent } from '../http/requests/event-handler.ts';
 import type { Refusal } from '../model/call.ts';
+import { faultReason } from '../model/fault-reason.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { callFailure } from '../model/call-failure.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -55,7 +56,7 @@ export async function deliverEvent(
     const isPassing =
       cause instanceof GuestFault &&
       (failure instanceof FailedCall || PASSING.has(cause.faultCause));
-    return { outcome: { kind: isPassing ? 'interrupted' : 'park', reason: reasonOf(cause) } };
+    return { outcome: { kind: isPassing ? 'interrupted' : 'park', reason: faultReason(cause) } };
   }
 }
 
@@ -78,12 +79,4 @@ function unavailable(failure: unknown): DeliveryAnswer {
   // A service that is stopping is no failure: the event is delivered after the next start.
   if (code === 'SVC_STOPPING') return DELIVERY_AWAY;
   return { ...DELIVERY_AWAY, failure: `${message} [${code}]` };
-}
-
-function reasonOf(failure: unknown): string {
-  if (!(failure instanceof GuestFault)) return String(failure);
-  const { message, guestMessage } = failure;
-  // The rest is a stack, which the log has.
-  const [first] = guestMessage?.split('\n') ?? [];
-  return first === undefined ? message : `${message}: ${first}`;
 }

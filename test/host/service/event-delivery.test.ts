@@ -76,6 +76,14 @@ describe('an event', () => {
     });
   });
 
+  test('is parked with the words of the module, and where it has aborted', async () => {
+    const guestMessage = 'abort: boom at assembly/ledger.ts:37:39';
+    const fault = new GuestFault('trap', 'The module trapped: unreachable.', { guestMessage });
+    expect(await delivered(rejecting(fault))).toMatchObject({
+      outcome: { kind: 'park', reason: 'boom (assembly/ledger.ts:37:39)' },
+    });
+  });
+
   test.each([
     ['its time is over', new GuestFault('time', 'late', { limit: 'request-time' })],
     ['memory is lacking', new GuestFault('memory', 'none left')],
