@@ -37,6 +37,7 @@ import { ShardAnswers } from '../shards/shard-answers.ts';
 import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
 import type { ListenWords } from '@svc/kit/listen';
+import { SvcError } from '@svc/kit/svc-error';
 import { systemRandom, systemClock, systemDigest } from '../system.ts';
 import {
   deliverEvent,
@@ -105,6 +106,7 @@ export class ServedGuest {
   readonly #timers: readonly NodeJS.Timeout[];
   /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
   #graceEndMs = 0;
+  #isClosing = false;
 
   constructor(options: ServedGuestOptions) {
     const { guest, deployed, log, numbers, budgets, index, views, createServer } = options;
@@ -183,17 +185,35 @@ export class ServedGuest {
     return firedCommand(this.engine, firing, this.#firings);
   }
 
-  /** Lets a consumer handle an event, until the engine is closed. Never rejects. */
+  /**
+   * Lets a consumer handle an event. Never rejects. From the beginning of `close`, no event is handled, and one that is under
+   * way is delivered again, unless its consumer is done.
+   */
   async deliver(delivery: Delivery): Promise<DeliveryAnswer> {
     const { consumer: id, event } = delivery;
     const consumer = this.#guest.descriptor.consumers?.find((one) => one.id === id);
     // While a module is being replaced, an event may be on its way that only the other module handles.
-    if (
-      this.#handleEvent === undefined ||
-      consumer?.sources.includes(event.entity.component) !== true
-    )
-      return DELIVERY_AWAY;
-    return deliverEvent(this.#handleEvent, delivery, this.#log);
+    const handleEvent = this.#handleEvent;
+    const isHandled = consumer?.sources.includes(event.entity.component) === true;
+    if (handleEvent === undefined || !isHandled || this.#isClosing) return DELIVERY_AWAY;
+    return deliverEvent(this.#untilClosing(handleEvent), delivery, this.#log);
+  }
+
+  /** Rejects with SVC_STOPPING instead of an outcome that the closing of engine and guest may have caused. */
+  #untilClosing(handleEvent: HandleEvent): HandleEvent {
+    const check = (): void => {
+      if (this.#isClosing) throw new SvcError('SVC_STOPPING', 'The module was closed.');
+    };
+    return async (...delivery) => {
+      try {
+        const answer = await handleEvent(...delivery);
+        if (answer.kind !== 'done') check();
+        return answer;
+      } catch (failure) {
+        check();
+        throw failure;
+      }
+    };
   }
 
   /** Refuses further requests, finishes those in flight, and cuts the rest after `graceMs` milliseconds. */
@@ -207,6 +227,7 @@ export class ServedGuest {
    * still fold events: for calls that wait for their entity, and to check the states of entities that leave memory.
    */
   async close(): Promise<void> {
+    this.#isClosing = true;
     for (const timer of this.#timers) clearInterval(timer);
     const leftMs = Math.max(0, this.#graceEndMs - performance.now());
     if (leftMs === 0) this.engine.cancel();

@@ -14,10 +14,11 @@ import { serveWork, type WorkKind } from '../shards/work-link.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
-import type { Delivery } from './event-delivery.ts';
+import { type Delivery, DELIVERY_AWAY } from './event-delivery.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
 import type { Firing } from '../engine/firing.ts';
+import type { FiringAnswer } from '../timers/firing-answer.ts';
 import type { ViewFinder } from '../views/view-finder.ts';
 
 type Resources = Extract<ToShard, { kind: 'serve' }>;
@@ -73,9 +74,17 @@ function work(kind: WorkKind, port: MessagePort): void {
   if (guest === undefined) return port.close();
   switch (kind) {
     case 'firings':
-      return serveWork(port, (firing: Firing) => guest.fire(firing));
+      return serveWork(
+        port,
+        (firing: Firing) => guest.fire(firing),
+        (failure): FiringAnswer => ({ outcome: 'unavailable', reason: String(failure) }),
+      );
     case 'deliveries':
-      return serveWork(port, (delivery: Delivery) => guest.deliver(delivery));
+      return serveWork(
+        port,
+        (delivery: Delivery) => guest.deliver(delivery),
+        (failure) => ({ ...DELIVERY_AWAY, failure: String(failure) }),
+      );
   }
 }
 

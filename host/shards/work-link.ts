@@ -1,7 +1,8 @@
 // WorkLink carries work from a dispatcher's thread to a shard, such as firings of timers, and the answers back, over a port of
 // its own. What is sent in one turn of the event loop goes in one message, since a message costs as much as the work.
 //
-// Invariant: all work is answered. What the shard does not answer, because its port is closed, gets the answer `away`.
+// Invariant: all work is answered. What the shard does not answer, because its port is closed or its code has failed, gets the
+// answer `away`.
 import type { MessagePort } from 'node:worker_threads';
 
 /** Kinds of work, each with a link of its own. */
@@ -62,15 +63,18 @@ export class WorkLink<Work, Answer> {
   }
 }
 
-/** The shard's end: executes what arrives with `execute`, which never rejects. */
+/** The shard's end: executes what arrives. `away`: makes the answer to work whose execution rejects, of the failure. */
 export function serveWork<Work, Answer>(
   port: MessagePort,
   execute: (work: Work) => Promise<Answer>,
+  away: (failure: unknown) => Answer,
 ): void {
   const answered = new Batch<SentAnswer<Answer>>(port);
   port.on('message', (sent: readonly SentWork<Work>[]) => {
     for (const { id, work } of sent)
-      void execute(work).then((answer) => answered.add({ id, answer }));
+      void execute(work)
+        .catch(away)
+        .then((answer) => answered.add({ id, answer }));
   });
 }
 

@@ -34,11 +34,15 @@ async function dispatching(decide: (delivery: Delivery) => DeliveryOutcome = () 
     relink: () => link(),
   });
   const link = () =>
-    serveWork<Delivery, DeliveryAnswer>(dispatch.link(0), async (delivery) => {
-      const { entity, seq } = delivery.event;
-      delivered.push(`${delivery.consumer} ${entity.id} ${seq}`);
-      return { outcome: decide(delivery) };
-    });
+    serveWork<Delivery, DeliveryAnswer>(
+      dispatch.link(0),
+      async (delivery) => {
+        const { entity, seq } = delivery.event;
+        delivered.push(`${delivery.consumer} ${entity.id} ${seq}`);
+        return { outcome: decide(delivery) };
+      },
+      (failure) => expect.unreachable(String(failure)),
+    );
   onTestFinished(async () => {
     await dispatch.stop(1_000);
     await journal.close();

@@ -1,11 +1,18 @@
 // A guest as shards and programs serve it: a real engine, journal and HTTP server in this thread.
 import { Type } from 'typebox';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { defineEndpoint, defineEntity, get } from '../../../host/embed.ts';
+import {
+  type ConsumerDefinition,
+  defineConsumer,
+  defineEndpoint,
+  defineEntity,
+  get,
+} from '../../../host/embed.ts';
 import { createEmbeddedGuest } from '../../../host/hosting/embedded/embedded-guest.ts';
 import { createHttpServer } from '../../../host/http/http-server.ts';
 import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import { requestBudgets } from '../../../host/model/request-budgets.ts';
+import type { Delivery } from '../../../host/service/event-delivery.ts';
 import { SECTION_DEFAULTS } from '../../../host/service/section-settings.ts';
 import { ServedGuest } from '../../../host/service/served-guest.ts';
 import { ServiceLog } from '../../../host/service/service-log.ts';
@@ -58,11 +65,16 @@ interface Options {
   readonly deployed?: boolean;
   readonly index?: number;
   readonly origins?: readonly string[];
+  readonly consumers?: readonly ConsumerDefinition[];
 }
 
-function served({ deployed = false, index = 0, origins = [] }: Options = {}) {
+function served({ deployed = false, index = 0, origins = [], consumers = [] }: Options = {}) {
   const request = held();
-  const guest = createEmbeddedGuest({ entities: [counter], endpoints: [request.endpoint] });
+  const guest = createEmbeddedGuest({
+    entities: [counter],
+    endpoints: [request.endpoint],
+    consumers,
+  });
   const lines: LogEntry[] = [];
   const sections = {
     ...SECTION_DEFAULTS,
@@ -170,5 +182,66 @@ describe('a stop', () => {
     await it.stop(60_000);
     await it.close();
     expect(vi.getTimerCount()).toBe(before);
+  });
+});
+
+/** Serves a consumer that answers when the test says so. */
+function consuming() {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<'fail' | 'done'>();
+  const ledger = defineConsumer({
+    id: 'ledger',
+    start: 'beginning',
+    on: [
+      {
+        entity: counter,
+        async handle(_event, { done }) {
+          begun.resolve();
+          if ((await ended.promise) === 'fail') throw new Error('The module was closed.');
+          return done();
+        },
+      },
+    ],
+  });
+  return { ...served({ consumers: [ledger] }), begun: begun.promise, end: ended.resolve };
+}
+
+describe('an event for a consumer', () => {
+  const delivery: Delivery = {
+    consumer: 'ledger',
+    event: {
+      entity: { component: 'counter', id: 'a' },
+      seq: 1,
+      timeMs: 1,
+      event: { manifest: 'counter-event', json: '{"type":"added"}' },
+      seed: 1n,
+      trace: undefined,
+    },
+    round: 0,
+  };
+  const AWAY = { outcome: { kind: 'unavailable' } };
+
+  test('that the closing of the guest cuts off is delivered again, and no other is taken', async () => {
+    const { it, lines, begun, end } = consuming();
+    const cut = it.deliver(delivery);
+    await begun;
+    await it.stop(0);
+    const closed = it.close();
+    expect(await it.deliver(delivery)).toEqual(AWAY);
+    end('fail');
+    expect(await cut).toEqual(AWAY);
+    await closed;
+    expect(lines).toEqual([]);
+  });
+
+  test('that is done while the guest is being closed is done', async () => {
+    const { it, begun, end } = consuming();
+    const handled = it.deliver(delivery);
+    await begun;
+    await it.stop(0);
+    const closed = it.close();
+    end('done');
+    expect(await handled).toEqual({ outcome: { kind: 'done' } });
+    await closed;
   });
 });

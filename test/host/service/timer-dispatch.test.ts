@@ -47,10 +47,14 @@ async function opened(dir: string): Promise<{ file: SqliteJournal; journal: Jour
 /** Executes firings that arrive at a shard's end of a link. */
 function shard(port: MessagePort, fire = async (_firing: Firing) => settled): Firing[] {
   const fired: Firing[] = [];
-  serveWork<Firing, FiringAnswer>(port, (firing) => {
-    fired.push(firing);
-    return fire(firing);
-  });
+  serveWork<Firing, FiringAnswer>(
+    port,
+    (firing) => {
+      fired.push(firing);
+      return fire(firing);
+    },
+    (failure) => expect.unreachable(String(failure)),
+  );
   onTestFinished(() => port.close());
   return fired;
 }

@@ -13,8 +13,10 @@ function linked() {
 test('work is answered, in whichever order the shard has done it', async () => {
   const { link, port } = linked();
   const slow = Promise.withResolvers<string>();
-  serveWork<string, string>(port, (work) =>
-    work === 'slow' ? slow.promise : Promise.resolve(work),
+  serveWork<string, string>(
+    port,
+    (work) => (work === 'slow' ? slow.promise : Promise.resolve(work)),
+    String,
   );
   const first = link.send('slow');
   expect(await link.send('quick')).toBe('quick');
@@ -26,7 +28,7 @@ test('work of one turn of the event loop is one message, and so are its answers'
   const { link, port } = linked();
   let messages = 0;
   port.on('message', () => messages++);
-  serveWork<string, string>(port, async (work) => work.toUpperCase());
+  serveWork<string, string>(port, async (work) => work.toUpperCase(), String);
   const answers = await Promise.all(['a', 'b', 'c'].map((work) => link.send(work)));
   expect(answers).toEqual(['A', 'B', 'C']);
   expect(await link.send('d')).toBe('D');
@@ -35,7 +37,7 @@ test('work of one turn of the event loop is one message, and so are its answers'
 
 test('work that waits when the link is closed, and all later work, is away', async () => {
   const { link, port } = linked();
-  serveWork<string, string>(port, () => new Promise(() => {}));
+  serveWork<string, string>(port, () => new Promise(() => {}), String);
   const waiting = link.send('a');
   link.close();
   expect([await waiting, await link.send('b')]).toEqual(['away', 'away']);
@@ -43,10 +45,26 @@ test('work that waits when the link is closed, and all later work, is away', asy
 
 test('work that a shard leaves behind when it ends is away', async () => {
   const { link, port } = linked();
-  serveWork<string, string>(port, () => new Promise(() => {}));
+  serveWork<string, string>(port, () => new Promise(() => {}), String);
   const waiting = link.send('a');
   await once(port, 'message');
   port.close();
   expect(await waiting).toBe('away');
   expect(await link.send('b')).toBe('away');
+});
+
+test('work that the shard fails to execute is answered with what it makes of the failure', async () => {
+  const { link, port } = linked();
+  serveWork<string, string>(
+    port,
+    async (work) => {
+      if (work === 'bad') throw new Error('a bug');
+      return work;
+    },
+    (failure) => `away: ${String(failure)}`,
+  );
+  expect(await Promise.all([link.send('bad'), link.send('good')])).toEqual([
+    'away: Error: a bug',
+    'good',
+  ]);
 });
