@@ -7,7 +7,7 @@ export interface ConsumerSettings {
   readonly aheadMax: number;
   /** UTF-16 units of JSON text of these events, of all consumers of the service together; each may exceed its share by one page. */
   readonly aheadUnitsMax: number;
-  /** Parked lanes with which a consumer still continues. */
+  /** Entities whose events may be parked while the consumer still continues. With twice as many that are parked or wait for another attempt, it reads no further events. */
   readonly parkedMax: number;
   /** Time in which a consumer has to answer, in milliseconds. */
   readonly answerTimeoutMs: number;
@@ -48,7 +48,7 @@ export const CONSUMER_SETTINGS_RANGE: Readonly<
   inFlight: [1, 10_000],
   aheadMax: [1, 1_000_000],
   aheadUnitsMax: [65_536, 1_073_741_824],
-  parkedMax: [0, 10_000_000],
+  parkedMax: [1, 10_000_000],
   answerTimeoutMs: [1, DURATION_MS_MAX],
   attemptsMax: [1, 1_000_000],
   retryPauseMs: [1, DURATION_MS_MAX],

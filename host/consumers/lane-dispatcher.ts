@@ -3,8 +3,8 @@
 //
 // Invariants
 // D1  At most `inFlight` lanes run, and each delivers one event at a time.
-// D2  At most `aheadMax` events are read ahead of the position up to which all are settled. Nothing is read while more
-//     than `parkedMax` lanes are stored, and nothing is delivered while more than these are parked.
+// D2  At most `aheadMax` events are read ahead of the position up to which all are settled. Nothing is delivered while more
+//     than `parkedMax` lanes are parked, and nothing is read while more than twice as many wait, parked ones included.
 // D3  The position that is stored is never past an event that is not settled, unless its lane is stored with it. After a
 //     crash, an event may be delivered again, with those of its entity that follow it; none is skipped.
 import { SvcError } from '@svc/kit/svc-error';
@@ -20,6 +20,10 @@ import { ReadAhead, type ReadPage } from './read-ahead.ts';
 
 /** Records of a page of the feed at most. The position moves by whole pages. */
 const PAGE = 100;
+/** Parts of `aheadMax` that are read as pages, at least: the events after a settled page do not wait for those of the next. */
+const PAGES_AHEAD_MIN = 4;
+/** Lanes with a row with which a consumer still reads, in multiples of `parkedMax`. */
+const STORED_PER_PARKED = 2;
 /** Lanes of a page that is read at the start. */
 const STORED_PAGE = 1_000;
 /** Longest sleep, and pause after a failure, in milliseconds. */
@@ -46,7 +50,10 @@ export class LaneDispatcher {
   #storedPosition: Position;
   #running = 0;
   #isAtEnd = false;
+  /** Whether too many lanes are parked. */
   #isStalled = false;
+  /** Whether too many lanes wait. */
+  #isFull = false;
   /** When the feed may be read again after a failure, by the monotonic clock. */
   #readAtMs = -Infinity;
   /** When the next settlement may be written, by the monotonic clock. */
@@ -94,9 +101,10 @@ export class LaneDispatcher {
     return this.#ahead.events;
   }
 
-  /** SVC_CONSUMER_STALLED while more lanes are parked than allowed. */
+  /** SVC_CONSUMER_STALLED while more lanes are parked, or wait, than allowed. */
   get failure(): SvcError | undefined {
-    return this.#isStalled ? this.#stalled() : undefined;
+    if (this.#isStalled) return this.#stalled();
+    return this.#isFull ? this.#full() : undefined;
   }
 
   start(): void {
@@ -222,14 +230,14 @@ export class LaneDispatcher {
       (!this.#isAtEnd || this.#lanes.hasRejoined) &&
       !this.#isStalled &&
       monotonicMs >= this.#readAtMs &&
-      this.#lanes.stored <= settings.parkedMax &&
+      !this.#isFull &&
       this.#ahead.events + this.#pageMax <= settings.aheadMax &&
       this.#ahead.units < settings.aheadUnitsMax
     );
   }
 
   get #pageMax(): number {
-    return Math.min(PAGE, this.#needs.settings.aheadMax);
+    return Math.min(PAGE, Math.ceil(this.#needs.settings.aheadMax / PAGES_AHEAD_MIN));
   }
 
   #read(monotonicMs: number): void {
@@ -293,9 +301,22 @@ export class LaneDispatcher {
   }
 
   #noteStalled(): void {
-    const isStalled = this.#lanes.parked > this.#needs.settings.parkedMax;
-    if (isStalled && !this.#isStalled) this.#needs.onFailure(this.#stalled());
+    const { onFailure, settings } = this.#needs;
+    const isStalled = this.#lanes.parked > settings.parkedMax;
+    if (isStalled && !this.#isStalled) onFailure(this.#stalled());
     this.#isStalled = isStalled;
+    const isFull = this.#lanes.stored > settings.parkedMax * STORED_PER_PARKED;
+    if (isFull && !this.#isFull && !isStalled) onFailure(this.#full());
+    this.#isFull = isFull;
+  }
+
+  #full(): SvcError {
+    return new SvcError(
+      'SVC_CONSUMER_STALLED',
+      `Consumer '${this.#needs.consumer.id}' reads no further events: those of ${this.#lanes.stored} entities wait for another ` +
+        `attempt or are parked, more than ${this.#needs.settings.parkedMax * STORED_PER_PARKED}. Correct what makes the attempts ` +
+        'fail; it goes on by itself.',
+    );
   }
 
   #stalled(): SvcError {

@@ -2,7 +2,8 @@
 //
 // Invariants
 // R1  An event is delivered only after all earlier events of its entity are settled.
-// R2  A lane whose attempt has failed has a row, and its events are not held any longer.
+// R2  A lane whose attempt has failed has a row, and its events are not held any longer. So has a lane whose first event the
+//     runtime could not deliver repeatedly, as long as these are few: a failure of the whole runtime fills no table.
 // R3  The round of an event grows only when an attempt has ended by a verdict, or has parked the event. So an attempt that repeats
 //     one without a verdict has the same round, or after a crash an earlier one, and gets the same refusals.
 import { retryPauseMs } from '../engine/retry-pause.ts';
@@ -26,6 +27,10 @@ const CATCH_UP_PAGE = 16;
 export const PAUSE_MS_MAX = 366 * 86_400_000;
 /** UTF-16 units of a stored reason. */
 const REASON_UNITS_MAX = 1_000;
+/** Deliveries of an event in a row that the runtime could not make, after which the lane gets a row. */
+const UNAVAILABLE_MAX = 2;
+/** Lanes that have a row for no other reason. */
+const SET_ASIDE_MAX = 1_000;
 
 export interface LaneRunDependencies {
   readonly journal: Pick<Journal, 'read'>;
@@ -46,6 +51,8 @@ export class LaneRun {
   readonly #lanes: Lanes;
   /** Whether another event may be delivered now. */
   readonly #mayGoOn: () => boolean;
+  /** Lanes that have a row because the runtime could not deliver their first event. */
+  readonly #setAside = new Set<Lane>();
 
   constructor(needs: LaneRunDependencies, lanes: Lanes, mayGoOn: () => boolean) {
     this.#needs = needs;
@@ -90,7 +97,8 @@ export class LaneRun {
       this.#pause(lane);
       return false;
     }
-    lane.unavailablePauseMs = 0;
+    lane.unavailable = 0;
+    this.#setAside.delete(lane);
     if (outcome.kind === 'done' || outcome.kind === 'skip') {
       if (outcome.kind === 'skip') this.#needs.onSkip(event.entity, event.seq, outcome.reason);
       this.#settle(lane, event.seq);
@@ -113,8 +121,6 @@ export class LaneRun {
     outcome: Extract<DeliveryOutcome, { readonly kind: 'retry' | 'interrupted' | 'park' }>,
   ): void {
     const { clock, random, settings } = this.#needs;
-    const first = lane.held[0]?.event.seq;
-    if (first !== undefined) lane.firstSeq = first;
     lane.release();
     const reason = outcome.reason.slice(0, REASON_UNITS_MAX).toWellFormed();
     const isParked = outcome.kind === 'park' || attempts >= settings.attemptsMax;
@@ -133,10 +139,18 @@ export class LaneRun {
   #pause(lane: Lane): void {
     const { clock, settings } = this.#needs;
     const { unavailablePauseMs, unavailablePauseMaxMs } = settings;
-    const pauseMs =
-      lane.unavailablePauseMs === 0 ? unavailablePauseMs : lane.unavailablePauseMs * 2;
-    lane.unavailablePauseMs = Math.min(pauseMs, unavailablePauseMaxMs);
-    lane.wakeMs = clock.monotonicMs() + lane.unavailablePauseMs;
+    lane.unavailable++;
+    const pauseMs = unavailablePauseMs * 2 ** (lane.unavailable - 1);
+    lane.wakeMs = clock.monotonicMs() + Math.min(pauseMs, unavailablePauseMaxMs);
+    if (lane.unavailable >= UNAVAILABLE_MAX) this.#putAside(lane);
+  }
+
+  /** Gives a lane a row, so that the position does not wait for its events. */
+  #putAside(lane: Lane): void {
+    if (lane.isStored || this.#setAside.size >= SET_ASIDE_MAX) return;
+    this.#setAside.add(lane);
+    lane.release();
+    this.#lanes.setWait(lane, this.waitingNow());
   }
 
   /** Returns the row of a lane that may be tried at once, as often as any. `round`: 0 if its first event has not been tried. */

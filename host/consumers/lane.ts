@@ -24,8 +24,8 @@ export class Lane {
   wait: Omit<StoredLane, 'entity' | 'seq'> | undefined = undefined;
   /** When the next attempt may be made, by the monotonic clock. */
   wakeMs = -Infinity;
-  /** The last pause because the runtime could not deliver the event, in milliseconds; 0: it could. */
-  unavailablePauseMs = 0;
+  /** How often in a row the runtime could not deliver the first event. */
+  unavailable = 0;
 
   constructor(entity: EntityRef, firstSeq: number) {
     this.entity = entity;
@@ -46,13 +46,23 @@ export class Lane {
     return this.passedSeq !== undefined && this.passedSeq >= this.firstSeq - 1;
   }
 
-  /** Whether the feed has read no record that is not settled, so that those that follow come from the feed. */
+  /**
+   * Whether the feed has read no record that is not settled, so that those that follow come from the feed. False if the first
+   * of them was tried: its attempts are in the row.
+   */
   get isCaughtUp(): boolean {
-    return this.passedSeq !== undefined && this.passedSeq < this.firstSeq;
+    return this.passedSeq !== undefined && this.passedSeq < this.firstSeq && !this.#isTried;
   }
 
-  /** Removes the held events from memory: they are settled, or wait in the journal. */
+  /** Whether an attempt of the first event counts, or has ended by a verdict. */
+  get #isTried(): boolean {
+    const { attempts = 0, round = 0 } = this.wait ?? {};
+    return attempts > 0 || round > 0;
+  }
+
+  /** Removes the held events from memory, since they wait in the journal. */
   release(): void {
+    this.firstSeq = this.held[0]?.event.seq ?? this.firstSeq;
     for (const { page } of this.held) page.held--;
     this.held = [];
   }

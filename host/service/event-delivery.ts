@@ -4,7 +4,7 @@ import { FailedCall, type HandleEvent } from '../http/requests/event-handler.ts'
 import type { Refusal } from '../model/call.ts';
 import { faultReason } from '../model/fault-reason.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import { callFailure } from '../model/call-failure.ts';
+import { failureCause } from '../model/failure-cause.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ServiceLog } from './service-log.ts';
@@ -44,7 +44,8 @@ export async function deliverEvent(
     return { outcome: answer.kind === 'refusal' ? outcomeOfRefusal(answer) : answer };
   } catch (failure) {
     const cause = failure instanceof FailedCall ? failure.cause : failure;
-    if (!(cause instanceof GuestFault || isMistake(cause))) return unavailable(cause);
+    const causedBy = failureCause(cause);
+    if (causedBy === 'runtime') return unavailable(cause);
     const fields = {
       consumer,
       component: event.entity.component,
@@ -53,10 +54,10 @@ export async function deliverEvent(
       ...log.faults.fields(cause),
     };
     log.write('warn', 'a consumer failed', fields, cause);
-    const isPassing =
-      cause instanceof GuestFault &&
-      (failure instanceof FailedCall || PASSING.has(cause.faultCause));
-    return { outcome: { kind: isPassing ? 'interrupted' : 'park', reason: faultReason(cause) } };
+    const isOwnFault = cause instanceof GuestFault && !(failure instanceof FailedCall);
+    const isPassing = isOwnFault ? PASSING.has(cause.faultCause) : causedBy === 'module';
+    const reason = cause instanceof SvcError ? withCode(cause) : faultReason(cause);
+    return { outcome: { kind: isPassing ? 'interrupted' : 'park', reason } };
   }
 }
 
@@ -67,16 +68,14 @@ function outcomeOfRefusal({ code, otherCode = code, message }: Refusal): Deliver
     : { kind: 'park', reason };
 }
 
-/** Whether the consumer has asked for something that the runtime does not do, at any attempt. */
-function isMistake(error: unknown): boolean {
-  const isOfKey = error instanceof SvcError && error.code === 'SVC_IDEMPOTENCY_KEY_INVALID';
-  return isOfKey || callFailure(error)?.word === 'DENIED';
-}
-
 function unavailable(failure: unknown): DeliveryAnswer {
   if (!(failure instanceof SvcError)) return { ...DELIVERY_AWAY, failure: String(failure) };
-  const { code, message } = failure;
   // A service that is stopping is no failure: the event is delivered after the next start.
-  if (code === 'SVC_STOPPING') return DELIVERY_AWAY;
-  return { ...DELIVERY_AWAY, failure: `${message} [${code}]` };
+  return failure.code === 'SVC_STOPPING'
+    ? DELIVERY_AWAY
+    : { ...DELIVERY_AWAY, failure: withCode(failure) };
+}
+
+function withCode({ message, code }: SvcError): string {
+  return `${message} [${code}]`;
 }

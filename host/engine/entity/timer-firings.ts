@@ -5,9 +5,10 @@
 // T1  A failure of the module costs an attempt, which is on disk before `fire` resolves. A failure of the runtime costs
 //     none, and stores nothing.
 // T2  `settled` waits for all that a firing still stores.
-import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
+import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import type { EntityRef } from '../../model/entity.ts';
+import { FAULTS_OF_MODULES } from '../../model/failure-cause.ts';
 import { faultReason } from '../../model/fault-reason.ts';
 import { type Firing, type FiringOutcome, isWaitingFor } from '../firing.ts';
 import type { Clock, RandomSource } from '../needs/clock.ts';
@@ -19,14 +20,6 @@ import type { TimerSettings } from '../timer-settings.ts';
 import type { DetachedAppends } from './detached-appends.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
-/** Failures that are the module's own, although the runtime reports them with a code. */
-const FAULTS_OF_MODULES: ReadonlySet<SvcErrorCode> = new Set([
-  'SVC_EVENT_UNREADABLE',
-  'SVC_STATE_CHANGED',
-  // Timers that the command sets cannot be stored.
-  'SVC_TIMERS_FULL',
-  'SVC_TIMER_INVALID',
-]);
 /** Most UTF-16 units of a failure that are stored with its timer. */
 const FAULT_UNITS_MAX = 1_000;
 

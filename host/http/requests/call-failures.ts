@@ -6,6 +6,7 @@
 // Invariant: at most one failure is kept for each word and text that a module can receive.
 import type { Refusal } from '../../model/call.ts';
 import { type CallFailure, type CallFailureWord, callFailure } from '../../model/call-failure.ts';
+import { failureCause } from '../../model/failure-cause.ts';
 
 const WORDS: ReadonlySet<string | undefined> = new Set<CallFailureWord>([
   'DENIED',
@@ -17,12 +18,14 @@ const WORDS: ReadonlySet<string | undefined> = new Set<CallFailureWord>([
 export class CallFailures {
   /** The newest failure of each text, under its word. */
   readonly #byText = new Map<CallFailureWord, Map<string, unknown>>();
+  #ofRuntime: unknown;
 
   /**
    * `received`: the failure as the module receives it; undefined: the handler receives none, and fails with the
    * error.
    */
   add(error: unknown, received: CallFailure | undefined): void {
+    if (failureCause(error) === 'runtime') this.#ofRuntime = error;
     if (received === undefined) return;
     let ofWord = this.#byText.get(received.word);
     if (ofWord === undefined) this.#byText.set(received.word, (ofWord = new Map()));
@@ -31,7 +34,13 @@ export class CallFailures {
     ofWord.set(received.text, error);
   }
 
+  /** The newest failure whose cause is the runtime; undefined: there is none. */
+  get ofRuntime(): unknown {
+    return this.#ofRuntime;
+  }
+
   has(error: unknown): boolean {
+    if (error === this.#ofRuntime) return true;
     return [...this.#byText.values()].some((ofWord) => [...ofWord.values()].includes(error));
   }
 

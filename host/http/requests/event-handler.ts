@@ -6,6 +6,8 @@
 // E1  Time, seed and metadata are the same at each attempt of an event, and the clock stands still.
 // E2  A call of a command has the same key at each attempt that makes the same calls, so it is executed once. If it is refused, it
 //     is made again in a later round.
+// E3  An attempt in which the runtime has failed ends with `done`, or with that failure: the consumer's other answers may come
+//     from it.
 import { spanIdText } from '@svc/kit/trace-context';
 import type { Guest, GuestConsumers } from '../../engine/needs/guest.ts';
 import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
@@ -41,7 +43,7 @@ export interface HandledEvent extends EntityEvent {
   readonly trace: string | undefined;
 }
 
-/** A call of the consumer has failed, and the consumer has passed the failure on. Its `cause` is the failure. */
+/** A call of the consumer has failed, for a reason of the runtime, or the consumer has passed the failure on. Its `cause` is the failure. */
 export class FailedCall extends Error {}
 
 /** Lets a consumer handle an event. `round`: as in StoredLane. Rejects with GuestFault, SvcError, or FailedCall. */
@@ -65,7 +67,7 @@ export function eventHandler({
     const key = eventKey({ consumer, entity: event.entity, seq: event.seq });
     const keys = new RequestKeys(key, roundSuffix(round));
     const clock = { nowMs: () => event.timeMs };
-    const given = contextOf(consumer, event);
+    const given = contextOf(key, event);
     const span = new EventSpan(spans, consumer, event.entity, given.metadata);
     const context = { ...given, spent: span };
     const calls = new RequestCalls(span.traced(engine), clock, eventLoop, keys);
@@ -77,11 +79,14 @@ export function eventHandler({
         checkWanted(calls);
         return handled(consumers, context, consumer, event, calls);
       });
+      if (answer.kind !== 'done' && calls.failureOfRuntime !== undefined)
+        throw calls.failureOfRuntime;
       span.answered(answer);
       return answer;
     } catch (failure) {
-      span.failed(failure);
-      if (calls.hasFailedWith(failure)) throw new FailedCall('a call failed', { cause: failure });
+      const cause = calls.failureOfRuntime ?? failure;
+      span.failed(cause);
+      if (calls.hasFailedWith(cause)) throw new FailedCall('a call failed', { cause });
       throw failure;
     }
   };
@@ -116,9 +121,10 @@ function inTime<T>(timeoutMs: number, calls: RequestCalls, run: () => Promise<T>
   });
 }
 
-function contextOf(consumer: string, { timeMs, seed, seq, trace }: HandledEvent): CallContext {
-  // Another consumer of the event, and the command that stored it, have other random numbers.
-  const ownSeed = (seed ?? BigInt(seq)) ^ hashOf(consumer);
+/** `key`: that of the event, by `eventKey`. */
+function contextOf(key: string, { timeMs, seed = 0n, trace }: HandledEvent): CallContext {
+  // Other events of the command, other consumers of the event, and the command itself have other random numbers.
+  const ownSeed = seed ^ hashOf(key);
   const metadata: Metadata =
     trace === undefined
       ? []
@@ -126,13 +132,20 @@ function contextOf(consumer: string, { timeMs, seed, seq, trace }: HandledEvent)
   return { nowMs: timeMs, seed: ownSeed, metadata };
 }
 
-const FNV_OFFSET = 0xcbf29ce484222325n;
-const FNV_PRIME = 0x100000001b3n;
-
-/** Returns 64 bits of a text (FNV-1a over its UTF-16 units). */
+/** Returns 64 bits of a text: two hashes of 32 bits over its UTF-16 units, with other factors (as in MurmurHash3). */
 function hashOf(text: string): bigint {
-  let hash = FNV_OFFSET;
-  for (let index = 0; index < text.length; index++)
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * FNV_PRIME);
-  return hash;
+  let [high, low] = [0x9747b28c, 0x85ebca6b];
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    high = Math.imul(high ^ unit, 0xcc9e2d51);
+    low = Math.imul(low ^ unit, 0x1b873593);
+  }
+  return (BigInt(mixed(high)) << 32n) | BigInt(mixed(low));
+}
+
+/** Lets each bit of a number of 32 bits depend on all of them. */
+function mixed(hash: number): number {
+  const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  const whole = Math.imul(half ^ (half >>> 13), 0xc2b2ae35);
+  return (whole ^ (whole >>> 16)) >>> 0;
 }

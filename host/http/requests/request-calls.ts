@@ -196,6 +196,11 @@ export class RequestCalls implements HostCalls {
     return this.#failures?.has(error) === true;
   }
 
+  /** The newest failure of a call, a query or a read whose cause is the runtime; undefined: there is none. */
+  get failureOfRuntime(): unknown {
+    return this.#failures?.ofRuntime;
+  }
+
   remoteAnswer(): Promise<void> | undefined {
     const remote = this.#remote;
     this.#remote = undefined;

@@ -177,11 +177,13 @@ describe('a lane that waits', () => {
     append(consumer, ...Array.from({ length: 1000 }, (_, n) => `e${n}`));
     await consumer.time.advance(10_000);
     expect(consumer.delivered.length).toBeLessThan(500);
-    expect(consumer.dispatcher.failure).toBeUndefined();
+    expect(consumer.dispatcher.failure).toMatchObject({ code: 'SVC_CONSUMER_STALLED' });
+    expect(consumer.failures).toHaveLength(1);
     isReady = true;
     await consumer.time.advance(600_000);
     expect(consumer.settled.size).toBe(1000);
     expect(consumer.position).toBe('1000');
+    expect(consumer.dispatcher.failure).toBeUndefined();
   });
 });
 

@@ -88,6 +88,15 @@ describe('an event', () => {
     ['its time is over', new GuestFault('time', 'late', { limit: 'request-time' })],
     ['memory is lacking', new GuestFault('memory', 'none left')],
     ['an entity that it called faults', failedCall(new GuestFault('trap', 'it traps'))],
+    [
+      'an event of that entity is unreadable',
+      failedCall(new SvcError('SVC_EVENT_UNREADABLE', 'x')),
+    ],
+    ['that entity backs off', failedCall(new SvcError('SVC_ENTITY_HELD_BACK', 'it faults'))],
+    ['its records are damaged', failedCall(new SvcError('SVC_JOURNAL_CORRUPT', 'damaged'))],
+    ['it has too many timers', failedCall(new SvcError('SVC_TIMERS_FULL', 'too many'))],
+    ['its state was changed', failedCall(new SvcError('SVC_STATE_CHANGED', 'changed'))],
+    ['a view has stopped', failedCall(new SvcError('SVC_VIEW_STOPPED', 'stopped'))],
   ])('is interrupted, and tried again, when %s', async (_when, failure) => {
     expect(await delivered(rejecting(failure))).toMatchObject({
       outcome: { kind: 'interrupted', reason: expect.any(String) as string },
@@ -118,6 +127,8 @@ describe('an event', () => {
   test.each([
     ['a timer', failedCall(new SvcError('SVC_TIMER_INVALID', 'no such command'))],
     ['a key', new SvcError('SVC_IDEMPOTENCY_KEY_INVALID', 'too long')],
+    ['rows', failedCall(new SvcError('SVC_FIND_INVALID', 'too many'))],
+    ['a page', new SvcError('SVC_CURSOR_INVALID', 'not one')],
   ])('is parked when the consumer asks for %s that cannot be', async (_what, failure) => {
     expect(await delivered(rejecting(failure))).toMatchObject({ outcome: { kind: 'park' } });
   });

@@ -91,6 +91,20 @@ describe('the context of an event', () => {
       ]);
   });
 
+  test('has random numbers of its own for each event of a command', async () => {
+    const drawn: unknown[] = [];
+    const handle = handling(async (_calls, { seed, metadata }) => {
+      drawn.push(seed, metadata[0]![1]);
+      return DONE;
+    });
+    await handle('ledger', EVENT, 0);
+    await handle('ledger', { ...EVENT, seq: 8 }, 0);
+    await handle('ledger', { ...EVENT, entity: { component: 'order', id: 'o 2' } }, 0);
+    expect(new Set(drawn).size).toBe(6);
+    await handle('ledger', EVENT, 0);
+    expect(drawn.slice(-2)).toEqual(drawn.slice(0, 2));
+  });
+
   test('of an old journal has a seed all the same, and no trace', async () => {
     const contexts: CallContext[] = [];
     const handle = handling(async (_calls, context) => {
@@ -298,11 +312,11 @@ test('a speculative result that is not confirmed is not what the verdict is base
   // The entity is in memory, so that its result is there at once.
   await it.outcome('a', 'total');
   it.journal.held = true;
-  const handled = handle('ledger', EVENT, 0);
+  const handled = handle('ledger', EVENT, 0).catch((error: unknown) => error);
   await turns();
   expect(verdicts).toEqual(['speculative 5']);
   await it.journal.fail(new SvcError('SVC_DISK_FULL', 'the disk is full'));
-  expect(await handled).toMatchObject({ kind: 'retry' });
+  expect(await handled).toMatchObject({ cause: { code: 'SVC_DISK_FULL' } });
 });
 
 test('an event that is parked on Friday and tried again on Monday makes the first call once', async () => {
