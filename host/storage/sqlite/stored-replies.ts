@@ -16,7 +16,7 @@ import { UnsettledEvents } from './unsettled-events.ts';
 const FORGOTTEN_AT_ONCE = 4;
 /** Maximum number of expired replies that are removed at once when the journal is full. */
 export const FORGOTTEN_WHEN_FULL = 256;
-/** Replies that are still needed are looked at again after this time, in milliseconds. */
+/** Replies that are still needed are looked at again this long after all expired ones were, in milliseconds. */
 const NEEDED_AGAIN_MS = 3_600_000;
 
 /** A damaged row may have any key. */
@@ -33,10 +33,18 @@ export class StoredReplies {
    * are expired and still needed.
    */
   #skippedReplyNo = 0n;
-  /** When the first of the skipped replies may be removed, in milliseconds since 1970; from then on no reply is skipped. */
-  #skippedMs = Infinity;
+  /**
+   * When the first of the skipped replies of a clock that was ahead may be removed, in milliseconds since 1970; from then on no
+   * reply is skipped.
+   */
+  #aheadMs = Infinity;
   /** Whether replies are skipped that are still needed. */
   #skipsNeeded = false;
+  /**
+   * When these are looked at again, in milliseconds since 1970; from then on no reply is skipped. Infinity until all expired
+   * replies were looked at: however many are needed, those behind them are removed.
+   */
+  #neededMs = Infinity;
   /** Retention of the last stored reply in milliseconds; undefined: none was stored since the journal was opened. */
   #retentionMs: number | undefined = undefined;
 
@@ -78,44 +86,48 @@ export class StoredReplies {
    */
   forget({ timeMs, forgetBeforeMs }: AnswerTimes, atOnce: number): void {
     this.#retentionMs = timeMs - forgetBeforeMs;
-    if (timeMs >= this.#skippedMs) this.#skipNone();
+    if (timeMs >= Math.min(this.#aheadMs, this.#neededMs)) this.#skipNone();
     const oldest = this.#oldest.all(this.#skippedReplyNo, atOnce) as unknown as OldReply[];
     // Numbers are given again once the last replies are gone. Replies that are needed are looked at again soon enough.
     if (oldest.length === 0 && !this.#skipsNeeded) this.#skipNone();
+    if (oldest.length === 0) this.#lookedAtAll(timeMs);
     let isFirst = true;
     for (const reply of oldest) {
-      const untilMs = this.#stayMs(reply, timeMs, forgetBeforeMs);
-      if (untilMs === 'remove') this.#forget.run(reply[0]);
-      else if (untilMs === undefined) isFirst = false;
-      else if (isFirst) this.#skip(reply, untilMs);
+      const state = this.#stateOf(reply, timeMs, forgetBeforeMs);
+      if (state === 'expired') this.#forget.run(reply[0]);
+      else if (state === 'kept') {
+        isFirst = false;
+        this.#lookedAtAll(timeMs);
+      } else if (isFirst) this.#skip(reply, state);
     }
   }
 
-  /**
-   * Returns until when a reply stays in any case, in milliseconds since 1970, if that is long; undefined: it is about to
-   * expire.
-   */
-  #stayMs(
+  #stateOf(
     [, time, key]: OldReply,
     timeMs: number,
     forgetBeforeMs: number,
-  ): number | 'remove' | undefined {
+  ): 'expired' | 'kept' | 'ahead' | 'needed' {
     if (time >= forgetBeforeMs)
       // A reply that is ahead by less delays the removal of the replies after it, for twice the retention at most.
-      return time > timeMs + this.#retentionMs! ? Number(time) : undefined;
-    if (!this.#unsettled.has(String(key))) return 'remove';
-    this.#skipsNeeded = true;
-    return timeMs + NEEDED_AGAIN_MS;
+      return time > timeMs + this.#retentionMs! ? 'ahead' : 'kept';
+    return this.#unsettled.has(String(key)) ? 'needed' : 'expired';
   }
 
-  #skip([replyNo]: OldReply, untilMs: number): void {
+  #skip([replyNo, time]: OldReply, state: 'ahead' | 'needed'): void {
     this.#skippedReplyNo = replyNo;
-    this.#skippedMs = Math.min(this.#skippedMs, untilMs);
+    if (state === 'needed') this.#skipsNeeded = true;
+    else this.#aheadMs = Math.min(this.#aheadMs, Number(time));
+  }
+
+  /** Notes that no expired reply is left that was not looked at. */
+  #lookedAtAll(timeMs: number): void {
+    if (this.#skipsNeeded && this.#neededMs === Infinity) this.#neededMs = timeMs + NEEDED_AGAIN_MS;
   }
 
   #skipNone(): void {
     this.#skippedReplyNo = 0n;
-    this.#skippedMs = Infinity;
+    this.#aheadMs = Infinity;
     this.#skipsNeeded = false;
+    this.#neededMs = Infinity;
   }
 }

@@ -96,6 +96,27 @@ test.each(['parked', 'after the position'])(
   },
 );
 
+test('answers are forgotten behind more needed ones than are looked at in an hour', async () => {
+  const dir = temporaryFolder();
+  const parked = { entity: cart, seq: 1, attempts: 1, round: 1, nextMs: undefined, reason: 'no' };
+  const minute = 60_000;
+  await withJournal(dir, async (journal, opened) => {
+    await append(journal, cart, recordOf(1));
+    const position = journal.positions.end();
+    const ledger = { id: 'ledger', start: 'beginning' } as const;
+    await opened.settleConsumer(ledger, { position, lanes: [parked], rejoined: [] });
+    const keepAt = (key: string, time: number) =>
+      keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
+    const call = `${eventKey({ consumer: 'ledger', entity: cart, seq: 1 })}.book`;
+    const kept = [];
+    for (let n = 0; n < 600; n++) kept.push(keepAt(`${call}.${n}`, 1));
+    await Promise.all(kept);
+    for (let n = 1; n <= 300; n++) await keepAt(`k${n}`, n * minute);
+  });
+  const count = edited(dir, "SELECT count(*) AS n FROM answer WHERE key LIKE 'k%'");
+  expect(count).toMatchObject({ n: 1 });
+});
+
 test('an old answer whose time is damaged fails no other', async () => {
   const dir = temporaryFolder();
   const kept = (key: string) =>
