@@ -206,7 +206,8 @@ export class EntityEngine {
 
   /**
    * Changes timers of an entity from outside of it, in order, all of them or none. Resolves when the changes are on disk. The
-   * entity is not loaded into memory, and the shard need not own it. `metadata`: of the call that makes the changes.
+   * entity is not loaded into memory, and the shard need not own it. `metadata`: of the call that makes the changes. `nowMs`: the
+   * caller's time, from which delays and schedules count, in milliseconds since 1970; default: now.
    *
    * Throws, or rejects with, SvcError SVC_TIMER_INVALID, SVC_TIMERS_FULL, SVC_OVERLOADED, SVC_STOPPING,
    * SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL or SVC_DISK_FULL. Then nothing is changed.
@@ -215,9 +216,10 @@ export class EntityEngine {
     owner: EntityRef,
     changes: readonly TimerChange[],
     metadata: Metadata,
+    nowMs?: number,
   ): Promise<void> {
     if (this.#closed !== undefined) throw stopping();
-    return this.#timers.change(owner, changes, metadata);
+    return this.#timers.change(owner, changes, metadata, nowMs);
   }
 
   /**

@@ -27,9 +27,9 @@ export class HandlerTimers {
     owner: EntityRef,
     changes: readonly TimerChange[],
     metadata: Metadata,
+    nowMs = this.#needs.clock.nowMs(),
   ): Promise<void> {
-    const { rules, detached, clock } = this.#needs;
-    const nowMs = clock.nowMs();
+    const { rules, detached } = this.#needs;
     const ownerProblem = rules.ownerProblem(owner);
     const problem =
       ownerProblem === undefined

@@ -72,8 +72,8 @@ export class EventSpan implements EndedCall {
       call: (target, name, input, metadata, key) =>
         engine.call(target, name, input, own(metadata), key),
       readEvents: (...read) => engine.readEvents(...read),
-      changeTimers: (owner, changes, metadata) =>
-        engine.changeTimers(owner, changes, own(metadata)),
+      changeTimers: (owner, changes, metadata, nowMs) =>
+        engine.changeTimers(owner, changes, own(metadata), nowMs),
       ...(speculate && {
         speculate: (target, name, input, metadata, key) =>
           engine.speculate!(target, name, input, own(metadata), key),

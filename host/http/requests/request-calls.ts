@@ -177,10 +177,10 @@ export class RequestCalls implements HostCalls {
 
   /**
    * Changes a timer. A handler that changes one can wait, and is not run again (R2), so the change is made once, and is
-   * not recorded.
+   * not recorded. It counts from the handler's time: a consumer that handles its event again sets the same timer.
    */
   #changeTimer(owner: EntityRef, change: TimerChange, units: number): Awaitable<void> {
-    const changed = () => this.#engine.changeTimers(owner, [change], this.metadata);
+    const changed = () => this.#engine.changeTimers(owner, [change], this.metadata, this.nowMs());
     return this.#attempt(() =>
       countInput(this.#kept, units * BYTES_PER_UNIT, () => this.#withinBudget(changed)),
     );

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { callFailure } from '../../../../host/model/call-failure.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { eventHandler } from '../../../../host/http/requests/event-handler.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import { failureOf } from '../../../support/engine-under-test.ts';
@@ -24,6 +25,40 @@ test('a timer belongs to its target, and has the trace of the request', async ()
   ]);
   await calls.cancelTimer(ref('a'), 'tick');
   expect(it.timers).toEqual([]);
+});
+
+test('timers that a consumer sets count from its event, so that each attempt sets the same ones', async () => {
+  const it = new TimersUnderTest();
+  const eventMs = it.nowMs;
+  const after = { kind: 'after', afterMs: 60_000 } as const;
+  const every = { kind: 'every', everyMs: 3_600_000 } as const;
+  const handle = eventHandler({
+    guest: {
+      consumers: {
+        handle: async (_context, _consumer, _event, calls) => {
+          await calls.setTimer(timerFor('a', 'add', 1, { due: after }));
+          await calls.setTimer(timerFor('a', 'add', 1, { name: 'again', due: every }));
+          return { kind: 'done' };
+        },
+      },
+    },
+    engine: it.engine,
+    eventLoop: unlimitedEventLoop(),
+    answerTimeoutMs: 60_000,
+  })!;
+  const event = { manifest: 'order-event', json: '{}' };
+  const attempt = () =>
+    handle(
+      'ledger',
+      { entity: ref('o'), seq: 1, timeMs: eventMs, event, seed: 1n, trace: undefined },
+      0,
+    );
+  await attempt();
+  const first = it.timers.map(({ dueMs }) => dueMs);
+  expect(first).toEqual([eventMs + 60_000, eventMs + 3_600_000]);
+  it.nowMs += 7_000;
+  await attempt();
+  expect(it.timers.map(({ dueMs }) => dueMs)).toEqual(first);
 });
 
 test('a handler that is run again repeats the calls before, and sets its timer once', async () => {
