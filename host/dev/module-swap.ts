@@ -16,6 +16,8 @@ export interface SwappedService {
   readonly journal: SharedJournal;
   /** Starts the reader for the next module. */
   readonly newReader: () => SourceReader;
+  /** Notes where the new consumers of a module begin, before it serves. May reject. */
+  readonly begins: (module: GuestSource) => Promise<void>;
   /** Called with each module that replaces another one, even if its start has failed and is being retried. */
   readonly replaced: (by: GuestSource) => void;
 }
@@ -98,6 +100,7 @@ export class ModuleSwap {
       source = await reader.read(file, this.#stops.signal);
       awaited.resolve(source);
       await thread.admitted;
+      await this.#service.begins(source);
     } catch (error) {
       reader.end();
       awaited.reject(error);

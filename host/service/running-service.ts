@@ -18,6 +18,7 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
+import { beginConsumers } from './consumer-beginnings.ts';
 import { ConsumerDispatch } from './consumer-dispatch.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { TimerDispatch } from './timer-dispatch.ts';
@@ -342,11 +343,13 @@ export class RunningService {
     const { env } = this.#options;
     const { ModuleSwap } = await import('../dev/module-swap.ts');
     const settings = { wasm: this.#settings.sections.wasm };
+    const journal = await this.#journal.opened;
     const swap = new ModuleSwap({
       file: built.file,
       supervisor: this.#supervisor,
-      journal: await this.#journal.opened,
+      journal,
       newReader: () => moduleReader(settings, env),
+      begins: ({ descriptor }) => beginConsumers(journal, descriptor.consumers),
       replaced: (by) => this.#replace(by),
     });
     const { url } = this.#servedAddress;

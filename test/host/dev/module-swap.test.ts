@@ -19,7 +19,7 @@ beforeAll(async () => {
   writeFileSync(broken, 'no module');
 });
 
-function swapping(takeOver: () => Promise<unknown>) {
+function swapping(takeOver: () => Promise<unknown>, begins = async () => {}) {
   const told: string[] = [];
   let ended = 0;
   const swap = new ModuleSwap({
@@ -32,6 +32,7 @@ function swapping(takeOver: () => Promise<unknown>) {
       takeOver,
     },
     journal: { dir: folder, noteModule: () => told.push('noted') },
+    begins,
     newReader: () => moduleReader({ wasm: WASM_LIMITS_DEFAULT }, {}),
     replaced: () => told.push('shown'),
   } as unknown as SwappedService);
@@ -47,6 +48,26 @@ describe('another module', () => {
     });
     expect(swap.servedFile).toBe('first.wasm');
     await swap.replace(good);
+    expect(swap.servedFile).toBe(good);
+    expect(told).toEqual(['noted', 'shown']);
+  });
+
+  test('serves once it is stored where its consumers begin, and not if that fails', async () => {
+    const steps: string[] = [];
+    let refusal: Error | undefined;
+    const { swap, told } = swapping(
+      async () => void steps.push('serves'),
+      async () => {
+        steps.push('begins');
+        if (refusal !== undefined) throw refusal;
+      },
+    );
+    await swap.replace(good);
+    expect(steps).toEqual(['begins', 'serves']);
+    refusal = new SvcError('SVC_DISK_FULL', 'full');
+    await expect(swap.replace(broken)).rejects.toMatchObject({ code: 'SVC_MODULE_NOT_WASM' });
+    await expect(swap.replace(good)).rejects.toBe(refusal);
+    expect(steps).toEqual(['begins', 'serves', 'begins']);
     expect(swap.servedFile).toBe(good);
     expect(told).toEqual(['noted', 'shown']);
   });
