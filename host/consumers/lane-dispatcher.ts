@@ -8,7 +8,12 @@
 // D3  The position that is stored is never past an event that is not settled, unless its lane is stored with it. After a
 //     crash, an event may be delivered again, with those of its entity that follow it; none is skipped.
 import { SvcError } from '@svc/kit/svc-error';
-import type { ConsumerReader, ConsumerWriter, StoredConsumer } from '../engine/needs/consumers.ts';
+import type {
+  ConsumerReader,
+  ConsumerWriter,
+  StoredConsumer,
+  StoredLane,
+} from '../engine/needs/consumers.ts';
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { Sleeper } from '../timers/dispatcher.ts';
@@ -28,6 +33,7 @@ const STORED_PER_PARKED = 2;
 const STORED_PAGE = 1_000;
 /** Longest sleep, and pause after a failure, in milliseconds. */
 const LOOK_MS = 1_000;
+const STOPPED = 'The consumer has stopped before this was stored. Try again.';
 
 export interface LaneDispatcherDependencies extends LaneRunDependencies {
   readonly consumer: Pick<StoredConsumer, 'id' | 'start'>;
@@ -37,6 +43,8 @@ export interface LaneDispatcherDependencies extends LaneRunDependencies {
   readonly reader: ConsumerReader;
   readonly writer: ConsumerWriter;
   readonly sleeper: Sleeper;
+  /** Receives each event that an operator has skipped, now or before the start, and why. */
+  readonly onOperatorSkip: LaneRunDependencies['onSkip'];
 }
 
 export class LaneDispatcher {
@@ -60,6 +68,9 @@ export class LaneDispatcher {
   #settleAtMs = -Infinity;
   /** The settlement that is being written. */
   #settling: Promise<void> | undefined;
+  /** Those who wait for the next settlement. */
+  #waiting: PromiseWithResolvers<void>[] = [];
+  #isOpen = false;
   #isStopping = false;
   #rounds: Promise<void> | undefined;
 
@@ -69,6 +80,11 @@ export class LaneDispatcher {
     this.#position = needs.feed.start;
     this.#storedPosition = this.#position;
     this.#ahead = new ReadAhead(this.#position);
+  }
+
+  /** Whether it is known which lanes are parked. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** The number of lanes that run. */
@@ -130,7 +146,16 @@ export class LaneDispatcher {
     await this.#settling;
     this.#ahead.advance();
     if (this.#hasUnsettled) await this.#settle();
+    for (const { reject } of this.#waiting) reject(new SvcError('SVC_SHARD_UNAVAILABLE', STOPPED));
+    this.#waiting = [];
     return this.#running;
+  }
+
+  /** Resolves when what `retry` or `skip` has just changed is on disk. Rejects with SvcError if it cannot be written. */
+  settled(): Promise<void> {
+    const waiting = Promise.withResolvers<void>();
+    this.#waiting.push(waiting);
+    return waiting.promise;
   }
 
   /** Delivers the event again at which a lane is parked. Returns whether the lane was parked. */
@@ -145,7 +170,7 @@ export class LaneDispatcher {
   skip(entity: EntityRef, seq: number, reason: string): boolean {
     const lane = this.#lanes.get(entity);
     if (lane?.isParked !== true || lane.firstSeq !== seq) return false;
-    this.#needs.onSkip(entity, seq, reason);
+    this.#needs.onOperatorSkip(entity, seq, reason);
     lane.firstSeq = seq + 1;
     this.#unpark(lane);
     return true;
@@ -179,6 +204,7 @@ export class LaneDispatcher {
       this.#position = position;
       this.#storedPosition = position;
       this.#ahead = new ReadAhead(position);
+      this.#isOpen = true;
       return true;
     } catch (error) {
       onFailure(error);
@@ -197,7 +223,15 @@ export class LaneDispatcher {
     for (const lane of lanes) {
       const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
       this.#lanes.restore(lane, restMs <= 0 ? -Infinity : clock.monotonicMs() + restMs);
+      this.#noteSkipped(lane);
     }
+  }
+
+  /** A lane without attempts has a reason if the event before was skipped while no host ran. */
+  #noteSkipped({ entity, seq, reason, ...wait }: StoredLane): void {
+    if (wait.attempts > 0 || reason === undefined) return;
+    this.#needs.onOperatorSkip(entity, seq - 1, reason);
+    this.#lanes.setWait(this.#lanes.get(entity)!, { ...wait, reason: undefined });
   }
 
   /** Does what can be done, and returns how long to sleep, in milliseconds. */
@@ -340,13 +374,17 @@ export class LaneDispatcher {
     const lanes = rows.flatMap(({ row }) => row ?? []);
     const rejoined = rows.flatMap(({ entity, row }) => (row === undefined ? [entity] : []));
     this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
+    const waiting = this.#waiting;
+    this.#waiting = [];
     this.#settling = writer.settleConsumer(consumer, { position, lanes, rejoined }).then(
       () => {
         this.#storedPosition = position;
         this.#settling = undefined;
+        for (const { resolve } of waiting) resolve();
         sleeper.interrupt();
       },
       (error: unknown) => {
+        for (const { reject } of waiting) reject(error);
         this.#lanes.restoreChanged(changed);
         this.#settleAtMs = clock.monotonicMs() + LOOK_MS;
         this.#settling = undefined;

@@ -55,7 +55,7 @@ export class ConsumerDispatch {
   readonly #ports = new Map<number, MessagePort>();
   readonly #settling = new Set<Promise<void>>();
   /** The orders that the thread has not answered, by their numbers. */
-  readonly #orders = new Map<number, (isDone: boolean) => void>();
+  readonly #orders = new Map<number, PromiseWithResolvers<boolean>>();
   #lastOrder = 0;
   #consumers: readonly ConsumerDescriptor[] = [];
   #series: ReadonlyMap<string, ConsumerSeries> = new Map();
@@ -63,7 +63,7 @@ export class ConsumerDispatch {
   #worker: Worker | undefined;
   #pause: NodeJS.Timeout | undefined;
   #isStopped = false;
-  /** Settles with the latest replacement of the consumers; never rejects. */
+  /** Settles when the consumers are replaced, or their thread is started again, as was asked last; never rejects. */
   #replaced: Promise<void> = Promise.resolve();
 
   constructor(options: ConsumerDispatchOptions) {
@@ -106,8 +106,8 @@ export class ConsumerDispatch {
   }
 
   /**
-   * Delivers the event again at which the events of an entity are parked. Resolves with whether they were parked. Rejects with
-   * SVC_SHARD_UNAVAILABLE if the consumers do not run.
+   * Delivers the event again at which the events of an entity are parked. Resolves with whether they were parked, once that is on
+   * disk. Rejects with SVC_SHARD_UNAVAILABLE if the consumers do not run or end meanwhile, and with the errors of the journal.
    */
   retry(consumer: string, entity: EntityRef): Promise<boolean> {
     return this.#carryOut({ kind: 'retry', consumer, entity });
@@ -140,22 +140,17 @@ export class ConsumerDispatch {
   }
 
   #carryOut(order: ConsumerOrder): Promise<boolean> {
-    if (this.#worker === undefined)
-      return Promise.reject(
-        new SvcError(
-          'SVC_SHARD_UNAVAILABLE',
-          'The thread that delivers events to consumers does not run at the moment. Try again.',
-        ),
-      );
+    if (this.#worker === undefined) return Promise.reject(unavailable());
     const number = ++this.#lastOrder;
-    return new Promise((resolve) => {
-      this.#orders.set(number, resolve);
-      this.#send({ kind: 'order', number, order });
-    });
+    const answer = Promise.withResolvers<boolean>();
+    this.#orders.set(number, answer);
+    this.#send({ kind: 'order', number, order });
+    return answer.promise;
   }
 
   #start(): void {
-    if (this.#isStopped || this.#journal === undefined || this.#consumers.length === 0) return;
+    if (this.#isStopped || this.#worker !== undefined) return;
+    if (this.#journal === undefined || this.#consumers.length === 0) return;
     const { settings, logLimits, shards, env } = this.#options;
     const workerData: ConsumerThreadData = {
       connection: this.#journal.followerConnection,
@@ -188,10 +183,15 @@ export class ConsumerDispatch {
       case 'settle':
         return this.#settle(worker, message);
       case 'carried-out':
-        this.#orders.get(message.number)?.(message.isDone);
-        this.#orders.delete(message.number);
-        return undefined;
+        return this.#answered(message);
     }
+  }
+
+  #answered({ number, isDone, failure }: Message<'carried-out'>): void {
+    const order = this.#orders.get(number);
+    this.#orders.delete(number);
+    if (isDone === undefined) order?.reject(new SvcError(failure!.code, failure!.message));
+    else order?.resolve(isDone);
   }
 
   #settle(worker: Worker, { number, consumer, settlement }: Message<'settle'>): void {
@@ -211,7 +211,7 @@ export class ConsumerDispatch {
   }
 
   #ended(worker: Worker, reason: string): void {
-    for (const resolve of this.#orders.values()) resolve(false);
+    for (const order of this.#orders.values()) order.reject(unavailable());
     this.#orders.clear();
     if (worker !== this.#worker) return;
     this.#worker = undefined;
@@ -221,12 +221,14 @@ export class ConsumerDispatch {
       message: 'the thread that delivers events to consumers ended by itself and is started again',
       fields: { code: 'SVC_SHARD_FAILED', reason, pauseMs: RESTART_PAUSE_MS },
     });
-    this.#pause = setTimeout(() => void this.#startAgain(), RESTART_PAUSE_MS);
+    this.#pause = setTimeout(() => {
+      this.#replaced = this.#replaced.then(() => this.#startAgain());
+    }, RESTART_PAUSE_MS);
   }
 
   async #startAgain(): Promise<void> {
     await Promise.all(this.#settling);
-    if (this.#worker !== undefined) return;
+    if (this.#worker !== undefined || this.#isStopped) return;
     this.#options.relink();
     this.#start();
   }
@@ -256,6 +258,13 @@ export class ConsumerDispatch {
 function post(worker: Worker, message: ToConsumerThread, ports: readonly MessagePort[] = []): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
   worker.postMessage(message, [...ports]);
+}
+
+function unavailable(): SvcError {
+  return new SvcError(
+    'SVC_SHARD_UNAVAILABLE',
+    'The thread that delivers events to consumers does not run at the moment. Try again.',
+  );
 }
 
 function asSvcError(error: unknown): SvcError {

@@ -22,6 +22,12 @@ export interface ConsumerThreadData {
   readonly shards: number;
 }
 
+/** An SvcError on its way to another thread. */
+export interface SentFailure {
+  readonly code: SvcErrorCode;
+  readonly message: string;
+}
+
 /** A request of an operator. */
 export type ConsumerOrder =
   | { readonly kind: 'retry'; readonly consumer: string; readonly entity: EntityRef }
@@ -40,7 +46,7 @@ export type ToConsumerThread =
   | {
       readonly kind: 'settled';
       readonly number: number;
-      readonly failure: { readonly code: SvcErrorCode; readonly message: string } | undefined;
+      readonly failure: SentFailure | undefined;
     }
   | { readonly kind: 'order'; readonly number: number; readonly order: ConsumerOrder }
   /** No further event is delivered; the thread ends when those in flight are handled, or after `graceMs`. */
@@ -55,5 +61,10 @@ export type FromConsumerThread =
       readonly consumer: Pick<StoredConsumer, 'id' | 'start'>;
       readonly settlement: ConsumerSettlement;
     }
-  /** Whether the order with this number has met what it is about. */
-  | { readonly kind: 'carried-out'; readonly number: number; readonly isDone: boolean };
+  /** Whether the order with this number has met what it is about, and is on disk; undefined: it has failed. */
+  | {
+      readonly kind: 'carried-out';
+      readonly number: number;
+      readonly isDone: boolean | undefined;
+      readonly failure: SentFailure | undefined;
+    };

@@ -12,6 +12,7 @@ import type {
   ConsumerOrder,
   ConsumerThreadData,
   FromConsumerThread,
+  SentFailure,
   ToConsumerThread,
 } from './consumer-messages.ts';
 import { type Delivery, type DeliveryAnswer, DELIVERY_AWAY } from './event-delivery.ts';
@@ -73,17 +74,29 @@ main.on('message', (message: ToConsumerThread) => {
       settling.delete(message.number);
       return undefined;
     case 'order':
-      return send({
-        kind: 'carried-out',
-        number: message.number,
-        isDone: carriedOut(message.order),
-      });
+      return void answer(message.number, message.order);
     case 'stop':
       return void stop(message.graceMs);
   }
 });
 
-function carriedOut(order: ConsumerOrder): boolean {
+async function answer(number: number, order: ConsumerOrder): Promise<void> {
+  const answered = { kind: 'carried-out', number } as const;
+  try {
+    send({ ...answered, isDone: await carriedOut(order), failure: undefined });
+  } catch (error) {
+    send({ ...answered, isDone: undefined, failure: sentFailure(error) });
+  }
+}
+
+function sentFailure(error: unknown): SentFailure {
+  if (!(error instanceof SvcError))
+    return { code: 'SVC_JOURNAL_UNAVAILABLE', message: String(error) };
+  const { code, message } = error;
+  return { code, message };
+}
+
+function carriedOut(order: ConsumerOrder): Promise<boolean> {
   const { consumer, entity } = order;
   return order.kind === 'retry'
     ? served.retry(consumer, entity)

@@ -21,6 +21,7 @@ import { InterruptibleSleeper } from './interruptible-sleeper.ts';
 
 /** Interval at which the counts are taken, in milliseconds. */
 const COUNT_MS = 1_000;
+const SKIPPED = 'a consumer skips an event';
 
 export interface ServedConsumersOptions {
   readonly consumers: readonly ConsumerDescriptor[];
@@ -74,18 +75,37 @@ export class ServedConsumers {
     this.#log.report(performance.now());
   }
 
-  /** Delivers the event again at which the events of an entity are parked. Returns whether they were parked. */
-  retry(consumer: string, entity: EntityRef): boolean {
-    return this.#served.get(consumer)?.dispatcher.retry(entity) ?? false;
+  /**
+   * Delivers the event again at which the events of an entity are parked. Resolves with whether they were parked, once that is on
+   * disk. Rejects with SVC_SHARD_UNAVAILABLE before the consumer runs, and with the errors of the journal.
+   */
+  retry(consumer: string, entity: EntityRef): Promise<boolean> {
+    return this.#carryOut(consumer, (dispatcher) => dispatcher.retry(entity));
   }
 
-  /** Settles the event `seq` without handling it, if the events of its entity are parked there. Returns whether they were. */
-  skip(consumer: string, entity: EntityRef, seq: number, reason: string): boolean {
-    return this.#served.get(consumer)?.dispatcher.skip(entity, seq, reason) ?? false;
+  /**
+   * Settles the event `seq` without handling it, if the events of its entity are parked there. Resolves and rejects as `retry`
+   * does.
+   */
+  skip(consumer: string, entity: EntityRef, seq: number, reason: string): Promise<boolean> {
+    return this.#carryOut(consumer, (dispatcher) => dispatcher.skip(entity, seq, reason));
+  }
+
+  async #carryOut(id: string, change: (dispatcher: LaneDispatcher) => boolean): Promise<boolean> {
+    const dispatcher = this.#served.get(id)?.dispatcher;
+    if (dispatcher === undefined) return false;
+    if (!dispatcher.isOpen)
+      throw new SvcError(
+        'SVC_SHARD_UNAVAILABLE',
+        `The consumer '${id}' does not run yet. Try again.`,
+      );
+    if (!change(dispatcher)) return false;
+    await dispatcher.settled();
+    return true;
   }
 
   #dispatcher({ id, start, sources }: ConsumerDescriptor): LaneDispatcher {
-    const { consumers, settings, feed, reader, writer, journal, deliver } = this.#options;
+    const { consumers, settings, feed, reader, writer, journal, deliver, log } = this.#options;
     const reports = new FailureReports(systemClock, (reason) =>
       this.#write('error', 'a consumer cannot continue', { consumer: id, reason }),
     );
@@ -112,7 +132,10 @@ export class ServedConsumers {
         if (failure !== undefined) reports.add(new Error(failure));
         return outcome;
       },
-      onSkip: (...event) => this.#write('warn', 'a consumer skips an event', about(...event)),
+      onSkip: (...event) => this.#write('warn', SKIPPED, about(...event)),
+      // What an operator decides is written in any case.
+      onOperatorSkip: (...event) =>
+        log({ level: 'warn', message: SKIPPED, fields: about(...event) }),
       onPark: (...event) =>
         this.#write('warn', 'the events of an entity are parked', about(...event)),
       onFailure: (error) => reports.add(withCode(error)),

@@ -31,7 +31,7 @@ export function changeStoppedFolder(dir: string, request: ControlRequest): Promi
       case 'retry-lane':
         return changeLane(dir, journal, request);
       case 'skip-in-lane':
-        return changeLane(dir, journal, request, request.seq);
+        return changeLane(dir, journal, request, request);
     }
   });
 }
@@ -54,25 +54,28 @@ async function removeRows(dir: string, view: string): Promise<boolean> {
   }
 }
 
-/** Lets the next start deliver the parked event of a lane again, or, with `skippedSeq`, the event after that one. */
+/**
+ * Lets the next start deliver the parked event of a lane again, or the event after the skipped one, whose reason it writes to the
+ * log.
+ */
 async function changeLane(
   dir: string,
   journal: ChangeableJournal,
   { consumer, entity }: { readonly consumer: string; readonly entity: EntityRef },
-  skippedSeq?: number,
+  skipped?: { readonly seq: number; readonly reason: string },
 ): Promise<boolean> {
   const inspection = new ConsumerInspection(dir);
   try {
     const stored = inspection.stored(consumer);
     const [lane] = inspection.lanes(consumer, { state: 'parked', entity }, 0, 1).lanes;
     if (stored === undefined || lane === undefined) return false;
-    if (skippedSeq !== undefined && lane.seq !== skippedSeq) return false;
+    if (skipped !== undefined && lane.seq !== skipped.seq) return false;
     const first =
-      skippedSeq === undefined
-        ? { seq: lane.seq, round: lane.round }
-        : { seq: skippedSeq + 1, round: 0 };
+      skipped === undefined
+        ? { seq: lane.seq, round: lane.round, reason: undefined }
+        : { seq: skipped.seq + 1, round: 0, reason: skipped.reason };
     const nextMs = systemClock.nowMs();
-    const waiting = { entity, ...first, attempts: 0, nextMs, reason: undefined };
+    const waiting = { entity, ...first, attempts: 0, nextMs };
     const { id, start, position } = stored;
     await journal.settleConsumer({ id, start }, { position, lanes: [waiting], rejoined: [] });
     return true;

@@ -30,7 +30,7 @@ export interface StoredLane {
   readonly round: number;
   /** When the event is tried again, in milliseconds since 1970-01-01T00:00:00Z; undefined: the lane is parked. */
   readonly nextMs: number | undefined;
-  /** Why the last attempt failed; undefined: none has. */
+  /** Why the last attempt failed. Without attempts: why an operator has skipped the event before, while no host ran. */
   readonly reason: string | undefined;
 }
 

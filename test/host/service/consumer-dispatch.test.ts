@@ -1,5 +1,6 @@
 // The thread that delivers events to consumers, with a journal on disk. The test is the shard.
-import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Worker } from 'node:worker_threads';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ConsumerDescriptor } from '@svc/contract';
 import { CONSUMER_SETTINGS_DEFAULT } from '../../../host/consumers/consumer-settings.ts';
 import type { DeliveryOutcome } from '../../../host/consumers/delivery.ts';
@@ -7,27 +8,45 @@ import { ConsumerDispatch } from '../../../host/service/consumer-dispatch.ts';
 import type { Delivery, DeliveryAnswer } from '../../../host/service/event-delivery.ts';
 import { serveWork } from '../../../host/shards/work-link.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
+import { SqlitePositions } from '../../../host/storage/sqlite/sqlite-positions.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
 import type { LogEntry } from '@svc/kit/log-entry';
-import { LOG_LIMITS_DEFAULT } from '@svc/kit/log-limits';
+import { SvcError } from '@svc/kit/svc-error';
+import { LOG_LIMITS_DEFAULT, type LogLimits } from '@svc/kit/log-limits';
 import { append, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const LEDGER: ConsumerDescriptor = { id: 'ledger', start: 'beginning', sources: ['order'] };
 const MAILER: ConsumerDescriptor = { id: 'mailer', start: 'beginning', sources: ['order'] };
 const DONE: DeliveryOutcome = { kind: 'done' };
+const PARK: DeliveryOutcome = { kind: 'park', reason: 'no' };
 const SOON = { timeout: 20_000 };
 const order = (id: string) => ({ component: 'order', id });
 
+/** Returns a list to which each thread is added that starts from now on, and from which it is removed when it ends. */
+function workersFromNow(): Worker[] {
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => {
+    workers.push(worker);
+    worker.on('exit', () => workers.splice(workers.indexOf(worker), 1));
+  };
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  return workers;
+}
+
 /** A journal, the thread, and a shard that notes what it is given. */
-async function dispatching(decide: (delivery: Delivery) => DeliveryOutcome = () => DONE) {
+async function dispatching(
+  decide: (delivery: Delivery) => DeliveryOutcome = () => DONE,
+  logLimits: LogLimits = LOG_LIMITS_DEFAULT,
+) {
   const opened = await openSqliteJournal(temporaryFolder());
   const journal = attachSqliteJournal(opened.connect());
   const delivered: string[] = [];
   const log: LogEntry[] = [];
   const dispatch = new ConsumerDispatch({
     settings: { ...CONSUMER_SETTINGS_DEFAULT, settleMs: 10, parkedMax: 1 },
-    logLimits: LOG_LIMITS_DEFAULT,
+    logLimits,
     shards: 1,
     env: {},
     log: (entry) => log.push(entry),
@@ -94,6 +113,38 @@ describe('the thread', () => {
   });
 });
 
+test('a thread that is started again and the next module make one thread', async () => {
+  const { opened, journal, dispatch, delivered, log, link } = await dispatching();
+  const workers = workersFromNow();
+  link();
+  const gate = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  dispatch.begin(
+    {
+      followerConnection: opened.followerConnection,
+      async settleConsumer(...settlement) {
+        held.resolve();
+        await gate.promise;
+        return opened.settleConsumer(...settlement);
+      },
+    },
+    [LEDGER],
+  );
+  await held.promise;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await workers[0]!.terminate();
+  await expect.poll(() => log.map(({ level }) => level), SOON).toContain('error');
+  // The settlement of the thread that has ended is not stored yet when the pause is over.
+  vi.advanceTimersByTime(1_000);
+  dispatch.replace([LEDGER, MAILER]);
+  gate.resolve();
+  vi.useRealTimers();
+  await append(journal, order('a'), recordOf(1));
+  await expect.poll(() => delivered.toSorted(), SOON).toEqual(['ledger a 1', 'mailer a 1']);
+  expect(workers).toHaveLength(1);
+});
+
 describe('parked events', () => {
   test('are counted, and are retried and skipped by an operator', async () => {
     let isCorrected = false;
@@ -118,6 +169,115 @@ describe('parked events', () => {
     isCorrected = true;
     expect(await dispatch.retry('ledger', order('bad'))).toBe(true);
     await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 0, retrying: 0 }]);
+  });
+
+  test('are no longer parked when the operator is answered, or the operator hears why not', async () => {
+    const { opened, dispatch, journal, link } = await dispatching(() => PARK);
+    link();
+    await append(journal, order('bad'), recordOf(1));
+    const refusal = new SvcError('SVC_DISK_FULL', 'full');
+    let isFull = false;
+    dispatch.begin(
+      {
+        followerConnection: opened.followerConnection,
+        settleConsumer: (...settlement) =>
+          isFull ? Promise.reject(refusal) : opened.settleConsumer(...settlement),
+      },
+      [LEDGER],
+    );
+    await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1, lagRecords: 0 }]);
+    isFull = true;
+    await expect(dispatch.retry('ledger', order('bad'))).rejects.toMatchObject({
+      code: 'SVC_DISK_FULL',
+    });
+  });
+
+  test('are said to be unknown, and not to be none, while the consumer cannot read its lanes', async () => {
+    const { opened, dispatch, link } = await dispatching();
+    link();
+    const refused = Promise.withResolvers<void>();
+    dispatch.begin(
+      {
+        followerConnection: opened.followerConnection,
+        settleConsumer: async () => {
+          refused.resolve();
+          throw new SvcError('SVC_DISK_FULL', 'full');
+        },
+      },
+      [LEDGER],
+    );
+    await refused.promise;
+    await expect(dispatch.retry('ledger', order('bad'))).rejects.toMatchObject({
+      code: 'SVC_SHARD_UNAVAILABLE',
+    });
+  });
+
+  test('are unknown to an order that the end of the thread has left without an answer', async () => {
+    const { opened, dispatch, journal, link } = await dispatching(() => PARK);
+    const workers = workersFromNow();
+    link();
+    await append(journal, order('bad'), recordOf(1));
+    const gate = Promise.withResolvers<void>();
+    let isHeld = false;
+    dispatch.begin(
+      {
+        followerConnection: opened.followerConnection,
+        async settleConsumer(...settlement) {
+          if (isHeld) await gate.promise;
+          return opened.settleConsumer(...settlement);
+        },
+      },
+      [LEDGER],
+    );
+    await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1, lagRecords: 0 }]);
+    isHeld = true;
+    const answer = dispatch.retry('ledger', order('bad'));
+    await workers[0]!.terminate();
+    await expect(answer).rejects.toMatchObject({ code: 'SVC_SHARD_UNAVAILABLE' });
+    gate.resolve();
+  });
+
+  test('that an operator skips are in the log, however much is logged', async () => {
+    const { opened, dispatch, journal, log, link } = await dispatching(() => PARK, {
+      ...LOG_LIMITS_DEFAULT,
+      linesPerSecond: 0,
+    });
+    link();
+    dispatch.begin(opened, [LEDGER]);
+    await append(journal, order('bad'), recordOf(1));
+    await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1 }]);
+    expect(await dispatch.skip('ledger', order('bad'), 1, 'because')).toBe(true);
+    await expect
+      .poll(() => log, SOON)
+      .toMatchObject([
+        { message: 'a consumer skips an event', fields: { seq: 1, reason: 'because' } },
+      ]);
+  });
+
+  test('that were skipped while no host ran are in the log of the next start', async () => {
+    const { opened, journal, dispatch, log } = await dispatching();
+    await append(journal, order('bad'), recordOf(1));
+    const position = new SqlitePositions(opened.end).end();
+    const { id, start } = LEDGER;
+    const lane = {
+      entity: order('bad'),
+      seq: 2,
+      attempts: 0,
+      round: 0,
+      nextMs: 0,
+      reason: 'because',
+    };
+    const settlement = { position, lanes: [lane], rejoined: [] };
+    await opened.settleConsumer({ id, start }, settlement);
+    dispatch.begin(opened, [LEDGER]);
+    await expect
+      .poll(() => log, SOON)
+      .toMatchObject([
+        {
+          message: 'a consumer skips an event',
+          fields: { entity: 'bad', seq: 1, reason: 'because' },
+        },
+      ]);
   });
 
   test('stop the consumer when there are too many, which the log and the counts say', async () => {

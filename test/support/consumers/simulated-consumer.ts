@@ -135,6 +135,10 @@ export class SimulatedConsumer {
     const { settings, start = 'beginning', random } = this.#behaviour;
     const isOver = () => life.isOver;
     const sleeper = new VirtualSleeper(this.time, () => 0);
+    const onSkip = ({ id }: EntityRef, seq: number) => {
+      this.skipped.push(`${id} ${seq}`);
+      this.settled.add(`${id} ${seq}`);
+    };
     const dispatcher = new LaneDispatcher({
       consumer: { ...CONSUMER, start },
       components: new Set([COMPONENT]),
@@ -162,10 +166,8 @@ export class SimulatedConsumer {
       settings,
       deliver: (...delivery) => this.#deliver(life, ...delivery),
       onPark() {},
-      onSkip: ({ id }, seq) => {
-        this.skipped.push(`${id} ${seq}`);
-        this.settled.add(`${id} ${seq}`);
-      },
+      onSkip,
+      onOperatorSkip: onSkip,
       onFailure: (error) => this.failures.push(error),
     });
     const life: Life = {

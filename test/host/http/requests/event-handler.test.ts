@@ -347,6 +347,7 @@ test('an event that is parked on Friday and tried again on Monday makes the firs
       return answer.kind === 'refusal' ? { kind: 'park', reason: answer.message } : answer;
     },
     onSkip() {},
+    onOperatorSkip() {},
     onPark() {},
     onFailure: (error) => expect.unreachable(String(error)),
   });
