@@ -21,7 +21,7 @@ import { deliveredEvent } from './delivery.ts';
 import type { Lane } from './lane.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
 import { Lanes } from './lanes.ts';
-import { ReadAhead, type ReadPage } from './read-ahead.ts';
+import { ReadAhead, type ReadPage, unitsOf } from './read-ahead.ts';
 
 /** Records of a page of the feed at most. The position moves by whole pages. */
 const PAGE = 100;
@@ -393,11 +393,4 @@ export class LaneDispatcher {
     );
     return this.#settling;
   }
-}
-
-function unitsOf(records: readonly FeedRecord[]): number {
-  return records.reduce(
-    (sum, { record }) => sum + (record.kind === 'event' ? record.event.json.length : 0),
-    0,
-  );
 }

@@ -1,7 +1,7 @@
 // ReadAhead knows which pages of the feed were read and are not settled, and so the position up to which all events are.
 //
 // Invariant: `position` is before the first page with an event that is held.
-import type { Position } from '../engine/needs/feed.ts';
+import type { FeedRecord, Position } from '../engine/needs/feed.ts';
 
 /** A page of the feed. */
 export interface ReadPage {
@@ -61,4 +61,12 @@ export class ReadAhead {
     }
     this.#pages.splice(0, passed);
   }
+}
+
+/** Returns the UTF-16 units of the JSON text of events. */
+export function unitsOf(records: readonly FeedRecord[]): number {
+  return records.reduce(
+    (sum, { record }) => sum + (record.kind === 'event' ? record.event.json.length : 0),
+    0,
+  );
 }
