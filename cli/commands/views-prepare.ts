@@ -14,8 +14,8 @@ export const viewsPrepare = command(
   {
     name: 'views prepare',
     summary: 'build the views of a module before it is served',
-    about: `Builds the rows of a module's views in the data folder of a service, which may run meanwhile: it is neither
-changed nor delayed. When the module is served later, only the events that were stored since are folded.
+    about: `Builds the rows of a module's views in the data folder of a service, which may run meanwhile: it is
+neither changed nor delayed. When the module is served later, only later events are folded.
 Run it before an upgrade, and before going back to a module whose rows are gone.`,
     words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
     options: {
@@ -32,8 +32,8 @@ Run it before an upgrade, and before going back to a module whose rows are gone.
         help: 'a setting with which the module runs, as of svc run',
       },
     },
-    notes: `A preparation that was interrupted continues where it was when you repeat it. The rows are deleted if
-they are not used for svc.views.kept-ms (24 h).`,
+    notes: `A preparation that was interrupted continues where it was when you repeat it. The rows are deleted
+if they are not used for svc.views.kept-ms (24 h).`,
     examples: ['svc views prepare orders-2.wasm --data .svc/orders'],
   },
   async ([module], { data, set }) => {
