@@ -32,5 +32,5 @@ export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
         'Restore the data folder from a backup; the other entities are not affected.',
     );
   const { round, ...rest } = JSON.parse(outcome) as (Reply | Refusal) & Pick<StoredReply, 'round'>;
-  return { key, digest, timeMs, outcome: rest, round };
+  return { key, digest, timeMs, outcome: rest, ...(round === undefined ? {} : { round }) };
 }
