@@ -106,7 +106,9 @@ describe.each([2, 3])('a service of %i shards', (shards) => {
     expect((await svc.end('SIGTERM')).code).toBe(0);
     const { events, hasHoles } = journal(data);
     expect(hasHoles).toBe(false);
-    expect(events).toEqual(new Map(all.map(([id, { confirmed }]) => [id, confirmed])));
+    // Chance may give an entity nothing but reads: such a one has no event.
+    const added = all.filter(([, { confirmed }]) => confirmed > 0);
+    expect(events).toEqual(new Map(added.map(([id, { confirmed }]) => [id, confirmed])));
   });
 });
 
