@@ -26,7 +26,7 @@ export interface ConsumerSettings {
 }
 
 export const CONSUMER_SETTINGS_DEFAULT: ConsumerSettings = {
-  inFlight: 64,
+  inFlight: 128,
   aheadMax: 10_000,
   aheadUnitsMax: 16_777_216,
   parkedMax: 100_000,

@@ -9,6 +9,12 @@ import type { MessagePort } from 'node:worker_threads';
 export const WORK_KINDS = ['firings', 'deliveries'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
+/**
+ * Work that a shard begins in one turn of its event loop. With 64 deliveries in flight, 16 to 32 are the fastest: with all in one
+ * turn the shard waits while the journal's writer stores them, with fewer each commit stores too little.
+ */
+const EXECUTED_PER_TURN = 24;
+
 interface SentWork<Work> {
   readonly id: number;
   readonly work: Work;
@@ -63,18 +69,30 @@ export class WorkLink<Work, Answer> {
   }
 }
 
-/** The shard's end: executes what arrives. `away`: makes the answer to work whose execution rejects, of the failure. */
+/**
+ * The shard's end: executes what arrives, a few in each turn of the event loop. What they append is stored while the next ones are
+ * executed, and requests get their turn in between. `away`: makes the answer to work whose execution rejects, of the failure.
+ */
 export function serveWork<Work, Answer>(
   port: MessagePort,
   execute: (work: Work) => Promise<Answer>,
   away: (failure: unknown) => Answer,
 ): void {
   const answered = new Batch<SentAnswer<Answer>>(port);
-  port.on('message', (sent: readonly SentWork<Work>[]) => {
-    for (const { id, work } of sent)
+  let waiting: SentWork<Work>[] = [];
+  const executeSome = (): void => {
+    const some = waiting.slice(0, EXECUTED_PER_TURN);
+    waiting = waiting.slice(EXECUTED_PER_TURN);
+    if (waiting.length > 0) setImmediate(executeSome);
+    for (const { id, work } of some)
       void execute(work)
         .catch(away)
         .then((answer) => answered.add({ id, answer }));
+  };
+  port.on('message', (sent: readonly SentWork<Work>[]) => {
+    const isExecuting = waiting.length > 0;
+    waiting = waiting.concat(sent);
+    if (!isExecuting) executeSome();
   });
 }
 

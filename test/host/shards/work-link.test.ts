@@ -35,6 +35,31 @@ test('work of one turn of the event loop is one message, and so are its answers'
   expect(messages).toBe(2);
 });
 
+test('a shard begins a few pieces of work in a turn of its event loop, in their order, and others have their turn between', async () => {
+  const { link, port } = linked();
+  const begun: string[] = [];
+  let turns = 0;
+  const turnsOf: number[] = [];
+  const countTurn = () => {
+    turns++;
+    if (begun.length < 100) setImmediate(countTurn);
+  };
+  serveWork<string, string>(
+    port,
+    async (work) => {
+      if (begun.length === 0) setImmediate(countTurn);
+      begun.push(work);
+      turnsOf.push(turns);
+      return work;
+    },
+    String,
+  );
+  const all = Array.from({ length: 100 }, (_, index) => String(index));
+  expect(await Promise.all(all.map((work) => link.send(work)))).toEqual(all);
+  expect(begun).toEqual(all);
+  expect(new Set(turnsOf).size).toBeGreaterThan(3);
+});
+
 test('work that waits when the link is closed, and all later work, is away', async () => {
   const { link, port } = linked();
   serveWork<string, string>(port, () => new Promise(() => {}), String);
