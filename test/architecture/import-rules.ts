@@ -9,6 +9,13 @@ const SOURCES = ['host/hosting/guest-source.ts', 'host/hosting/source-locations.
 /** A folder and the folders that it may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
+  // The layers of HTTP/1.1: only connections know sockets.
+  'http1/messages': [],
+  'http1/grammar': ['http1/messages'],
+  'http1/readers': ['http1/grammar', 'http1/messages'],
+  'http1/writers': ['http1/grammar', 'http1/messages'],
+  'http1/connections': ['http1/grammar', 'http1/messages', 'http1/readers', 'http1/writers'],
+  http1: [],
   'host/model': [],
   'host/engine': ['host/model'],
   // The layers of the wasm hosting, from reading bytes to running a module.
@@ -241,7 +248,16 @@ const ADAPTERS = [
   'host/introspection/management',
   'host/introspection/observability',
 ];
-const PURE = ['host/model', 'host/engine', 'host/timers', 'host/consumers'];
+const PURE = [
+  'host/model',
+  'host/engine',
+  'host/timers',
+  'host/consumers',
+  'http1/messages',
+  'http1/grammar',
+  'http1/readers',
+  'http1/writers',
+];
 /** What the pure folders may import beside themselves: nothing of it reads a clock or does I/O. */
 const PURE_PACKAGES = new Set([
   'node:assert',
