@@ -32,6 +32,8 @@ const FOLDERS = [
   'http1',
   'client',
   'kit',
+  'forward',
+  'identity',
   'host',
   'guest-sdk',
   'cli',
@@ -109,6 +111,9 @@ describe('a workspace', () => {
   test.each([
     ['a program, another one', 'proxy/main.ts', '@svc/webhooks'],
     ['a package, the kit', 'http1/parser.ts', '@svc/kit'],
+    ['a package, a shared library', 'http1/parser.ts', '@svc/identity'],
+    ['a shared library, the runtime', 'identity/caller.ts', '@svc/host'],
+    ['the kit, a shared library', 'kit/log.ts', '@svc/identity'],
     ['a package, the runtime', 'client/client.ts', '@svc/host'],
     ['a package, a program', 'client/client.ts', '@svc/proxy'],
     ['the runtime, a program', 'host/main.ts', '@svc/proxy'],
@@ -131,6 +136,9 @@ describe('a workspace', () => {
     ['a program, the runtime', 'webhooks/main.ts', '@svc/host'],
     ['a package, another one', 'client/client.ts', '@svc/http1'],
     ['the runtime, the kit', 'host/main.ts', '@svc/kit'],
+    ['the runtime, a shared library', 'host/main.ts', '@svc/identity'],
+    ['a shared library, the kit', 'identity/caller.ts', '@svc/kit'],
+    ['a shared library, another one', 'forward/forwarding.ts', '@svc/identity'],
     ['the command line, a program', 'cli/main.ts', '@svc/proxy'],
   ])('may import: %s', (_name, from, to) => {
     const { imports } = tree({ [from]: `import { x } from '${to}';` });

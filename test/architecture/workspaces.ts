@@ -7,6 +7,7 @@ import type { Import } from './source-tree.ts';
  * - `contract`: the words that all share.
  * - `package`: a library.
  * - `kit`: what programs share; no library needs it.
+ * - `shared`: a library that needs the kit.
  * - `engine`: the runtime, which programs embed.
  * - `sdk`: what authors of modules have.
  * - `program`: has a process of its own.
@@ -17,6 +18,7 @@ export type WorkspaceClass =
   | 'contract'
   | 'package'
   | 'kit'
+  | 'shared'
   | 'engine'
   | 'sdk'
   | 'program'
@@ -33,23 +35,27 @@ export interface Workspace {
   readonly dependencies: readonly string[];
 }
 
-/** A class and the classes that it may import. No cycle arises but among packages, which npm and cycles() would show. */
+/**
+ * A class and the classes that it may import. A cycle can arise only among packages, or among shared libraries, and npm
+ * and cycles() would show it.
+ */
 const MAY_USE: Readonly<Record<WorkspaceClass, readonly WorkspaceClass[]>> = {
   contract: [],
   package: ['contract', 'package'],
   kit: ['contract', 'package'],
-  engine: ['contract', 'package', 'kit'],
+  shared: ['contract', 'package', 'kit', 'shared'],
+  engine: ['contract', 'package', 'kit', 'shared'],
   sdk: ['contract', 'engine'],
-  program: ['contract', 'package', 'kit', 'engine'],
-  launcher: ['contract', 'package', 'kit', 'engine', 'sdk', 'program'],
+  program: ['contract', 'package', 'kit', 'shared', 'engine'],
+  launcher: ['contract', 'package', 'kit', 'shared', 'engine', 'sdk', 'program'],
   example: ['sdk', 'engine'],
 };
 /** The class of a workspace whose package.json declares none, by its folder. */
 const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {
   contract: 'contract',
   http1: 'package',
-  identity: 'package',
-  forward: 'package',
+  identity: 'shared',
+  forward: 'shared',
   client: 'package',
   auth: 'package',
   kit: 'kit',

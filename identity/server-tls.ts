@@ -1,0 +1,124 @@
+// ServerTls: the server's side of mutual TLS. A client without a certificate, or with one that no trusted authority has issued,
+// gets no further than the handshake; the certificate of any other says who the caller is. New certificates apply to
+// every connection that begins afterwards, and each connection knows the generation with which it began.
+import type { Socket } from 'node:net';
+import type { Server, TLSSocket, TlsOptions } from 'node:tls';
+import { type Caller, type CallerRules, recognise } from './caller.ts';
+import type { CertificateSource } from './certificate-generations.ts';
+import { contextOptions } from './certificates.ts';
+
+export interface ServerTlsOptions {
+  readonly rules: CallerRules;
+  /** Protocols of ALPN, the preferred one first. Absent: none; a client that names some is accepted nevertheless. */
+  readonly protocols?: readonly string[];
+  /** Time in milliseconds that a client has for its handshake. */
+  readonly handshakeTimeoutMs?: number;
+}
+
+/** The peer of a connection, as its handshake has shown. It is the same as long as the connection lasts. */
+export interface Peer {
+  /** Undefined: the certificate names no caller. */
+  readonly caller: Caller | undefined;
+  /** Why the certificate names no caller, for the log; undefined if it names one. */
+  readonly reason: string | undefined;
+  /** Protocol that ALPN selected. */
+  readonly protocol: string | undefined;
+  /** Number of the generation of certificates with which the connection began. */
+  readonly generation: number;
+}
+
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+export class ServerTls {
+  readonly #source: CertificateSource;
+  readonly #options: ServerTlsOptions;
+  readonly #peers = new WeakMap<TLSSocket, Peer>();
+  /** Generation with which each connection began whose handshake is under way, by the address of the client. */
+  readonly #handshakes = new Map<string, number>();
+
+  constructor(source: CertificateSource, options: ServerTlsOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** Options for `createServer` of node:tls. Give the server to `attach` before it listens. */
+  get serverOptions(): TlsOptions {
+    const { protocols, handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS } = this.#options;
+    return {
+      ...contextOptions(this.#source.current.certificates.texts),
+      requestCert: true,
+      rejectUnauthorized: true,
+      allowHalfOpen: true,
+      handshakeTimeout: handshakeTimeoutMs,
+      ...(protocols === undefined ? {} : { ALPNProtocols: [...protocols] }),
+    };
+  }
+
+  /** Number of handshakes that are under way. */
+  get handshakes(): number {
+    return this.#handshakes.size;
+  }
+
+  /** Gives the server each new generation of certificates, until the returned function is called. */
+  attach(server: Server): () => void {
+    const onConnection = (raw: Socket): void => this.#begin(raw);
+    const onSecure = (socket: TLSSocket): void => this.#identify(socket);
+    server.prependListener('connection', onConnection);
+    server.prependListener('secureConnection', onSecure);
+    server.on('tlsClientError', destroyFailed);
+    const forget = this.#source.onGeneration(({ certificates }) =>
+      server.setSecureContext(contextOptions(certificates.texts)),
+    );
+    return () => {
+      forget();
+      server.off('connection', onConnection);
+      server.off('secureConnection', onSecure);
+      server.off('tlsClientError', destroyFailed);
+    };
+  }
+
+  /** Returns the peer of a connection from its `secureConnection` on. */
+  peerOf(socket: TLSSocket): Peer {
+    const peer = this.#peers.get(socket);
+    if (peer === undefined) throw new TypeError('the handshake of this connection is not complete');
+    return peer;
+  }
+
+  #begin(raw: Socket): void {
+    const client = clientOf(raw);
+    this.#handshakes.set(client, this.#source.current.number);
+    raw.once('close', () => this.#handshakes.delete(client));
+  }
+
+  #identify(socket: TLSSocket): void {
+    const client = clientOf(socket);
+    // A connection whose beginning is unknown counts as older than all generations.
+    const generation = this.#handshakes.get(client) ?? 0;
+    this.#handshakes.delete(client);
+    const found = callerOfSocket(socket, this.#options.rules);
+    const isUnrecognised = found.kind === 'unrecognised';
+    this.#peers.set(socket, {
+      caller: isUnrecognised ? undefined : found,
+      reason: isUnrecognised ? found.reason : undefined,
+      protocol: socket.alpnProtocol === false ? undefined : (socket.alpnProtocol ?? undefined),
+      generation,
+    });
+  }
+}
+
+function callerOfSocket(socket: TLSSocket, rules: CallerRules): ReturnType<typeof recognise> {
+  const certificate = socket.getPeerX509Certificate();
+  // Neither can be: the server demands a certificate, and gives out no session that could be resumed.
+  if (certificate === undefined || !socket.authorized || socket.isSessionReused())
+    return { kind: 'unrecognised', reason: 'It was not verified.' };
+  return recognise(certificate, rules);
+}
+
+/** Closes a connection whose handshake has failed or taken too long: node:tls leaves the latter open. */
+function destroyFailed(_error: Error, socket: TLSSocket): void {
+  socket.destroy();
+}
+
+function clientOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
