@@ -10,7 +10,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { Position, Positions } from '../engine/needs/feed.ts';
 import type { ViewQuery, ViewReader, ViewStore } from '../engine/needs/views.ts';
 import { quoted } from '../engine/quoted.ts';
-import { type Refusal, refusal } from '../model/call.ts';
+import { type Awaitable, type Refusal, refusal } from '../model/call.ts';
 import { NameTable } from '../model/name-table.ts';
 import {
   COUNT_PREFIX,
@@ -66,7 +66,13 @@ interface FormerView {
 }
 
 /** Reads rows. `asOfMs`: up to when they have events; undefined: they are current. */
-type Read = (reader: ViewReader, asOfMs: number | undefined) => Promise<RowPage>;
+type Read = (reader: ViewReader, asOfMs: number | undefined) => Awaitable<RowPage>;
+
+/** A view, and how a query reads its rows. */
+interface AskedView {
+  readonly view: QueriedView;
+  readonly read: Read;
+}
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -106,52 +112,102 @@ export class ViewFinder {
     return this.#commands.get(component)?.has(name) ?? false;
   }
 
+  /** Returns whether the rows of all views that follow the journal have everything before `after`. */
+  haveReached(after: Position): boolean {
+    return this.#queried.every(
+      ({ shared }) => shared.state !== 'live' || this.#hasReached(shared, after),
+    );
+  }
+
   /**
    * Finds rows as `HostCalls.find` does. `after`: a position before which the rows have to have all events; undefined: any
    * rows will do. `isRequired`: false if rows of a former definition will do all the same while the view is built.
    * Rejects with SVC_VIEW_BEHIND, SVC_VIEW_REBUILDING, SVC_VIEW_STOPPED, SVC_VIEW_CORRUPT and SVC_DATA_UNUSABLE.
    */
   async find(
-    { view, query, input, limit, cursor }: RowQuery,
+    query: RowQuery,
     after: Position | undefined,
     isRequired = after !== undefined,
   ): Promise<RowPage | Refusal> {
-    const found = this.#views.get(view);
-    if (found === undefined) return refusal('NOT_FOUND', `the service has no view ${quoted(view)}`);
+    const asked = this.#asked(query);
+    if ('kind' in asked) return asked;
+    const { view, read } = asked;
+    try {
+      const wanted = { after, untilMs: performance.now() + this.#waitMs };
+      const former = isRequired ? undefined : await this.#fromFormer(view, wanted, read);
+      if (former !== undefined) return former;
+      await this.#readable(view, wanted);
+      return await this.#fromOwn(view, read);
+    } catch (error) {
+      return this.#refusedBy(error, view);
+    }
+  }
+
+  /**
+   * Finds rows as `find` does if the view is live and its rows have all events before `after`. Otherwise, and if they cannot be
+   * read, returns undefined: `find` waits for the rows, or fails.
+   */
+  findAtOnce(query: RowQuery, after: Position | undefined): RowPage | Refusal | undefined {
+    const asked = this.#asked(query);
+    if ('kind' in asked) return asked;
+    const { shared, former, reader } = asked.view;
+    if (shared.state !== 'live' || former !== undefined) return undefined;
+    if (!this.#hasReached(shared, after)) return undefined;
+    try {
+      const page = asked.read(reader, undefined);
+      return page instanceof Promise ? undefined : page;
+    } catch (error) {
+      return isRefusedQuery(error) ? badRequest(error) : undefined;
+    }
+  }
+
+  /** Returns how the rows of a query are read, or the refusal of a query that is wrong. */
+  #asked({ view: id, query, input, limit, cursor }: RowQuery): AskedView | Refusal {
+    const view = this.#views.get(id);
+    if (view === undefined) return refusal('NOT_FOUND', `the service has no view ${quoted(id)}`);
     const name = query.startsWith(COUNT_PREFIX) ? query.slice(COUNT_PREFIX.length) : query;
-    const declared = query === KEY_QUERY ? BY_KEY : found.declared.queries.get(name);
+    const declared = query === KEY_QUERY ? BY_KEY : view.declared.queries.get(name);
     if (declared === undefined)
-      return refusal('NOT_FOUND', `the view '${view}' has no query ${quoted(name)}`);
+      return refusal('NOT_FOUND', `the view '${id}' has no query ${quoted(name)}`);
     const parameters = this.#parameters(declared, input);
     if ('problem' in parameters)
       return refusal(
         'BAD_REQUEST',
-        `the parameters of the query '${query}' of the view '${view}' do not fit: ${parameters.problem}`,
+        `the parameters of the query '${query}' of the view '${id}' do not fit: ${parameters.problem}`,
       );
     if (cursor !== undefined && (query === KEY_QUERY || name !== query))
       return refusal('BAD_REQUEST', `'${query}' has one answer, and no second page`);
-    const asked: ViewQuery = { plan: declared.plan, parameters: parameters.values };
-    const read: Read = async (reader, asOfMs) => {
-      if (query === KEY_QUERY) {
-        const row = await reader.get(parameters.values['key'] as string);
-        return { rows: row === undefined ? [] : [row.json], cursor: undefined, asOfMs };
-      }
-      if (name !== query) {
-        const counted = await reader.count(asked);
-        return { rows: [JSON.stringify(counted)], cursor: undefined, asOfMs };
-      }
-      const { rows, cursor: next } = await reader.find(asked, limit, cursor);
-      return { rows: rows.map(({ json }) => json), cursor: next, asOfMs };
+    const { values } = parameters;
+    const asked: ViewQuery = { plan: declared.plan, parameters: values };
+    if (query === KEY_QUERY)
+      return {
+        view,
+        read: (reader, asOfMs) =>
+          mapped(reader.get(values['key'] as string), (row) => ({
+            rows: row === undefined ? [] : [row.json],
+            cursor: undefined,
+            asOfMs,
+          })),
+      };
+    if (name !== query)
+      return {
+        view,
+        read: (reader, asOfMs) =>
+          mapped(reader.count(asked), (counted) => ({
+            rows: [JSON.stringify(counted)],
+            cursor: undefined,
+            asOfMs,
+          })),
+      };
+    return {
+      view,
+      read: (reader, asOfMs) =>
+        mapped(reader.find(asked, limit, cursor), ({ rows, cursor: next }) => ({
+          rows: rows.map(({ json }) => json),
+          cursor: next,
+          asOfMs,
+        })),
     };
-    try {
-      const wanted = { after, untilMs: performance.now() + this.#waitMs };
-      const former = isRequired ? undefined : await this.#fromFormer(found, wanted, read);
-      if (former !== undefined) return former;
-      await this.#readable(found, wanted);
-      return await this.#fromOwn(found, read);
-    } catch (error) {
-      return this.#refusedBy(error, found);
-    }
   }
 
   /**
@@ -232,7 +288,7 @@ export class ViewFinder {
     const { id } = declared.folded;
     const { state } = shared;
     if (state === 'building') throw viewBuilding(id, this.#percentBuilt(shared), shared.isPaused);
-    if (this.#hasReached(shared, wanted)) return;
+    if (this.#hasReached(shared, wanted.after)) return;
     throw state === 'stopped' ? viewStopped(id) : viewBehind(id, this.#waitMs);
   }
 
@@ -240,13 +296,15 @@ export class ViewFinder {
   async #decided(shared: SharedView, wanted: Wanted): Promise<void> {
     const isDecided = () =>
       shared.state === 'stopped' ||
-      (shared.state === 'live' && this.#hasReached(shared, wanted)) ||
+      (shared.state === 'live' && this.#hasReached(shared, wanted.after)) ||
       (shared.state === 'building' && this.#recordsLeft(shared) > SOON_BUILT_RECORDS);
     if (!isDecided()) await shared.reached(isDecided, leftMs(wanted));
   }
 
-  #hasReached({ position }: SharedView, { after }: Wanted): boolean {
-    return after === undefined || (position !== '' && this.positions.hasReached(position, after));
+  #hasReached(shared: SharedView, after: Position | undefined): boolean {
+    if (after === undefined) return true;
+    const { position } = shared;
+    return position !== '' && this.positions.hasReached(position, after);
   }
 
   #recordsLeft({ position }: SharedView): number {
@@ -263,7 +321,7 @@ export class ViewFinder {
   /** Returns the refusal of what a caller did wrong; throws everything else. */
   #refusedBy(error: unknown, { declared, shared }: QueriedView): Refusal {
     if (!(error instanceof SvcError)) throw error;
-    if (isRefusedQuery(error)) return refusal('BAD_REQUEST', error.message);
+    if (isRefusedQuery(error)) return badRequest(error);
     // It has stopped before its rows were built.
     if (error.code === 'SVC_VIEW_REBUILDING' && shared.state === 'stopped')
       throw viewStopped(declared.folded.id);
@@ -305,12 +363,23 @@ export class ViewFinder {
   }
 }
 
+/** Returns `map` of a value, at once if the value is there. */
+function mapped<T, Next>(value: Awaitable<T>, map: (value: T) => Next): Awaitable<Next> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}
+
 function leftMs({ untilMs }: Wanted): number {
   return Math.max(0, untilMs - performance.now());
 }
 
+type RefusedQuery = SvcError & { readonly code: 'SVC_FIND_INVALID' | 'SVC_CURSOR_INVALID' };
+
+function badRequest({ message }: RefusedQuery): Refusal {
+  return refusal('BAD_REQUEST', message);
+}
+
 /** Whether the caller has asked for what no rows could answer. */
-function isRefusedQuery(error: unknown): boolean {
+function isRefusedQuery(error: unknown): error is RefusedQuery {
   if (!(error instanceof SvcError)) return false;
   return error.code === 'SVC_FIND_INVALID' || error.code === 'SVC_CURSOR_INVALID';
 }

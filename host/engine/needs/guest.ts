@@ -133,8 +133,8 @@ export interface GuestConsumers {
  * HostCalls are everything that a handler or a consumer can reach while it runs: calls of entities, their events and
  * timers, rows of views, and the clock.
  *
- * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
- * returns undefined, the hosting aborts the handler. If `remoteAnswer` then returns a promise, the hosting waits for
+ * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`, and `findAtOnce` in place
+ * of `find`. When either returns undefined, the hosting aborts the handler. If `remoteAnswer` then returns a promise, the hosting waits for
  * it, and runs the handler again from its beginning without letting it wait. Otherwise the hosting calls `beginReplay`,
  * and runs the handler again from its beginning where it can wait and where its calls go to `call`. A replay gets the
  * same results, and no call is made twice.
@@ -209,5 +209,12 @@ export interface HostCalls {
         limit: number,
         cursor: string | undefined,
       ) => Awaitable<RowPage | Refusal>)
+    | undefined;
+  /**
+   * Does what `find` does, for a handler that cannot wait. Returns undefined if the handler would have to wait, or if the
+   * query fails: run the handler where it can wait. Absent if the service has no views, and where `speculate` is absent.
+   */
+  readonly findAtOnce?:
+    | ((...query: Parameters<NonNullable<HostCalls['find']>>) => RowPage | Refusal | undefined)
     | undefined;
 }

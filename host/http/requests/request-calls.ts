@@ -2,8 +2,9 @@
 //
 // The handler runs first on an instance that cannot suspend. There a call of an entity gives it a speculative result: what
 // the entity will answer unless its write fails. The answer of the handler is sent only after the write has confirmed the
-// result (request-handler.ts). If the handler has to wait, or the result is not confirmed, the handler is replayed from its
-// beginning on an instance that can suspend. A replayed call gets the recorded result and is not made a second time.
+// result (request-handler.ts). A query of a view gives it a page, which is final. If the handler has to wait, or the result
+// is not confirmed, the handler is replayed from its beginning on an instance that can suspend. A replayed call or query gets
+// the recorded result and is not made a second time.
 // Calls of entities in another shard have no speculative result; once the answer has come, the handler is replayed without
 // suspending, at most once.
 //
@@ -11,7 +12,7 @@
 // R1  At most one result is speculative, and it is that of the last call. The handler calls nothing after it, so nothing
 //     that happens elsewhere can depend on a write that may fail.
 // R2  A replay makes the recorded calls in the same order with the same arguments, which is checked; a handler is
-//     deterministic. Only calls after the last recorded one reach an entity.
+//     deterministic. Only calls after the last recorded one reach an entity or a view.
 // R3  Until the last recorded call the handler's clock is the time of its request, in the first run and in a replay. It
 //     advances only where new calls follow.
 // R4  A call made when the event-loop budget is used up yields first, even when its result is there. The first call of
@@ -29,6 +30,7 @@ import { callFailure, readFailure } from '../../model/call-failure.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { KeptBytes } from '../../model/kept-bytes.ts';
 import type { Timer, TimerChange } from '../../model/timer.ts';
+import type { RowPage, RowQuery } from '../../model/view.ts';
 import { CallFailures } from './call-failures.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';
 import {
@@ -36,11 +38,11 @@ import {
   type Call,
   callBytes,
   callUnits,
-  checkSame,
   type Outcome,
   outcomeUnits,
   type RecordedCall,
-} from './recorded-call.ts';
+  RecordedCalls,
+} from './recorded-calls.ts';
 import type { RequestFinds } from './request-finds.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
@@ -66,19 +68,18 @@ export class RequestCalls implements HostCalls {
   readonly requestMs: number;
   /** Metadata of the request. Its trace is that of the timers that the handler sets. */
   metadata: Metadata = [];
-  /** Queries of views; absent if the service has none. A handler that makes one can wait, and is not run again (R2). */
+  /** Queries of views; absent if the service has none. */
   find: HostCalls['find'];
+  /** Absent where `find` is, and where `speculate` is. */
+  findAtOnce: HostCalls['findAtOnce'];
   #finds: RequestFinds | undefined;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #eventLoop: EventLoopBudget;
   readonly #keys: RequestKeys | undefined;
   readonly #kept: KeptBytes | undefined;
-  /** Calls recorded where the handler could not suspend; the next one to replay is at `#replayedCalls`. */
-  readonly #recorded: RecordedCall[] = [];
-  /** UTF-16 units of the recorded calls and results. */
-  #keptUnits = 0;
-  #replayedCalls = 0;
+  /** Calls that were made where the handler could not suspend. */
+  readonly #recorded = new RecordedCalls();
   /** The result of the last call, if it is speculative (R1). */
   #speculation: { readonly speculative: Outcome; readonly answer: Promise<Outcome> } | undefined;
   /**
@@ -88,8 +89,6 @@ export class RequestCalls implements HostCalls {
   #remote: Promise<void> | undefined;
   #hasAwaitedRemote = false;
   #firstRemoteTarget: EntityRef | undefined;
-  /** The number of recorded calls that are still to be replayed where the handler cannot suspend; 0: none. */
-  #leftToReplay = 0;
   #failures: CallFailures | undefined;
   /** False before the first call, which needs no check of the budget: it was checked just before the handler began. */
   #hasCalled = false;
@@ -117,16 +116,31 @@ export class RequestCalls implements HostCalls {
 
   nowMs(): number {
     // A replayed call may yield where the first run did not, which must not change the time (R3).
-    return this.#replayedCalls < this.#recorded.length ? this.requestMs : this.#clock.nowMs();
+    return this.#recorded.isReplayed ? this.#clock.nowMs() : this.requestMs;
   }
 
   /** Lets the handler make queries of views. Call it before the handler begins. */
   allowFinds(finds: RequestFinds): void {
     this.#finds = finds;
-    this.find = (view, query, input, limit, cursor) =>
-      this.#attempt(() =>
-        this.#withinBudget(() => finds.find({ view, query, input, limit, cursor })),
-      );
+    this.find = (...given) => {
+      const query = rowQuery(given);
+      const page = this.#recorded.nextPage(query);
+      return this.#attempt(() => this.#withinBudget(() => page ?? finds.find(query)));
+    };
+    // A query would have to wait, so the handler would be run twice.
+    if (finds.mustWait) this.speculate = undefined;
+    if (this.speculate !== undefined)
+      this.findAtOnce = (...query) => this.#findAtOnce(finds, rowQuery(query));
+  }
+
+  /** Makes and records a query. Returns undefined if it has to wait. */
+  #findAtOnce(finds: RequestFinds, query: RowQuery): RowPage | Refusal | undefined {
+    const recorded = this.#recorded.nextPage(query);
+    if (recorded !== undefined) return recorded;
+    if (!this.#mayCall()) return undefined;
+    const page = finds.findAtOnce(query);
+    if (page !== undefined) this.#recorded.addFind(query, page);
+    return page;
   }
 
   call(...call: Call): Awaitable<Outcome> {
@@ -137,7 +151,7 @@ export class RequestCalls implements HostCalls {
   }
 
   #call(call: Call): Awaitable<Outcome> {
-    const recorded = this.#recorded[this.#replayedCalls];
+    const recorded = this.#recorded.nextCall(call);
     if (recorded === undefined) {
       const [target, name, input, metadata] = call;
       const key = this.#keyOf(target, name, call[4]);
@@ -150,8 +164,6 @@ export class RequestCalls implements HostCalls {
         countInput(this.#kept, callBytes(call), () => this.#withinBudget(make)),
       );
     }
-    checkSame(recorded.call, call);
-    this.#replayedCalls++;
     return this.#attempt(() =>
       this.#withinBudget(() => recorded.answer ?? thrown(recorded.failure)),
     );
@@ -207,7 +219,7 @@ export class RequestCalls implements HostCalls {
     // Each replay repeats the computation before the call, so a handler is replayed for a remote answer only once.
     if (remote === undefined || this.#hasAwaitedRemote) return undefined;
     this.#hasAwaitedRemote = true;
-    this.#leftToReplay = this.#recorded.length;
+    this.#recorded.beginReplay();
     return this.#cancellable(remote);
   }
 
@@ -223,7 +235,7 @@ export class RequestCalls implements HostCalls {
   /** Cancels the request, whose caller does not wait for the answer any more. */
   cancel(reason: GuestFault): void {
     this.#cancelReason = reason;
-    const last = this.#recorded.at(-1);
+    const { last } = this.#recorded;
     if (last?.answer instanceof Promise && this.#kept !== undefined)
       countUnfinished(this.#kept, callBytes(last.call), last.answer);
     this.#failWait?.(reason);
@@ -247,15 +259,15 @@ export class RequestCalls implements HostCalls {
 
   /** Memory of the recorded calls and results, in bytes. */
   get keptBytes(): number {
-    return this.#keptUnits * BYTES_PER_UNIT;
+    return this.#recorded.bytes;
   }
 
   beginReplay(): boolean {
     this.speculate = undefined;
     this.#speculation = undefined;
     this.#failures = undefined;
-    this.#replayedCalls = 0;
-    return this.#recorded.length > 0;
+    this.#recorded.beginReplay();
+    return !this.#recorded.isEmpty;
   }
 
   /** Makes and records a call. Returns undefined if its result, or the call itself, has to wait. */
@@ -266,12 +278,12 @@ export class RequestCalls implements HostCalls {
     metadata: Call[3],
     key: Call[4],
   ): Outcome | undefined {
-    if (this.#leftToReplay > 0) return this.#replayed([target, name, input, metadata, key]);
-    // A further call might depend on a speculative result (R1).
-    if (this.#speculation !== undefined || this.#mustYield()) return undefined;
-    if (this.#keptUnits > KEPT_UNITS_MAX) return undefined;
     const call: Call = [target, name, input, metadata, key];
-    this.#keptUnits += callUnits(call);
+    this.#finds?.note(target, name);
+    const replayed = this.#recorded.nextCall(call);
+    if (replayed !== undefined) return this.#resultOf(replayed);
+    if (!this.#mayCall()) return undefined;
+    this.#recorded.units += callUnits(call);
     const keyOfCall = this.#keyOf(target, name, key);
     let answer: ReturnType<NonNullable<CallableEngine['speculate']>>;
     try {
@@ -284,20 +296,23 @@ export class RequestCalls implements HostCalls {
         this.#keys?.takeBack(target, name);
         return undefined;
       }
-      this.#recorded.push({ call, answer: undefined, failure: error });
+      this.#recorded.add({ call, answer: undefined, failure: error });
       return this.#failWith(error);
     }
     if ('kind' in answer) {
-      this.#keptUnits += outcomeUnits(answer);
-      this.#recorded.push({ call, answer });
+      this.#recorded.units += outcomeUnits(answer);
+      this.#recorded.add({ call, answer });
       return answer;
     }
     const { speculative, answer: later, isRemote = false } = answer;
     const recorded: RecordedCall = { call, answer: later };
-    this.#recorded.push(recorded);
+    const isFirst = this.#recorded.isEmpty;
+    this.#recorded.add(recorded);
     if (isRemote) {
-      this.#remote = this.#recordRemote(recorded, later);
-      if (this.#recorded.length === 1) this.#firstRemoteTarget = target;
+      this.#remote = this.#recorded
+        .settle(recorded, later)
+        .then(() => this.#kept?.become(this.keptBytes));
+      if (isFirst) this.#firstRemoteTarget = target;
       // The replay or the confirmation handles a rejection. Without this listener it is unhandled if neither happens.
     } else later.catch(() => {});
     if (speculative !== undefined) this.#speculation = { speculative, answer: later };
@@ -313,25 +328,17 @@ export class RequestCalls implements HostCalls {
     return handlerKey === undefined ? key : ownKey(handlerKey);
   }
 
-  /** Returns the recorded result of the next call; undefined while the call has no answer. */
-  #replayed(again: Call): Outcome | undefined {
-    const { call, answer, failure } = this.#recorded[this.#recorded.length - this.#leftToReplay]!;
-    checkSame(call, again);
-    this.#leftToReplay--;
-    if (answer instanceof Promise) return undefined;
-    return answer ?? this.#failWith(failure);
+  /** Returns whether a handler that cannot suspend may make a further call. */
+  #mayCall(): boolean {
+    // The call might depend on a speculative result (R1).
+    if (this.#speculation !== undefined || this.#mustYield()) return false;
+    return this.#recorded.units <= KEPT_UNITS_MAX;
   }
 
-  /** Records the result of a call that was sent to another shard. */
-  async #recordRemote(recorded: RecordedCall, later: Promise<Outcome>): Promise<void> {
-    try {
-      recorded.answer = await later;
-      this.#keptUnits += outcomeUnits(recorded.answer);
-      this.#kept?.become(this.keptBytes);
-    } catch (error) {
-      recorded.answer = undefined;
-      recorded.failure = error;
-    }
+  /** Returns the result of a replayed call; undefined while the call has no answer. */
+  #resultOf({ answer, failure }: RecordedCall): Outcome | undefined {
+    if (answer instanceof Promise) return undefined;
+    return answer ?? this.#failWith(failure);
   }
 
   #mustYield(): boolean {
@@ -380,6 +387,12 @@ export class RequestCalls implements HostCalls {
     this.#failures ??= new CallFailures();
     this.#failures.add(error, describe(error));
   }
+}
+
+function rowQuery([view, query, input, limit, cursor]: Parameters<
+  NonNullable<HostCalls['find']>
+>): RowQuery {
+  return { view, query, input, limit, cursor };
 }
 
 function thrown(error: unknown): never {

@@ -10,6 +10,8 @@ export interface QueriedViews {
   readonly positions: Positions;
   /** Returns whether a call of an entity may store events. */
   isCommand(component: string, name: string): boolean;
+  /** Returns whether the queries of all views that follow the journal have everything before `after`. */
+  haveReached(after: Position): boolean;
   /**
    * Finds rows that have all events before `after`. `isRequired`: false if rows of a former definition will do all the same
    * while the view is built; they say so.
@@ -19,6 +21,8 @@ export interface QueriedViews {
     after: Position | undefined,
     isRequired: boolean,
   ): Promise<RowPage | Refusal>;
+  /** Does what `find` does if that needs no waiting; otherwise returns undefined, and nothing is done. */
+  findAtOnce(query: RowQuery, after: Position | undefined): RowPage | Refusal | undefined;
 }
 
 export class RequestFinds {
@@ -34,10 +38,21 @@ export class RequestFinds {
     this.#after = after;
   }
 
-  /** Makes a call of the handler, and notes it if it may store events. */
-  noted<T>({ component }: EntityRef, name: string, call: () => Awaitable<T>): Awaitable<T> {
-    if (!this.#views.isCommand(component, name)) return call();
-    this.#hasCommanded = true;
+  /** Whether a query of the handler would have to wait for what the request names. */
+  get mustWait(): boolean {
+    return this.#after !== undefined && !this.#views.haveReached(this.#after);
+  }
+
+  /** Notes a call that the handler is about to make, if the call may store events. Returns whether it may. */
+  note({ component }: EntityRef, name: string): boolean {
+    const isCommand = this.#views.isCommand(component, name);
+    if (isCommand) this.#hasCommanded = true;
+    return isCommand;
+  }
+
+  /** Makes a call of the handler, and notes it until it has its answer. */
+  noted<T>(target: EntityRef, name: string, call: () => Awaitable<T>): Awaitable<T> {
+    if (!this.note(target, name)) return call();
     const answer = call();
     if (!(answer instanceof Promise)) return answer;
     const settled = answer.then(
@@ -52,8 +67,20 @@ export class RequestFinds {
   /** Finds rows as `HostCalls.find` does. */
   async find(query: RowQuery): Promise<RowPage | Refusal> {
     await Promise.all(this.#unanswered);
+    return this.#views.find(query, this.#wanted, this.#after !== undefined);
+  }
+
+  /**
+   * Finds rows if that needs no waiting; otherwise returns undefined, and nothing is done. All commands that the handler has
+   * made have to have their answers.
+   */
+  findAtOnce(query: RowQuery): RowPage | Refusal | undefined {
+    return this.#views.findAtOnce(query, this.#wanted);
+  }
+
+  /** The position before which a query has to have all events; undefined: any rows will do. */
+  get #wanted(): Position | undefined {
     // What the commands have stored is on disk, so it is before the end. The request's own position is, too.
-    const after = this.#hasCommanded ? this.#views.positions.end() : this.#after;
-    return this.#views.find(query, after, this.#after !== undefined);
+    return this.#hasCommanded ? this.#views.positions.end() : this.#after;
   }
 }

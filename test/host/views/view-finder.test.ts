@@ -244,6 +244,67 @@ describe('a query of a view', () => {
   });
 });
 
+describe('where nobody can wait, a query', () => {
+  const query = { view: 'orders', query: 'all', input: '{}', limit: 9, cursor: undefined };
+
+  test('is answered as it is elsewhere, if the rows are there', async () => {
+    const { finder } = await finderOf();
+    for (const asked of [
+      query,
+      { ...query, query: 'of-customer', input: PARAMETERS, limit: 2 },
+      { ...query, query: 'by key', input: '{"key":"o2"}' },
+      { ...query, query: 'by key', input: '{"key":"none"}' },
+      { ...query, query: 'count all' },
+    ])
+      for (const after of [undefined, '1']) {
+        const page = finder.findAtOnce(asked, after);
+        expect(page).toHaveProperty('rows');
+        expect(page).toEqual(await finder.find(asked, after));
+      }
+  });
+
+  test('that is wrong is refused with what is wrong', async () => {
+    const { finder } = await finderOf();
+    for (const wrong of [
+      { ...query, view: 'none' },
+      { ...query, query: 'none' },
+      { ...query, input: '[1]' },
+      { ...query, limit: 1_001 },
+      { ...query, cursor: 'forged' },
+      { ...query, query: 'count all', cursor: 'c' },
+    ]) {
+      const refused = finder.findAtOnce(wrong, undefined);
+      expect(refused).toMatchObject({ kind: 'refusal' });
+      expect(refused).toEqual(await finder.find(wrong, undefined));
+    }
+  });
+
+  test('is not answered while its view is behind, and is once it has caught up', async () => {
+    const { finder, shared } = await finderOf();
+    expect(finder.findAtOnce(query, '2')).toBeUndefined();
+    expect([finder.haveReached('1'), finder.haveReached('2')]).toEqual([true, false]);
+    shared.foldedTo('2');
+    expect(finder.findAtOnce(query, '2')).toMatchObject({ rows: { length: 5 } });
+    expect(finder.haveReached('2')).toBe(true);
+  });
+
+  test('is not answered by a view that does not follow the journal', async () => {
+    const { finder, shared } = await finderOf();
+    for (const state of ['starting', 'building', 'stopped'] as const) {
+      shared.become(state);
+      expect(finder.findAtOnce(query, undefined)).toBeUndefined();
+      // Such a view fails, or says up to when its rows have events: waiting for it changes nothing.
+      expect(finder.haveReached('2')).toBe(true);
+    }
+  });
+
+  test('is not answered if the rows cannot be read', async () => {
+    const { finder, shared } = await finderOf({ isLive: false });
+    shared.become('live');
+    expect(finder.findAtOnce(query, undefined)).toBeUndefined();
+  });
+});
+
 test('commands are told from queries', async () => {
   const { finder } = await finderOf();
   expect(finder.isCommand('order', 'place')).toBe(true);

@@ -38,6 +38,27 @@ export class MustWait extends Error {}
 /** One shared error without a useful stack trace: nobody reads it, and capturing it costs more than the call. */
 export const MUST_WAIT = new MustWait();
 
+/**
+ * Stack that the host's own part of a call needs; each item takes eight bytes. A handler that cannot suspend runs on
+ * the host's stack: if it recurses until almost nothing is left, the stack would overflow in the middle of the host's
+ * code. A handler that can suspend has a stack of its own.
+ */
+const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
+
+/**
+ * Returns whether the host's part of a call fits the stack: parameters are pushed on it, which throws if it is full.
+ */
+export function hasStack(): boolean {
+  try {
+    Reflect.apply(nothing, undefined, STACK_NEEDED);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nothing(): void {}
+
 /** Starts a handler's call of the host, and returns the memory and the host functions that the call uses. */
 export function entered({ state, memory }: ImportTarget): {
   memory: GuestMemory;

@@ -1,11 +1,11 @@
 // The imports of a module: clock, journal, routing, and the intrinsics of its own resource. The first three may be
 // called only in the phases that allow them. In an instance that can suspend, all but the time suspend the module's
-// stack while the host waits. In an instance that cannot, `call` returns at once or throws MustWait, and the others
+// stack while the host waits. In an instance that cannot, `call` and `find` return at once or throw MustWait, and the others
 // always throw MustWait.
 import type { CoreInterface } from '../binary/core-interface.ts';
 import { PHASE } from './call-state.ts';
 import { type ImportTarget, MUST_WAIT } from './host-call.ts';
-import { findRows, readJournal } from './journal-imports.ts';
+import { findAndWait, findAtOnce, findRows, readJournal } from './journal-imports.ts';
 import { callAndWait, callAtOnce, callEntity } from './routing-imports.ts';
 import { cancelTimer, setTimer } from './timer-imports.ts';
 
@@ -52,11 +52,8 @@ export function createImports(
       ...(world.hasTimersAndViews
         ? {
             find: suspending
-              ? new WebAssembly.Suspending(findRows.bind(undefined, target))
-              : () => {
-                  state.enterHandlerCall('journal.find');
-                  throw MUST_WAIT;
-                },
+              ? new WebAssembly.Suspending(findRows.bind(undefined, target, findAndWait))
+              : findRows.bind(undefined, target, findAtOnce),
           }
         : {}),
     }),

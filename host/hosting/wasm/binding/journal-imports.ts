@@ -10,7 +10,9 @@ import type { GuestMemory } from './guest-memory.ts';
 import {
   CALL_ERROR,
   type ImportTarget,
+  MUST_WAIT,
   entered,
+  hasStack,
   payForMoving,
   settled,
   storeCallError,
@@ -87,8 +89,24 @@ function readError(error: unknown): string {
   return failure.text;
 }
 
+type Find = NonNullable<HostCalls['find']>;
+/** Function through which a query reaches the host; undefined: the service has no views. */
+type Finder = (calls: HostCalls) => Find | undefined;
+
+export const findAndWait: Finder = ({ find }) => find;
+
+export const findAtOnce: Finder = ({ find, findAtOnce: atOnce }) =>
+  find &&
+  ((...query) => {
+    if (!hasStack()) throw MUST_WAIT;
+    const page = atOnce?.(...query);
+    if (page === undefined) throw MUST_WAIT;
+    return page;
+  });
+
 export function findRows(
   target: ImportTarget,
+  finder: Finder,
   view: number,
   viewLength: number,
   query: number,
@@ -114,13 +132,13 @@ export function findRows(
     storePage(memory, address, refusal('BAD_REQUEST', `the limit must be 1 to ${PAGE_MAX}`));
     return;
   }
+  const find = finder(calls);
   // An error would pass for an answer to whoever has sent the request.
-  if (calls.find === undefined)
+  if (find === undefined)
     throw new GuestFault(
       'value',
       `The module queries the view '${printable(viewText, 100)}', and registers no view.`,
     );
-  const { find } = calls;
   return settled(
     target,
     memory,

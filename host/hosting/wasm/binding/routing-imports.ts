@@ -11,6 +11,7 @@ import {
   MUST_WAIT,
   MustWait,
   entered,
+  hasStack,
   payForMoving,
   storeCallError,
   waited,
@@ -18,13 +19,6 @@ import {
 
 /** Size of `result<string, call-error>`: tag 0, string or error 4. */
 const CALL_RESULT_SIZE = 4 + CALL_ERROR_SIZE;
-
-/**
- * Stack that the host's own part of a call needs; each item takes eight bytes. A handler that cannot suspend runs on
- * the host's stack: if it recurses until almost nothing is left, the stack would overflow in the middle of the host's
- * code. A handler that can suspend has a stack of its own.
- */
-const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
 
 /** Function through which a call reaches the host. */
 type Caller = (
@@ -40,20 +34,6 @@ export const callAtOnce: Caller = (calls, target, name, input, metadata, key) =>
   if (answer === undefined) throw MUST_WAIT;
   return answer;
 };
-
-/**
- * Returns whether the host's part of a call fits the stack: parameters are pushed on it, which throws if it is full.
- */
-function hasStack(): boolean {
-  try {
-    Reflect.apply(nothing, undefined, STACK_NEEDED);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function nothing(): void {}
 
 export function callEntity(
   target: ImportTarget,

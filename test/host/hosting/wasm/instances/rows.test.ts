@@ -1,6 +1,6 @@
 // The import `journal.find`: what a handler asks for, and the page, the refusal or the failure that it is given.
 import { SvcError } from '@svc/kit/svc-error';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import { refusal } from '../../../../../host/model/call.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from '../support/live-guest.ts';
@@ -128,16 +128,55 @@ test('the handler pays for the rows that it is given', async () => {
   expect([fault.faultCause, fault.limit]).toEqual(['fuel', 'handler-fuel']);
 });
 
-test('a handler that cannot wait is run again where it can', async () => {
-  const { endpoints } = await liveGuest(asking({}));
-  let replays = 0;
-  const calls = hostCalls({
-    speculate: () => undefined,
-    beginReplay: () => (replays++, false),
-    find: async () => PAGE,
+describe('a handler that cannot wait', () => {
+  test('is run once if the rows are there', async () => {
+    const { endpoints } = await liveGuest(asking({}));
+    const asked: unknown[] = [];
+    const findAtOnce = (...query: unknown[]) => (asked.push(query), PAGE);
+    const answer = endpoints.handle(
+      CONTEXT,
+      request(0),
+      hostCalls({
+        speculate: () => undefined,
+        find: () => expect.fail('the handler waits'),
+        findAtOnce,
+      }),
+    );
+    expect(answer).not.toBeInstanceOf(Promise);
+    expect(asked).toEqual([['orders', 'of-customer', '{"customer":"ä"}', 50, 'the-cursor']]);
   });
-  expect(await endpoints.handle(CONTEXT, request(0), calls)).toMatchObject({ status: 200 });
-  expect(replays).toBe(1);
+
+  test('is run again where it can if it has to wait for them', async () => {
+    const { endpoints } = await liveGuest(asking({}));
+    const done: string[] = [];
+    const calls = hostCalls({
+      speculate: () => undefined,
+      findAtOnce: () => void done.push('at once'),
+      beginReplay: () => (done.push('again'), false),
+      find: async () => (done.push('find'), PAGE),
+    });
+    expect(await endpoints.handle(CONTEXT, request(0), calls)).toMatchObject({ status: 200 });
+    expect(done).toEqual(['at once', 'again', 'find']);
+  });
+
+  test('is given the same page where it can', async () => {
+    const bodies = await Promise.all(
+      [() => PAGE, () => undefined].map(async (findAtOnce) => {
+        const { endpoints } = await liveGuest(asking({}));
+        const given = { speculate: () => undefined, find: async () => PAGE, findAtOnce };
+        const answer = await endpoints.handle(CONTEXT, request(0), hostCalls(given));
+        return answer.kind === 'response' && answer.body;
+      }),
+    );
+    expect(bodies[0]).toEqual(bodies[1]);
+  });
+
+  test('must not ask if its module has no views', async () => {
+    const { endpoints } = await liveGuest(asking({}));
+    const calls = hostCalls({ speculate: () => undefined });
+    const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), calls));
+    expect(fault.message).toContain('registers no view');
+  });
 });
 
 test.each<[string, Asking]>([
