@@ -4,10 +4,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
-import { ANSWER_BYTES_MAX, type LocalAnswer, send } from './local-request.ts';
+import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request';
 import type { PageFile } from './page-files.ts';
 import { refusalOf, writeRefusalOf } from './request-guard.ts';
-import { INSTANCE_ID } from './registrations.ts';
+import { INSTANCE_ID } from '@svc/kit/registrations';
 import type { RunningServices } from './running-services.ts';
 import { CHANGE_BYTES_MAX, changeService, isChange } from './service-change.ts';
 import { callService, readCall } from './service-call.ts';

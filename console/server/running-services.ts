@@ -6,10 +6,10 @@
 //   the port now, that process is not listed as the service.
 // - A listed service that ends stays in the list as gone for GONE_SHOWN_MS. A service that only answers late has not
 //   ended.
-import type { ListedService, ServiceDescription, ServiceList } from '@svc/contract';
+import type { ListedService, ServiceList } from '@svc/contract';
+import { describe } from '@svc/kit/described-service';
+import { readRegistrations, type Registration } from '@svc/kit/registrations';
 import { setTimeout as delay } from 'node:timers/promises';
-import { send } from './local-request.ts';
-import { readRegistrations, type Registration } from './registrations.ts';
 
 interface Known {
   readonly registration: Registration;
@@ -30,12 +30,6 @@ interface Known {
   /** The running probe, if there is one. */
   probe: Promise<void> | undefined;
 }
-
-export type Described =
-  | { readonly kind: 'described'; readonly service: ServiceDescription }
-  | { readonly kind: 'late' }
-  /** Nothing answers, or not with this service's description: it has ended, or another process has its port now. */
-  | { readonly kind: 'other'; readonly reason: string };
 
 const PROBE_EVERY_MS = 2_000;
 /** Longest pause between two probes of a file whose service did not answer. */
@@ -124,21 +118,6 @@ export class RunningServices {
   }
 }
 
-/** Asks the service for its description; the result is 'described' only if the service is the one that registered. */
-export async function describe(
-  { address, instanceId }: Registration,
-  deadlineMs: number,
-): Promise<Described> {
-  const path = '/observability/service';
-  const answer = await send(address, { method: 'GET', path, deadlineMs });
-  if (answer.kind === 'late') return answer;
-  if (answer.kind === 'unreachable') return { kind: 'other', reason: answer.reason };
-  const service = answer.kind === 'answer' && answer.status === 200 ? parsed(answer.body) : null;
-  if (service?.instanceId !== instanceId)
-    return { kind: 'other', reason: 'another program answers at its address' };
-  return { kind: 'described', service };
-}
-
 /** Asks a service for its description, and updates what is known about the service. */
 async function look(known: Known): Promise<void> {
   const found = await describe(known.registration, PROBE_DEADLINE_MS);
@@ -170,36 +149,6 @@ function end(known: Known, nowMs: number): void {
 function listed({ registration, goneAtMs, address, problem }: Known): ListedService {
   const { address: _connected, ...registered } = registration;
   return { ...registered, state: goneAtMs === undefined ? 'running' : 'gone', address, problem };
-}
-
-/**
- * Parses a service's description; returns null if it is not valid. Only the lists that the console's server reads are
- * checked.
- */
-function parsed(body: Buffer): ServiceDescription | null {
-  try {
-    const json = JSON.parse(body.toString('utf8')) as Partial<ServiceDescription> | null;
-    const { instances, routes } = json ?? {};
-    const isUsable =
-      isListOf(instances, ({ address }) => address === null || typeof address === 'string') &&
-      isListOf(
-        routes,
-        ({ method, path }) => typeof method === 'string' && typeof path === 'string',
-      );
-    return isUsable ? (json as ServiceDescription) : null;
-  } catch {
-    return null;
-  }
-}
-
-function isListOf(
-  list: unknown,
-  fits: (item: Readonly<Record<string, unknown>>) => boolean,
-): boolean {
-  return (
-    Array.isArray(list) &&
-    list.every((item: unknown) => typeof item === 'object' && item !== null && fits({ ...item }))
-  );
 }
 
 function compare(a: string, b: string): number {

@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, jsonAnswer, refusal } from './answer.ts';
 import { isDeclared } from './declared-route.ts';
-import { ANSWER_BYTES_MAX, type LocalAnswer, send } from './local-request.ts';
-import { loopbackAddress } from './loopback-address.ts';
-import type { Registration } from './registrations.ts';
-import { describe } from './running-services.ts';
+import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request';
+import { loopbackAddress } from '@svc/kit/loopback-address';
+import type { Registration } from '@svc/kit/registrations';
+import { describe } from '@svc/kit/described-service';
 
 export interface AskedCall {
   readonly method: string;

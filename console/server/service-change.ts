@@ -3,8 +3,8 @@
 import { sendControl } from '@svc/kit/control-client';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Answer, JSON_TYPE, refusal } from './answer.ts';
-import type { Registration } from './registrations.ts';
-import { describe } from './running-services.ts';
+import type { Registration } from '@svc/kit/registrations';
+import { describe } from '@svc/kit/described-service';
 
 const DESCRIBE_DEADLINE_MS = 6_000;
 /** Maximum bytes of a body: that of the control socket. */
