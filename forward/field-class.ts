@@ -1,0 +1,74 @@
+// FieldClass: what the proxy does with a field depends on its class alone, and the class on the field's name. CGI, WSGI,
+// PHP and some servers turn every character of a name but letters and digits into one underscore, so that `X_Svc_Caller`
+// and `X.Svc.Caller` become the same variable as `X-Svc-Caller`. Names of the platform are therefore compared without
+// regard to these characters.
+import { PLATFORM_HEADER_PREFIX } from '@svc/client';
+
+export type FieldClass =
+  | 'end-to-end'
+  /** `Connection`, which nominates further fields of this hop. */
+  | 'connection'
+  /** Any other field of this hop. */
+  | 'hop'
+  | 'host'
+  /** `X-Svc-*` */
+  | 'platform'
+  /** `X-Svc-Answered-By` */
+  | 'answered-by'
+  /** `Forwarded` */
+  | 'forwarded'
+  /** `X-Forwarded-Proto`, `-Host` and `-Port`. */
+  | 'forwarded-address'
+  | 'forwarded-for'
+  /** A name that CGI folds into that of `X-Forwarded-For`. */
+  | 'folded-forwarded-for';
+
+const CLASSES: ReadonlyMap<string, FieldClass> = new Map<string, FieldClass>([
+  ['connection', 'connection'],
+  ['keep-alive', 'hop'],
+  ['proxy-authenticate', 'hop'],
+  ['proxy-authorization', 'hop'],
+  ['proxy-connection', 'hop'],
+  ['te', 'hop'],
+  ['trailer', 'hop'],
+  ['transfer-encoding', 'hop'],
+  ['upgrade', 'hop'],
+  ['host', 'host'],
+  ['x-forwarded-for', 'forwarded-for'],
+]);
+
+const FOLDED_CLASSES: ReadonlyMap<string, FieldClass> = new Map<string, FieldClass>([
+  ['forwarded', 'forwarded'],
+  ['x-forwarded-proto', 'forwarded-address'],
+  ['x-forwarded-host', 'forwarded-address'],
+  ['x-forwarded-port', 'forwarded-address'],
+  ['x-forwarded-for', 'folded-forwarded-for'],
+  ['x-svc-answered-by', 'answered-by'],
+]);
+
+/** Classes of names as they were written. It is filled once, so that foreign names cannot make it grow. */
+const known = new Map<string, FieldClass>();
+const KNOWN_MAX = 1000;
+
+export function fieldClass(name: string): FieldClass {
+  const found = known.get(name);
+  if (found !== undefined) return found;
+  const judged = judge(name);
+  if (known.size < KNOWN_MAX) known.set(name, judged);
+  return judged;
+}
+
+function judge(name: string): FieldClass {
+  const lower = name.toLowerCase();
+  const exact = CLASSES.get(lower);
+  if (exact !== undefined) return exact;
+  const folded = foldedName(lower);
+  const found = FOLDED_CLASSES.get(folded);
+  if (found !== undefined) return found;
+  return folded.startsWith(PLATFORM_HEADER_PREFIX) ? 'platform' : 'end-to-end';
+}
+
+/** Returns a name, which is in lower case, with a hyphen for each character that is no letter and no digit. */
+export function foldedName(lowerName: string): string {
+  return lowerName.replaceAll(/[^a-z0-9]/g, '-');
+}

@@ -1,0 +1,28 @@
+// ForwardLimits: every limit of forwarding, by name, with its default. The proxy's settings have the same names.
+
+export interface ForwardLimits {
+  /** Requests that have arrived and whose response is not finished; further ones are answered 503. */
+  readonly requestsMax: number;
+  /** Time for a connection to the process or to a service, in milliseconds. */
+  readonly connectTimeoutMs: number;
+  /**
+   * Time for the process or a service to begin its final response, in milliseconds, counted from the last byte of the
+   * request that it took; a later one is 504.
+   */
+  readonly answerTimeoutMs: number;
+  /** Bytes of a body of GET or HEAD that are kept, so that the request can be sent once more. */
+  readonly replayBytesMax: number;
+  /** Time for which a connection to the process is idle and may carry a request that is not sent twice, in milliseconds. */
+  readonly unrepeatableIdleMsMax: number;
+  /** Time for which a connection is idle and kept, in milliseconds. */
+  readonly idleMsMax: number;
+}
+
+export const FORWARD_LIMITS: ForwardLimits = {
+  requestsMax: 10_000,
+  connectTimeoutMs: 5000,
+  answerTimeoutMs: 60_000,
+  replayBytesMax: 64 * 1024,
+  unrepeatableIdleMsMax: 1000,
+  idleMsMax: 30_000,
+};
