@@ -1,6 +1,11 @@
 // The schema of a module descriptor, the description that a module carries. It is published as JSON Schema
 // (generated/module-descriptor.schema.json), and descriptors are checked against that file: programs import only
 // types from here, so that only `npm run generate` loads the schema library.
+import {
+  ADMITTED_SERVICES_MAX,
+  SERVICE_REFERENCE_LENGTH_MAX,
+  SERVICE_REFERENCE_PATTERN,
+} from '@svc/client';
 import { Type, type Static } from 'typebox';
 import {
   ANSWERS_MAX,
@@ -55,10 +60,10 @@ const shapes = {
         services: Type.Optional(
           Type.Array(
             Type.String({
-              pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$',
-              maxLength: 127,
+              pattern: SERVICE_REFERENCE_PATTERN,
+              maxLength: SERVICE_REFERENCE_LENGTH_MAX,
             }),
-            { minItems: 1, maxItems: 100 },
+            { minItems: 1, maxItems: ADMITTED_SERVICES_MAX },
           ),
         ),
       },

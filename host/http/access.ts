@@ -1,5 +1,6 @@
 // Identifies the caller, and decides whether the access rule of a route admits it. Both happen before a
 // handler runs, and use the connection only: nothing in a request can identify its sender.
+import { namesService } from '@svc/client';
 import type { AccessRule } from '@svc/contract';
 
 export type Caller =
@@ -21,28 +22,11 @@ export function isAdmitted(rule: AccessRule, caller: Caller, project: string | u
     case 'internet':
       return true;
     case 'services':
-      return caller.kind === 'service' && isListed(rule.services, caller, project);
+      return caller.kind === 'service' && namesService(rule.services, caller, project);
     case 'local':
     case 'nobody':
       return false;
   }
-}
-
-/**
- * Matches `<service>` in the own project and `<service>.<project>` in another; without a list every service of the
- * own project.
- */
-function isListed(
-  services: readonly string[] | undefined,
-  caller: Caller & { readonly kind: 'service' },
-  project: string | undefined,
-): boolean {
-  const isOwnProject = caller.project === project;
-  if (services === undefined) return isOwnProject;
-  return (
-    (isOwnProject && services.includes(caller.service)) ||
-    services.includes(`${caller.service}.${caller.project}`)
-  );
 }
 
 /** Returns the caller's name, as a handler sees it. */

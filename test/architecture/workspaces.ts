@@ -4,6 +4,7 @@ import type { WorkspaceFolder } from '../../scripts/workspaces.ts';
 import type { Import } from './source-tree.ts';
 
 /**
+ * - `words`: the platform's words and their rules, without any dependency, for programs of others as well.
  * - `contract`: the words that all share.
  * - `package`: a library.
  * - `kit`: what programs share; no library needs it.
@@ -15,6 +16,7 @@ import type { Import } from './source-tree.ts';
  * - `example`: shows how the published packages are used.
  */
 export type WorkspaceClass =
+  | 'words'
   | 'contract'
   | 'package'
   | 'kit'
@@ -40,23 +42,24 @@ export interface Workspace {
  * and cycles() would show it.
  */
 const MAY_USE: Readonly<Record<WorkspaceClass, readonly WorkspaceClass[]>> = {
-  contract: [],
-  package: ['contract', 'package'],
-  kit: ['contract', 'package'],
-  shared: ['contract', 'package', 'kit', 'shared'],
-  engine: ['contract', 'package', 'kit', 'shared'],
-  sdk: ['contract', 'engine'],
-  program: ['contract', 'package', 'kit', 'shared', 'engine'],
-  launcher: ['contract', 'package', 'kit', 'shared', 'engine', 'sdk', 'program'],
+  words: [],
+  contract: ['words'],
+  package: ['words', 'contract', 'package'],
+  kit: ['words', 'contract', 'package'],
+  shared: ['words', 'contract', 'package', 'kit', 'shared'],
+  engine: ['words', 'contract', 'package', 'kit', 'shared'],
+  sdk: ['words', 'contract', 'engine'],
+  program: ['words', 'contract', 'package', 'kit', 'shared', 'engine'],
+  launcher: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'sdk', 'program'],
   example: ['sdk', 'engine'],
 };
 /** The class of a workspace whose package.json declares none, by its folder. */
 const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {
+  client: 'words',
   contract: 'contract',
   http1: 'package',
   identity: 'shared',
   forward: 'shared',
-  client: 'package',
   auth: 'package',
   kit: 'kit',
   host: 'engine',
@@ -73,8 +76,8 @@ const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {
 const NARROWER: Readonly<Record<string, readonly WorkspaceClass[]>> = {
   // AssemblyScript.
   'guest-sdk/assembly': [],
-  'guest-sdk/compiler': ['contract'],
-  'console/page': ['contract'],
+  'guest-sdk/compiler': ['words', 'contract'],
+  'console/page': ['words', 'contract'],
 };
 
 export function workspaceOf({ folder, manifest }: WorkspaceFolder): Workspace {

@@ -3,6 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { PLATFORM_VARIABLES } from '../../client/index.ts';
 import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../kit/setting-name.ts';
@@ -22,7 +23,8 @@ const found = (page: string, pattern: RegExp) =>
 const dottedIn = (page: string) => found(page, /\b(svc(?:\.[a-z][a-z0-9-]*)+)(?=[`=])/g);
 const listed = new Set(dottedIn(REFERENCE));
 const variables = new Set([...listed].map((name) => variableName(name)));
-const codes: ReadonlySet<string> = new Set(SVC_ERROR_CODES);
+/** Codes of errors, and the variables that the platform gives to a process. */
+const others: ReadonlySet<string> = new Set([...SVC_ERROR_CODES, ...PLATFORM_VARIABLES]);
 
 /** `svc.http` stands for all that begin so. */
 const isGroup = (name: string) => [...listed].some((other) => other.startsWith(`${name}.`));
@@ -48,5 +50,5 @@ test.each(pages)('%s names settings that exist', (page) => {
   const dotted = dottedIn(page).filter((name) => !listed.has(name) && !isGroup(name));
   expect(dotted).toEqual([]);
   const named = found(page, /\b(SVC_[A-Z0-9_]*[A-Z0-9])\b(?!_|…)/g);
-  expect(named.filter((name) => !variables.has(name) && !codes.has(name))).toEqual([]);
+  expect(named.filter((name) => !variables.has(name) && !others.has(name))).toEqual([]);
 });

@@ -147,6 +147,14 @@ class ManyServices implements DnsResolver {
   cancel() {}
 }
 
+/** A record of the service with a weight of 1. */
+const record = (priority: number, name: string, port = 9000) => ({
+  name,
+  port,
+  priority,
+  weight: 1,
+});
+
 describe('what a finder remembers', () => {
   test.each([
     [0, 1000],
@@ -193,12 +201,6 @@ describe('what a finder remembers', () => {
   });
 
   test('is in the order of the priorities, and has no record without a port or a name', async () => {
-    const record = (priority: number, name: string, port = 9000) => ({
-      name,
-      port,
-      priority,
-      weight: 1,
-    });
     const { finder } = finderFor({
       services: async () =>
         Promise.resolve([record(2, 'c'), record(0, 'a', 0), record(1, 'b'), record(0, '')]),

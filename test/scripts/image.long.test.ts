@@ -99,6 +99,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       expect(packages).not.toContain(name);
     expect(readdirSync(join(image.root, 'svc', 'node_modules', '@svc')).toSorted()).toEqual([
       'cli',
+      'client',
       'contract',
       'host',
       'kit',
