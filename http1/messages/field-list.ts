@@ -53,11 +53,13 @@ export const NO_FIELDS = new FieldList([]);
 
 const CASE_BIT = 0x20;
 
-/** Compares length and first letter before it converts the name to lower case, because most names differ in them. */
-function isSameName(name: string, lowerName: string): boolean {
-  return (
-    name.length === lowerName.length &&
-    (name.charCodeAt(0) | CASE_BIT) === (lowerName.charCodeAt(0) | CASE_BIT) &&
-    (name === lowerName || name.toLowerCase() === lowerName)
-  );
+/**
+ * Returns whether a name of token characters equals `lowerName`, a name in lower case, but for the case of letters. No
+ * two token characters of which one is a letter differ in this bit alone, except a letter in both cases.
+ */
+export function isSameName(name: string, lowerName: string): boolean {
+  if (name.length !== lowerName.length) return false;
+  for (let at = 0; at < name.length; at++)
+    if ((name.charCodeAt(at) | CASE_BIT) !== (lowerName.charCodeAt(at) | CASE_BIT)) return false;
+  return true;
 }
