@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DEFAULT_MESSAGE_LIMITS,
-  type FieldList,
   type Framing,
   type MessageFailure,
+  type RequestHead,
   RequestReader,
   type RequestPart,
+  type ResponseHead,
   ResponseReader,
   type ResponsePart,
 } from '../../http1/index.ts';
@@ -61,41 +62,45 @@ export interface ReadMessage {
 /** Collects the parts of messages. */
 class Messages {
   readonly list: ReadMessage[] = [];
-  #isOpen = false;
   readonly #shown: (failure: MessageFailure) => string;
+  /** The message that has not ended. */
+  #open: ReadMessage | undefined;
 
   constructor(shown: (failure: MessageFailure) => string) {
     this.#shown = shown;
   }
 
   take(part: RequestPart | ResponsePart): void {
-    if (part.kind === 'head' || part.kind === 'informational') {
-      const { fields, framing, ...head } = part.head;
-      const informational = part.kind === 'informational' ? { informational: true } : {};
-      this.list.push({
-        ...head,
-        ...informational,
-        fields: fields.flat,
-        framing: framingOf(framing),
-        body: '',
-        trailers: [],
-      });
-      this.#isOpen = part.kind === 'head';
-    } else if (part.kind === 'data') this.list.at(-1)!.body += part.bytes.toString('latin1');
-    else if (part.kind === 'end') this.#end(part.trailers);
-    else this.fail(part.failure);
-  }
-
-  #end(trailers: FieldList): void {
-    this.list.at(-1)!.trailers = trailers.flat;
-    this.#isOpen = false;
+    switch (part.kind) {
+      case 'informational':
+        this.list.push({ ...headOf(part.head), informational: true });
+        break;
+      case 'head':
+        this.#open = headOf(part.head);
+        this.list.push(this.#open);
+        break;
+      case 'data':
+        if (this.#open !== undefined) this.#open.body += part.bytes.toString('latin1');
+        break;
+      case 'end':
+        if (this.#open !== undefined) this.#open.trailers = part.trailers.flat;
+        this.#open = undefined;
+        break;
+      case 'failure':
+        this.fail(part.failure);
+        break;
+    }
   }
 
   fail(failure: MessageFailure): void {
     const fails = this.#shown(failure);
-    if (this.#isOpen) this.list.at(-1)!.fails = fails;
-    else this.list.push({ fails, body: '', trailers: [] });
+    if (this.#open === undefined) this.list.push({ fails, body: '', trailers: [] });
+    else this.#open.fails = fails;
   }
+}
+
+function headOf({ fields, framing, ...head }: RequestHead | ResponseHead): ReadMessage {
+  return { ...head, fields: fields.flat, framing: framingOf(framing), body: '', trailers: [] };
 }
 
 function framingOf(framing: Framing): string | number {
