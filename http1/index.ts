@@ -12,5 +12,5 @@ export { DEFAULT_MESSAGE_LIMITS, type MessageLimits } from './messages/limits.ts
 export type { RequestPart, ResponsePart } from './messages/parts.ts';
 export { RequestReader } from './readers/request-reader.ts';
 export { ResponseReader } from './readers/response-reader.ts';
-export { LAST_CHUNK, chunkHead, encodeTrailers } from './writers/chunk-writer.ts';
+export { CHUNK_END, LAST_CHUNK, chunkHead, encodeTrailers } from './writers/chunk-writer.ts';
 export { encodeRequestHead, encodeResponseHead } from './writers/head-writer.ts';

@@ -52,14 +52,17 @@ export class FieldList {
 export const NO_FIELDS = new FieldList([]);
 
 const CASE_BIT = 0x20;
+const LOWER_A = 0x61;
+const LOWER_Z = 0x7a;
 
-/**
- * Returns whether a name of token characters equals `lowerName`, a name in lower case, but for the case of letters. No
- * two token characters of which one is a letter differ in this bit alone, except a letter in both cases.
- */
+/** Returns whether the name equals `lowerName`, which is in lower case, but for the case of ASCII letters. */
 export function isSameName(name: string, lowerName: string): boolean {
   if (name.length !== lowerName.length) return false;
-  for (let at = 0; at < name.length; at++)
-    if ((name.charCodeAt(at) | CASE_BIT) !== (lowerName.charCodeAt(at) | CASE_BIT)) return false;
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    const wanted = lowerName.charCodeAt(at);
+    const isLetter = wanted >= LOWER_A && wanted <= LOWER_Z;
+    if (code !== wanted && !(isLetter && (code | CASE_BIT) === wanted)) return false;
+  }
   return true;
 }

@@ -1,4 +1,4 @@
-// A head, or trailers, read from the input. A section in one buffer is scanned in place. Of a section that is split the
+// A head, or trailers, read from the input. A section in one buffer is scanned where it is. Of a section that is split the
 // reader keeps a copy, to which it appends what arrives, so that each byte is copied once.
 import type { FailureCode } from '../messages/failure.ts';
 import type { ByteInput } from './byte-input.ts';
@@ -95,12 +95,12 @@ export class SectionReader {
   /** Reads until the section is done, has failed, or the input is empty. */
   read(input: ByteInput): ScanResult {
     let result: ScanResult = 'more';
-    if (this.#copy === undefined && !input.isEmpty) result = this.#readInPlace(input);
+    if (this.#copy === undefined && !input.isEmpty) result = this.#readUnsplit(input);
     while (result === 'more' && !input.isEmpty) result = this.#readIntoCopy(input);
     return result;
   }
 
-  #readInPlace(input: ByteInput): ScanResult {
+  #readUnsplit(input: ByteInput): ScanResult {
     const { bytes, at: start } = input;
     const { bytesMax, tooLarge } = this.#limits;
     const end = Math.min(bytes.length, start + bytesMax);

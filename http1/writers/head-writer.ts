@@ -2,10 +2,21 @@
 // of the caller, and written it could split the message.
 import type { HttpVersion } from '../messages/heads.ts';
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const TARGET = /^[!"$-~]+$/;
-const VALUE = /^(?:[!-~\u0080-\u00ff](?:[\t -~\u0080-\u00ff]*[!-~\u0080-\u00ff])?)?$/;
-const REASON = /^[\t -~\u0080-\u00ff]*$/;
+// Regular expressions for a character that is not allowed: they read a text once.
+const NOT_IN_TOKEN = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]/;
+const NOT_IN_TARGET = /[^!"$-~]/;
+const NOT_IN_VALUE = /[^\t -~\u0080-\u00ff]/;
+const SPACE = 0x20;
+
+function isToken(text: string): boolean {
+  return text !== '' && !NOT_IN_TOKEN.test(text);
+}
+
+/** Returns whether a reader would give this value: it has no white space at its ends. */
+function isValue(text: string): boolean {
+  if (NOT_IN_VALUE.test(text)) return false;
+  return text === '' || (text.charCodeAt(0) > SPACE && text.charCodeAt(text.length - 1) > SPACE);
+}
 
 /** Encodes a request head with its empty line. `flatFields` is name, value, name, value and so on. */
 export function encodeRequestHead(
@@ -14,8 +25,8 @@ export function encodeRequestHead(
   version: HttpVersion,
   flatFields: readonly string[],
 ): Buffer {
-  if (!TOKEN.test(method)) throw new TypeError('the method is not a token');
-  if (!TARGET.test(path))
+  if (!isToken(method)) throw new TypeError('the method is not a token');
+  if (path === '' || NOT_IN_TARGET.test(path))
     throw new TypeError('the request target has a character that is not allowed');
   return Buffer.from(encodeFields(`${method} ${path} HTTP/${version}\r\n`, flatFields), 'latin1');
 }
@@ -28,7 +39,7 @@ export function encodeResponseHead(
 ): Buffer {
   if (!Number.isInteger(status) || status < 100 || status > 999)
     throw new TypeError('the status is not a number from 100 to 999');
-  if (!REASON.test(reason))
+  if (NOT_IN_VALUE.test(reason))
     throw new TypeError('the reason phrase has a character that is not allowed');
   return Buffer.from(encodeFields(`HTTP/1.1 ${status} ${reason}\r\n`, flatFields), 'latin1');
 }
@@ -40,8 +51,8 @@ export function encodeFields(firstLine: string, flatFields: readonly string[]): 
   for (let at = 0; at < flatFields.length; at += 2) {
     const name = flatFields[at]!;
     const value = flatFields[at + 1]!;
-    if (!TOKEN.test(name)) throw new TypeError('the name of a field is not a token');
-    if (!VALUE.test(value))
+    if (!isToken(name)) throw new TypeError('the name of a field is not a token');
+    if (!isValue(value))
       throw new TypeError(`the value of the field ${name} has a character that is not allowed`);
     text += `${name}: ${value}\r\n`;
   }

@@ -8,7 +8,8 @@ import {
   corpusCases,
   readRequests,
   readResponses,
-} from './corpus.ts';
+} from '../support/http1/corpus.ts';
+import { referenceRequests } from '../support/http1/reference-requests.ts';
 
 const REQUESTS = [
   'request-lines.json',
@@ -46,6 +47,14 @@ function expectMessages(read: readonly ReadMessage[], { out }: CorpusCase): void
   expect(read).toHaveLength(out.length);
 }
 
+/** The reference knows no limits. */
+function expectAsReference(read: readonly ReadMessage[], bytes: Buffer): void {
+  if (bytes.length > LONG_BYTES) return;
+  const { messages, isClean } = referenceRequests(bytes.toString('latin1'));
+  expect(read.filter(({ fails }) => fails === undefined)).toMatchObject(messages);
+  expect(read.every(({ fails }) => fails === undefined)).toBe(isClean);
+}
+
 test('has at least 250 cases, each with its RFC and section', () => {
   const cases = [...REQUESTS, ...RESPONSES].flatMap(corpusCases);
   expect(cases.length).toBeGreaterThanOrEqual(250);
@@ -57,6 +66,7 @@ describe.each(REQUESTS)('requests: %s', (file) => {
     const bytes = bytesOf(one.in);
     const atOnce = readRequests([bytes]);
     expectMessages(atOnce, one);
+    expectAsReference(atOnce, bytes);
     for (const at of splitPoints(bytes.length))
       expect(readRequests(halves(bytes, at)), `split at ${at}`).toEqual(atOnce);
     expect(readRequests(single(bytes)), 'byte by byte').toEqual(atOnce);

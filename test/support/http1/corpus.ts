@@ -11,7 +11,7 @@ import {
   type ResponseHead,
   ResponseReader,
   type ResponsePart,
-} from '../../http1/index.ts';
+} from '../../../http1/index.ts';
 
 type Text = string | { readonly repeat: string; readonly times: number };
 
@@ -39,7 +39,7 @@ export interface CorpusCase {
 }
 
 export function corpusCases(file: string): readonly CorpusCase[] {
-  const path = join(import.meta.dirname, '..', '..', 'fixtures', 'http1', file);
+  const path = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'http1', file);
   return (JSON.parse(readFileSync(path, 'utf8')) as { cases: readonly CorpusCase[] }).cases;
 }
 
