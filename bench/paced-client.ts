@@ -13,23 +13,32 @@ export interface PacedLoad {
   readonly next: () => string;
 }
 
-/** Resolves with the 99th percentile, in milliseconds. Rejects if a status is not 200, or a connection broke. */
-export async function pacedP99Ms(load: PacedLoad): Promise<number> {
+export interface PacedTimes {
+  /** The 99th percentile, in milliseconds. */
+  readonly p99Ms: number;
+  /** How late the client itself was at most with a request that was due, in milliseconds. It counts in the request's time. */
+  readonly lateMs: number;
+}
+
+/** Sends the requests, and resolves when all are answered. Rejects if a status is not 200, or a connection broke. */
+export async function pacedTimes(load: PacedLoad): Promise<PacedTimes> {
   const { perSecond, seconds, connections } = load;
   const client = new PacedClient(load);
   try {
     await client.connect(connections);
     const count = Math.max(1, Math.round(perSecond * seconds));
     const startedMs = performance.now();
+    let lateMs = 0;
     for (let sent = 0; sent < count;) {
       const elapsedMs = performance.now() - startedMs;
+      lateMs = Math.max(lateMs, elapsedMs - (sent * 1_000) / perSecond);
       const due = Math.min(count, Math.floor((elapsedMs / 1_000) * perSecond));
       for (; sent < due; sent++) client.send(startedMs + (sent * 1_000) / perSecond);
       await pause(1);
     }
     const times = await client.answered(count);
     times.sort((a, b) => a - b);
-    return times[Math.floor(times.length * 0.99)]!;
+    return { p99Ms: times[Math.floor(times.length * 0.99)]!, lateMs };
   } finally {
     client.close();
   }
