@@ -11,7 +11,11 @@ export { readProgram } from './hosting/program/program-source.ts';
 export { type GuestStarter, guestStarter } from './hosting/start-guest.ts';
 export { type FaultLocator, sourceLocations } from './hosting/source-locations.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
-export { admitFileToRun, inspectModuleFile } from './service/module-inspection.ts';
+export {
+  admitFileToRun,
+  inspectModuleFile,
+  type InspectedModule,
+} from './service/module-inspection.ts';
 export type { GuestLogLine } from './model/guest-log.ts';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
 export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
@@ -42,6 +46,7 @@ export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
 export { type HandleEvent, eventHandler } from './http/requests/event-handler.ts';
 export { requestHandler } from './http/requests/request-handler.ts';
+export { EVENT_PARKED, EVENT_SKIPPED } from './consumers/consumer-log.ts';
 export { CONSUMER_SETTINGS_DEFAULT } from './consumers/consumer-settings.ts';
 export { type DeliveredEvent, type DeliveryOutcome, deliveredEvent } from './consumers/delivery.ts';
 export { deliverEvent } from './service/event-delivery.ts';

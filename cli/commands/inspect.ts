@@ -9,9 +9,10 @@ import {
   declaredCors,
   type ModuleDescriptor,
   type ScheduleDescriptor,
+  recordOf,
   type ViewDescriptor,
 } from '@svc/contract';
-import type { ModuleReport } from '@svc/host/tools';
+import type { InspectedModule } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { UsageError } from '../usage-error.ts';
@@ -23,6 +24,8 @@ import { outputStyle, printData } from '../terminal.ts';
  * have no version numbers.
  */
 const VERSION_DIGITS = 12;
+/** Number of digits of a definition; `svc views` shows as many. */
+const DEFINITION_DIGITS = 12;
 
 export const inspect = command(
   {
@@ -65,7 +68,7 @@ environment as svc run does.`,
 );
 
 /** Inspects a module. Throws UsageError for an unknown setting, and the errors of `inspectModuleFile`. */
-async function inspected(file: string, settings: readonly string[]): Promise<ModuleReport> {
+async function inspected(file: string, settings: readonly string[]): Promise<InspectedModule> {
   const { SvcError, inspectModuleFile } = await import('@svc/host/tools');
   try {
     return await inspectModuleFile(file, settings, process.env);
@@ -82,7 +85,7 @@ async function inspected(file: string, settings: readonly string[]): Promise<Mod
  */
 async function printOpenApi(
   file: string,
-  { descriptor, refusal }: ModuleReport,
+  { descriptor, refusal }: InspectedModule,
 ): Promise<ExitCode> {
   if (refusal !== undefined) throw new CommandFailure(refusal.code, refusal.message);
   const { openApi } = await import('@svc/contract');
@@ -98,12 +101,13 @@ function textOf({
   sizes,
   stringEncoding,
   descriptor,
+  viewDefinitions,
   refusal,
-}: ModuleReport): string {
+}: InspectedModule): string {
   const lines = [
     ...section('imports', imports),
     ...section('exports', exports),
-    ...(descriptor === undefined ? [] : descriptorLines(descriptor)),
+    ...(descriptor === undefined ? [] : descriptorLines(descriptor, viewDefinitions)),
     ...section('sizes', [
       ...(sizes.module === undefined ? [] : [row('module', `${sizes.module} bytes`)]),
       ...(sizes.core === undefined ? [] : [row('core module', `${sizes.core} bytes`)]),
@@ -123,7 +127,10 @@ function textOf({
   return `${[verdict, ...lines.map(printable)].join('\n')}\n`;
 }
 
-function descriptorLines(descriptor: ModuleDescriptor): string[] {
+function descriptorLines(
+  descriptor: ModuleDescriptor,
+  viewDefinitions: InspectedModule['viewDefinitions'] = {},
+): string[] {
   const { sdk, protocol, entities, endpoints, views, consumers, schedules } = descriptor;
   return [
     ...section('built with', [`${sdk.name} ${sdk.version}, protocol ${protocol}`]),
@@ -147,7 +154,12 @@ function descriptorLines(descriptor: ModuleDescriptor): string[] {
         }),
       ),
     ),
-    ...(views === undefined ? [] : section('views', views.flatMap(viewLines))),
+    ...(views === undefined
+      ? []
+      : section(
+          'views',
+          views.flatMap((view) => viewLines(view, viewDefinitions[view.id], descriptor)),
+        )),
     ...(consumers === undefined
       ? []
       : section(
@@ -160,15 +172,24 @@ function descriptorLines(descriptor: ModuleDescriptor): string[] {
   ];
 }
 
-function viewLines({ id, sources, indexes, queries, definition }: ViewDescriptor): string[] {
-  const version =
-    definition === undefined ? 'of this module' : `version ${definition.slice(0, VERSION_DIGITS)}`;
+/** `rows`: the definition of its rows, undefined for a module that is refused. */
+function viewLines(
+  { id, sources, row: rowType, computesKeys, indexes, queries, definition }: ViewDescriptor,
+  rows: string | undefined,
+  { types }: ModuleDescriptor,
+): string[] {
+  const fields = recordOf(rowType, types)?.properties ?? {};
   return [
-    `${id}  (of ${sources.join(', ')}; ${version})`,
-    ...indexes.map((fields) => `  ${row('index', fields.join(', '))}`),
+    id,
+    `  ${row('sources', sources.join(', '))}`,
+    `  ${row('keys', computesKeys === true ? 'computed from the events' : 'the id of the entity')}`,
+    `  ${row('row', Object.keys(fields).join(', '))}`,
+    ...indexes.map((index) => `  ${row('index', index.join(', '))}`),
     ...queries.map(
       ({ name, where }) => `  ${row('query', where === '' ? name : `${name}: ${where}`)}`,
     ),
+    `  ${row('version', definition ?? 'that of the module: any change of it builds the rows again')}`,
+    ...(rows === undefined ? [] : [`  ${row('definition', rows.slice(0, DEFINITION_DIGITS))}`]),
   ];
 }
 

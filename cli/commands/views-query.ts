@@ -5,6 +5,8 @@ import { jsonLine, storedJson } from '../printed-value.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
+/** Query that finds the row of a key, unless the view declares one of this name. */
+const GET = 'get';
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
 
@@ -12,9 +14,9 @@ export const viewsQuery = command(
   {
     name: 'views query',
     summary: 'find rows of a view by one of its queries',
-    about: `Prints rows of a view that one of its declared queries finds, a line of JSON for each. It reads
-only, and may do so while a service runs on the folder. A view that has stopped is queried in the
-rows that it has.`,
+    about: `Prints rows of a view that one of its declared queries finds, a line of JSON for each; with the query
+'get' and --key, the row of a key. It reads only, and may do so while a service runs on the folder. A
+view that has stopped is queried in the rows that it has.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, { name: 'VIEW' }, { name: 'QUERY' }],
     options: {
       input: {
@@ -23,6 +25,7 @@ rows that it has.`,
         help: "the query's parameters",
         default: '{}',
       },
+      key: { type: 'string', value: 'KEY', help: "the row's key, for the query 'get'" },
       limit: {
         type: 'string',
         value: 'N',
@@ -36,24 +39,33 @@ rows that it has.`,
       },
       output: OUTPUT_OPTION,
     },
+    notes: 'svc views DIR lists the views and their queries.',
     examples: [
+      'svc views query .svc/orders orders get --key o1',
       'svc views query .svc/orders orders all',
       `svc views query .svc/orders orders of-status --input '{"status":"paid"}' --limit 10 -o json`,
     ],
   },
-  async ([dir, view, query], { input, limit, cursor, output }) => {
+  async ([dir, view, query], { input, key, limit, cursor, output }) => {
     const limitCount = readLimit(limit);
-    const { ViewInspection } = await import('@svc/host/tools');
+    if (key !== undefined && query !== GET)
+      throw new UsageError(`views query takes --key with the query '${GET}' alone.`);
+    const { KEY_QUERY, ViewInspection } = await import('@svc/host/tools');
     const inspection = new ViewInspection(dir!);
     try {
       const found = await inspection.find({
         view: view!,
-        query: query!,
-        input,
+        ...(key === undefined
+          ? { query: query!, input }
+          : { query: KEY_QUERY, input: JSON.stringify({ key }) }),
         limit: limitCount,
         cursor,
       });
-      if ('kind' in found) throw new CommandFailure('SVC_FIND_INVALID', sentence(found.message));
+      if ('kind' in found) {
+        if (query === GET && found.code === 'NOT_FOUND' && key === undefined)
+          throw new UsageError(`views query finds the row of a key with '${GET} --key KEY'.`);
+        throw new CommandFailure('SVC_FIND_INVALID', sentence(found.message));
+      }
       const rows = found.rows.map(storedJson);
       const next = found.cursor ?? null;
       if (output === 'json')

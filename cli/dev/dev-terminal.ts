@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { routeTemplate, type ModuleDescriptor, type SourceLocation } from '@svc/contract';
 import type { Problem } from '@svc/guest-sdk/compiler';
 import { printable } from '@svc/kit/printable';
-import type { FaultLocator, FromDevHost } from '@svc/host/tools';
+import { EVENT_PARKED, EVENT_SKIPPED, type FaultLocator, type FromDevHost } from '@svc/host/tools';
 import { counted } from '../counted.ts';
 import { problemTexts } from '../problem-lines.ts';
 import { shellWord } from '../shell-word.ts';
@@ -14,7 +14,12 @@ import { LiveArea, type AreaStream } from './live-area.ts';
 import { readSourceLine } from './source-line.ts';
 
 type Entry = Extract<FromDevHost, { readonly kind: 'log' }>['entry'];
+type Fields = NonNullable<Entry['fields']>;
 
+const OUTCOMES: ReadonlyMap<string, string> = new Map([
+  [EVENT_PARKED, 'is parked'],
+  [EVENT_SKIPPED, 'is skipped'],
+]);
 const ROUTES_SHOWN_MAX = 12;
 const FILES_SHOWN_MAX = 3;
 const FINDINGS_SHOWN_MAX = 5;
@@ -31,6 +36,8 @@ export class DevTerminal {
   #isHeaderShown = false;
   #isServing = false;
   #servedFile: string | undefined;
+  /** The data folder relative to the working folder, as a word for a shell. */
+  #dataWord = '';
   /** The last printed fault. `subject`: its component, handler and entity, or its route. `location` may be a reason. */
   #last = { subject: '', location: '' };
   /** Lines that show the served build, with its warnings. */
@@ -91,6 +98,7 @@ export class DevTerminal {
       readonly warnings: readonly Problem[];
     },
   ): void {
+    this.#dataWord = shellWord(relative(process.cwd(), dataFolder) || '.');
     if (!this.#isHeaderShown)
       this.#area.print(this.#header({ name, url, dataFolder, descriptor, file: source.file }));
     this.#isHeaderShown = true;
@@ -135,12 +143,9 @@ export class DevTerminal {
       return;
     }
     if (level === 'info' || level === 'debug') return;
-    const { component, entity, handler, code, reason, route, errorId } = fields;
+    const { code, reason, errorId } = fields;
     const guestMessage = fields['guestMessage']?.toString();
-    const subject =
-      component === undefined
-        ? `${route ?? message}`
-        : `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
+    const subject = subjectOf(message, fields);
     const location = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
     const isSame = location === this.#last.location;
     // A fault of an entity is logged a second time for the request that failed because of the fault.
@@ -150,7 +155,8 @@ export class DevTerminal {
     this.#last = { subject, location };
     const colour = level === 'error' ? 'red' : 'yellow';
     const head = status(colour, '✕', printable(subject), isAgain ? 'the same again' : '');
-    if (isAgain) return this.#area.print([head]);
+    const hints = this.#remedies(message, fields).map((line) => dim(`${INDENT}${printable(line)}`));
+    if (isAgain) return this.#area.print([head, ...hints]);
     const why = `${reason ?? message}`;
     const guestLines = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
     const what = `${INDENT}${printable(why)}`;
@@ -160,7 +166,28 @@ export class DevTerminal {
       ...guestLines.map((words) => `${INDENT}${printable(words)}`),
       `${what}${code === undefined ? '' : dim(` [${printable(`${code}`)}]`)}`,
       ...this.#locationLines(found),
+      ...hints,
     ]);
+  }
+
+  /** Returns the commands by which a person lets a consumer or a view go on that cannot. */
+  #remedies(message: string, fields: Fields): string[] {
+    const { consumer, view, component, entity, seq, event, code } = fields;
+    const owner = shellWord(`${component}/${entity}`);
+    if (message === EVENT_PARKED && consumer !== undefined) {
+      const args = `${this.#dataWord} ${shellWord(String(consumer))} ${owner}`;
+      return [
+        'the later events of this entity wait',
+        `again:   npx svc consumers retry ${args}`,
+        `without: npx svc consumers skip ${args} ${seq} --reason WHY`,
+      ];
+    }
+    if (code === 'SVC_VIEW_STOPPED' && view !== undefined && entity !== undefined)
+      return [
+        'the rows have no later events until the code of the view is changed',
+        `without: npx svc views skip ${this.#dataWord} ${shellWord(String(view))} ${owner} ${event} --reason WHY`,
+      ];
+    return [];
   }
 
   /** Prints text that the service's process wrote to its stdout or stderr, such as a crash report. */
@@ -243,6 +270,18 @@ export class DevTerminal {
   #short(file: string): string {
     return printable(relative(process.cwd(), file));
   }
+}
+
+/** Returns what a log entry is about: a handler of an entity, an event and who follows it, or a route. */
+function subjectOf(message: string, fields: Fields): string {
+  const { component, entity, handler, route, consumer, view, seq, event } = fields;
+  if (component === undefined) return `${route ?? message}`;
+  const number = seq ?? event;
+  if (number === undefined)
+    return `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
+  const follower = consumer === undefined ? `view ${view}` : `consumer ${consumer}`;
+  const outcome = OUTCOMES.get(message);
+  return `${follower}, event ${number} of ${component}/${entity}${outcome === undefined ? '' : ` ${outcome}`}`;
 }
 
 function status(

@@ -34,10 +34,10 @@ export function env_now(): f64 {
   return <f64>clock.nowMs();
 }
 
-/** `Math.random()` calls this where it has no seed: while the module starts, and in `empty` and `apply` (`unseed`). */
+/** `Math.random()` calls this where it has no seed: while the module starts, and while events are folded (`unseed`). */
 export function env_seed(): f64 {
   throw new Error(
-    "there are no random numbers in 'empty' and 'apply', nor while the module starts: draw the number in a command, and put it into the event",
+    "there are no random numbers in 'empty', 'apply' and the methods of a view, nor while the module starts: draw the number in a command, and put it into the event",
   );
 }
 

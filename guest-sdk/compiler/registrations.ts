@@ -100,7 +100,7 @@ function registrable({
 }
 
 /** Returns the role of a class that can be registered; undefined for any other class. */
-function roleOf(
+export function roleOf(
   { entities, endpoints, views, consumers }: Declarations,
   declaration: ClassDeclaration,
 ): 'entity' | 'endpoint' | 'view' | 'consumer' | undefined {

@@ -22,6 +22,7 @@ import { sourceNumbers } from './source-map.ts';
 import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
 import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
+import { unregisteredViewProblems } from './unregistered-views.ts';
 import { GLUE_IMPORT, dataMembers, defaultsOf, endpointMembers } from './written-code.ts';
 import { consumerMembers } from './written-consumer-code.ts';
 import { viewDefinitions, type ViewDefinitions } from './view-definition.ts';
@@ -110,6 +111,9 @@ export function sdkTransform(state: BuildState): TransformClass {
       state.sourceNumbers = sourceNumbers(program);
       if (isEmpty) state.problems.push(nothingRegistered(declarations!, state.entryName));
       const registered = describe(program, declarations!, definitions!, state.sdk, state.problems);
+      state.problems.push(
+        ...unregisteredViewProblems(program, declarations!, registered.descriptor, state.entryName),
+      );
       closeEdges(this.binaryen, module, program, registered, state.problems);
       if (state.problems.length === 0) {
         const endpoints = registered.endpoints.map(({ reference }) =>

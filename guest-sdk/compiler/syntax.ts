@@ -44,6 +44,8 @@ export const READONLY = flag('Readonly');
 export const ABSTRACT = flag('Abstract');
 export const EXPORT = flag('Export');
 export const PRIVATE = flag('Private');
+/** Flag of a function whose body has been compiled. */
+export const COMPILED = flag('Compiled');
 const GET = flag('Get');
 const SET = flag('Set');
 

@@ -11,6 +11,7 @@ import {
   MemoryViews,
   ProcessViews,
   StoredOrder,
+  SvcError,
   VIEW_LIMITS_DEFAULT,
   ViewFold,
   ViewStopped,
@@ -60,6 +61,8 @@ const PAGE = 1_000;
 export class EndpointViews {
   readonly #needs: EndpointViewsNeeds;
   readonly #views: ProcessViews;
+  /** Why views have stopped, by their ids. */
+  readonly #stops = new Map<string, string>();
 
   /** The guest has views. */
   constructor(needs: EndpointViewsNeeds) {
@@ -72,8 +75,10 @@ export class EndpointViews {
       limits: VIEW_LIMITS_DEFAULT,
       log: ({ level, fields }) => {
         const { view, component, entity, event, reason, guestMessage = reason } = fields ?? {};
-        if (level === 'error')
-          stopped(`view '${view}', event ${event} of ${component} '${entity}': ${guestMessage}`);
+        if (level !== 'error') return;
+        const at = `event ${event} of ${component} '${entity}': ${guestMessage}`;
+        this.#stops.set(`${view}`, at);
+        stopped(`view '${view}', ${at}`);
       },
     });
   }
@@ -93,7 +98,12 @@ export class EndpointViews {
     const { finder } = this;
     const input = JSON.stringify(parameters ?? {});
     const asked = { view, query, input, limit, cursor };
-    const page = await finder.find(asked, finder.positions.end());
+    const page = await finder.find(asked, finder.positions.end()).catch((error: unknown) => {
+      const stop = this.#stops.get(view);
+      if (!(error instanceof SvcError) || error.code !== 'SVC_VIEW_STOPPED' || stop === undefined)
+        throw error;
+      throw new TestFailure(`find: the view '${view}' has stopped at ${stop}`, stackStart);
+    });
     if ('rows' in page)
       return { rows: page.rows.map((row) => parsed(row) as Row), cursor: page.cursor };
     throw new TestFailure(`find: ${shown(page.message)}.${this.#whatThereIs(view)}`, stackStart);

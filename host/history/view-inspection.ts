@@ -15,6 +15,7 @@ import { systemClock } from '../system.ts';
 import { SharedView } from '../views/shared-view.ts';
 import { type DeclaredView, declaredViews } from '../views/view-definitions.ts';
 import { ViewFinder } from '../views/view-finder.ts';
+import { askedQueryProblem } from './asked-query.ts';
 
 const MS_PER_S = 1_000;
 
@@ -59,11 +60,13 @@ export class ViewInspection {
   }
 
   /**
-   * Finds rows by a declared query, as `HostCalls.find` does. Rejects with SVC_VIEW_REBUILDING while there are no rows that
+   * Finds rows by a declared query, as `HostCalls.find` does, but explains which views, queries and parameters there are. Rejects with SVC_VIEW_REBUILDING while there are no rows that
    * can be queried, and with SVC_VIEW_CORRUPT, SVC_DATA_UNUSABLE and SVC_JOURNAL_….
    */
   async find(query: RowQuery): Promise<RowPage | Refusal> {
     const { descriptor, declared } = this.#served();
+    const problem = askedQueryProblem(descriptor, query);
+    if (problem !== undefined) return problem;
     const views = declared.filter(({ folded }) => folded.id === query.view);
     const shared = views.map((view): [string, SharedViewMemory] => {
       const { position, state } = this.#rowsOf(view);

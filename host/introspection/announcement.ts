@@ -3,6 +3,7 @@
 // whatever the module describes, and every line can safely be pasted into a shell.
 import type { ModuleDescriptor, RouteDescriptor, TypeSchema } from '@svc/contract';
 import { printable } from '@svc/kit/printable';
+import { followerCounts } from './follower-counts.ts';
 
 interface Announced {
   readonly name: string;
@@ -30,11 +31,15 @@ export function announcement({ name, url, dataFolder, pid, descriptor }: Announc
   const examples = chooseExamples(routes)
     .map((route) => `  ${curlLine(url, route, descriptor)}`)
     .filter((line) => line.length <= LINE_LENGTH_MAX);
+  const counts = Object.entries(followerCounts(descriptor)).map(
+    ([what, count]) => `${count} ${count === 1 ? what.slice(0, -1) : what}`,
+  );
   const lines = [
     `${name} is served at ${url} (journal: ${dataFolder}, process: ${pid})`,
     '',
     ...shown.map((route) => `  ${route.method.padEnd(7)} ${route.template}`),
     ...(more === 0 ? [] : [`  and ${more} more (svc inspect lists them)`]),
+    ...(counts.length === 0 ? [] : ['', `  with ${counts.join(', ')} (svc inspect lists them)`]),
     ...(examples.length === 0 ? [] : ['', 'Try:', ...examples]),
     '',
     'npx svc console shows what it does, in a browser.',

@@ -5,8 +5,18 @@ import { reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { ModuleReport } from '../hosting/wasm/admission/admission.ts';
 import { readModule } from './module-source.ts';
 import type { ViewLimits } from '../model/view-limits.ts';
+import { declaredViews } from '../views/view-definitions.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
 import { readSettings, type HostInputs } from './settings.ts';
+
+/** Report of a module's file. */
+export interface InspectedModule extends ModuleReport {
+  /**
+   * Definitions of the views by their ids, which name the files of their rows; `svc views` shows the same. Absent if the
+   * module is refused or has no views.
+   */
+  readonly viewDefinitions?: Readonly<Record<string, string>>;
+}
 
 /** Settings for tools that run a module. */
 export interface SettingsToRun extends HostingSettings {
@@ -19,8 +29,14 @@ export async function inspectModuleFile(
   /** Settings as for `svc run`: `svc.wasm.functions-max=100`. */
   settings: readonly string[],
   env: HostInputs['env'],
-): Promise<ModuleReport> {
-  return reportOfFile(file, settingsFor(file, settings, env).wasm);
+): Promise<InspectedModule> {
+  const report = await reportOfFile(file, settingsFor(file, settings, env).wasm);
+  const { descriptor, fingerprint, refusal } = report;
+  if (descriptor?.views === undefined || refusal !== undefined) return report;
+  const definitions = declaredViews(descriptor, fingerprint).map(
+    ({ folded: { id, stored } }) => [id, stored.definition] as const,
+  );
+  return { ...report, viewDefinitions: Object.fromEntries(definitions) };
 }
 
 /**

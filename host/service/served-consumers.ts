@@ -3,6 +3,7 @@
 //
 // Invariant: one consumer that cannot go on, or whose events are parked, holds no other consumer up.
 import type { ConsumerDescriptor } from '@svc/contract';
+import { EVENT_PARKED, EVENT_SKIPPED } from '../consumers/consumer-log.ts';
 import { type ConsumerSettings, settingsOfOne } from '../consumers/consumer-settings.ts';
 import { LaneDispatcher } from '../consumers/lane-dispatcher.ts';
 import type { ConsumerReader, ConsumerWriter } from '../engine/needs/consumers.ts';
@@ -21,7 +22,6 @@ import { InterruptibleSleeper } from './interruptible-sleeper.ts';
 
 /** Interval at which the counts are taken, in milliseconds. */
 const COUNT_MS = 1_000;
-const SKIPPED = 'a consumer skips an event';
 
 export interface ServedConsumersOptions {
   readonly consumers: readonly ConsumerDescriptor[];
@@ -132,12 +132,11 @@ export class ServedConsumers {
         if (failure !== undefined) reports.add(new Error(failure));
         return outcome;
       },
-      onSkip: (...event) => this.#write('warn', SKIPPED, about(...event)),
+      onSkip: (...event) => this.#write('warn', EVENT_SKIPPED, about(...event)),
       // What an operator decides is written in any case.
       onOperatorSkip: (...event) =>
-        log({ level: 'warn', message: SKIPPED, fields: about(...event) }),
-      onPark: (...event) =>
-        this.#write('warn', 'the events of an entity are parked', about(...event)),
+        log({ level: 'warn', message: EVENT_SKIPPED, fields: about(...event) }),
+      onPark: (...event) => this.#write('warn', EVENT_PARKED, about(...event)),
       onFailure: (error) => reports.add(withCode(error)),
     });
   }

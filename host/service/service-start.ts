@@ -2,6 +2,7 @@
 import { relative } from 'node:path';
 import type { Log } from '@svc/kit/log';
 import { announcement } from '../introspection/announcement.ts';
+import { followerCounts } from '../introspection/follower-counts.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
 import type { SettingsSections } from './section-settings.ts';
 import type { Settings } from './settings.ts';
@@ -16,12 +17,13 @@ export function announce(
   { url, descriptor }: ServedAddress,
 ): void {
   const { pid } = process;
+  const fields = { dataFolder, pid, ...followerCounts(descriptor) };
   if (url === undefined) {
-    log({ level: 'info', message: 'serving without HTTP', fields: { dataFolder, pid } });
+    log({ level: 'info', message: 'serving without HTTP', fields });
     return;
   }
   if (deployed || logFormat === 'json')
-    log({ level: 'info', message: 'listening', fields: { url, dataFolder, pid } });
+    log({ level: 'info', message: 'listening', fields: { url, ...fields } });
   else
     process.stderr.write(
       announcement({

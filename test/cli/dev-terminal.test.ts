@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { DevTerminal } from '../../cli/dev/dev-terminal.ts';
+import { EVENT_PARKED, EVENT_SKIPPED } from '../../host/tools.ts';
+import { snippetsOf } from '../support/doc-snippets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const HOSTILE = 'a\u001b[2Jb\u202ec';
@@ -146,4 +148,51 @@ test('many routes are cut after the first ones, with the command that lists them
   const few = terminal();
   few.shown.served(served('one'), 'till', buildWith(12));
   expect(few.text()).not.toContain('svc inspect');
+});
+
+test('a parked event is shown with its consumer, its entity, and the commands that let it go on', () => {
+  const { shown, text } = terminal();
+  shown.served(served('/nowhere/a.wasm'), 'till', build);
+  const event = { consumer: 'ledger', component: 'order', entity: "o'1", seq: 3 };
+  const log = (message: string, reason: string) =>
+    shown.logged({ level: 'warn', message, fields: { ...event, reason } }, undefined);
+  log('a consumer failed', 'It trapped.');
+  log(EVENT_PARKED, 'It trapped 10 times.');
+  log(EVENT_SKIPPED, 'not of interest');
+  const lines = text().split('\n');
+  const from = (start: string) =>
+    lines.slice(lines.findIndex((line) => line.includes(start))).map((line) => line.trim());
+  expect(from("consumer ledger, event 3 of order/o'1").slice(1, 2)).toEqual(['It trapped.']);
+  const data = relative(process.cwd(), served('').dataFolder);
+  const args = String.raw`${data} ledger 'order/o'\''1'`;
+  expect(from('is parked').slice(1, 5)).toEqual([
+    'It trapped 10 times.',
+    'the later events of this entity wait',
+    `again:   npx svc consumers retry ${args}`,
+    `without: npx svc consumers skip ${args} 3 --reason WHY`,
+  ]);
+  expect(from('is skipped').slice(1, 2)).toEqual(['not of interest']);
+});
+
+test('a parked event is shown as on the page about svc dev', () => {
+  const block = snippetsOf('docs/how-to/developing.md', 'text')
+    .map(({ code }) => code)
+    .find((code) => code.includes('is parked'))!;
+  const { shown, text } = terminal();
+  const dataFolder = join(process.cwd(), '.svc/bank');
+  shown.served({ ...served('/nowhere/a.wasm'), dataFolder }, 'bank', build);
+  const event = { consumer: 'ledger', component: 'transfer', entity: 't1', seq: 2 };
+  const fields = { ...event, reason: 'INTERNAL: the account does not exist' };
+  shown.logged({ level: 'warn', message: EVENT_PARKED, fields }, undefined);
+  expect(text().slice(text().indexOf('✕')).trim()).toBe(block.slice(block.indexOf('✕')).trim());
+});
+
+test('a view that has stopped is shown with its event, and the command that leaves it out', () => {
+  const { shown, text } = terminal();
+  const event = { view: 'orders', component: 'order', entity: 'o1', event: 3 };
+  const fields = { code: 'SVC_VIEW_STOPPED', ...event, reason: 'It trapped.' };
+  shown.served(served('/nowhere/a.wasm'), 'till', build);
+  shown.logged({ level: 'error', message: 'the view has stopped', fields }, undefined);
+  expect(text()).toContain('view orders, event 3 of order/o1');
+  expect(text()).toContain(' orders order/o1 3 --reason WHY');
 });

@@ -128,8 +128,14 @@ schedules
     write('orders.wasm', await compileFixture('order-list'));
     const { stdout } = await svc('inspect', 'orders.wasm');
     expect(stdout).toMatch(
-      /\nviews\n {2}orders {2}\(of order; version [0-9a-f]{12}\)\n {4}index {10}status, placedAt\n {4}query {10}of-status: status = :status order by placedAt desc\n {4}query {10}all\n {2}amounts /,
+      /\nviews\n {2}orders\n {4}sources {8}order\n {4}keys {11}the id of the entity\n {4}row {12}status, [^\n]*placedAt[^\n]*\n {4}index {10}status, placedAt\n {4}query {10}of-status: status = :status order by placedAt desc\n {4}query {10}all\n {4}version {8}[0-9a-f]{64}\n {4}definition {5}[0-9a-f]{12}\n {2}amounts\n/,
     );
+    expect(stdout).toMatch(
+      / {2}amounts\n {4}sources {8}order, account\n {4}keys {11}computed from the events\n/,
+    );
+    const json = await svc('inspect', 'orders.wasm', '-o', 'json');
+    const { viewDefinitions } = JSON.parse(json.stdout) as { viewDefinitions: { orders: string } };
+    expect(stdout).toContain(`definition     ${viewDefinitions.orders.slice(0, 12)}\n`);
     expect((await svc('inspect', 'good.wasm')).stdout).not.toContain('views');
   });
 

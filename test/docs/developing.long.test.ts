@@ -1,5 +1,5 @@
 // docs/how-to/developing.md: one session of `svc dev` in a project as `svc new` makes it, in which each terminal block of
-// the page is printed as the page shows it. Times, the port and the error id differ each time.
+// the page is printed as the page shows it, except for the parked event, which test/cli/dev-terminal.test.ts prints. Times, the port and the error id differ each time.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const PAGE = 'docs/how-to/developing.md';
-const [started, compileError, trap, upgrade, ...others] = snippetsOf(PAGE, 'text').map(
+const [started, compileError, trap, upgrade, parked, ...others] = snippetsOf(PAGE, 'text').map(
   ({ code }) => code,
 );
 
@@ -59,6 +59,7 @@ afterAll(async () => {
 });
 
 test('the page has a block for each of these', () => {
+  expect(parked).toContain('is parked');
   expect(others).toEqual([]);
 });
 

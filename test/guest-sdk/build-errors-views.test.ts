@@ -1,4 +1,5 @@
 // The compiler's messages about views that would have no rows, and queries that no index serves.
+import { buildComponent } from '@svc/guest-sdk/compiler';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QUERY, UserProjects, entity, problemLine } from './support/user-projects.ts';
 
@@ -172,6 +173,52 @@ describe('a view', () => {
     expect(await onlyProblem(view({ fold }))).toBe(
       `4 new ThingClient("a") | view 'Things' cannot call with 'ThingClient': only endpoints and consumers can: fold what the events say`,
     );
+  });
+});
+
+describe('a view that is not registered', () => {
+  const HANDLER = `
+@endpoint("/things") @access("nobody") class Api {
+  @get("/{id}") one(id: string): Result<Row | null> {
+    return ok<Row | null>(new ThingsClient().get(id).value.row);
+  }
+}`;
+
+  test('and is queried', async () => {
+    const more = `${HANDLER}\nregister<Api>();`;
+    expect(await onlyProblem(view({ registered: '', more }))).toBe(
+      `21 new ThingsClient() | the view 'things' is queried, and not registered: the service would not have it: add to index.ts, at its top level: register<Things>();`,
+    );
+  });
+
+  test('while another one is, and is queried by a function of another file', async () => {
+    const files = {
+      'index.ts': `${view({}).replace('class Things extends', 'export class Things extends')}
+import { other } from "./other";
+${HANDLER.replace('new ThingsClient().get(id).value.row', 'other(id)')}
+register<Api>();`,
+      'other.ts': `import { EventContext, RowChange, View } from "@svc/guest-sdk";
+import { Event, Row } from "./index";
+@view("others") export class Others extends View<Row> { ${FOLD} }
+export function other(id: string): Row | null { return new OthersClient().get(id).value.row; }`,
+    };
+    files['index.ts'] = files['index.ts']
+      .replace('class Row', 'export class Row')
+      .replace('abstract class Event', 'export abstract class Event');
+    expect(await onlyProblem(files)).toBe(
+      `4 new OthersClient() | the view 'others' is queried, and not registered: the service would not have it: add to index.ts, at its top level: register<Others>();`,
+    );
+  });
+
+  test('is a warning if no code queries it that the module has', async () => {
+    const source = view({ registered: '', more: HANDLER });
+    const { warnings } = await buildComponent({
+      entryFile: await projects.write({ 'index.ts': source }),
+    });
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "view 'Things' is not registered: the module does not have it",
+      "endpoint 'Api' is not registered: the module does not have it",
+    ]);
   });
 });
 

@@ -69,7 +69,7 @@ const DICE = `import { Effect, EventSourcedEntity, register } from "@svc/guest-s
 register<DiceEntity>();
 `;
 const NO_NUMBERS =
-  /abort: there are no random numbers in 'empty' and 'apply', nor while the module starts: draw the number in a command, and put it into the event at /;
+  /abort: there are no random numbers in 'empty', 'apply' and the methods of a view, nor while the module starts: draw the number in a command, and put it into the event at /;
 const NO_CLOCK =
   /The module called clock\.now-ms where it may not be called\. .*put it into the event\./;
 

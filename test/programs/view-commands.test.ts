@@ -104,6 +104,16 @@ describe('the rows of a view', () => {
     expect(amounts).toMatchObject({ code: 0, stdout: '', stderr: 'There is no such row.\n' });
   });
 
+  test('are found by their keys', async () => {
+    const { code, stdout } = await query(data, 'orders', 'get', '--key', 'o5');
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { cents: 5 }]);
+    expect(await query(data, 'orders', 'get', '--key', 'o77')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'There is no such row.\n',
+    });
+  });
+
   test('come in pages', async () => {
     const seen = new Set<number>();
     let cursor: string | null = null;
@@ -125,7 +135,17 @@ describe('the rows of a view', () => {
 
   test.each([
     [['nothing', 'all'], 1, "no view 'nothing'", 'SVC_FIND_INVALID'],
+    [['ordrs', 'all'], 1, "Did you mean 'orders'? The views are: orders,", 'SVC_FIND_INVALID'],
     [['orders', 'nothing'], 1, "no query 'nothing'", 'SVC_FIND_INVALID'],
+    [['orders', 'of-sttus'], 1, "mean 'of-status'? The queries are: of-status, all.", 'SVC_FIND'],
+    [
+      ['orders', 'of-status', '--input', '{"sttus":"paid"}'],
+      1,
+      "no parameter 'sttus'. Did you mean 'status'? The parameters are: status.",
+      'SVC_FIND_INVALID',
+    ],
+    [['orders', 'get'], 2, "'get --key KEY'", 'SVC_USAGE'],
+    [['orders', 'all', '--key', 'o1'], 2, "with the query 'get' alone", 'SVC_USAGE'],
     [['orders', 'of-status', '--input', '{'], 1, 'they are not JSON', 'SVC_FIND_INVALID'],
     [['orders', 'of-status', '--input', '{"status":7}'], 1, 'do not fit', 'SVC_FIND_INVALID'],
     [['orders', 'all', '--cursor', 'forged'], 1, 'cursor', 'SVC_FIND_INVALID'],

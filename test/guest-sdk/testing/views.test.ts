@@ -118,7 +118,9 @@ describe('a view', () => {
     const api = testEndpoints(counts);
     await api.given('thing', 'a', [BEFORE, '{"type":"exploded"}']);
     const { message } = await laterFailureOf(() => api.find('things', 'all'));
-    expect(message).toContain("The view 'things' has stopped at an event");
+    expect(message).toMatch(
+      /^find: the view 'things' has stopped at event 2 of thing 'a': .*exploded/,
+    );
     expect(api.faults).toEqual([
       expect.stringMatching(/^view 'things', event 2 of thing 'a': .*exploded/),
     ]);

@@ -76,6 +76,23 @@ test('an announcement lists every route and three requests that can be pasted in
   ]);
 });
 
+test('an announcement counts what is served beside the routes', () => {
+  const consumer = { id: 'ledger', start: 'now' as const, sources: ['cart'] };
+  const view = { id: 'v', sources: ['cart'], row: { type: 'null' }, indexes: [], queries: [] };
+  const text = announcement({
+    name: 'carts',
+    url: 'http://127.0.0.1:9000',
+    dataFolder: '/data',
+    pid: 42,
+    descriptor: {
+      ...descriptor,
+      views: [view, { ...view, id: 'w' }] as unknown as NonNullable<ModuleDescriptor['views']>,
+      consumers: [consumer],
+    },
+  });
+  expect(text).toContain('/carts/\n\n  with 2 views, 1 consumer (svc inspect lists them)\n\nTry:');
+});
+
 test('an address that a shell would take for a pattern is quoted', () => {
   const text = announcement({
     name: 'carts',

@@ -49,6 +49,8 @@ export interface ModuleReport {
   readonly sizes: ModuleSizes;
   readonly stringEncoding?: StringEncoding;
   readonly descriptor?: ModuleDescriptor;
+  /** SHA-256 of the file, in hexadecimal digits. Absent if the module is refused. */
+  readonly fingerprint?: string;
   /** Absent: the module is admitted. */
   readonly refusal?: { readonly code: SvcErrorCode; readonly message: string };
 }
@@ -142,7 +144,9 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   findings.sizes = sizes;
   const compiled = compile(rewritten);
   checkLinks(compiled, world);
-  return { fingerprint: hash('sha256', bytes), descriptor, stringEncoding, compiled, sizes };
+  const fingerprint = hash('sha256', bytes);
+  findings.fingerprint = fingerprint;
+  return { fingerprint, descriptor, stringEncoding, compiled, sizes };
 }
 
 function checkComponent(component: ComponentOutline, world: CoreInterface): void {

@@ -151,8 +151,14 @@ export function findRows(
   );
 }
 
+/** Stores the page or the refusal. Throws a GuestFault for a view or a query that the module does not declare. */
 function storePage(memory: GuestMemory, address: number, outcome: RowPage | Refusal): void {
   if ('kind' in outcome) {
+    if (outcome.code === 'NOT_FOUND')
+      throw new GuestFault(
+        'value',
+        `The module queries what it does not have: ${outcome.message}.`,
+      );
     memory.storeU8(address, 1);
     memory.storeU8(address + 8, CALL_ERROR.refused);
     storeRefusal(memory, address + 12, outcome);

@@ -82,9 +82,9 @@ test('the last page has no cursor, and a current one no time', async () => {
 });
 
 test('a refusal reaches the handler, with its code and message', async () => {
-  const { bytes, text } = await found(() => refusal('NOT_FOUND', 'no such query'));
-  expect([bytes[RESULT], bytes[RESULT + 8], bytes[RESULT + 12]]).toEqual([1, 0, 3]);
-  expect(text(RESULT + 24)).toBe('no such query');
+  const { bytes, text } = await found(() => refusal('BAD_REQUEST', 'no such cursor'));
+  expect([bytes[RESULT], bytes[RESULT + 8], bytes[RESULT + 12]]).toEqual([1, 0, 0]);
+  expect(text(RESULT + 24)).toBe('no such cursor');
 });
 
 test.each([0, 1001, -1])('the limit %s is refused, and nobody is asked', async (limit) => {
@@ -104,6 +104,15 @@ test('a module without views must not ask', async () => {
     faultCause: 'value',
     message: expect.stringMatching(/^The module queries the view '.+', and registers no view\.$/),
   });
+});
+
+test('a view or a query that the module has not is a fault of the module', async () => {
+  const unknown = () => refusal('NOT_FOUND', "the service has no view 'orders'");
+  for (const find of [unknown, async () => unknown()])
+    expect(await faultOf(() => found(find))).toMatchObject({
+      faultCause: 'value',
+      message: "The module queries what it does not have: the service has no view 'orders'.",
+    });
 });
 
 test.each([
