@@ -14,7 +14,7 @@ import { recordsAfter } from './incarnation-at.ts';
 
 /** A page ends after this many UTF-16 units of JSON text. */
 const PAGE_UNITS = 2 * 1024 * 1024;
-/** A page ends after this time, in milliseconds. */
+/** A page ends after this time, in milliseconds, unless its reader chooses another. */
 const PAGE_MS = 3_000;
 /** Limits of the cached steps of a reader: their number, and their text in UTF-16 units. */
 const KEPT_STEPS = 200;
@@ -26,18 +26,21 @@ export class HistoryPages {
   readonly #inspection: JournalInspection;
   readonly #entities: GuestEntities | undefined;
   readonly #entity: EntityRef;
+  readonly #pageMs: number;
   /** Most recently used first. */
   #readers: readonly Reader[] = [];
 
-  /** `entities`: undefined if the module has no such component. */
+  /** `entities`: undefined if the module has no such component. `pageMs`: time after which a page ends. */
   constructor(
     inspection: JournalInspection,
     entities: GuestEntities | undefined,
     entity: EntityRef,
+    pageMs = PAGE_MS,
   ) {
     this.#inspection = inspection;
     this.#entities = entities;
     this.#entity = entity;
+    this.#pageMs = pageMs;
   }
 
   /**
@@ -69,7 +72,7 @@ export class HistoryPages {
     from: number,
     limit: number,
   ): Promise<Pick<HistoryPage, 'steps' | 'next'>> {
-    const endMs = performance.now() + PAGE_MS;
+    const endMs = performance.now() + this.#pageMs;
     const steps: HistoryStep[] = [];
     let units = 0;
     const isFull = () =>

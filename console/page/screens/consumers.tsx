@@ -13,6 +13,7 @@ import { useLoaded } from '../loaded.ts';
 import { ChangeButton } from '../parts/change-button.tsx';
 import { Clock } from '../parts/clock.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { PageButtons } from '../parts/page-buttons.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
 import { entityView, hashOf } from '../route.ts';
 import { amountText, countText } from '../view/number-text.ts';
@@ -113,26 +114,7 @@ function Lanes({
           </li>
         ))}
       </ul>
-      {value !== undefined && (pages.length > 1 || value.next !== null) && (
-        <p class="actions">
-          <button
-            type="button"
-            class="quiet"
-            disabled={pages.length === 1}
-            onClick={() => setPages(pages.slice(0, -1))}
-          >
-            Previous
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            disabled={value.next === null}
-            onClick={() => value.next !== null && setPages([...pages, value.next])}
-          >
-            Next
-          </button>
-        </p>
-      )}
+      {value !== undefined && <PageButtons pages={pages} next={value.next} show={setPages} />}
     </section>
   );
 }

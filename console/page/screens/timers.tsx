@@ -7,6 +7,7 @@ import { useLoaded } from '../loaded.ts';
 import { ChangeButton } from '../parts/change-button.tsx';
 import { Clock } from '../parts/clock.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { PageButtons } from '../parts/page-buttons.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
 import { entityView, hashOf } from '../route.ts';
 import { amountText } from '../view/number-text.ts';
@@ -69,26 +70,7 @@ export function TimersScreen({
           </li>
         ))}
       </ul>
-      {value !== undefined && (pages.length > 1 || value.next !== null) && (
-        <p class="actions">
-          <button
-            type="button"
-            class="quiet"
-            disabled={pages.length === 1}
-            onClick={() => setPages(pages.slice(0, -1))}
-          >
-            Previous
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            disabled={value.next === null}
-            onClick={() => value.next !== null && setPages([...pages, value.next])}
-          >
-            Next
-          </button>
-        </p>
-      )}
+      {value !== undefined && <PageButtons pages={pages} next={value.next} show={setPages} />}
     </>
   );
 }

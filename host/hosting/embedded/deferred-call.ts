@@ -20,9 +20,16 @@ export class DeferredCall {
   }
 }
 
-/** Methods that create calls of the entity that is being defined, by the schemas of its commands' inputs. */
-export type OwnCalls<Inputs> = {
-  readonly [Key in keyof Inputs]: (
-    ...input: Inputs[Key] extends Schema ? [input: ValueOf<Inputs[Key]>] : []
-  ) => DeferredCall;
-};
+/**
+ * Methods that create calls of the entity that is being defined, by the schemas of its commands' inputs. If no command has an input
+ * or a reply, TypeScript does not know their names while it reads the handlers, and any name is accepted: a wrong one
+ * is a fault of the command.
+ */
+export type OwnCalls<Inputs> = unknown extends Inputs
+  ? // oxlint-disable-next-line typescript/no-explicit-any -- an index signature would make each method possibly undefined
+    any
+  : {
+      readonly [Key in keyof Inputs]: (
+        ...input: Inputs[Key] extends Schema ? [input: ValueOf<Inputs[Key]>] : []
+      ) => DeferredCall;
+    };

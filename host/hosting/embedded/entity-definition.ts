@@ -59,10 +59,19 @@ export interface StoredType<S> {
 type Of<Types, Key> = Key extends keyof Types ? Types[Key] : undefined;
 
 /**
- * `CI`, `CR`: schemas of the commands' inputs and replies, by the handlers' names. `QI`, `QR`: schemas of the queries'
+ * `C`: the commands' names, which are inferred by themselves because TypeScript infers nothing from commands that are functions
+ * alone. `CI`, `CR`: schemas of the commands' inputs and replies, by the handlers' names. `QI`, `QR`: schemas of the queries'
  * inputs and replies.
  */
-export interface EntitySpecification<State extends Schema, Event extends Schema, CI, CR, QI, QR> {
+export interface EntitySpecification<
+  State extends Schema,
+  Event extends Schema,
+  C,
+  CI,
+  CR,
+  QI,
+  QR,
+> {
   /** Id of the component: it is stored, and part of addresses. */
   readonly component: string;
   readonly state: StoredType<State>;
@@ -72,7 +81,9 @@ export interface EntitySpecification<State extends Schema, Event extends Schema,
   empty(entityId: string): ValueOf<State>;
   /** Returns the state after an event; it may change and return the given state. It must not decide anything. */
   apply(state: ValueOf<State>, event: ValueOf<Event>): ValueOf<State>;
-  readonly commands: { readonly [Key in keyof CI]: WithInput<CI[Key]> } & {
+  readonly commands: { readonly [Key in keyof C]: unknown } & {
+    readonly [Key in keyof CI]: WithInput<CI[Key]>;
+  } & {
     readonly [Key in keyof CR]: Command<ValueOf<State>, ValueOf<Event>, Of<CI, Key>, CR[Key], CI>;
   };
   readonly queries?: { readonly [Key in keyof QI]: WithInput<QI[Key]> } & {
@@ -81,11 +92,11 @@ export interface EntitySpecification<State extends Schema, Event extends Schema,
 }
 
 /** Input and reply types of an entity's commands or queries, by the handlers' names. */
-export type HandlerTypes<Kind, Inputs, Replies> = {
-  readonly [Key in keyof Replies]: {
+export type HandlerTypes<Kind, Names, Inputs, Replies> = {
+  readonly [Key in keyof Names]: {
     readonly kind: Kind;
     readonly input: Of<Inputs, Key> extends infer Input extends Schema ? ValueOf<Input> : undefined;
-    readonly reply: Described<Replies[Key]>;
+    readonly reply: Described<Of<Replies, Key>>;
   };
 };
 
@@ -130,10 +141,10 @@ export function isEntityDefinition(value: unknown): value is EntityDefinition {
 }
 
 /** Defines an entity. Throws SVC_DEFINITION_INVALID, which names the invalid part. */
-export function defineEntity<State extends Schema, Event extends Schema, CI, CR, QI, QR>(
-  specification: EntitySpecification<State, Event, CI, CR, QI, QR>,
+export function defineEntity<State extends Schema, Event extends Schema, C, CI, CR, QI, QR>(
+  specification: EntitySpecification<State, Event, C, CI, CR, QI, QR>,
 ): EntityDefinition<
-  HandlerTypes<'command', CI, CR> & HandlerTypes<'query', QI, QR>,
+  HandlerTypes<'command', C, CI, CR> & HandlerTypes<'query', QR, QI, QR>,
   ValueOf<Event>
 > {
   const { component, state, event, commands, queries = {} } = specification;
@@ -158,7 +169,7 @@ export function defineEntity<State extends Schema, Event extends Schema, CI, CR,
     byWireName: new NameTable(handlers.map((handler) => [handler.name, handler] as const)),
   };
   DEFINED.add(entity);
-  return entity as ReturnType<typeof defineEntity<State, Event, CI, CR, QI, QR>>;
+  return entity as ReturnType<typeof defineEntity<State, Event, C, CI, CR, QI, QR>>;
 }
 
 type GivenHandlers = Readonly<

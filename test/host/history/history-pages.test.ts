@@ -37,6 +37,9 @@ const faultyEvent = (seq: number, of: object): JournalRecord => ({
 const cartOf = (id: string) => ({ ...CART, id });
 
 /** Pages of the cart in the journal that all tests share, unless a test passes another journal. */
+/** The time of a page does not depend on the load of the machine. */
+const NO_TIME_LIMIT = Number.POSITIVE_INFINITY;
+
 function pagesOf(
   dir = data,
   module: AdmittedModule = cart,
@@ -53,13 +56,13 @@ function pagesOf(
       return guest.entities.open(...args);
     },
   };
-  const pages = new HistoryPages(inspection, entities, entity);
+  const pages = new HistoryPages(inspection, entities, entity, NO_TIME_LIMIT);
   onTestFinished(() => {
     pages.close();
     void guest.close();
     inspection.close();
   });
-  return { pages, folded, without: new HistoryPages(inspection, undefined, entity) };
+  return { pages, folded, without: new HistoryPages(inspection, undefined, entity, NO_TIME_LIMIT) };
 }
 
 function damage(dir: string, sql: string): void {

@@ -148,6 +148,40 @@ describe('the types of components', () => {
     expectTypeOf(add).toEqualTypeOf(client.add);
   });
 
+  test('a client has the commands of an entity of which none has an input or a reply', async () => {
+    const lamp = defineEntity({
+      component: 'lamp',
+      state: { manifest: 'lamp', schema: Type.Object({ isOn: Type.Boolean() }) },
+      event: { manifest: 'switched', schema: Type.Object({ type: Type.Literal('switched') }) },
+      empty: () => ({ isOn: false }),
+      apply: (state) => ({ isOn: !state.isOn }),
+      commands: {
+        turn: {
+          handle: (state, { persist, self }) => {
+            expectTypeOf(state.isOn).toBeBoolean();
+            return persist({ type: 'switched' })
+              .thenSetTimer('again', Due.after(60_000), self.turnBack())
+              .thenReply();
+          },
+        },
+        turnBack: { handle: (_state, { persist }) => persist({ type: 'switched' }).thenReply() },
+      },
+    });
+    await using service = await createService({
+      name: 'lamps',
+      entities: [lamp],
+      journal: 'memory',
+      log: 'none',
+    });
+    const client = service.call(lamp, 'a');
+    expectTypeOf(client.turn).parameters.toEqualTypeOf<[]>();
+    expectTypeOf(client.turnBack).returns.toEqualTypeOf<Promise<Result<null>>>();
+    // @ts-expect-error -- there is no such command
+    expect(client.take).toBeUndefined();
+    expectTypeOf(callOf(lamp, 'a').turn).parameters.toEqualTypeOf<[]>();
+    expect(await client.turn()).toMatchObject({ isOk: true });
+  });
+
   test('a timer has them from the command that it sends', () => {
     const calls = callOf(sum, 'a');
     expectTypeOf(calls.add).parameters.toEqualTypeOf<[input: { amount: number }]>();
