@@ -106,6 +106,7 @@ export {
   VIEW_QUERIES_MAX,
   VIEW_QUERY_LENGTH_MAX,
 } from './view-limits.ts';
+export { parseViewQuery } from './view-query.ts';
 export { planViewQuery, type QueriedView, type ViewQueryResult } from './view-query-planner.ts';
 export type { ViewQueryProblem } from './view-query-token.ts';
 export type { ColumnBound, ColumnRange, ViewQueryPlan } from './view-query-plan.ts';

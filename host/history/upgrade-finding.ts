@@ -28,6 +28,7 @@ export const FINDING_NAMES = [
   'view-removed',
   'view-query-removed',
   'view-query-narrowed',
+  'view-query-changed',
   'view-row-changed',
   'timer-command-removed',
   'schedule-removed',

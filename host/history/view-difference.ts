@@ -1,6 +1,11 @@
 // ViewDifference finds the views, queries, schedules and consumers that a new module has dropped, and the queries that it has
 // changed, where callers would notice. It runs no code of either module.
-import type { ModuleDescriptor, TypeSchema, ViewDescriptor } from '@svc/contract';
+import {
+  type ModuleDescriptor,
+  parseViewQuery,
+  type TypeSchema,
+  type ViewDescriptor,
+} from '@svc/contract';
 import { inDescriptor } from './descriptor-finding.ts';
 import { likelyRename } from './likely-rename.ts';
 import { narrowing } from './narrowing.ts';
@@ -60,10 +65,28 @@ function queryChanges(query: Query, before: ViewIn, now: ViewIn): Finding[] {
     { type: query.parameters ?? NO_PARAMETERS, types: before.types },
     { type: same.parameters ?? NO_PARAMETERS, types: now.types },
   );
-  if (narrowed === undefined) return [];
+  if (narrowed === undefined) return conditionChanges(id, query, same);
   const path = narrowed.path === '' ? 'its parameters' : narrowed.path;
   const what = `query '${name}' takes less than it did: ${path}: ${narrowed.problem}`;
   return [inDescriptor('view-query-narrowed', id, name, { what })];
+}
+
+/** Compares the conditions, in any order, and the order of the rows. */
+function conditionChanges(view: string, before: Query, now: Query): Finding[] {
+  if (meaningOf(before) === meaningOf(now)) return [];
+  const what = `query '${before.name}' finds other rows, or in another order: it was '${before.where}', and is '${now.where}'`;
+  return [inDescriptor('view-query-changed', view, before.name, { what })];
+}
+
+/** Returns what a query finds, as a text that does not depend on how the query is written. */
+function meaningOf({ where }: Query): string {
+  const parsed = parseViewQuery(where);
+  if ('message' in parsed) return where;
+  const { conditions, order } = parsed;
+  const compared = conditions.map(({ column, operator, parameter }) =>
+    JSON.stringify([column, operator, parameter]),
+  );
+  return JSON.stringify([compared.toSorted(), order?.column, order?.descending]);
 }
 
 /** A query without parameters accepts an object with any fields. */
