@@ -107,8 +107,8 @@ test('a module without views must not ask', async () => {
 });
 
 test('a view or a query that the module has not is a fault of the module', async () => {
-  const unknown = () => refusal('NOT_FOUND', "the service has no view 'orders'");
-  for (const find of [unknown, async () => unknown()])
+  const unknown = refusal('NOT_FOUND', "the service has no view 'orders'");
+  for (const find of [() => unknown, async () => unknown])
     expect(await faultOf(() => found(find))).toMatchObject({
       faultCause: 'value',
       message: "The module queries what it does not have: the service has no view 'orders'.",
