@@ -1,0 +1,397 @@
+// One connection of a server: reads requests, gives them to the handler in their order, and writes the responses in the
+// same order.
+//
+// Requests are read ahead while others are answered, up to limits. Reading goes on during a response, because only
+// reading shows that the client has left.
+//
+// Invariants:
+// - After a request that was refused, after one that asked for closing, and after a response that announced it, nothing
+//   of the client is interpreted.
+// - No response announces closing while the handler has a later request of the connection.
+// - The connection ends this side first and then reads for a while: an immediate close would destroy the response on its
+//   way if the client still sends.
+import { failure, type MessageFailure } from '../messages/failure.ts';
+import { NO_FIELDS } from '../messages/field-list.ts';
+import { NO_BODY } from '../messages/framing.ts';
+import type { RequestHead } from '../messages/heads.ts';
+import type { RequestPart } from '../messages/parts.ts';
+import { RequestReader } from '../readers/request-reader.ts';
+import { Output } from './output.ts';
+import { type ExchangeOwner, OpenExchange } from './server-exchange.ts';
+import type { Refusal, ServerHandler } from './server-handler.ts';
+import type { ServerLimits, ServerTimes } from './server-limits.ts';
+import { type ByteSocket, cut, type Transport } from './socket-end.ts';
+import type { Sweep, Swept } from './sweep.ts';
+
+/** Server of the connections: their handler, their limits and their count. */
+export interface ConnectionOwner {
+  readonly handler: ServerHandler;
+  readonly limits: ServerLimits;
+  readonly times: ServerTimes;
+  readonly sweep: Sweep;
+  /** Counts a request, in any case. Returns false if there are too many. */
+  requestBegan(): boolean;
+  requestsEnded(count: number): void;
+  closed(connection: ServerConnection): void;
+}
+
+const TOO_MANY_REQUESTS: Refusal = {
+  code: 'too-many-requests',
+  status: 503,
+  reason: 'Too many requests are in flight.',
+};
+
+/** Stands for the request of an answer to bytes that are none. */
+const UNREADABLE: RequestHead = {
+  method: '',
+  target: '',
+  path: '',
+  authority: '',
+  scheme: undefined,
+  version: '1.1',
+  fields: NO_FIELDS,
+  framing: NO_BODY,
+  keepsOpen: false,
+  expectsContinue: false,
+};
+
+export class ServerConnection implements ExchangeOwner, Swept {
+  readonly socket: ByteSocket;
+  readonly openedAtMs: number;
+  deadlineMs: number;
+  readonly #owner: ConnectionOwner;
+  readonly #transport: Transport | undefined;
+  readonly #reader: RequestReader;
+  readonly #output: Output;
+  /** Exchanges whose response is not complete, in their order. */
+  readonly #line: OpenExchange[] = [];
+  /** The exchange whose request is being read. */
+  #incoming: OpenExchange | undefined;
+  #isPumping = false;
+  #isPaused = false;
+  /** The request that is being read is the last one. */
+  #isLast = false;
+  /** Nothing that arrives is interpreted any more. */
+  #isInputOver = false;
+  /** The client has ended its side. */
+  #hasInputEnded = false;
+  /** This side was ended after the last response. */
+  #isLingering = false;
+  #isRetired = false;
+  #ignoredBytes = 0;
+  readonly #retiresAtMs: number;
+  /** Begin of the head that is being read. */
+  #headBeganMs: number | undefined;
+  #lastByteMs: number;
+  #idleSinceMs: number;
+
+  constructor(owner: ConnectionOwner, socket: ByteSocket, transport: Transport | undefined) {
+    const nowMs = owner.sweep.now();
+    this.#owner = owner;
+    this.socket = socket;
+    this.#transport = transport;
+    this.#reader = new RequestReader(owner.limits.message);
+    this.#output = new Output(socket);
+    this.#output.onDrain = () => this.#line[0]?.drained();
+    this.openedAtMs = nowMs;
+    this.#lastByteMs = nowMs;
+    this.#idleSinceMs = nowMs;
+    this.#headBeganMs = nowMs;
+    this.#retiresAtMs = nowMs + owner.times.lifetimeMs();
+    this.deadlineMs = nowMs + owner.times.headMs;
+    socket.on('data', (bytes: Buffer) => this.#received(bytes));
+    socket.on('end', () => this.#inputEnded());
+    // The close that follows says what matters.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#closed());
+    owner.sweep.add(this);
+  }
+
+  get waitingBytes(): number {
+    return this.#output.waitingBytes;
+  }
+
+  /**
+   * Closes the connection after the responses that are due. Without one, it serves one more request or closes after a
+   * time: a request that was sent before the client learned of it is not lost.
+   */
+  retire(): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    if (this.#line.length === 0) this.#idleSinceMs = this.#owner.sweep.now();
+    this.#schedule();
+  }
+
+  /** Breaks the connection off. */
+  cut(): void {
+    this.#isInputOver = true;
+    cut(this.socket, this.#transport);
+  }
+
+  // Called by the exchanges.
+
+  put(bytes: Buffer): boolean {
+    return this.#output.put(bytes);
+  }
+
+  proceed(exchange: OpenExchange): void {
+    if (exchange === this.#incoming) this.#pump();
+  }
+
+  closesAfter(exchange: OpenExchange): boolean {
+    if (exchange === this.#incoming && exchange.ignoresBody) this.#skipBody(exchange);
+    if (this.#line.at(-1) !== exchange) {
+      if (exchange.closes) this.#isRetired = true;
+      return false;
+    }
+    const closes =
+      exchange.closes ||
+      !exchange.isRequestComplete ||
+      !exchange.head.keepsOpen ||
+      this.#isRetired ||
+      this.#isInputOver ||
+      (this.#hasInputEnded && this.#reader.bufferedBytes === 0) ||
+      this.#retiresAtMs <= this.#lastByteMs;
+    if (closes) {
+      this.#isLast = true;
+      if (exchange.isRequestComplete) this.#isInputOver = true;
+    }
+    return closes;
+  }
+
+  responseEnded(exchange: OpenExchange): void {
+    let done = 0;
+    let mustClose = false;
+    // The responses behind this one may be complete already.
+    for (let first: OpenExchange | undefined = exchange; first?.isResponseComplete;) {
+      this.#line.shift();
+      done += 1;
+      mustClose = first.closes;
+      first = mustClose ? undefined : this.#line[0];
+      if (first !== undefined && this.#takeTurn(first)) break;
+    }
+    this.#owner.requestsEnded(done);
+    if (mustClose) this.#end();
+    else {
+      if (this.#line.length === 0) this.#idleSinceMs = this.#owner.sweep.now();
+      this.#pump();
+    }
+  }
+
+  endUnanswered(): void {
+    this.#end();
+  }
+
+  /** Returns whether the response went on by itself: the exchange is no longer the first. */
+  #takeTurn(exchange: OpenExchange): boolean {
+    exchange.takeTurn();
+    return this.#line[0] !== exchange;
+  }
+
+  // Reading.
+
+  #received(bytes: Buffer): void {
+    this.#lastByteMs = this.#owner.sweep.now();
+    if (this.#isInputOver) {
+      this.#ignoredBytes += bytes.length;
+      this.#regulate();
+      return;
+    }
+    this.#reader.push(bytes);
+    this.#pump();
+  }
+
+  #inputEnded(): void {
+    this.#hasInputEnded = true;
+    this.#pump();
+    for (const exchange of this.#line.slice()) exchange.halfClosed();
+  }
+
+  #mayRead(): boolean {
+    if (this.#isInputOver) return false;
+    if (this.#incoming !== undefined) return this.#incoming.takesRequest;
+    return this.#line.length < this.#owner.limits.pipelinedMax;
+  }
+
+  /** Interprets what has arrived, as far as the handler takes it. */
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      while (this.#mayRead()) {
+        const part = this.#reader.next();
+        if (part !== undefined) this.#take(part);
+        else {
+          if (this.#hasInputEnded) this.#finishReading();
+          break;
+        }
+      }
+    } finally {
+      this.#isPumping = false;
+    }
+    this.#regulate();
+    this.#schedule();
+  }
+
+  #take(part: RequestPart): void {
+    switch (part.kind) {
+      case 'head':
+        this.#begin(part.head);
+        break;
+      case 'data':
+        this.#incoming?.data(part.bytes);
+        break;
+      case 'end': {
+        const exchange = this.#incoming;
+        this.#incoming = undefined;
+        if (this.#isLast) this.#isInputOver = true;
+        exchange?.requestEnded(part.trailers);
+        break;
+      }
+      case 'failure':
+        this.#refuse(part.failure);
+        break;
+    }
+  }
+
+  #begin(head: RequestHead): void {
+    this.#headBeganMs = undefined;
+    const exchange = this.#join(head);
+    this.#incoming = exchange;
+    if (!head.keepsOpen) this.#isLast = true;
+    if (this.#owner.requestBegan()) this.#owner.handler.request(exchange);
+    else {
+      this.#isInputOver = true;
+      this.#answer(exchange, TOO_MANY_REQUESTS, head);
+    }
+  }
+
+  #join(head: RequestHead): OpenExchange {
+    const exchange = new OpenExchange(this, head);
+    this.#line.push(exchange);
+    if (this.#line.length === 1) exchange.takeTurn();
+    return exchange;
+  }
+
+  /** Throws away what has arrived of a body that the handler does not receive, as its response begins. */
+  #skipBody(exchange: OpenExchange): void {
+    while (this.#incoming === exchange && !this.#isInputOver) {
+      const part = this.#reader.next();
+      if (part === undefined) return;
+      if (part.kind === 'failure') {
+        // The handler's response stands; nothing more is read.
+        this.#isInputOver = true;
+        this.#incoming = undefined;
+      } else this.#take(part);
+    }
+  }
+
+  #finishReading(): void {
+    const incomplete = this.#reader.finish();
+    if (incomplete !== undefined) this.#refuse(incomplete);
+    else {
+      this.#isInputOver = true;
+      if (this.#line.length === 0) this.#end();
+    }
+  }
+
+  /** Refuses the request that is being read, after the responses before it, and reads no further. */
+  #refuse(refused: MessageFailure): void {
+    this.#isInputOver = true;
+    const exchange = this.#incoming;
+    this.#incoming = undefined;
+    if (exchange === undefined) {
+      this.#owner.requestBegan();
+      this.#answer(this.#join(UNREADABLE), refused, undefined);
+      return;
+    }
+    exchange.broken(refused);
+    if (!exchange.hasResponded) this.#answer(exchange, refused, exchange.head);
+  }
+
+  #answer(exchange: OpenExchange, refusal: Refusal, head: RequestHead | undefined): void {
+    const { status, reason, fields, body } = this.#owner.handler.refused(refusal, head);
+    exchange.refuse(status, reason, fields, body);
+  }
+
+  /** Stops reading while nobody takes what is read, and goes on when somebody does. */
+  #regulate(): void {
+    const { readAheadBytesMax, lingerBytesMax } = this.#owner.limits;
+    const mustPause = this.#isInputOver
+      ? this.#ignoredBytes > lingerBytesMax
+      : !this.#mayRead() && this.#reader.bufferedBytes >= readAheadBytesMax;
+    if (mustPause === this.#isPaused) return;
+    this.#isPaused = mustPause;
+    if (mustPause) this.socket.pause();
+    else this.socket.resume();
+  }
+
+  // Time and the end.
+
+  #schedule(): void {
+    if (this.#isLingering) return;
+    const { times, limits } = this.#owner;
+    if (this.#incoming !== undefined)
+      this.deadlineMs = this.#mayRead() ? this.#lastByteMs + times.bodyMs : Infinity;
+    else if (this.#isInputOver || this.#line.length >= limits.pipelinedMax)
+      this.deadlineMs = Infinity;
+    else if (!this.#reader.betweenMessages) {
+      this.#headBeganMs ??= this.#lastByteMs;
+      this.deadlineMs = this.#headBeganMs + times.headMs;
+    } else if (this.#line.length > 0) this.deadlineMs = Infinity;
+    else this.deadlineMs = this.#idleDeadlineMs();
+  }
+
+  #idleDeadlineMs(): number {
+    const { idleMs, retiredIdleMs, headMs } = this.#owner.times;
+    // The first request has to come within the time of a head.
+    const firstMs = this.#headBeganMs === undefined ? Infinity : this.#headBeganMs + headMs;
+    if (this.#isRetired) return Math.min(firstMs, this.#idleSinceMs + retiredIdleMs);
+    return Math.min(firstMs, this.#retiresAtMs, this.#idleSinceMs + idleMs);
+  }
+
+  onDeadline(nowMs: number): void {
+    const isWriting = this.#output.waitingBytes > 0;
+    if (this.#isLingering) {
+      // The client still reads the last response.
+      if (isWriting) this.deadlineMs = nowMs + this.#owner.times.lingerMs;
+      else this.socket.destroy();
+    } else if (this.#incoming !== undefined) this.#refuse(failure('body-timeout'));
+    else if (!this.#reader.betweenMessages) this.#refuse(failure('head-timeout'));
+    else if (isWriting) {
+      this.#idleSinceMs = nowMs;
+      this.#schedule();
+    } else if (this.#retiresAtMs <= nowMs && !this.#isRetired) this.retire();
+    else this.#end();
+  }
+
+  /** Ends this side after the last response, and waits a while for the client to end its own. */
+  #end(): void {
+    if (this.#isLingering) return;
+    this.#isInputOver = true;
+    this.#isLast = true;
+    this.#isLingering = true;
+    this.#drop();
+    this.deadlineMs = this.#owner.sweep.now() + this.#owner.times.lingerMs;
+    this.#output.end();
+    this.#regulate();
+  }
+
+  /** Takes the exchanges from their handlers that can no longer be answered. */
+  #drop(): void {
+    const dropped = this.#line.splice(0);
+    const incoming = this.#incoming;
+    this.#incoming = undefined;
+    if (dropped.length > 0) this.#owner.requestsEnded(dropped.length);
+    incoming?.broken(failure('incomplete-message'));
+    for (const exchange of dropped) exchange.gone();
+  }
+
+  #closed(): void {
+    this.#isInputOver = true;
+    this.#isLingering = true;
+    this.#owner.sweep.remove(this);
+    this.#drop();
+    this.#owner.closed(this);
+  }
+}

@@ -1,0 +1,94 @@
+// The connections that a server has accepted: their number, the number of their requests, and how they all end.
+import { type ConnectionOwner, ServerConnection } from './server-connection.ts';
+import type { ServerHandler } from './server-handler.ts';
+import type { ServerLimits, ServerTimes } from './server-limits.ts';
+import type { ByteSocket, Transport } from './socket-end.ts';
+import type { Sweep } from './sweep.ts';
+
+export interface ServerOptions {
+  readonly handler: ServerHandler;
+  readonly limits: ServerLimits;
+  readonly times: ServerTimes;
+  readonly sweep: Sweep;
+}
+
+export class ServerConnections implements ConnectionOwner {
+  readonly handler: ServerHandler;
+  readonly limits: ServerLimits;
+  readonly times: ServerTimes;
+  readonly sweep: Sweep;
+  readonly #open = new Set<ServerConnection>();
+  #requests = 0;
+  #isStopping = false;
+  #whenEmpty: (() => void)[] = [];
+
+  constructor(options: ServerOptions) {
+    this.handler = options.handler;
+    this.limits = options.limits;
+    this.times = options.times;
+    this.sweep = options.sweep;
+  }
+
+  /** Open connections. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Requests whose response is not complete. */
+  get requestsInFlight(): number {
+    return this.#requests;
+  }
+
+  /** Takes a socket, or closes it if there are too many. `transport`: with which it can be reset. */
+  accept(socket: ByteSocket, transport?: Transport): void {
+    if (this.#open.size >= this.limits.connectionsMax) {
+      socket.on('error', () => undefined);
+      socket.destroy();
+      return;
+    }
+    // A client that has closed its side still gets its responses.
+    socket.allowHalfOpen = true;
+    const connection = new ServerConnection(this, socket, transport);
+    this.#open.add(connection);
+    if (this.#isStopping) connection.retire();
+  }
+
+  /** Lets the connections that `chooses` close after their current response. */
+  retire(chooses: (connection: ServerConnection) => boolean): void {
+    for (const connection of this.#open) if (chooses(connection)) connection.retire();
+  }
+
+  /** Lets all connections close after their current response, also those that are accepted from now on. */
+  stop(): void {
+    this.#isStopping = true;
+    this.retire(() => true);
+  }
+
+  /** Breaks all connections off. */
+  cut(): void {
+    for (const connection of this.#open) connection.cut();
+  }
+
+  /** Resolves when no connection is open. */
+  async empty(): Promise<void> {
+    if (this.#open.size === 0) return;
+    await new Promise<void>((resolve) => this.#whenEmpty.push(resolve));
+  }
+
+  // Called by the connections.
+
+  requestBegan(): boolean {
+    this.#requests += 1;
+    return this.#requests <= this.limits.requestsMax;
+  }
+
+  requestsEnded(count: number): void {
+    this.#requests -= count;
+  }
+
+  closed(connection: ServerConnection): void {
+    this.#open.delete(connection);
+    if (this.#open.size > 0) return;
+    for (const resolve of this.#whenEmpty.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,262 @@
+// One request of a connection and its response. The response of a pipelined request is held until those before it are
+// complete; its producer is asked to wait meanwhile.
+//
+// Invariants:
+// - There is at most one final response, and no informational one after it.
+// - An exchange that has ended (answered, refused, or its client is gone) writes nothing and calls nobody.
+import type { MessageFailure } from '../messages/failure.ts';
+import type { FieldList } from '../messages/field-list.ts';
+import { CHUNKED, type Framing, NO_BODY, UNTIL_CLOSE } from '../messages/framing.ts';
+import type { RequestHead } from '../messages/heads.ts';
+import { encodeResponseHead } from '../writers/head-writer.ts';
+import type { BodyReceiver, BodySink } from './body.ts';
+import { type BodyTarget, BodyWriter } from './body-writer.ts';
+import { framedFields } from './framing-fields.ts';
+import type { ByteSocket } from './socket-end.ts';
+
+/** A request that its handler answers. */
+export interface ServerExchange {
+  readonly head: RequestHead;
+  readonly socket: ByteSocket;
+  /** Called at most once, when a response that is not complete can no longer reach the client. */
+  onGone: (() => void) | undefined;
+  /**
+   * Called at most once, when the client has closed its side and the response is not complete. It may still read, or it may
+   * be gone, which only writing shows.
+   */
+  onHalfClosed: (() => void) | undefined;
+  /** Whether the request was received to its end. */
+  readonly isRequestComplete: boolean;
+  /**
+   * Receives the body, and its end for a request without one. May call the receiver before it returns. A handler that has
+   * not called it when it responds gets nothing of the body.
+   */
+  receive(receiver: BodyReceiver): void;
+  /** Stops giving the body, until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Sends a response with a status from 100 to 199. Not to HTTP/1.0, and not to a client that reads too slowly. */
+  informational(status: number, reason: string, fields: readonly string[]): void;
+  /**
+   * Begins the response. `fields` is name, value, name, value and so on, without those that the framing demands, and
+   * without Connection. A body of unknown length (chunked or until-close) is sent as the client's version allows. Nothing of
+   * the body is sent for HEAD, 204 and 304.
+   */
+  respond(status: number, reason: string, fields: readonly string[], framing: Framing): BodySink;
+  /** The connection closes after this response. Has to be called before `respond`. */
+  closeAfterResponse(): void;
+  /** Breaks the connection off. */
+  reset(): void;
+}
+
+/** The connection of an exchange. */
+export interface ExchangeOwner {
+  readonly socket: ByteSocket;
+  /** Writes bytes of the exchange whose turn it is. */
+  put(bytes: Buffer): boolean;
+  /** Bytes that the client has not taken. */
+  readonly waitingBytes: number;
+  /** Decides whether the connection closes after the response of this exchange, which begins now. */
+  closesAfter(exchange: OpenExchange): boolean;
+  /** The handler of the exchange may be given more of the request. */
+  proceed(exchange: OpenExchange): void;
+  responseEnded(exchange: OpenExchange): void;
+  /** Closes the connection in place of a response of which no byte was sent. */
+  endUnanswered(): void;
+  /** Breaks the connection off. */
+  cut(): void;
+}
+
+/** Bytes that may wait for a slow client before informational responses are dropped. */
+const INFORMATIONAL_WAITING_BYTES_MAX = 64 * 1024;
+
+const FINISHED_SINK: BodySink = {
+  onDrain: undefined,
+  write: () => true,
+  end: () => undefined,
+  destroy: () => undefined,
+};
+
+export class OpenExchange implements ServerExchange, BodyTarget {
+  readonly head: RequestHead;
+  onGone: (() => void) | undefined;
+  onHalfClosed: (() => void) | undefined;
+  isRequestComplete = false;
+  /** The connection closes after the response. */
+  closes = false;
+  readonly #owner: ExchangeOwner;
+  #receiver: BodyReceiver | undefined;
+  #trailers: FieldList | undefined;
+  #isPaused = false;
+  #isTurn = false;
+  #hasResponded = false;
+  #isResponseComplete = false;
+  #isOver = false;
+  /** The handler has broken the response off. */
+  #isCut = false;
+  #writer: BodyWriter | undefined;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  constructor(owner: ExchangeOwner, head: RequestHead) {
+    this.#owner = owner;
+    this.head = head;
+  }
+
+  get socket(): ByteSocket {
+    return this.#owner.socket;
+  }
+
+  receive(receiver: BodyReceiver): void {
+    if (this.#isOver) return;
+    this.#receiver = receiver;
+    if (this.#trailers !== undefined) receiver.end(this.#trailers);
+    else this.#owner.proceed(this);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isOver) this.#owner.proceed(this);
+  }
+
+  informational(status: number, reason: string, fields: readonly string[]): void {
+    if (this.#isOver || this.#hasResponded || this.head.version === '1.0') return;
+    const waitingBytes = this.#isTurn ? this.#owner.waitingBytes : this.#heldBytes;
+    if (waitingBytes > INFORMATIONAL_WAITING_BYTES_MAX) return;
+    this.put(encodeResponseHead(status, reason, framedFields(fields, NO_BODY, false, false)));
+  }
+
+  closeAfterResponse(): void {
+    this.closes = true;
+  }
+
+  respond(status: number, reason: string, fields: readonly string[], framing: Framing): BodySink {
+    if (this.#isOver) return FINISHED_SINK;
+    if (this.#hasResponded) throw new Error('a request has one response');
+    const isBodyless = this.head.method === 'HEAD' || status === 204 || status === 304;
+    const isUnbounded = framing.kind === 'chunked' || framing.kind === 'until-close';
+    const isOld = this.head.version === '1.0';
+    const wire = isBodyless ? NO_BODY : isUnbounded ? (isOld ? UNTIL_CLOSE : CHUNKED) : framing;
+    if (wire === UNTIL_CLOSE) this.closes = true;
+    this.closes = this.#owner.closesAfter(this);
+    // Without a length, a client would read a response that has no body until the end of the connection.
+    const described = wire.kind === 'none' && !isBodyless ? EMPTY_BODY : wire;
+    const all = framedFields(fields, described, isBodyless, this.closes);
+    const head = encodeResponseHead(status, reason, all);
+    this.#hasResponded = true;
+    this.put(head);
+    this.#writer = new BodyWriter(this, described);
+    return this.#writer;
+  }
+
+  reset(): void {
+    if (!this.#isOver) this.#owner.cut();
+  }
+
+  // The rest is called by the writer of the body and by the connection.
+
+  put(bytes: Buffer): boolean {
+    if (this.#isTurn) return this.#owner.put(bytes);
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    return false;
+  }
+
+  bodyEnded(): void {
+    this.#isResponseComplete = true;
+    if (this.#isTurn) this.#owner.responseEnded(this);
+  }
+
+  bodyCut(): void {
+    this.#isCut = true;
+    if (this.#isTurn) this.#owner.cut();
+  }
+
+  get hasResponded(): boolean {
+    return this.#hasResponded;
+  }
+
+  get isResponseComplete(): boolean {
+    return this.#isResponseComplete;
+  }
+
+  /** Whether the handler can be given more of the request: it has a receiver that is not paused, or ignores the body. */
+  get takesRequest(): boolean {
+    if (this.#receiver === undefined)
+      return this.#hasResponded || this.head.framing.kind === 'none' || this.#isOver;
+    return !this.#isPaused || this.#isOver;
+  }
+
+  /** Whether the handler has begun its response without asking for the body. */
+  get ignoresBody(): boolean {
+    return this.#receiver === undefined;
+  }
+
+  data(bytes: Buffer): void {
+    if (!this.#isOver) this.#receiver?.data(bytes);
+  }
+
+  requestEnded(trailers: FieldList): void {
+    this.isRequestComplete = true;
+    this.#trailers = trailers;
+    if (!this.#isOver) this.#receiver?.end(trailers);
+  }
+
+  /** The rest of the request is malformed or late, or the client has left. */
+  broken(failure: MessageFailure): void {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    if (!this.#isOver) receiver?.broken(failure);
+  }
+
+  /** The responses before this one are complete: sends what was held. */
+  takeTurn(): void {
+    this.#isTurn = true;
+    if (this.#isCut) {
+      this.#owner.endUnanswered();
+      return;
+    }
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    let isReady = true;
+    for (const bytes of held) isReady = this.#owner.put(bytes);
+    if (held.length > 0 && isReady) this.drained();
+  }
+
+  drained(): void {
+    if (!this.#isResponseComplete) this.#writer?.onDrain?.();
+  }
+
+  halfClosed(): void {
+    if (!this.#isOver && !this.#isResponseComplete) this.onHalfClosed?.();
+  }
+
+  /** Takes the exchange from its handler: nothing that the handler does has an effect any more. */
+  gone(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#writer?.detach();
+    this.#held = [];
+    if (!this.#isResponseComplete) this.onGone?.();
+  }
+
+  /** Answers instead of the handler, and reports to it that the exchange is gone. */
+  refuse(status: number, reason: string, fields: readonly string[], body: Buffer): void {
+    this.gone();
+    this.closes = true;
+    const framing: Framing = { kind: 'length', bytes: body.length };
+    const isHead = this.head.method === 'HEAD';
+    this.#hasResponded = true;
+    this.put(encodeResponseHead(status, reason, framedFields(fields, framing, isHead, true)));
+    if (!isHead) this.put(body);
+    this.bodyEnded();
+  }
+}
+
+const EMPTY_BODY: Framing = { kind: 'length', bytes: 0 };
