@@ -78,6 +78,7 @@ export const SVC_ERROR_CODES = [
   'SVC_BUILD_FAILED',
   'SVC_NEW_FAILED',
   'SVC_CONSOLE_UNAVAILABLE',
+  'SVC_WATCH_FAILED',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

@@ -7,6 +7,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import type { DevProblem } from '@svc/contract';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
+import { FileWatch } from '@svc/kit/file-watch';
 import { type FaultLocator, type FromDevHost, sourceLocations } from '@svc/host/tools';
 import { CommandFailure } from '../command.ts';
 import { loadCompiler } from '../compiler.ts';
@@ -14,10 +15,11 @@ import { DevModules, type DevProject } from './dev-project.ts';
 import { DevService } from './dev-service.ts';
 import { DevTerminal } from './dev-terminal.ts';
 import { readSourceLine } from './source-line.ts';
-import { SourceWatch, unwatched } from './source-watch.ts';
 
 /** Optimisation level: fast builds with exact source locations. `svc build` builds what is deployed. */
 const OPTIMIZE_LEVEL = 0;
+/** Folders that contain no sources of the project, or none that its author writes. */
+const LEFT_OUT = new Set(['node_modules', '.svc', '.git', 'build', 'dist']);
 
 export interface DevSessionOptions {
   readonly project: DevProject;
@@ -41,7 +43,7 @@ export class DevSession {
   readonly #terminal: DevTerminal;
   readonly #modules: DevModules;
   readonly #service: DevService;
-  readonly #watch: SourceWatch;
+  readonly #watch: FileWatch;
   readonly #failed = Promise.withResolvers<never>();
   /** Files that changed since the last build began. */
   #changed: readonly string[] = [];
@@ -63,11 +65,12 @@ export class DevSession {
     this.#terminal = new DevTerminal(project.root);
     this.#modules = new DevModules(project);
     this.#failed.promise.catch(() => {});
-    this.#watch = new SourceWatch(
-      project.root,
-      (files) => void this.#onChange(files),
-      (error) => this.#failed.reject(unwatched(project.root, error)),
-    );
+    this.#watch = new FileWatch(project.root, {
+      leavesOut: (name) => LEFT_OUT.has(name),
+      accepts: (file) => file.endsWith('.ts'),
+      onChange: (files) => void this.#onChange(files),
+      onFailure: (failure) => this.#failed.reject(failure),
+    });
     this.#service = new DevService({
       args,
       cwd: project.root,

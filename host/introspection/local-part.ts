@@ -3,15 +3,13 @@
 // service.
 import { existsSync } from 'node:fs';
 import { openApi, type SourceLocation } from '@svc/contract';
+import { type ObservabilityEndpoint, openObservability } from '@svc/kit/observability-server';
+import { RegistrationFile } from '@svc/kit/registration-file';
+import { newInstanceId, removeStaleRegistrations } from '@svc/kit/stale-registrations';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import { LocalService, type ShownModule } from './local-service.ts';
 import { LiveSamples } from './observability/live-samples.ts';
-import {
-  type ObservabilityEndpoint,
-  openObservability,
-} from './observability/observability-server.ts';
-import { RegistrationFile } from './observability/registration-file.ts';
-import { newInstanceId, removeStaleRegistrations } from './observability/stale-registrations.ts';
+import { observed } from './observability/observability-routes.ts';
 import { type FaultySpan, LocatedFaults } from './located-faults.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { serviceDescription } from './service-description.ts';
@@ -46,7 +44,7 @@ export class LocalPart implements IntrospectionPart {
     const { ringCapacity } = settings.sections.observability;
     const { answerTimeoutMs } = settings.sections.http;
     this.#url = url;
-    this.#service = new LocalService(
+    const service = new LocalService(
       {
         shards,
         history,
@@ -61,9 +59,11 @@ export class LocalPart implements IntrospectionPart {
       // All spans that began before the first replacement belong to the first source.
       this.#shown(source, 0),
     );
+    this.#service = service;
     try {
-      this.#endpoint = await openObservability(this.#service, (error) =>
-        this.#warn('the observability endpoint failed', error),
+      this.#endpoint = await openObservability(
+        async (target) => observed(service, target),
+        (error) => this.#warn('the observability endpoint failed', error),
       );
     } catch (error) {
       this.#warn(

@@ -11,19 +11,17 @@ import type {
   TraceList,
   ViewList,
 } from '@svc/contract';
+import { type ObservedAnswer, problem, shown } from '@svc/kit/observed-answer';
 import { entityIdProblem } from '../engine/entity-id.ts';
 import { quoted } from '../engine/quoted.ts';
-import {
-  type EntityListQuery,
-  type EntityQuery,
-  type HistoryQuery,
-  type LaneQuery,
-  type ObservedAnswer,
-  type ObservedService,
-  problem,
-  shown,
-  type TimerQuery,
-  type TraceFilter,
+import type {
+  EntityListQuery,
+  EntityQuery,
+  HistoryQuery,
+  LaneQuery,
+  ObservedService,
+  TimerQuery,
+  TraceFilter,
 } from './observability/observed-service.ts';
 import type { RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import type { LiveSamples } from './observability/live-samples.ts';

@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { observed } from '../../host/introspection/observability/observability-routes.ts';
-import {
-  type ObservedService,
-  shown,
-} from '../../host/introspection/observability/observed-service.ts';
+import type { ObservedService } from '../../host/introspection/observability/observed-service.ts';
+import { shown } from '../../kit/observed-answer.ts';
 import { snippetsOf } from '../support/doc-snippets.ts';
 
 const PAGE = join('docs', 'reference', 'observability.md');

@@ -3,7 +3,8 @@
 import type { Outcome } from '@svc/contract';
 import type { EntityRef } from '../../model/entity.ts';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
-import { type ObservedAnswer, type ObservedService, problem, shown } from './observed-service.ts';
+import { type ObservedAnswer, problem, shown } from '@svc/kit/observed-answer';
+import type { ObservedService } from './observed-service.ts';
 
 const PREFIX = '/observability/';
 /** Maximum of the parameter `limit`: for traces, faults, entities, and steps of a history. */

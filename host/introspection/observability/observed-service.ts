@@ -1,23 +1,17 @@
-// ObservedService: the interface through which the observability endpoint reads a service, and the form of an answer.
+// ObservedService: the interface through which the observability endpoint reads a service.
 import type {
   DevState,
   FaultList,
   LiveNumbers,
-  ObservabilityProblem,
   Outcome,
   ServiceDescription,
   TraceDetail,
   TraceList,
   ViewList,
 } from '@svc/contract';
+import type { ObservedAnswer } from '@svc/kit/observed-answer';
 import type { EntityRef } from '../../model/entity.ts';
 import type { RowQuery } from '../../model/view.ts';
-
-/** `body`: JSON text; for a status other than 200 an ObservabilityProblem. */
-export interface ObservedAnswer {
-  readonly status: number;
-  readonly body: string;
-}
 
 export interface TraceFilter {
   readonly limit: number;
@@ -95,14 +89,4 @@ export interface ObservedService {
   openApi(): object;
   /** Returns undefined if the service is not run by `svc dev`. */
   dev(): DevState | undefined;
-}
-
-export function shown(value: object): ObservedAnswer {
-  return { status: 200, body: JSON.stringify(value) };
-}
-
-export function problem(status: number, error: string, details?: unknown): ObservedAnswer {
-  const body: ObservabilityProblem =
-    details === undefined ? { status, error } : { status, error, details };
-  return { status, body: JSON.stringify(body) };
 }

@@ -1,6 +1,6 @@
 // Rebinding: which requests the observability endpoint accepts as those of a program on this machine.
 import { describe, expect, test } from 'vitest';
-import { foreignRequest } from '../../../../host/introspection/observability/rebinding.ts';
+import { foreignRequest } from '../../kit/rebinding.ts';
 
 const PORT = 4711;
 const HOST = '127.0.0.1:4711';

@@ -1,12 +1,11 @@
 // ObservabilityServer is the loopback endpoint of a service on a developer's machine. It has no other protection than
-// being on loopback, so it listens on no other address, and answers no web page of another site (rebinding.ts). It
-// runs on the main thread: connections, requests and answers are bounded, and a failure affects one answer and never
-// the service.
+// being on loopback, so it listens on no other address, and answers no web page of another site (rebinding.ts). It may
+// share the thread with what it observes: connections, requests and answers are bounded, and a failure affects one
+// answer and never the service.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { listen, type ListenWords } from '@svc/kit/listen';
-import { printableJson } from '@svc/kit/printable';
-import { observed } from './observability-routes.ts';
-import { type ObservedAnswer, type ObservedService, problem } from './observed-service.ts';
+import { listen, type ListenWords } from './listen.ts';
+import { printableJson } from './printable.ts';
+import { type ObservedAnswer, problem } from './observed-answer.ts';
 import { foreignRequest } from './rebinding.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -45,9 +44,12 @@ export interface ObservabilityEndpoint {
   close(): Promise<void>;
 }
 
-/** Rejects if the server cannot listen. `report`: receives unexpected errors. */
+/**
+ * Rejects if the server cannot listen. `observe`: answers a request for a path with its query. `report`: receives
+ * unexpected errors.
+ */
 export async function openObservability(
-  service: ObservedService,
+  observe: (target: string) => Promise<ObservedAnswer>,
   report: (error: unknown) => void,
 ): Promise<ObservabilityEndpoint> {
   const server = createServer({
@@ -75,7 +77,7 @@ export async function openObservability(
       return problem(503, 'This endpoint has too many requests in flight. Try again.');
     answering++;
     try {
-      return bounded(printed(await observed(service, url)));
+      return bounded(printed(await observe(url)));
     } catch (error) {
       report(error);
       return problem(500, 'This endpoint has failed; the log of the service says why.');

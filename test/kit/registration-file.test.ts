@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { RegistrationFile } from '../../../../host/introspection/observability/registration-file.ts';
-import { filesIn } from '../../../support/observed-process.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { RegistrationFile } from '../../kit/registration-file.ts';
+import { filesIn } from '../support/observed-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NOT_ON_WINDOWS = 'Windows has no links of this kind';
 
@@ -104,10 +104,7 @@ test.each([
   ['fails at what nobody expected', "setImmediate(() => { throw new Error('oh no'); });"],
 ])('it is gone when the process %s', (_how, end) => {
   const folder = temporaryFolder();
-  const source = new URL(
-    '../../../../host/introspection/observability/registration-file.ts',
-    import.meta.url,
-  );
+  const source = new URL('../../kit/registration-file.ts', import.meta.url);
   const program = join(folder, 'program.ts');
   writeFileSync(
     program,

@@ -1,18 +1,12 @@
-// ObservabilityServer over real sockets, with a stand-in for the service: which clients it answers, which parameters
-// it accepts, and its bounds.
+// ObservabilityServer over real sockets: which clients it answers, and its bounds.
 import { connect } from 'node:net';
 import { get, request as send, type IncomingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openObservability } from '../../../../host/introspection/observability/observability-server.ts';
-import {
-  type ObservedService,
-  problem,
-  shown,
-  type TraceFilter,
-} from '../../../../host/introspection/observability/observed-service.ts';
-import { schemaProblems } from '../../../support/observed-process.ts';
+import { openObservability } from '../../kit/observability-server.ts';
+import { type ObservedAnswer, problem, shown } from '../../kit/observed-answer.ts';
+import { schemaProblems } from '../support/observed-process.ts';
 
 const TRACES = {
   traces: [],
@@ -24,17 +18,14 @@ const TRACES = {
   silentShards: [],
 };
 
-/** Methods that a test does not provide must not be called. */
-async function endpoint(made: Partial<ObservedService> = {}) {
+/** By default, no request may reach the service. */
+async function endpoint(
+  observe: (target: string) => Promise<ObservedAnswer> = async (target) => {
+    throw new Error(`nobody should ask for ${target}`);
+  },
+) {
   const reported: unknown[] = [];
-  const service = new Proxy(made as ObservedService, {
-    get: (target, name: keyof ObservedService) =>
-      target[name]?.bind(target) ??
-      (() => {
-        throw new Error(`nobody should ask for ${name}`);
-      }),
-  });
-  const opened = await openObservability(service, (error) => reported.push(error));
+  const opened = await openObservability(observe, (error) => reported.push(error));
   onTestFinished(async () => opened.close());
   const { address } = opened;
   return { address, port: Number(new URL(address).port), reported };
@@ -51,20 +42,9 @@ async function ask(
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
-const counting = () => {
-  const asked: TraceFilter[] = [];
-  return {
-    asked,
-    traces: async (filter: TraceFilter) => {
-      asked.push(filter);
-      return TRACES;
-    },
-  };
-};
-
 describe('who is answered', () => {
   test('is a program that asks loopback, with JSON that nobody keeps or takes for something else', async () => {
-    const { address } = await endpoint(counting());
+    const { address } = await endpoint(async () => shown(TRACES));
     const { status, headers, body } = await ask(address, '/observability/traces');
     expect([status, JSON.parse(body)]).toEqual([200, TRACES]);
     expect(headers).toMatchObject({
@@ -77,7 +57,7 @@ describe('who is answered', () => {
 
   test('sees no character that steers a terminal or is invisible, in the same JSON', async () => {
     const reply = '{"name":"a\u009b31m\u202e\u3164\u2800b"}';
-    const { address } = await endpoint({ query: async () => ({ status: 200, body: reply }) });
+    const { address } = await endpoint(async () => ({ status: 200, body: reply }));
     const { body } = await ask(address, '/observability/query/cart/c1/get');
     expect(body).toBe(String.raw`{"name":"a\u009b31m\u202e\u3164\u2800b"}`);
     expect(JSON.parse(body)).toEqual(JSON.parse(reply));
@@ -103,7 +83,7 @@ describe('who is answered', () => {
   });
 
   test('gets no answer with a header that lets another page read it', async () => {
-    const { address } = await endpoint(counting());
+    const { address } = await endpoint(async () => shown(TRACES));
     for (const [path, options] of [
       ['/observability/traces', {}],
       ['/observability/traces', { headers: { origin: 'https://rebinding.example' } }],
@@ -129,101 +109,10 @@ describe('a method', () => {
   });
 
   test('HEAD is answered as GET, without the body', async () => {
-    const { address } = await endpoint(counting());
+    const { address } = await endpoint(async () => shown(TRACES));
     const answer = await ask(address, '/observability/traces', { method: 'HEAD' });
     expect([answer.status, answer.body]).toEqual([200, '']);
     expect(answer.headers['content-length']).toBe(String(JSON.stringify(TRACES).length));
-  });
-});
-
-describe('a path', () => {
-  test.each([
-    ['/'],
-    ['/observability'],
-    ['/observability/'],
-    ['/observability/nothing'],
-    ['/observability/service/more'],
-    ['/observability/traces/'],
-    ['/observability/traces/a/b'],
-    ['/observability/query/cart/c1'],
-    ['/observability/query/cart/c1/get/more'],
-    ['/observability/entities/cart/c1'],
-    ['/observability/entities/cart/c1/future'],
-    ['/observability/__proto__'],
-    ['/Observability/service'],
-    ['//observability/service'],
-  ])('that is not there is 404: %s', async (path) => {
-    const { address } = await endpoint();
-    const { status, body } = await ask(address, path);
-    expect(status).toBe(path === '/observability/traces/' ? 400 : 404);
-    expect(schemaProblems('Problem', JSON.parse(body))).toEqual([]);
-  });
-
-  test('is taken apart before it is decoded', async () => {
-    const asked: unknown[] = [];
-    const { address } = await endpoint({
-      query: async (query) => {
-        asked.push(query);
-        return shown({});
-      },
-    });
-    await ask(address, '/observability/query/cart/a%2Fb%3Fc%20d/get?input=%22x%22');
-    expect(asked).toEqual([{ component: 'cart', id: 'a/b?c d', method: 'get', input: '"x"' }]);
-  });
-});
-
-describe('what may be asked', () => {
-  test('has defaults', async () => {
-    const { asked, traces } = counting();
-    const { address } = await endpoint({ traces });
-    await ask(address, '/observability/traces');
-    expect(asked).toEqual([
-      {
-        limit: 100,
-        component: undefined,
-        outcomes: undefined,
-        minDurationMs: 0,
-        text: undefined,
-        after: undefined,
-      },
-    ]);
-  });
-
-  test('is a text, and a duration with fractions', async () => {
-    const { asked, traces } = counting();
-    const { address } = await endpoint({ traces });
-    await ask(address, '/observability/traces?text=a%20b&min-duration-ms=0.25');
-    expect(asked).toMatchObject([{ text: 'a b', minDurationMs: 0.25 }]);
-  });
-
-  test.each([
-    ['traces?limit=0', 'limit takes a whole number from 1 to 1000'],
-    ['traces?limit=1001', 'limit takes'],
-    ['traces?limit=1e2', 'limit takes'],
-    ['traces?limit=-1', 'limit takes'],
-    ['traces?limit=', 'limit takes'],
-    ['traces?outcome=Bad', 'outcome takes Ok, Refused, Failed, TimedOut'],
-    ['traces?after=x', 'after takes the value of next'],
-    ['traces?min-duration-ms=-1', 'min-duration-ms takes'],
-    ['traces?min-duration-ms=1e3', 'min-duration-ms takes'],
-    ['traces?min-duration-ms=86400001', 'min-duration-ms takes a number from 0 to 86400000'],
-    [`traces?text=${'x'.repeat(201)}`, 'text takes at most 200 characters'],
-    [
-      'traces?minDurationMs=1',
-      'This path takes limit, component, outcome, min-duration-ms, text, after',
-    ],
-    ['traces?limit=1&limit=2', 'each once at most'],
-    ['service?x=1', 'takes no parameters'],
-    ['faults?limit=201', 'limit takes'],
-    ['entities/cart?limit=1001', 'limit takes'],
-    ['entities/cart/c1/history?from=0', 'from takes'],
-    ['entities/cart/c1/history?limit=201', 'limit takes'],
-    ['query/cart/c1/get?input={', 'input takes JSON'],
-    ['query/cart/%C3/get', 'percent-encoded'],
-  ])('has bounds: %s is 400 and says why', async (path, why) => {
-    const { address } = await endpoint();
-    const { status, body } = await ask(address, `/observability/${path}`);
-    expect([status, JSON.parse(body).error]).toEqual([400, expect.stringContaining(why)]);
   });
 });
 
@@ -235,18 +124,16 @@ describe('bounds', () => {
   });
 
   test('an answer that is too large is an error that says so', async () => {
-    const { address } = await endpoint({
-      query: async () => shown({ text: 'x'.repeat(17 * 1024 * 1024) }),
-    });
+    const { address } = await endpoint(async () => shown({ text: 'x'.repeat(17 * 1024 * 1024) }));
     const { status, body } = await ask(address, '/observability/query/cart/c1/get');
     expect([status, JSON.parse(body).error]).toEqual([500, expect.stringContaining('16777216')]);
   });
 
   test('of answers that are not taken: further large ones are 503, and room comes back when their connections end', async () => {
     const MIB = 1024 * 1024;
-    const { address, port } = await endpoint({
-      query: async ({ id }) => shown({ text: 'x'.repeat(id === 'small' ? 1 : 15 * MIB) }),
-    });
+    const { address, port } = await endpoint(async (target) =>
+      shown({ text: 'x'.repeat(target.includes('/small/') ? 1 : 15 * MIB) }),
+    );
     const path = '/observability/query/cart/c1/get';
     const unread = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').pause());
     for (const socket of unread)
@@ -259,7 +146,7 @@ describe('bounds', () => {
   });
 
   test('of answers: a connection has one', async () => {
-    const { port } = await endpoint({ query: async () => problem(404, 'none') });
+    const { port } = await endpoint(async () => problem(404, 'none'));
     const socket = connect(port, '127.0.0.1');
     const head = `GET /observability/query/cart/c1/get HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
     socket.write(head.repeat(3));
@@ -272,12 +159,10 @@ describe('bounds', () => {
     const all = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
     let asked = 0;
-    const { address } = await endpoint({
-      query: async () => {
-        if (++asked === 64) full.resolve();
-        await all.promise;
-        return problem(404, 'none');
-      },
+    const { address } = await endpoint(async () => {
+      if (++asked === 64) full.resolve();
+      await all.promise;
+      return problem(404, 'none');
     });
     const path = '/observability/query/cart/c1/get';
     const open = Array.from({ length: 64 }, async () => ask(address, path));
@@ -289,10 +174,9 @@ describe('bounds', () => {
   });
 
   test('what fails in it fails the answer, is reported, and says nothing of itself', async () => {
-    const { address, reported } = await endpoint({
-      live: () => {
-        throw new Error('a secret');
-      },
+    const { address, reported } = await endpoint(async (target) => {
+      if (target === '/observability/live') throw new Error('a secret');
+      return problem(404, 'none');
     });
     const { status, body } = await ask(address, '/observability/live');
     expect([status, body]).toEqual([500, expect.not.stringContaining('secret')]);
@@ -301,7 +185,10 @@ describe('bounds', () => {
   });
 
   test('a close ends what is open', async () => {
-    const opened = await openObservability({} as ObservedService, () => {});
+    const opened = await openObservability(
+      async () => problem(404, 'none'),
+      () => {},
+    );
     const { address } = opened;
     const request = get(`${address}/observability/nothing`);
     const [response] = await once(request, 'response');

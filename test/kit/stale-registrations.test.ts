@@ -15,9 +15,9 @@ import {
   newInstanceId,
   removeInstance,
   removeStaleRegistrations,
-} from '../../../../host/introspection/observability/stale-registrations.ts';
-import { filesIn } from '../../../support/observed-process.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+} from '../../kit/stale-registrations.ts';
+import { filesIn } from '../support/observed-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NOT_ON_WINDOWS = 'Windows has no links and pipes of this kind';
 
@@ -162,10 +162,7 @@ test('several processes remove files at once', async () => {
     write(folder, `${pid}-${one.instanceId}.json`, one);
   }
   const living = write(folder, `${process.pid}.json`, registration(process.pid));
-  const source = new URL(
-    '../../../../host/introspection/observability/stale-registrations.ts',
-    import.meta.url,
-  );
+  const source = new URL('../../kit/stale-registrations.ts', import.meta.url);
   const program = `import { removeStaleRegistrations } from ${JSON.stringify(source.href)};
 removeStaleRegistrations(${JSON.stringify(folder)});`;
   const codes = Array.from({ length: 4 }, async () => {
