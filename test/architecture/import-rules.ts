@@ -168,6 +168,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It runs in the browser, and knows the types of what its server tells it.
   'console/page': [],
   'console/server': [],
+  // On a developer's machine; it knows what forwards requests by an interface.
+  'proxy/web': [],
+  proxy: [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
   examples: [],
