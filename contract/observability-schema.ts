@@ -93,6 +93,19 @@ const shapes = {
     },
     closed,
   ),
+  /** Process of a web-hosted service. */
+  WebProcess: Type.Object(
+    {
+      /** Null: it has ended, and is started again after a pause. */
+      pid: OrNull(Count),
+      /** Port of the loopback interface on which it has to listen. */
+      port: Count,
+      isListening: Type.Boolean(),
+      /** How often it was started again. */
+      restarts: Count,
+    },
+    closed,
+  ),
   /** GET /observability/service */
   ServiceDescription: Type.Object(
     {
@@ -107,7 +120,15 @@ const shapes = {
       routes: Type.Array(Type.Ref('ServiceRoute')),
       /** Types that '#/types/NAME' refers to. */
       types: Type.Record(Text, DescribedType),
-      module: Type.Object({ fingerprint: Text, sdk: OrNull(Text) }, closed),
+      /** Null: the service is web-hosted and has no module. */
+      module: OrNull(Type.Object({ fingerprint: Text, sdk: OrNull(Text) }, closed)),
+      /** 'process': a web-hosted service, which has a process instead of components. Absent: it has components. */
+      hosting: Type.Optional(Word('process')),
+      /** The process's protocol. */
+      protocol: Type.Optional(Word('http/1.1')),
+      process: Type.Optional(Type.Ref('WebProcess')),
+      /** Paths whose requests go to other services. */
+      mounts: Type.Optional(Type.Array(Type.Object({ path: Text, service: Text }, closed))),
       /** True: `svc dev` runs the service. */
       dev: Type.Boolean(),
       /** Path of its control socket, which only its user can reach; null if it has none. */

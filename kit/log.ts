@@ -8,8 +8,9 @@ import type { LogEntry } from './log-entry.ts';
 
 export type Log = (entry: LogEntry) => void;
 
-export function createLog(service: string, format: 'text' | 'json'): Log {
-  const shown = format === 'json' ? printableJson : textLine;
+/** `prefix`: text at the beginning of each line of the format text. */
+export function createLog(service: string, format: 'text' | 'json', prefix = ''): Log {
+  const shown = format === 'json' ? printableJson : (json: string) => `${prefix}${textLine(json)}`;
   const stderr: DestinationStream = { write: (line) => void process.stderr.write(shown(line)) };
   const logger = pino(
     {

@@ -79,6 +79,7 @@ export const SVC_ERROR_CODES = [
   'SVC_NEW_FAILED',
   'SVC_CONSOLE_UNAVAILABLE',
   'SVC_WATCH_FAILED',
+  'SVC_COMMAND_NOT_STARTED',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

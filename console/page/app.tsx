@@ -17,6 +17,7 @@ import { TimersScreen } from './screens/timers.tsx';
 import { TraceScreen } from './screens/trace.tsx';
 import { TracesScreen } from './screens/traces.tsx';
 import { ViewsScreen } from './screens/views.tsx';
+import { WebHostedNote, WebHostedScreen } from './screens/web-hosted.tsx';
 import { SECTIONS } from './sections.ts';
 import { Described } from './service.tsx';
 import {
@@ -30,6 +31,7 @@ import {
   serviceList,
   services,
   view,
+  webHosted,
 } from './store.ts';
 import { nextTheme, theme } from './theme.ts';
 import { clockText } from './view/time-text.ts';
@@ -81,6 +83,12 @@ function ScreenOf({ view: now }: { readonly view: View }) {
   return (
     <Described instanceId={now.instanceId}>
       {(service) => {
+        if (service.hosting === 'process')
+          return now.screen === 'overview' ? (
+            <WebHostedScreen service={service} />
+          ) : (
+            <WebHostedNote instanceId={service.instanceId} />
+          );
         switch (now.screen) {
           case 'overview':
             return <OverviewScreen service={service} />;
@@ -245,7 +253,9 @@ function Sections({ instanceId, now }: { readonly instanceId: string; readonly n
   return (
     <nav aria-label="Sections" class="sections">
       <ul>
-        {SECTIONS.map(({ name, screen, viewOf }) => (
+        {SECTIONS.filter(
+          ({ screen }) => screen === 'overview' || webHosted.value !== instanceId,
+        ).map(({ name, screen, viewOf }) => (
           <li key={name}>
             <a
               href={hashOf(viewOf(instanceId))}

@@ -6,7 +6,7 @@ import { getJson, observed } from './api.ts';
 import { useLoaded } from './loaded.ts';
 import { Empty } from './parts/empty.tsx';
 import { ProblemNote, Waiting } from './parts/waiting.tsx';
-import { currentService, developed, serviceList } from './store.ts';
+import { currentService, developed, serviceList, webHosted } from './store.ts';
 
 const DESCRIBED_EVERY_MS = 3000;
 
@@ -23,9 +23,11 @@ export function Described({
     { everyMs: DESCRIBED_EVERY_MS },
   );
   const isDeveloped = described.value?.dev === true;
+  const isWebHosted = described.value?.hosting === 'process';
   useEffect(() => {
     developed.value = isDeveloped ? instanceId : undefined;
-  }, [instanceId, isDeveloped]);
+    webHosted.value = isWebHosted ? instanceId : undefined;
+  }, [instanceId, isDeveloped, isWebHosted]);
   if (described.value !== undefined) return <>{children(described.value)}</>;
   if (described.problem === undefined) return <Waiting rows={8} />;
   if (serviceList.value !== undefined && currentService.value === undefined)

@@ -26,6 +26,8 @@ export const followed = signal<{ readonly instanceId: string; readonly atMs: num
 );
 /** Instance id of the selected service if `svc dev` runs it, else undefined. */
 export const developed = signal<string | undefined>(undefined);
+/** Instance id of the selected service if it is web-hosted, else undefined. */
+export const webHosted = signal<string | undefined>(undefined);
 /** Filter and page of the list of traces that was displayed last, to which a trace links back; undefined: none was. */
 export const lastTraces = signal<TracesView | undefined>(undefined);
 /** Current time with a resolution of one second, for everything on the page that counts time. */

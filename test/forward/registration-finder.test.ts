@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RegistrationFinder } from '../../forward/registration-finder.ts';
-import { RegistrationFile } from '../../host/introspection/observability/registration-file.ts';
+import { RegistrationFile } from '../../kit/registration-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let instances = 0;

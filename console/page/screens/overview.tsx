@@ -65,6 +65,7 @@ export function OverviewScreen({ service }: { readonly service: ServiceDescripti
 
 function Facts({ service }: { readonly service: ServiceDescription }) {
   const address = service.instances[0]?.address ?? null;
+  const fingerprint = service.module?.fingerprint ?? '–';
   return (
     <dl class="facts is-row">
       <div>
@@ -87,12 +88,12 @@ function Facts({ service }: { readonly service: ServiceDescription }) {
       <div>
         <dt>module</dt>
         <dd>
-          <code title={service.module.fingerprint}>{service.module.fingerprint.slice(0, 12)}</code>
+          <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
         </dd>
       </div>
       <div>
         <dt>SDK</dt>
-        <dd class="number">{visibleLine(service.module.sdk ?? '–')}</dd>
+        <dd class="number">{visibleLine(service.module?.sdk ?? '–')}</dd>
       </div>
     </dl>
   );
