@@ -51,6 +51,17 @@ test('whatever a module answers, the binding lifts it rightly or names a fault',
   expect(blocks).toBeGreaterThan(500);
 });
 
+test(
+  'whatever the bytes are, requests are read as the reference reads them, at every split',
+  LONG,
+  async () => {
+    const { crashers, kept, blocks } = await fuzz('http1', 3000);
+    expect(crashers).toEqual([]);
+    expect(kept).toBeGreaterThan(50);
+    expect(blocks).toBeGreaterThan(200);
+  },
+);
+
 test('code that does not pay is noticed', () => {
   const module = generateModule(new Random(2), true);
   const places = unpaidPlaces({ bytes: module.bytes, fuelExport: 'steps', ownFunctions: 1 });

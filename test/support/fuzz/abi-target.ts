@@ -34,6 +34,7 @@ export async function abiTarget(): Promise<FuzzTarget> {
   const admitted = modules.map((bytes) => admitModule(bytes, LIMITS));
   return {
     name: 'abi',
+    covers: '/host/hosting/wasm/',
     fresh: (random) =>
       Uint8Array.of(random.below(ENCODINGS.length), random.below(256), ...randomScript(random)),
     mutated: (random, input) => havoc(random, input),

@@ -46,6 +46,7 @@ export async function admissionTarget(): Promise<FuzzTarget> {
   ];
   return {
     name: 'admission',
+    covers: '/host/hosting/wasm/',
     fresh: (random) =>
       random.chance(2)
         ? generateModule(random, false).bytes

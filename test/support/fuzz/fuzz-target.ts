@@ -1,11 +1,13 @@
 // FuzzTarget: one thing that is fuzzed: where its inputs come from, and what has to hold of each.
 import type { Random } from '../random.ts';
 
-export const TARGET_NAMES = ['admission', 'rewriter', 'abi'] as const;
+export const TARGET_NAMES = ['admission', 'rewriter', 'abi', 'http1'] as const;
 export type TargetName = (typeof TARGET_NAMES)[number];
 
 export interface FuzzTarget {
   readonly name: TargetName;
+  /** A part of the path of the code that is fuzzed. */
+  readonly covers: string;
   /** A new input. */
   fresh(random: Random): Uint8Array;
   /** An input made of one that reached something new, and perhaps of `other`. */

@@ -6,6 +6,7 @@ import { abiTarget } from './abi-target.ts';
 import { admissionTarget } from './admission-target.ts';
 import { BlockCoverage } from './block-coverage.ts';
 import { type FuzzTarget, INPUT_BYTES_MAX, type TargetName } from './fuzz-target.ts';
+import { http1Target } from './http1-target.ts';
 import { rewriterTarget } from './rewriter-target.ts';
 
 export interface CampaignOrder {
@@ -27,6 +28,7 @@ const TARGETS: Readonly<Record<TargetName, () => FuzzTarget | Promise<FuzzTarget
   admission: admissionTarget,
   rewriter: () => rewriterTarget,
   abi: abiTarget,
+  http1: () => http1Target,
 };
 const FRESH_PERCENT = 50;
 /** Old ones make room. */
@@ -38,7 +40,7 @@ async function runOrder(order: CampaignOrder, report: (what: CampaignReport) => 
   const { shared, seed, rounds, first, forMs } = order;
   const [state, current] = [new Int32Array(shared, 0, 2), new Uint8Array(shared, 8)];
   const target = await TARGETS[order.target]();
-  const coverage = new BlockCoverage('/host/hosting/wasm/');
+  const coverage = new BlockCoverage(target.covers);
   const random = new Random(seed);
   const kept: Uint8Array[] = [];
   const startedAt = performance.now();

@@ -26,6 +26,7 @@ const GLOBAL_NAME = /^g\d+$/;
 
 export const rewriterTarget: FuzzTarget = {
   name: 'rewriter',
+  covers: '/host/hosting/wasm/',
   fresh(random) {
     const guarded = random.chance(70);
     return Uint8Array.of(guarded ? 1 : 0, ...generateModule(random, guarded).bytes);
