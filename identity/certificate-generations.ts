@@ -56,8 +56,11 @@ export class CertificateGenerations implements CertificateSource {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Takes texts into use; returns why they cannot be used. Texts that are in use already change nothing. */
-  offer(texts: CertificateTexts, nowMs: number): UnusableCertificates | undefined {
+  /**
+   * Takes texts into use; returns why they cannot be used. Texts that are in use already change nothing. `nowMs`: time at
+   * which the leaf has to be valid; undefined: its validity does not matter.
+   */
+  offer(texts: CertificateTexts, nowMs: number | undefined): UnusableCertificates | undefined {
     if (areEqual(texts, this.#current.certificates.texts)) return undefined;
     const certificates = parseCertificates(texts, nowMs, this.#ownId);
     if ('problem' in certificates) return certificates;

@@ -1,6 +1,6 @@
 // Certificates: the three PEM texts by which a program proves who it is and verifies others. Invariants: the key belongs to
 // the leaf, every certificate of every text has been parsed, the authorities are certificate authorities, and the
-// leaf names one SPIFFE ID and is valid at the time at which it was checked.
+// leaf names one SPIFFE ID and was valid when it was checked.
 import { constants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import { spiffeIdOf } from './caller.ts';
@@ -34,12 +34,12 @@ const BLOCK = /-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+?-----END CERT
 const BEGIN = /-----BEGIN /g;
 
 /**
- * Parses the texts, and checks that they belong together and that the leaf is valid at `nowMs`. `ownId`: SPIFFE ID that the
- * leaf has to name; absent: any.
+ * Parses the texts, and checks that they belong together and that the leaf is valid at `nowMs`; undefined: its validity
+ * does not matter, because the texts were checked before. `ownId`: SPIFFE ID that the leaf has to name; absent: any.
  */
 export function parseCertificates(
   texts: CertificateTexts,
-  nowMs: number,
+  nowMs: number | undefined,
   ownId?: string,
 ): Certificates | UnusableCertificates {
   const chain = certificatesOf(texts.certificate);
@@ -88,7 +88,8 @@ function keyProblem(leaf: X509Certificate, key: KeyObject): string | undefined {
     : 'The key of tls.key does not belong to the certificate of tls.crt.';
 }
 
-function validityProblem(leaf: X509Certificate, nowMs: number): string | undefined {
+function validityProblem(leaf: X509Certificate, nowMs: number | undefined): string | undefined {
+  if (nowMs === undefined) return undefined;
   const { validFromDate: from, validToDate: to } = leaf;
   if (nowMs < from.getTime())
     return `The certificate of tls.crt is valid only from ${from.toISOString()} on.`;

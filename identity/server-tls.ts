@@ -6,6 +6,13 @@ import type { Server, TLSSocket, TlsOptions } from 'node:tls';
 import { type Caller, type CallerRules, recognise } from './caller.ts';
 import type { CertificateSource } from './certificate-generations.ts';
 import { contextOptions } from './certificates.ts';
+import {
+  CONNECTION_AGE,
+  type ConnectionAgeLimits,
+  type ConnectionTerm,
+  connectionTerm,
+  hasToClose,
+} from './connection-age.ts';
 
 export interface ServerTlsOptions {
   readonly rules: CallerRules;
@@ -13,17 +20,29 @@ export interface ServerTlsOptions {
   readonly protocols?: readonly string[];
   /** Time in milliseconds that a client has for its handshake. */
   readonly handshakeTimeoutMs?: number;
+  readonly age?: ConnectionAgeLimits;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number;
+  /** A random number in [0, 1). */
+  readonly random?: () => number;
 }
 
 /** The peer of a connection, as its handshake has shown. It is the same as long as the connection lasts. */
 export interface Peer {
   /** Undefined: the certificate names no caller. */
   readonly caller: Caller | undefined;
-  /** Why the certificate names no caller, for the log; undefined if it names one. */
+  /** Why the certificate names no caller, as a sentence without text of the certificate; undefined if it names one. */
   readonly reason: string | undefined;
   /** Protocol that ALPN selected. */
   readonly protocol: string | undefined;
-  /** Number of the generation of certificates with which the connection began. */
+  /** When the connection has to close. */
+  readonly term: ConnectionTerm;
+}
+
+/** A connection whose handshake is under way. */
+interface Handshake {
+  readonly raw: Socket;
+  /** Number of the generation of certificates with which it began. */
   readonly generation: number;
 }
 
@@ -32,13 +51,15 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 export class ServerTls {
   readonly #source: CertificateSource;
   readonly #options: ServerTlsOptions;
+  readonly #now: () => number;
   readonly #peers = new WeakMap<TLSSocket, Peer>();
-  /** Generation with which each connection began whose handshake is under way, by the address of the client. */
-  readonly #handshakes = new Map<string, number>();
+  /** Indexed by the address and the port of the client. */
+  readonly #handshakes = new Map<string, Handshake>();
 
   constructor(source: CertificateSource, options: ServerTlsOptions) {
     this.#source = source;
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Options for `createServer` of node:tls. Give the server to `attach` before it listens. */
@@ -84,24 +105,35 @@ export class ServerTls {
     return peer;
   }
 
+  /** Returns whether a connection has to close after its current response. */
+  hasToClose(socket: TLSSocket): boolean {
+    return hasToClose(this.peerOf(socket).term, this.#source.current, this.#now());
+  }
+
+  /** Cuts the connections whose handshake is under way: for a server that stops. */
+  cutHandshakes(): void {
+    for (const { raw } of this.#handshakes.values()) raw.destroy();
+  }
+
   #begin(raw: Socket): void {
     const client = clientOf(raw);
-    this.#handshakes.set(client, this.#source.current.number);
+    this.#handshakes.set(client, { raw, generation: this.#source.current.number });
     raw.once('close', () => this.#handshakes.delete(client));
   }
 
   #identify(socket: TLSSocket): void {
     const client = clientOf(socket);
     // A connection whose beginning is unknown counts as older than all generations.
-    const generation = this.#handshakes.get(client) ?? 0;
+    const generation = this.#handshakes.get(client)?.generation ?? 0;
     this.#handshakes.delete(client);
-    const found = callerOfSocket(socket, this.#options.rules);
+    const { rules, age = CONNECTION_AGE, random = Math.random } = this.#options;
+    const found = callerOfSocket(socket, rules);
     const isUnrecognised = found.kind === 'unrecognised';
     this.#peers.set(socket, {
       caller: isUnrecognised ? undefined : found,
       reason: isUnrecognised ? found.reason : undefined,
       protocol: socket.alpnProtocol === false ? undefined : (socket.alpnProtocol ?? undefined),
-      generation,
+      term: connectionTerm(generation, this.#now(), random(), age),
     });
   }
 }

@@ -43,9 +43,12 @@ export async function listen(
   return { host: bound.address, port: bound.port };
 }
 
-/** Returns the address of an HTTP server as a URL: `http://127.0.0.1:9000`, `http://[::1]:9000`. */
-export function httpUrl({ host, port }: Pick<ListenAddress, 'host' | 'port'>): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** Returns the address of an HTTP server as a URL: `http://127.0.0.1:9000`, `https://[::1]:9000`. */
+export function httpUrl(
+  { host, port }: Pick<ListenAddress, 'host' | 'port'>,
+  scheme: 'http' | 'https' = 'http',
+): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function listenFailure(

@@ -64,6 +64,10 @@ by commas; \`none\` is the empty list.
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
 | \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that you removed from the module on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |
+| \`svc.project\` | | none | project of a deployed service, which belongs to its [identity](identity.md): lower-case letters, digits and hyphens, at most 57 |
+| \`svc.identity.folder\` | | none | folder with \`tls.crt\`, \`tls.key\` and \`ca.crt\`; with it the service listens with mutual TLS |
+| \`svc.identity.trust-domain\` | | none | trust domain of the installation, such as \`example.org\` |
+| \`svc.identity.gateway\` | | none | SPIFFE ID of the gateway, whose requests are those of the internet |
 | \`svc.http.enabled\` | | \`true\` | whether the service has an HTTP server; \`false\`: nothing listens on its port |
 | \`svc.management.port\` | | 7626 | port of the management server of a deployed service; 0 takes a free one |
 | \`svc.management.host\` | | 0.0.0.0 | address that the management server listens on |
@@ -73,7 +77,8 @@ by commas; \`none\` is the empty list.
 
 A deployed service (\`svc run --deployed\`) has other defaults: the module is \`/service/module.wasm\`, the
 journal is in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many shards as the process
-may use cores. Every caller counts as \`internet\`, also on loopback, so a route with the access rule \`local\` admits nobody.
+may use cores. Without an [identity](identity.md) every caller counts as \`internet\`, also on loopback. A route with the access rule
+\`local\` admits nobody.
 
 ${sections.join('\n')}`;
 }

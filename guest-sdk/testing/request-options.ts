@@ -1,12 +1,13 @@
 // RequestOptions: what a test sends beside method and path, and its encoding as a target, headers and a body.
-import { type Caller, INTERNET, LOCAL } from '@svc/host/tools';
+import { type Caller, GATEWAY, INTERNET, LOCAL } from '@svc/host/tools';
 import { jsonText } from './json-value.ts';
 
 /**
- * The caller: a client from the internet (the default), a developer on the same machine, or a service: of the tested
+ * The caller: a client from the internet (the default), the same under the mount of a web-hosted service (`Gateway`), a
+ * developer on the same machine, or a service: of the tested
  * project (`service orders`) or of another one (`service billing/orders`).
  */
-export type CallerName = 'internet' | 'local' | `service ${string}`;
+export type CallerName = 'internet' | 'local' | 'Gateway' | `service ${string}`;
 
 /** Project of the module, for its access rules. */
 export const PROJECT = 'own-project';
@@ -64,6 +65,7 @@ export function contentOf(method: string, { headers = {}, body }: RequestOptions
 export function callerOf(name: CallerName): Caller {
   if (name === 'internet') return INTERNET;
   if (name === 'local') return LOCAL;
+  if (name === 'Gateway') return GATEWAY;
   const [first = '', second] = name.slice('service '.length).split('/');
   return second === undefined
     ? { kind: 'service', project: PROJECT, service: first }

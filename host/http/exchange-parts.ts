@@ -8,7 +8,7 @@ import type { Recorder } from '../engine/needs/recorder.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
-import type { Caller } from './access.ts';
+import type { Caller, RefusedPeer } from './access.ts';
 import type { Connections } from './connections.ts';
 import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
@@ -31,7 +31,9 @@ export interface ExchangeParts {
   readonly log: HttpLog;
   readonly random: RandomSource;
   /** Identifies the caller at the other end of a connection. */
-  readonly callerOf: (socket: Socket) => Caller;
+  readonly callerOf: (socket: Socket) => Caller | RefusedPeer;
+  /** Returns whether a connection is too old to be used after its current answer; undefined: none is. */
+  readonly isTooOld?: ((socket: Socket) => boolean) | undefined;
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
   readonly connections: Connections;

@@ -134,6 +134,8 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
     const problem = headerProblem(request, settings.headersMax);
     if (problem !== undefined) return { ...problem, close: true };
+    const caller = this.#parts.callerOf(this.#socket);
+    if (caller.kind === 'refused') return errorAnswer(403, caller.reason);
     const method = request.method!;
     const target = parseRequestTarget(rawTarget);
     if (target.kind === 'malformed') return errorAnswer(400, target.reason);
@@ -157,7 +159,6 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
       throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
     if (budgets.unsent.isUsedUp) throw tooMuchUnsent();
     this.#route = found.route;
-    const caller = this.#parts.callerOf(this.#socket);
     if (!isAdmitted(found.route.access, caller, project))
       return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
     const key = idempotencyKeyOf(method, request.headers, settings.idempotencyKeyBytesMax);
@@ -321,13 +322,15 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   #answer(given: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, connections, batch, cors } = this.#parts;
+    const { load, connections, batch, cors, isTooOld } = this.#parts;
     const answer = cors === undefined ? given : this.#readable(cors, given);
     this.kept.become(answerBytes(answer));
     // An unread body would be parsed as the next request. The connection discards a short one that is on its way; any
     // other body ends the connection.
     const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
-    const isLast = load.isStopping && connections.isNewest(this.#socket, this);
+    const isLast =
+      (load.isStopping || isTooOld?.(this.#socket) === true) &&
+      connections.isNewest(this.#socket, this);
     const closes = isStuck || isLast || answer.close === true;
     if (closes) connections.markEnding(this.#socket);
     this.#given = { answer, closes };

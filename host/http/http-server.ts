@@ -2,12 +2,13 @@
 // Exchange, and stops. Node's own server serves the connections: the routes belong to a module and are known
 // only once it is admitted, so a framework's router, hooks and body parsers would be of no use.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Positions } from '../engine/needs/feed.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
-import type { Caller } from './access.ts';
+import type { Caller, RefusedPeer } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
 import { Cors } from './cors.ts';
@@ -17,6 +18,7 @@ import { type EndpointHandler, type ExchangeParts, type Load } from './exchange-
 import type { HttpLog } from './http-log.ts';
 import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
 import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
+import type { MutualTls } from './mutual-tls.ts';
 import { ResponseBatch } from './response-batch.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -30,7 +32,9 @@ export interface HttpServerOptions {
   /** Source of new trace ids and error ids. */
   readonly random: RandomSource;
   /** Identifies the caller at the other end of a connection; it may look at the connection only. */
-  readonly callerOf: (socket: Socket) => Caller;
+  readonly callerOf: (socket: Socket) => Caller | RefusedPeer;
+  /** Serves with mutual TLS; absent: without TLS. */
+  readonly tls?: MutualTls | undefined;
   /** The service's own project; absent on a developer's machine. */
   readonly project?: string;
   /** Positions of the journal, for the header Svc-Position; absent if the service has no views. */
@@ -73,7 +77,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const budgets = options.budgets ?? requestBudgets(settings);
   const connections = new Connections(connectionTimes(settings), budgets.unsent);
   const observer = options.observer ?? NO_OBSERVER;
-  const server = createNodeServer({
+  const { tls } = options;
+  const parts: ExchangeParts = {
     routes,
     handle: options.handle,
     settings,
@@ -81,6 +86,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     log: options.log,
     random: options.random,
     callerOf: options.callerOf,
+    isTooOld: tls && ((socket) => tls.hasToClose(socket)),
     project: options.project,
     positions: options.positions,
     ...observer,
@@ -88,12 +94,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     batch: new ResponseBatch(() => observer.recorder.nowMs()),
     budgets,
     load,
-  });
+  };
+  const server = createNodeServer(parts, tls);
   let stopped: ReturnType<HttpServer['stop']> | undefined;
 
   const stop = async (graceMs: number): ReturnType<HttpServer['stop']> => {
     load.isStopping = true;
     const closed = closedOf(server);
+    tls?.cutHandshakes();
     connections.close();
     let hasCut = false;
     const timer = setTimeout(() => (hasCut = connections.cut()), graceMs);
@@ -110,12 +118,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-function createNodeServer(parts: ExchangeParts): Server {
+function createNodeServer(parts: ExchangeParts, tls: MutualTls | undefined): Server | SecureServer {
   const { settings, connections } = parts;
   const begin =
     (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
       new Exchange(parts, { request, response, target: request.url!, expectsContinue }).run();
-  const server = createServer({
+  const options = {
     // Connections closes sockets that are idle or stall.
     keepAliveTimeout: 0,
     requestTimeout: settings.requestTimeoutMs,
@@ -124,14 +132,16 @@ function createNodeServer(parts: ExchangeParts): Server {
     // Exchange answers a request without a Host header: unlike Node's answer, its answer has a body.
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
-  });
+  };
+  const server = tls === undefined ? createServer(options) : tls.createServer(options);
   // With a limit on headers Node would drop the excess silently; the server counts them later.
   server.maxHeadersCount = 0;
   server.maxConnections = settings.connectionsMax;
   // Node takes a connection for idle as soon as an answer was handed to it, and would cut the rest of
   // the answer and those of pipelined requests when the server closes. `Connections` closes them.
   server.closeIdleConnections = () => undefined;
-  server.prependListener('connection', (socket: Socket) => connections.accept(socket));
+  const accepted = tls === undefined ? 'connection' : 'secureConnection';
+  server.prependListener(accepted, (socket: Socket) => connections.accept(socket));
   server.on('request', begin(false));
   server.on('checkContinue', begin(true));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
@@ -143,7 +153,7 @@ function createNodeServer(parts: ExchangeParts): Server {
 }
 
 /** Resolves when the last connection is closed. A server that never listened is closed. */
-function closedOf(server: Server): Promise<void> {
+function closedOf(server: Server | SecureServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
   });

@@ -14,6 +14,7 @@ import type { ServedAddress } from '../introspection/introspection-part.ts';
 import { serviceView } from '../introspection/service-view.ts';
 import { LocatedLog } from '../introspection/located-log.ts';
 import { LimitLog } from './limit-log.ts';
+import type { CertificateFolder } from '@svc/identity/certificate-folder';
 import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
@@ -68,6 +69,8 @@ export class RunningService {
   #served: GuestSource | undefined;
   /** Undefined unless lines of faults are followed by their source locations. */
   #locatedLog: LocatedLog | undefined;
+  /** Undefined until it is read, and if the service listens without TLS. */
+  #certificates: CertificateFolder | undefined;
   /** Undefined until the shards have started. */
   #started: Started | undefined;
   #hasFinishedInTime = true;
@@ -150,6 +153,7 @@ export class RunningService {
     return [
       { stop: () => this.#locatedLog?.settled() },
       { stop: () => this.#admission.abort() },
+      { start: () => this.#openCertificates(), stop: () => this.#certificates?.close() },
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => this.#journal.close() },
       { stop: () => this.#views.stop().finally(() => this.#viewStatuses.close()) },
@@ -180,6 +184,17 @@ export class RunningService {
     if (loop !== undefined || deployed || logFormat !== 'text') return log;
     this.#locatedLog = new LocatedLog(log, (span) => this.#introspection.locationsOf(span));
     return this.#locatedLog.log;
+  }
+
+  /** Reads the certificates before anything listens, and gives new ones to the shards. */
+  async #openCertificates(): Promise<void> {
+    const { identity } = this.#settings;
+    if (identity === undefined) return;
+    // A service without TLS does not load this code.
+    const { CertificateFolder: Folder } = await import('@svc/identity/certificate-folder');
+    const { folder, ownId } = identity;
+    this.#certificates = await Folder.open(folder, { ownId, log: this.#log });
+    this.#certificates.onGeneration(() => this.#supervisor.renewCertificates());
   }
 
   async #admit(): Promise<GuestSource> {
@@ -241,7 +256,7 @@ export class RunningService {
   }
 
   #makeSupervisor(): Supervisor {
-    const { name, deployed, host, port, http, shards, sections } = this.#settings;
+    const { name, deployed, host, port, http, identity, shards, sections } = this.#settings;
     const count = shardCount(shards, process.platform, this.#log);
     return new Supervisor({
       shardFile: new URL('./shard.ts', import.meta.url),
@@ -250,6 +265,7 @@ export class RunningService {
         deployed,
         address: { host, port },
         http,
+        identity,
         count,
         sections: shardLimits(sections, count),
       },
@@ -261,6 +277,7 @@ export class RunningService {
         firings: (index) => this.#timers.link(index),
         deliveries: (index) => this.#consumers.link(index),
       },
+      certificates: identity && (() => this.#certificates!.current.certificates.texts),
       serveViews: (source) => this.#views.serve(source),
       log: this.#log,
       recovered: () => this.#options.loop?.dev.recovered(),
@@ -324,7 +341,8 @@ export class RunningService {
 
   get #servedAddress(): ServedAddress {
     const { address, descriptor } = this.#started!;
-    return { url: address === undefined ? undefined : httpUrl(address), descriptor };
+    const scheme = this.#certificates === undefined ? 'http' : 'https';
+    return { url: address === undefined ? undefined : httpUrl(address, scheme), descriptor };
   }
 
   async #announce(): Promise<void> {

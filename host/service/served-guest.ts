@@ -21,6 +21,7 @@ import type {
   HttpServerOptions,
 } from '../http/http-server.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
+import type { MutualTls } from '../http/mutual-tls.ts';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
 import { eventHandler, type HandleEvent } from '../http/requests/event-handler.ts';
 import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
@@ -57,10 +58,12 @@ export interface ServedGuestOptions {
   readonly guest: Guest & SampledGuest;
   readonly journal: Journal;
   /**
-   * Whether this is a deployed instance: all callers count as the internet, and only samples of the commands and
-   * queries are checked not to change the state that they are given.
+   * Whether this is a deployed instance: all callers count as the internet unless they are identified by `tls`, and only samples
+   * of the commands and queries are checked not to change the state that they are given.
    */
   readonly deployed: boolean;
+  /** Absent: the server has no TLS. */
+  readonly tls?: MutualTls | undefined;
   readonly sections: {
     readonly http: HttpSettings;
     readonly 'http.cors': CorsSettings;
@@ -109,7 +112,7 @@ export class ServedGuest {
   #isClosing = false;
 
   constructor(options: ServedGuestOptions) {
-    const { guest, deployed, log, numbers, budgets, index, views, createServer } = options;
+    const { guest, log, numbers, budgets, index, views, createServer } = options;
     const { http: settings, 'http.cors': cors } = options.sections;
     const random = systemRandom();
     const eventLoop = new EventLoopBudget();
@@ -154,10 +157,7 @@ export class ServedGuest {
       },
       log: log.http,
     };
-    const callerOf: HttpServerOptions['callerOf'] = deployed
-      ? () => INTERNET
-      : (socket) => callerOfAddress(socket.remoteAddress);
-    this.#server = createServer({ ...this.http, callerOf });
+    this.#server = createServer({ ...this.http, ...identification(options) });
     const samples = new NumberSamples(numbers, {
       engine: this.engine,
       guest,
@@ -236,6 +236,18 @@ export class ServedGuest {
     clearTimeout(timer);
     this.#views?.close();
   }
+}
+
+/** Returns how the callers of connections are identified. */
+function identification({
+  deployed,
+  tls,
+}: ServedGuestOptions): Pick<HttpServerOptions, 'callerOf' | 'project' | 'tls'> {
+  if (tls !== undefined)
+    return { callerOf: (socket) => tls.callerOf(socket), project: tls.project, tls };
+  return {
+    callerOf: deployed ? () => INTERNET : (socket) => callerOfAddress(socket.remoteAddress),
+  };
 }
 
 function servedEngine(

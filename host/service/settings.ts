@@ -14,6 +14,7 @@ import {
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
+import { IDENTITY_NAMES, type IdentitySettings, readIdentity } from './identity-settings.ts';
 
 /** Default paths of a deployed instance's module and journal. */
 const DEPLOYED_MODULE = '/service/module.wasm';
@@ -21,8 +22,8 @@ const DEPLOYED_DATA = '/data';
 
 export interface Settings<Sections extends Readonly<Record<string, SectionDefaults>>> {
   /**
-   * False for a run on a developer's machine. If true, all callers count as the internet, and there is no local
-   * introspection.
+   * False for a run on a developer's machine. If true, there is no local introspection, and all callers count as the
+   * internet unless `identity` is set.
    */
   readonly deployed: boolean;
   /** Absolute path of the module. */
@@ -37,6 +38,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly logFormat: 'text' | 'json';
   /** Whether the service has an HTTP server for its routes. */
   readonly http: boolean;
+  /** Undefined: the service listens without TLS. */
+  readonly identity: IdentitySettings | undefined;
   /** Address of the management server of a deployed instance. */
   readonly management: { readonly host: string; readonly port: number };
   /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
@@ -82,6 +85,7 @@ export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   'svc.http.enabled',
+  ...IDENTITY_NAMES,
   'svc.management.host',
   'svc.management.port',
   'svc.running.dir',
@@ -122,6 +126,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     port: reader.port('svc.http.port', 9000),
     logFormat: logFormat(reader, stderrIsTerminal && !deployed),
     http: reader.boolean('svc.http.enabled', true),
+    identity: readIdentity(reader, { deployed, name }),
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
       port: reader.port('svc.management.port', MANAGEMENT_PORT),

@@ -3,8 +3,10 @@
 // shard-messages.ts. Over the life of a shard these are, in this order: run → admitted, serve → listening,
 // stop → finished, close → stopped. A shard that cannot start sends `failed` instead.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { CertificateTexts } from '@svc/identity/certificates';
 import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
+import type { MutualTls } from '../http/mutual-tls.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -38,11 +40,15 @@ const earlyPeers: Peer[] = [];
 let connectPeer = (peer: Peer): void => void earlyPeers.push(peer);
 /** Does nothing before the router exists. */
 let peerAway = (_index: number, _pauseMs: number): void => {};
+/** Does nothing before the shard has certificates: `serve` brings those that are in use then. */
+let renewCertificates = (_texts: CertificateTexts): void => {};
 /** Undefined until the shard serves; the supervisor sends no questions before. */
 let served: ServedGuest | undefined;
 
 supervisor.on('message', (message: ToShard) => {
   switch (message.kind) {
+    case 'certificates':
+      return renewCertificates(message.texts);
     case 'peer':
       return connectPeer(message.peer);
     case 'peer-away':
@@ -156,13 +162,14 @@ async function servedOptions({
   guest,
   journal,
   views,
-  resources: { peers, numbers: shared },
+  resources: { peers, numbers: shared, certificates },
   httpServer,
 }: ServedParts): Promise<ServedGuestOptions> {
   const { index, count, sections, deployed } = settings;
   const numbers = new ShardNumbers(guest.descriptor, sections.observability.ringCapacity, shared);
   const budgets = requestBudgets(sections.http, settings.budgets, index);
-  const options = { guest, journal, deployed, sections, log, numbers, budgets, index, views };
+  const tls = await mutualTls(certificates);
+  const options = { guest, journal, deployed, sections, log, numbers, budgets, index, views, tls };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
@@ -175,6 +182,17 @@ async function servedOptions({
       peers,
     );
   return { ...options, createServer, route };
+}
+
+/** Returns the TLS of the shard's server, which new certificates reach; undefined if the service listens without TLS. */
+async function mutualTls(texts: CertificateTexts | undefined): Promise<MutualTls | undefined> {
+  const { identity } = settings;
+  if (identity === undefined || texts === undefined) return undefined;
+  // A service without TLS does not wait for this code.
+  const { shardIdentity } = await import('./shard-identity.ts');
+  const { tls, renew } = shardIdentity(identity, texts);
+  renewCertificates = renew;
+  return tls;
 }
 
 /** Connects the router to the other shards, including those that start later. */

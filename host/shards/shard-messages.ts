@@ -1,6 +1,8 @@
 // Messages between the main thread and a shard.
 import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
+import type { CallerRules } from '@svc/identity/caller';
+import type { CertificateTexts } from '@svc/identity/certificates';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
@@ -48,14 +50,20 @@ export type FromShard =
 export type ToShard =
   /** The source to run; none of its code has run. */
   | { readonly kind: 'run'; readonly source: GuestSource }
-  /** `peers`: links to the other shards. `views`: memory of the module's views; undefined if it has none. */
+  /**
+   * `peers`: links to the other shards. `views`: memory of the module's views; undefined if it has none. `certificates`: those
+   * in use; undefined if the service listens without TLS.
+   */
   | {
       readonly kind: 'serve';
       readonly journal: JournalConnection;
       readonly peers: readonly Peer[];
       readonly numbers: SharedNumbers;
       readonly views: SharedViews | undefined;
+      readonly certificates: CertificateTexts | undefined;
     }
+  /** New certificates. May be sent at any time. */
+  | { readonly kind: 'certificates'; readonly texts: CertificateTexts }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
   /** The shard's end of the link on which work of this kind arrives. It replaces an earlier one. */
@@ -77,6 +85,13 @@ export interface Peer extends PeerLink {
   readonly index: number;
 }
 
+/** The identities by which a shard recognises callers. */
+export interface ShardIdentity {
+  /** The service's own project. */
+  readonly project: string;
+  readonly rules: CallerRules;
+}
+
 /** Start data of a shard. */
 export interface ShardSettings {
   readonly name: string;
@@ -89,6 +104,8 @@ export interface ShardSettings {
   readonly address: Address;
   /** Whether the service has an HTTP server. */
   readonly http: boolean;
+  /** Absent: the service listens without TLS. */
+  readonly identity?: ShardIdentity | undefined;
   /** Memory of the LimitCounters. */
   readonly counters: SharedArrayBuffer;
   /** Budgets that all shards share. */

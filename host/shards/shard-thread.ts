@@ -5,6 +5,7 @@
 // I3  A thread that is not ready in time, or does not answer for too long, is terminated.
 import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
+import type { CertificateTexts } from '@svc/identity/certificates';
 import { Heartbeat } from './heartbeat.ts';
 import { entryBytes } from '@svc/kit/log-rate';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -30,6 +31,17 @@ export interface ShardThreadOptions {
   /** The whole environment of the thread. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
+}
+
+/** The resources with which a thread serves. */
+export interface ServedResources {
+  readonly journal: JournalConnection;
+  readonly peers: readonly Peer[];
+  readonly numbers: SharedNumbers;
+  /** Memory of the module's views; undefined if it has none. */
+  readonly views: SharedViews | undefined;
+  /** Undefined: the service listens without TLS. */
+  readonly certificates: CertificateTexts | undefined;
 }
 
 export interface ShardEnd {
@@ -120,19 +132,14 @@ export class ShardThread {
   }
 
   /** Serves the admitted module. */
-  serve(
-    journal: JournalConnection,
-    peers: readonly Peer[],
-    numbers: SharedNumbers,
-    views?: SharedViews,
-  ): void {
+  serve({ journal, peers, numbers, views, certificates }: ServedResources): void {
     const ports = [...journal.ports, ...peers.map(({ port }) => port)];
     if (this.#hasEnded) {
       for (const port of ports) port.close();
       return;
     }
     this.#expect('to listen');
-    this.#send({ kind: 'serve', journal, peers, numbers, views }, ports);
+    this.#send({ kind: 'serve', journal, peers, numbers, views, certificates }, ports);
   }
 
   /** Gives the thread its end of a link on which work arrives. Call it while the thread serves. */
@@ -162,6 +169,11 @@ export class ShardThread {
   connect(peer: Peer): void {
     if (this.#hasEnded) peer.port.close();
     else this.#send({ kind: 'peer', peer }, [peer.port]);
+  }
+
+  /** Gives the thread new certificates. */
+  renewCertificates(texts: CertificateTexts): void {
+    if (!this.#hasEnded) this.#send({ kind: 'certificates', texts });
   }
 
   /** Notifies the thread that another shard is started again after `pauseMs`. */

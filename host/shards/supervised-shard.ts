@@ -5,6 +5,7 @@
 // I1  At most one thread of the shard serves at a time.
 // I2  After `stop` no thread is started, none is left, and no resources are requested.
 import type { ModuleDescriptor } from '@svc/contract';
+import type { CertificateTexts } from '@svc/identity/certificates';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
@@ -37,6 +38,8 @@ export interface Supervised {
    * then on; undefined if it has none.
    */
   readonly serveViews?: (source: GuestSource) => SharedViews | undefined;
+  /** Returns the certificates in use. Absent: the service listens without TLS. */
+  readonly certificates?: (() => CertificateTexts) | undefined;
   /** Called when a shard serves again that had ended or could not take over. */
   readonly recovered?: () => void;
 }
@@ -188,7 +191,8 @@ export class SupervisedShard {
       const { journal, peers } = await acquire(shard);
       this.numbers ??= new ShardNumbers(descriptor, this.#capacity);
       const views = this.#supervised.serveViews?.(await this.#source);
-      shard.serve(journal, peers, this.numbers.shared, views);
+      const certificates = this.#supervised.certificates?.();
+      shard.serve({ journal, peers, numbers: this.numbers.shared, views, certificates });
       listens(shard, await shard.listening);
       this.isServing = true;
       const sinceMs = performance.now();

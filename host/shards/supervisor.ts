@@ -100,6 +100,13 @@ export class Supervisor {
     if (port !== undefined) thread.linkWork(kind, port);
   }
 
+  /** Gives the certificates that are in use now to all shards; one that is started later asks for them. */
+  renewCertificates(): void {
+    const texts = this.#supervised.certificates?.();
+    if (texts === undefined) return;
+    for (const { thread } of this.#present.values()) thread.renewCertificates(texts);
+  }
+
   /** Starts a thread for another module, which loads the host's code meanwhile. Only for a service of one shard. */
   standBy(source: Promise<GuestSource>): ShardThread {
     assert(this.#shards.length === 1, 'several shards cannot be given another module');
@@ -175,7 +182,9 @@ export class Supervisor {
       hasEnded: (pauseMs) => {
         this.#present.delete(index);
         for (const { thread } of this.#present.values()) thread.peerAway(index, pauseMs);
-        if (this.#present.size === 0 && this.#supervised.settings.http)
+        const { http, identity } = this.#supervised.settings;
+        // The main thread's answer is one without TLS, which no caller of a service with an identity could read.
+        if (this.#present.size === 0 && http && identity === undefined)
           this.#heldPort.hold(this.#address, pauseMs);
       },
     });

@@ -5,17 +5,14 @@ import type { TlsOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ConnectResult } from '../../identity/client-tls.ts';
 import {
-  answerOf,
   ca,
   CART,
-  connectTo,
   generationsOf,
   ORDERS,
   otherCa,
-  startForeignServer,
-  startServer,
   textsOf,
-} from './tls-harness.ts';
+} from '../support/certificates/test-identities.ts';
+import { answerOf, connectTo, startForeignServer, startServer } from './tls-harness.ts';
 
 const cart = await textsOf(CART);
 const orders = generationsOf(await textsOf(ORDERS));

@@ -4,17 +4,14 @@ import { expect, test } from 'vitest';
 import { connectionTerm, hasToClose } from '../../identity/connection-age.ts';
 import type { SecureConnection } from '../../identity/client-tls.ts';
 import {
-  answerOf,
-  askRaw,
   ca,
   CART,
-  connectTo,
   generationsOf,
   ORDERS,
   otherCa,
-  startServer,
   textsOf,
-} from './tls-harness.ts';
+} from '../support/certificates/test-identities.ts';
+import { answerOf, askRaw, connectTo, startServer } from './tls-harness.ts';
 
 test('no request fails while leaf and authority are replaced, and the removed authority is refused', async () => {
   const serverSource = generationsOf(await textsOf(CART));

@@ -3,20 +3,18 @@ import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Peer } from '../../identity/server-tls.ts';
 import type { CertificateContents } from '../support/certificates/certificate-authority.ts';
 import {
-  answerOf,
-  askRaw,
   ca,
   CART,
-  connectTo,
   GATEWAY,
   generationsOf,
   ORDERS,
   otherCa,
-  startServer,
   textsOf,
-} from './tls-harness.ts';
+} from '../support/certificates/test-identities.ts';
+import { answerOf, askRaw, connectTo, startServer } from './tls-harness.ts';
 
 const cart = await textsOf(CART);
 const orders = await textsOf(ORDERS);
@@ -32,10 +30,10 @@ describe('a client', () => {
     const peers = [
       await askRaw(port, await issued({ uris: [ORDERS] })),
       await askRaw(port, await issued({ uris: [GATEWAY] })),
-    ].map((answer) => JSON.parse(answer) as object);
+    ].map((answer) => (JSON.parse(answer) as Peer).caller);
     expect(peers).toEqual([
-      { caller: { kind: 'service', project: 'shop', service: 'orders' }, generation: 1 },
-      { caller: { kind: 'internet' }, generation: 1 },
+      { kind: 'service', project: 'shop', service: 'orders' },
+      { kind: 'internet' },
     ]);
   });
 
@@ -52,7 +50,7 @@ describe('a client', () => {
     ])
       expect(JSON.parse(await askRaw(port, await issued(contents)))).toEqual({
         reason: expect.any(String),
-        generation: 1,
+        term: expect.any(Object),
       });
   });
 
@@ -166,8 +164,8 @@ describe('new certificates of the server', () => {
     if (before.kind === 'failed' || after.kind === 'failed') throw new Error('not connected');
     const shown = after.socket.getPeerX509Certificate()!.toString();
     expect(shown).toBe(renewed.certificate);
-    expect(await answerOf(before.socket)).toContain('"generation":1');
-    expect(await answerOf(after.socket)).toContain('"generation":2');
+    expect(await answerOf(before.socket)).toContain('"generation":1,');
+    expect(await answerOf(after.socket)).toContain('"generation":2,');
   });
 
   test('a handshake that began before an authority was removed has the generation before', async () => {
@@ -180,7 +178,7 @@ describe('new certificates of the server', () => {
     const own = await issued({ uris: [ORDERS] }, otherCa);
     const socket = connect({ socket: raw, rejectUnauthorized: false, ...own });
     onTestFinished(() => void socket.destroy());
-    expect(await answerOf(socket)).toContain('"generation":1');
+    expect(await answerOf(socket)).toContain('"generation":1,');
     expect(source.current.authorityRemovedIn).toBe(2);
     expect(await askRaw(server.port, own)).toBe('closed');
   });

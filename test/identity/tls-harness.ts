@@ -10,37 +10,10 @@ import {
   type TlsOptions,
 } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { CertificateGenerations } from '../../identity/certificate-generations.ts';
-import {
-  type Certificates,
-  type CertificateTexts,
-  parseCertificates,
-} from '../../identity/certificates.ts';
+import type { CertificateGenerations } from '../../identity/certificate-generations.ts';
 import { ClientTls, type ConnectResult, type ConnectTarget } from '../../identity/client-tls.ts';
 import { ServerTls, type ServerTlsOptions } from '../../identity/server-tls.ts';
-import { CertificateAuthority } from '../support/certificates/certificate-authority.ts';
-import { certificateTexts } from '../support/certificates/certificate-files.ts';
-
-export const GATEWAY = 'spiffe://td/ns/svc-platform/sa/gateway';
-export const CART = 'spiffe://td/ns/svc-shop/sa/cart';
-export const ORDERS = 'spiffe://td/ns/svc-shop/sa/orders';
-export const RULES = { trustDomain: 'td', gatewayId: GATEWAY };
-export const ca = await CertificateAuthority.create('ca');
-export const otherCa = await CertificateAuthority.create('other');
-
-export async function textsOf(
-  id: string,
-  issuer = ca,
-  trusted: readonly CertificateAuthority[] = [issuer],
-): Promise<CertificateTexts> {
-  return certificateTexts(await issuer.issue({ uris: [id] }), ...trusted);
-}
-
-export function generationsOf(texts: CertificateTexts): CertificateGenerations {
-  const parsed = parseCertificates(texts, Date.now());
-  if ('problem' in parsed) throw new Error(parsed.problem);
-  return new CertificateGenerations(parsed satisfies Certificates);
-}
+import { CART, RULES } from '../support/certificates/test-identities.ts';
 
 export interface TestServer {
   readonly server: Server;

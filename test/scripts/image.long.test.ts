@@ -102,6 +102,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'client',
       'contract',
       'host',
+      'identity',
       'kit',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;

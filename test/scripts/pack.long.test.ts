@@ -87,7 +87,7 @@ describe('the packages', () => {
         readonly publishConfig: unknown;
         readonly bin?: Readonly<Record<string, string>>;
         readonly exports: unknown;
-        readonly dependencies: Readonly<Record<string, string>>;
+        readonly dependencies?: Readonly<Record<string, string>>;
         readonly svc?: unknown;
       };
       expect(manifest).toMatchObject({
@@ -104,7 +104,7 @@ describe('the packages', () => {
       expect(
         named.filter((file) => !file.endsWith('.schema.json') && !files.includes(file)),
       ).toEqual([]);
-      for (const [dependency, version] of Object.entries(manifest.dependencies))
+      for (const [dependency, version] of Object.entries(manifest.dependencies ?? {}))
         expect(version).toMatch(dependency.startsWith('@svc/') ? /^0\.1\.0$/ : /^\d+\.\d+\.\d+$/);
     },
   );

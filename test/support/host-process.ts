@@ -58,7 +58,7 @@ export class SvcProcess {
   async listening(): Promise<string> {
     const address = Promise.withResolvers<string>();
     const look = () => {
-      const found = /^(http:\/\/\S+)$/m.exec(this.stdout)?.[1];
+      const found = /^(https?:\/\/\S+)$/m.exec(this.stdout)?.[1];
       if (found !== undefined) address.resolve(found);
     };
     this.child.stdout!.on('data', look);

@@ -4,6 +4,8 @@ import {
   type Caller,
   callerName,
   callerOfAddress,
+  callerOfPeer,
+  GATEWAY,
   INTERNET,
   isAdmitted,
   LOCAL,
@@ -19,6 +21,10 @@ describe('isAdmitted', () => {
   test.each<[AccessRule, Caller, boolean]>([
     [{ allow: 'internet' }, LOCAL, true],
     [{ allow: 'internet' }, INTERNET, true],
+    [{ allow: 'internet' }, GATEWAY, true],
+    [{ allow: 'services' }, GATEWAY, false],
+    [services('billing'), GATEWAY, false],
+    [{ allow: 'local' }, GATEWAY, false],
     [{ allow: 'internet' }, OWN, true],
     [{ allow: 'internet' }, OTHER, true],
     [{ allow: 'services' }, LOCAL, true],
@@ -46,6 +52,25 @@ describe('isAdmitted', () => {
   test('a service of a project is no sibling of a run without a project', () => {
     expect(isAdmitted({ allow: 'services' }, OWN, undefined)).toBe(false);
     expect(isAdmitted(services('billing'), OWN, undefined)).toBe(false);
+  });
+});
+
+describe('callerOfPeer', () => {
+  test.each<[Caller | undefined, string | undefined, object]>([
+    [INTERNET, undefined, INTERNET],
+    [INTERNET, 'http/1.1', INTERNET],
+    [OWN, 'http/1.1', OWN],
+    [OTHER, 'http/1.1', OTHER],
+    [OWN, 'svc-mount/1', GATEWAY],
+    [OTHER, 'svc-mount/1', { kind: 'refused', reason: expect.stringMatching(/own project/) }],
+    [INTERNET, 'svc-mount/1', { kind: 'refused', reason: expect.stringMatching(/own project/) }],
+    [undefined, 'http/1.1', { kind: 'refused', reason: expect.stringMatching(/unrecognised/) }],
+    [undefined, 'svc-mount/1', { kind: 'refused', reason: expect.stringMatching(/unrecognised/) }],
+  ])('of a certificate of %j with the protocol %s', (caller, protocol, found) => {
+    const named = caller?.kind === 'gateway' ? undefined : caller;
+    expect(callerOfPeer({ caller: named, reason: 'It names no URI.', protocol }, 'shop')).toEqual(
+      found,
+    );
   });
 });
 

@@ -50,6 +50,48 @@ describe('settings', () => {
       expect(codeOf(() => read(['m.wasm', '--shards', odd]))).toBe('SVC_SETTING_INVALID');
   });
 
+  describe('of an identity', () => {
+    const given = {
+      SVC_IDENTITY_FOLDER: '/etc/svc/identity',
+      SVC_IDENTITY_TRUST_DOMAIN: 'example.org',
+      SVC_IDENTITY_GATEWAY: 'spiffe://example.org/gateway',
+      SVC_PROJECT: 'shop',
+    };
+
+    test('give the folder, the identities that are told apart, and its own', () => {
+      expect(read(['--deployed', '--name', 'cart'], given).identity).toEqual({
+        folder: '/etc/svc/identity',
+        project: 'shop',
+        rules: { trustDomain: 'example.org', gatewayId: 'spiffe://example.org/gateway' },
+        ownId: 'spiffe://example.org/ns/svc-shop/sa/cart',
+      });
+      expect(read(['--deployed']).identity).toBeUndefined();
+    });
+
+    test.each(Object.keys(given))('are set together: not without %s', (name) => {
+      const { [name as keyof typeof given]: _left, ...others } = given;
+      expect(codeOf(() => read(['--deployed', '--name', 'cart'], others))).toBe(
+        'SVC_SETTING_INVALID',
+      );
+    });
+
+    test.each([
+      ['SVC_IDENTITY_TRUST_DOMAIN', 'Example.org'],
+      ['SVC_IDENTITY_GATEWAY', 'spiffe://example.org/gateway/'],
+      ['SVC_IDENTITY_GATEWAY', 'gateway.example.org'],
+      ['SVC_PROJECT', 'Shop'],
+      ['SVC_PROJECT', 'p'.repeat(58)],
+      ['SVC_NAME', '1cart'],
+    ])('are refused: %s=%s', (name, value) => {
+      const env = { SVC_NAME: 'cart', ...given, [name]: value };
+      expect(codeOf(() => read(['--deployed'], env))).toBe('SVC_SETTING_INVALID');
+    });
+
+    test('are for deployed services', () => {
+      expect(codeOf(() => read(['m.wasm'], given))).toBe('SVC_SETTING_INVALID');
+    });
+  });
+
   test('of a deployed instance fit an image', () => {
     const deployed = {
       deployed: true,
