@@ -133,10 +133,11 @@ export class LaneDispatcher {
    */
   async stop(graceMs: number): Promise<number> {
     const { clock, sleeper } = this.#needs;
+    // The present sleep may end late: while the event loop is blocked, its interruption waits too.
+    const endMs = clock.monotonicMs() + graceMs;
     this.#isStopping = true;
     sleeper.interrupt();
     await this.#rounds;
-    const endMs = clock.monotonicMs() + graceMs;
     for (;;) {
       const leftMs = endMs - clock.monotonicMs();
       if (this.#running === 0 || leftMs <= 0) break;

@@ -57,7 +57,7 @@ import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
 import { ProcessViews } from './process-views.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
-import { type ChangeableService, changeService } from './service-change.ts';
+import { changeService, NO_VIEWS } from './service-change.ts';
 import { ServiceLog } from './service-log.ts';
 
 const STOP_GRACE_MS = 10_000;
@@ -65,11 +65,6 @@ const STOP_GRACE_MS = 10_000;
 const GRACE_MS_MAX = 86_400_000;
 const HTTP_WORDS: ListenWords = {
   settings: { host: 'the option http.host', port: 'the option http.port' },
-};
-
-const NO_VIEWS: ChangeableService['views'] = {
-  rebuild: async () => 'unknown-view',
-  skip: async () => 'unknown-view',
 };
 
 /**
@@ -140,10 +135,9 @@ class EmbeddedService implements Service {
   #serving: Serving | undefined;
   #timers: EmbeddedTimers | undefined;
   #graceMs = STOP_GRACE_MS;
-  /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
-  #graceEndMs = 0;
   #url: string | undefined;
   #stopped: Promise<void> | undefined;
+  #workStopped: Promise<unknown> | undefined;
 
   /** Opens nothing; call `start`. */
   constructor(options: ServiceOptions, parts: EmbeddedParts) {
@@ -253,7 +247,6 @@ class EmbeddedService implements Service {
   #stop(graceMs: number): Promise<void> {
     // A timer with a delay above its maximum would fire at once, so the grace is limited.
     this.#graceMs = Math.min(Math.max(graceMs, 0) || 0, GRACE_MS_MAX);
-    this.#graceEndMs = performance.now() + this.#graceMs;
     return this.#phases.stop();
   }
 
@@ -269,8 +262,8 @@ class EmbeddedService implements Service {
       { start: () => this.#openJournal(), stop: () => storage.close() },
       { start: () => this.#openViews(), stop: () => this.#views?.close() },
       { start: () => this.#serve(), stop: () => this.#serving?.guest.close() },
-      { start: () => this.#fireTimers(), stop: () => this.#timers?.stop(this.#leftMs()) },
-      { start: () => this.#consume(), stop: () => this.#consumers.stop(this.#leftMs()) },
+      { start: () => this.#fireTimers(), stop: () => this.#stopWork() },
+      { start: () => this.#consume(), stop: () => this.#stopWork() },
       // This phase stops first, and at once: no further request is accepted once `stop` has returned.
       { start: () => this.#listen(), stop: () => this.#stopListening() },
     ];
@@ -337,9 +330,11 @@ class EmbeddedService implements Service {
     this.#consumers.begin(this.#parts.storage, (delivery) => guest.deliver(delivery));
   }
 
-  /** Returns what the phases that have stopped have left of the grace. */
-  #leftMs(): number {
-    return Math.max(0, this.#graceEndMs - performance.now());
+  /** Stops timers and consumers together, which have the time that requests in flight have. A further call waits for the first. */
+  #stopWork(): Promise<unknown> {
+    const graceMs = this.#graceMs;
+    this.#workStopped ??= Promise.all([this.#timers?.stop(graceMs), this.#consumers.stop(graceMs)]);
+    return this.#workStopped;
   }
 
   async #listen(): Promise<void> {
@@ -358,7 +353,12 @@ class EmbeddedService implements Service {
     this.#shard.isServing = false;
     this.#introspection.stopping();
     const graceMs = this.#graceMs;
-    await Promise.all([guest.stop(graceMs), inProcess.stop(graceMs), this.#history.close()]);
+    await Promise.all([
+      guest.stop(graceMs),
+      inProcess.stop(graceMs),
+      this.#stopWork(),
+      this.#history.close(),
+    ]);
     await this.#introspection.finished();
   }
 

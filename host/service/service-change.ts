@@ -24,6 +24,12 @@ export interface ChangeableService {
   };
 }
 
+/** The views of a service that has none. */
+export const NO_VIEWS: ChangeableService['views'] = {
+  rebuild: async () => 'unknown-view',
+  skip: async () => 'unknown-view',
+};
+
 /**
  * Resolves with whether there was something to change, once the change is on disk. Rejects with an SvcError that says why
  * nothing was changed.

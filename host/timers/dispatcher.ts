@@ -97,10 +97,11 @@ export class Dispatcher {
    */
   async stop(graceMs: number): Promise<number> {
     const { clock, sleeper } = this.#needs;
+    // The present sleep may end late: while the event loop is blocked, its interruption waits too.
+    const endMs = clock.monotonicMs() + graceMs;
     this.#isStopping = true;
     sleeper.interrupt();
     await this.#run;
-    const endMs = clock.monotonicMs() + graceMs;
     while (this.#inFlight.size > 0) {
       const leftMs = endMs - clock.monotonicMs();
       if (leftMs <= 0) break;

@@ -144,3 +144,14 @@ test('the events after a slow one are read as the events before it are settled',
   // The page of the slow event is not settled, and six more events fit.
   expect(consumer.settled.size).toBe(7 + 6);
 });
+
+test('the grace of a stop includes the time that a blocked event loop takes to end the present sleep', async () => {
+  const consumer = simulated({ tookMs: () => 60_000 });
+  append(consumer, 'a');
+  await consumer.time.advance(500);
+  consumer.isBlocked = true;
+  let left: number | undefined;
+  void consumer.dispatcher.stop(2000).then((lanes) => (left = lanes));
+  await consumer.time.advance(2001);
+  expect(left).toBe(1);
+});

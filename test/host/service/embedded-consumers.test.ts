@@ -1,101 +1,24 @@
 // Consumers of an embedded service: the runtime delivers events to them, with the clock of the machine and a journal in memory or
 // on disk.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
-  type ConsumerDefinition,
-  createService,
   defineConsumer,
-  defineEntity,
+  defineEndpoint,
+  post,
   refuse,
   type LogEntry,
-  type Service,
-  type ServiceOptions,
 } from '../../../host/embed.ts';
+import {
+  account,
+  balance,
+  ledger,
+  order,
+  serve,
+  transfer,
+} from '../../support/consumers/transfers.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-const Amount = Type.Object({ to: Type.String(), cents: Type.Integer() });
-const Balance = Type.Object({ cents: Type.Integer(), bookings: Type.Integer() });
-
-/** A transfer that is ordered, as often as one likes. */
-const transfer = defineEntity({
-  component: 'transfer',
-  state: { manifest: 'transfer-state', schema: Type.Object({}) },
-  event: {
-    manifest: 'transfer-event',
-    schema: Type.Union([
-      Type.Object({ type: Type.Literal('ordered'), to: Type.String(), cents: Type.Integer() }),
-      Type.Object({ type: Type.Literal('noted') }),
-    ]),
-  },
-  empty: () => ({}),
-  apply: (state) => state,
-  commands: {
-    order: {
-      input: Amount,
-      handle: (_state, amount, { persist }) => persist({ type: 'ordered', ...amount }).thenReply(),
-    },
-  },
-});
-
-const account = defineEntity({
-  component: 'account',
-  state: { manifest: 'account-state', schema: Balance },
-  event: {
-    manifest: 'account-event',
-    schema: Type.Union([Type.Object({ type: Type.Literal('booked'), cents: Type.Integer() })]),
-  },
-  empty: () => ({ cents: 0, bookings: 0 }),
-  apply: ({ cents, bookings }, event) => ({ cents: cents + event.cents, bookings: bookings + 1 }),
-  commands: {
-    book: {
-      input: Type.Integer(),
-      handle: (_state, cents, { persist }) => persist({ type: 'booked', cents }).thenReply(),
-    },
-  },
-  queries: { get: { reply: Balance, handle: (state) => state } },
-});
-
-/** Books each transfer with its account. */
-const ledger = defineConsumer({
-  id: 'ledger',
-  start: 'beginning',
-  on: [
-    {
-      entity: transfer,
-      async handle(event, { call, done, retry }) {
-        if (event.type !== 'ordered') return done();
-        const booked = await call(account, event.to).book(event.cents);
-        return booked.isOk ? done() : retry(booked.message);
-      },
-    },
-  ],
-});
-
-async function serve(
-  consumers: readonly ConsumerDefinition[],
-  options: Partial<ServiceOptions> = {},
-): Promise<Service> {
-  const where = 'dataFolder' in options ? {} : { journal: 'memory' as const };
-  const service = await createService({
-    entities: [transfer, account],
-    consumers,
-    log: () => {},
-    ...where,
-    ...options,
-  } as ServiceOptions);
-  onTestFinished(() => service.stop());
-  return service;
-}
-
-async function balance(service: Service, id: string): Promise<number> {
-  const found = await service.call(account, id).get();
-  return found.isOk ? found.value.cents : NaN;
-}
-
-async function order(service: Service, id: string, to: string, cents = 1): Promise<void> {
-  expect((await service.call(transfer, id).order({ to, cents })).isOk).toBe(true);
-}
 
 const SOON = { timeout: 20_000 };
 
@@ -338,6 +261,47 @@ test('a stop waits for the event that is being handled', async () => {
   const second = await serve([slow], { dataFolder });
   await order(second, 'other', 'a');
   await expect.poll(() => handled, SOON).toBe(2);
+});
+
+test('a stop delivers no further event while requests are finished', async () => {
+  const notes = defineEndpoint({
+    prefix: '/notes',
+    access: 'internet',
+    routes: { write: post('/it', { body: Type.String(), reply: 'text' }, ({ body }) => body) },
+  });
+  const begun = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  let handled = 0;
+  const counting = defineConsumer({
+    id: 'counting',
+    start: 'beginning',
+    on: [
+      {
+        entity: transfer,
+        async handle(_event, { done }) {
+          handled++;
+          begun.resolve();
+          await mayEnd.promise;
+          return done();
+        },
+      },
+    ],
+  });
+  const first = await serve([counting], { endpoints: [notes], http: false });
+  await order(first, 't', 'a');
+  await order(first, 't', 'a');
+  await begun.promise;
+  // The request is finished after the event, whose entity has another one.
+  const { readable: body, writable } = new TransformStream();
+  const headers = { 'content-type': 'application/json' };
+  const answer = first.fetch('/notes/it', { method: 'POST', headers, body, duplex: 'half' });
+  const stopped = first.stop();
+  mayEnd.resolve();
+  for (let turn = 0; turn < 1_000; turn++) await nextTurn();
+  expect(handled).toBe(1);
+  await writable.close();
+  await answer.catch(() => {});
+  await stopped;
 });
 
 test('an event whose consumer is cut off by the stop is delivered again after the start', async () => {

@@ -145,7 +145,7 @@ describe('a stop whose grace is over', () => {
     const { answer, end } = neverEnding(service);
     await (service.call(starter, 'x') as unknown as { addLater(): Promise<unknown> }).addLater();
     await expect.poll(applied, { interval: 1 }).toBeGreaterThan(0);
-    await service.stop(1_600);
+    await service.stop(1_200);
     await end();
     expect(await answer).toMatchObject({ code: 'SVC_STOPPING' });
     // The events take two seconds, so a second grace would be enough for the rest of them.

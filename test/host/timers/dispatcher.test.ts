@@ -249,6 +249,17 @@ describe('a stop', () => {
     expect(await stopped).toBe(2);
   });
 
+  test('counts the time that a blocked event loop takes to end the present sleep', async () => {
+    const timers = started({ tookMs: 60_000 });
+    timers.set(once(NOW, 'a'));
+    await timers.time.advance(10);
+    timers.time.sleeper.interrupt = () => {};
+    let left: number | undefined;
+    void timers.dispatcher.stop(2000).then((firings) => (left = firings));
+    await timers.time.advance(2001);
+    expect(left).toBe(1);
+  });
+
   test('may come before the start', async () => {
     const timers = started();
     expect(await timers.dispatcher.stop(0)).toBe(0);

@@ -56,6 +56,8 @@ export class SimulatedConsumer {
   /** Round of each delivery. */
   readonly rounds: number[] = [];
   readonly skipped: string[] = [];
+  /** Whether the event loop is blocked, so that an interruption ends no sleep. */
+  isBlocked = false;
   /** Settlements that were stored. */
   writes = 0;
   /** All records of an entity, by its id. */
@@ -157,7 +159,9 @@ export class SimulatedConsumer {
       clock: this.time,
       random: { next64: () => BigInt(random(2 ** 31)) },
       sleeper: {
-        interrupt: () => sleeper.interrupt(),
+        interrupt: () => {
+          if (!this.isBlocked) sleeper.interrupt();
+        },
         sleep: async (ms) => {
           const isSignalled = await sleeper.sleep(ms);
           return isOver() ? new Promise<boolean>(() => {}) : isSignalled;
