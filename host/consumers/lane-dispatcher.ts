@@ -17,11 +17,13 @@ import type {
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { Sleeper } from '../timers/dispatcher.ts';
+import { full, stalled } from './consumer-stalled.ts';
 import { deliveredEvent } from './delivery.ts';
 import type { Lane } from './lane.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
 import { Lanes } from './lanes.ts';
 import { ReadAhead, type ReadPage, unitsOf } from './read-ahead.ts';
+import { isSkippedBefore, storedLanes } from './stored-lanes.ts';
 
 /** Records of a page of the feed at most. The position moves by whole pages. */
 const PAGE = 100;
@@ -29,16 +31,12 @@ const PAGE = 100;
 const PAGES_AHEAD_MIN = 4;
 /** Lanes with a row with which a consumer still reads, in multiples of `parkedMax`. */
 const STORED_PER_PARKED = 2;
-/** Lanes of a page that is read at the start. */
-const STORED_PAGE = 1_000;
 /** Longest sleep, and pause after a failure, in milliseconds. */
 const LOOK_MS = 1_000;
 const STOPPED = 'The consumer has stopped before this was stored. Try again.';
 
 export interface LaneDispatcherDependencies extends LaneRunDependencies {
   readonly consumer: Pick<StoredConsumer, 'id' | 'start'>;
-  /** Components whose events the consumer gets. */
-  readonly components: ReadonlySet<string>;
   readonly feed: Pick<Feed, 'start' | 'end' | 'read' | 'advancedPast'>;
   readonly reader: ConsumerReader;
   readonly writer: ConsumerWriter;
@@ -167,14 +165,23 @@ export class LaneDispatcher {
     return true;
   }
 
-  /** Settles the event `seq` without handling it, if a lane is parked there. Returns whether it was. */
+  /**
+   * Settles the event `seq` without handling it, if a lane is parked there; and those that follow it, if the consumer no longer
+   * handles them. Returns whether the lane was parked there.
+   */
   skip(entity: EntityRef, seq: number, reason: string): boolean {
     const lane = this.#lanes.get(entity);
     if (lane?.isParked !== true || lane.firstSeq !== seq) return false;
     this.#needs.onOperatorSkip(entity, seq, reason);
     lane.firstSeq = seq + 1;
     this.#unpark(lane);
+    this.#endUnhandled(lane);
     return true;
+  }
+
+  /** Ends a lane whose event was skipped, if the consumer does not handle those that follow it. */
+  #endUnhandled(lane: Lane): void {
+    if (!this.#laneRun.isHandled(lane)) this.#lanes.setWait(lane, undefined);
   }
 
   #unpark(lane: Lane, round = 0): void {
@@ -215,11 +222,7 @@ export class LaneDispatcher {
 
   #readLanes(): void {
     const { consumer, reader, clock } = this.#needs;
-    const lanes = [];
-    for (let page = reader.lanes(consumer.id, STORED_PAGE); page.length > 0;) {
-      lanes.push(...page);
-      page = reader.lanes(consumer.id, STORED_PAGE, page.at(-1)!.entity);
-    }
+    const lanes = storedLanes(reader, consumer.id);
     // Nothing is restored unless all lanes can be read.
     for (const lane of lanes) {
       const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
@@ -228,11 +231,13 @@ export class LaneDispatcher {
     }
   }
 
-  /** A lane without attempts has a reason if the event before was skipped while no host ran. */
-  #noteSkipped({ entity, seq, reason, ...wait }: StoredLane): void {
-    if (wait.attempts > 0 || reason === undefined) return;
-    this.#needs.onOperatorSkip(entity, seq - 1, reason);
-    this.#lanes.setWait(this.#lanes.get(entity)!, { ...wait, reason: undefined });
+  #noteSkipped(stored: StoredLane): void {
+    if (!isSkippedBefore(stored)) return;
+    const { entity, seq, reason, ...wait } = stored;
+    this.#needs.onOperatorSkip(entity, seq - 1, reason!);
+    const lane = this.#lanes.get(entity)!;
+    this.#lanes.setWait(lane, { ...wait, reason: undefined });
+    this.#endUnhandled(lane);
   }
 
   /** Does what can be done, and returns how long to sleep, in milliseconds. */
@@ -345,21 +350,14 @@ export class LaneDispatcher {
     this.#isFull = isFull;
   }
 
-  #full(): SvcError {
-    return new SvcError(
-      'SVC_CONSUMER_STALLED',
-      `Consumer '${this.#needs.consumer.id}' reads no further events: those of ${this.#lanes.stored} entities wait for another ` +
-        `attempt or are parked, more than ${this.#needs.settings.parkedMax * STORED_PER_PARKED}. Correct what makes the attempts ` +
-        'fail; it goes on by itself.',
-    );
+  #stalled(): SvcError {
+    const { consumer, settings } = this.#needs;
+    return stalled(consumer.id, this.#lanes.parked, settings.parkedMax);
   }
 
-  #stalled(): SvcError {
-    return new SvcError(
-      'SVC_CONSUMER_STALLED',
-      `Consumer '${this.#needs.consumer.id}' has stopped: the events of ${this.#lanes.parked} entities are parked, more than ` +
-        `${this.#needs.settings.parkedMax}. Correct what makes it fail, then retry or skip parked events; it goes on by itself.`,
-    );
+  #full(): SvcError {
+    const { consumer, settings } = this.#needs;
+    return full(consumer.id, this.#lanes.stored, settings.parkedMax * STORED_PER_PARKED);
   }
 
   get #hasUnsettled(): boolean {
@@ -380,6 +378,7 @@ export class LaneDispatcher {
     this.#settling = writer.settleConsumer(consumer, { position, lanes, rejoined }).then(
       () => {
         this.#storedPosition = position;
+        this.#lanes.written(changed);
         this.#settling = undefined;
         for (const { resolve } of waiting) resolve();
         sleeper.interrupt();

@@ -27,12 +27,16 @@ const CATCH_UP_PAGE = 16;
 export const PAUSE_MS_MAX = 366 * 86_400_000;
 /** UTF-16 units of a stored reason. */
 const REASON_UNITS_MAX = 1_000;
+const UNHANDLED_HELP =
+  'Retry the event with a module that handles it, or skip it: then those that follow it are skipped too.';
 /** Deliveries of an event in a row that the runtime could not make, after which the lane gets a row. */
 const UNAVAILABLE_MAX = 2;
 /** Lanes that have a row for no other reason. */
 const SET_ASIDE_MAX = 1_000;
 
 export interface LaneRunDependencies {
+  /** Components whose events the consumer gets. */
+  readonly components: ReadonlySet<string>;
   readonly journal: Pick<Journal, 'read'>;
   readonly clock: DispatcherClock;
   readonly random: RandomSource;
@@ -72,6 +76,11 @@ export class LaneRun {
     }
   }
 
+  /** Whether the consumer handles the events of a lane. A lane of another module may have events that it does not handle. */
+  isHandled({ entity }: Lane): boolean {
+    return this.#needs.components.has(entity.component);
+  }
+
   async #catchUp(lane: Lane): Promise<void> {
     if (lane.isCaughtUp) return this.#lanes.setWait(lane, undefined);
     const { entity, firstSeq } = lane;
@@ -81,6 +90,7 @@ export class LaneRun {
     for (const record of records) {
       if (lane.isCaughtUp || !this.#mayGoOn()) return;
       if (record.kind === 'deleted') this.#settle(lane);
+      else if (!this.isHandled(lane)) return this.#parkUnhandled(lane);
       else {
         const event = deliveredEvent(entity, record);
         // oxlint-disable-next-line no-await-in-loop -- an event follows the one before it
@@ -133,6 +143,14 @@ export class LaneRun {
     const pauseMs = Math.min(askedMs ?? retryPauseMs(attempts, settings, random), PAUSE_MS_MAX);
     lane.wakeMs = clock.monotonicMs() + pauseMs;
     this.#lanes.setWait(lane, { attempts, round, nextMs: clock.nowMs() + pauseMs, reason });
+  }
+
+  /** Parks a lane whose events the consumer no longer handles, without an attempt, so that an operator decides about them. */
+  #parkUnhandled(lane: Lane): void {
+    const { attempts, round } = lane.wait!;
+    const reason = `The consumer no longer handles events of component '${lane.entity.component}'. ${UNHANDLED_HELP}`;
+    this.#needs.onPark(lane.entity, lane.firstSeq, reason);
+    this.#lanes.setWait(lane, { attempts, round, nextMs: undefined, reason });
   }
 
   /** Lets a lane rest, because the runtime could not do its part. */

@@ -20,7 +20,7 @@ export class Lane {
   passedSeq: number | undefined = undefined;
   /** The events that are not settled, if the lane is following. */
   held: HeldEvent[] = [];
-  /** The attempts of the first event that have failed, and what follows; undefined: the lane is following. */
+  /** The attempts of the first event that have failed, and what follows, with the reason as in Lanes; undefined: the lane is following. */
   wait: Omit<StoredLane, 'entity' | 'seq'> | undefined = undefined;
   /** When the next attempt may be made, by the monotonic clock. */
   wakeMs = -Infinity;

@@ -4,6 +4,7 @@
 // L1  A lane is running, or in exactly one of the sets: ready, resting, parked, or rejoined.
 // L2  A lane without a row that is in no set and does not run is forgotten: all its records that the feed has read are
 //     settled, and no others.
+// L3  The reason why a lane waits is in memory only until it is in the row of the lane.
 import type { StoredLane } from '../engine/needs/consumers.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { Lane, keyOf } from './lane.ts';
@@ -142,6 +143,13 @@ export class Lanes {
     const changed = this.#changed;
     this.#changed = new Map();
     return changed;
+  }
+
+  /** Removes from memory the reasons that are now in the rows of lanes, unless these have changed again. */
+  written(changed: ReadonlyMap<string, Lane>): void {
+    for (const [key, lane] of changed)
+      if (lane.wait?.reason !== undefined && !this.#changed.has(key))
+        lane.wait = { ...lane.wait, reason: undefined };
   }
 
   /** Takes back changes that could not be stored. */

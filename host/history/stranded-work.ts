@@ -10,7 +10,7 @@ import {
   TimerInspection,
 } from '../storage/sqlite/tools/timer-inspection.ts';
 import type { UpgradeFindings } from './upgrade-finding.ts';
-import { consumerRemoved } from './view-difference.ts';
+import { consumerRemoved, sourceRemoved } from './view-difference.ts';
 
 const PAGE_TIMERS = 1_000;
 
@@ -74,15 +74,21 @@ function addTimer(findings: UpgradeFindings, timer: StoredTimer): void {
 }
 
 function findLanes({ dir, now, before, findings }: StrandedQuestion): void {
-  const declared = new Set(now.consumers?.map(({ id }) => id));
+  const declared = new Map(now.consumers?.map(({ id, sources }) => [id, sources]));
   const connection = new ReadingConnection(dir);
   try {
     if (connection.format < FIRST_FORMAT_WITH_TIMERS) return;
     for (const entry of consumerEntries(connection)) {
-      if (entry.kind !== 'lane' || declared.has(entry.row.consumer)) continue;
-      const { consumer, id, seq, reason, nextMs } = entry.row;
+      if (entry.kind !== 'lane') continue;
+      const { consumer, component, id, seq, reason, nextMs } = entry.row;
+      const sources = declared.get(consumer);
+      if (sources?.includes(component) === true) continue;
+      const finding =
+        sources === undefined
+          ? consumerRemoved(consumer, now, before)
+          : sourceRemoved(consumer, component);
       const state = nextMs === null ? 'is parked' : 'is tried again';
-      findings.add(consumerRemoved(consumer, now, before), {
+      findings.add(finding, {
         id,
         seq,
         problem: `the event ${state}${reason === null ? '' : `: ${reason}`}`,

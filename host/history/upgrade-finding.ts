@@ -33,6 +33,8 @@ export const FINDING_NAMES = [
   'timer-command-removed',
   'schedule-removed',
   'consumer-removed',
+  'consumer-source-removed',
+  'consumer-source-added',
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 

@@ -124,9 +124,27 @@ export function scheduleDifferences(before: ModuleDescriptor, now: ModuleDescrip
 }
 
 export function consumerDifferences(before: ModuleDescriptor, now: ModuleDescriptor): Finding[] {
-  return (before.consumers ?? [])
-    .filter(({ id }) => !now.consumers?.some((one) => one.id === id))
-    .map((consumer) => consumerRemoved(consumer.id, now, before));
+  return (before.consumers ?? []).flatMap(({ id, sources }) => {
+    const same = now.consumers?.find((one) => one.id === id);
+    if (same === undefined) return [consumerRemoved(id, now, before)];
+    const removed = sources.filter((source) => !same.sources.includes(source));
+    const added = same.sources.filter((source) => !sources.includes(source));
+    return [
+      ...removed.map((source) => sourceRemoved(id, source)),
+      ...added.map((source) =>
+        inDescriptor('consumer-source-added', id, source, {
+          what: `consumer '${id}' gets events of component '${source}' from where it is in the journal, and none of before`,
+        }),
+      ),
+    ];
+  });
+}
+
+/** The finding about a component whose events a consumer no longer handles. */
+export function sourceRemoved(consumer: string, source: string): Finding {
+  return inDescriptor('consumer-source-removed', consumer, source, {
+    what: `consumer '${consumer}' no longer handles events of component '${source}', and those that wait for it are parked`,
+  });
 }
 
 /** The finding about a consumer that the new module does not have. `before`: undefined if it is not known. */

@@ -191,6 +191,32 @@ describe('the declarations', () => {
   });
 });
 
+test('the declarations name sources that a consumer has no longer, or that are new', async () => {
+  const dir = await journalOfOrders();
+  const ledger = { id: 'ledger', start: 'beginning' as const };
+  const before = declaring(orders, { consumers: [{ ...ledger, sources: ['order'] }] });
+  const now = declaring(orders, { consumers: [{ ...ledger, sources: ['other'] }] });
+  const { findings } = await check(dir, now, before);
+  expect(findings).toMatchObject([
+    {
+      name: 'consumer-source-removed',
+      component: 'ledger',
+      subject: 'order',
+      message: SOURCE_REMOVED,
+    },
+    {
+      name: 'consumer-source-added',
+      component: 'ledger',
+      subject: 'other',
+      message:
+        "consumer 'ledger' gets events of component 'other' from where it is in the journal, and none of before",
+    },
+  ]);
+});
+
+const SOURCE_REMOVED =
+  "consumer 'ledger' no longer handles events of component 'order', and those that wait for it are parked";
+
 describe('what waits in the journal', () => {
   test('timers whose command is gone are named, whoever set them', async () => {
     const dir = await journalOfOrders();
@@ -256,5 +282,9 @@ describe('what waits in the journal', () => {
     const kept = declaring(orders, { consumers: [ledger] });
     expect((await check(dir, orders, kept)).findings).toMatchObject([found]);
     expect((await check(dir, kept, kept)).findings).toEqual([]);
+    const elsewhere = declaring(orders, { consumers: [{ ...ledger, sources: [] }] });
+    expect((await check(dir, elsewhere)).findings).toMatchObject([
+      { ...found, name: 'consumer-source-removed', subject: 'order', message: SOURCE_REMOVED },
+    ]);
   });
 });

@@ -56,6 +56,10 @@ export class SimulatedConsumer {
   /** Round of each delivery. */
   readonly rounds: number[] = [];
   readonly skipped: string[] = [];
+  /** `ID SEQ` of each event at which a lane was parked. */
+  readonly parked: string[] = [];
+  /** Components whose events the consumer gets from the next life on. */
+  sources: readonly string[] = [COMPONENT];
   /** Whether the event loop is blocked, so that an interruption ends no sleep. */
   isBlocked = false;
   /** Settlements that were stored. */
@@ -143,7 +147,7 @@ export class SimulatedConsumer {
     };
     const dispatcher = new LaneDispatcher({
       consumer: { ...CONSUMER, start },
-      components: new Set([COMPONENT]),
+      components: new Set(this.sources),
       feed: this.#feed(),
       journal: {
         read: async (entity, afterSeq, limit) => {
@@ -169,7 +173,7 @@ export class SimulatedConsumer {
       },
       settings,
       deliver: (...delivery) => this.#deliver(life, ...delivery),
-      onPark() {},
+      onPark: ({ id }, seq) => this.parked.push(`${id} ${seq}`),
       onSkip,
       onOperatorSkip: onSkip,
       onFailure: (error) => this.failures.push(error),

@@ -1,0 +1,30 @@
+// The rows of lanes in memory: the reason is there only until it is on disk.
+import { expect, test } from 'vitest';
+import { Lanes } from '../../../host/consumers/lanes.ts';
+
+const parked = (reason: string) => ({ attempts: 1, round: 1, nextMs: undefined, reason });
+const entity = { component: 'account', id: 'a' };
+
+test('the reason of a parked lane is in memory only until it is on disk', () => {
+  const lanes = new Lanes();
+  const lane = lanes.passing(entity, 1);
+  lanes.setWait(lane, parked('It faulted.'));
+  const changed = lanes.takeChanged();
+  lanes.restoreChanged(changed);
+  expect(lane.row()?.reason).toBe('It faulted.');
+  lanes.written(lanes.takeChanged());
+  expect(lane.row()).toMatchObject({ seq: 1, attempts: 1, round: 1, reason: undefined });
+  expect(lanes.hasChanged).toBe(false);
+});
+
+test('a lane that changes while it is written keeps its new reason', () => {
+  const lanes = new Lanes();
+  const lane = lanes.passing(entity, 1);
+  lanes.setWait(lane, parked('It faulted.'));
+  const changed = lanes.takeChanged();
+  lanes.setWait(lane, parked('It faulted.'));
+  lanes.written(changed);
+  expect([...lanes.takeChanged().values()].map((one) => one.row()?.reason)).toEqual([
+    'It faulted.',
+  ]);
+});
