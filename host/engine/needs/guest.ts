@@ -176,6 +176,8 @@ export interface HostCalls {
    * undefined if the handler has to run where it can wait. Rejects when the request is cancelled.
    */
   remoteAnswer?(): Promise<void> | undefined;
+  /** Call it when the handler begins to wait for an instance, and when it has one: the time in between is not the handler's. */
+  readonly noteWaiting?: ((isWaiting: boolean) => void) | undefined;
   /**
    * Why the request was cancelled, undefined if it was not; once it is set, each call throws this fault, and so ends
    * the handler.

@@ -59,7 +59,7 @@ export interface WasmLimits {
   readonly releasedBytesMax: number;
   /** The most entities in one instance. */
   readonly entitiesPerInstance: number;
-  /** The most instances that serve HTTP requests, one request at a time each. */
+  /** The most instances that serve HTTP requests, one request at a time each. As many handle events; each consumer has an equal part of them, one at least. */
   readonly endpointInstancesMax: number;
   /**
    * The stack of a handler that waits for a call, in KiB, 16 to 984. V8 keeps 4 MiB of stacks for the

@@ -8,6 +8,7 @@
 //     is made again in a later round.
 // E3  An attempt in which the runtime has failed ends with `done`, or with that failure: the consumer's other answers may come
 //     from it.
+import { SvcError } from '@svc/kit/svc-error';
 import { spanIdText } from '@svc/kit/trace-context';
 import type { Guest, GuestConsumers } from '../../engine/needs/guest.ts';
 import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
@@ -106,19 +107,45 @@ async function handled(
   return replayed(calls, handle);
 }
 
-/** Runs the consumer, and cancels it when its time is over. The code of an embedding program may never end. */
+/**
+ * Runs the consumer, and cancels it when its time is over. The code of an embedding program may never end. If the consumer
+ * waits for an instance as long, the attempt rejects with SVC_OVERLOADED; its own time begins when it has one.
+ */
 function inTime<T>(timeoutMs: number, calls: RequestCalls, run: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const late = `The consumer was not done after ${timeoutMs} ms, waiting included.`;
-      const reason = new GuestFault('time', late, { limit: 'request-time' });
-      calls.cancel(reason);
-      reject(reason);
-    }, timeoutMs);
-    run()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    let timer: NodeJS.Timeout | undefined;
+    const settle = (settled: () => void): void => {
+      clearTimeout(timer);
+      calls.noteWaiting = undefined;
+      settled();
+    };
+    const noteWaiting = (isWaiting: boolean): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const late = lateFault(timeoutMs);
+        calls.cancel(late);
+        settle(() => reject(isWaiting ? busy(timeoutMs) : late));
+      }, timeoutMs);
+    };
+    calls.noteWaiting = noteWaiting;
+    noteWaiting(false);
+    run().then(
+      (answer) => settle(() => resolve(answer)),
+      (failure: unknown) => settle(() => reject(failure)),
+    );
   });
+}
+
+function lateFault(timeoutMs: number): GuestFault {
+  const late = `The consumer was not done after ${timeoutMs} ms, the time of its calls included.`;
+  return new GuestFault('time', late, { limit: 'request-time' });
+}
+
+function busy(timeoutMs: number): SvcError {
+  return new SvcError(
+    'SVC_OVERLOADED',
+    `All instances of the consumer have handled other events for ${timeoutMs} ms. Find out what its calls wait for, or raise svc.wasm.endpoint-instances-max.`,
+  );
 }
 
 /** `key`: that of the event, by `eventKey`. */

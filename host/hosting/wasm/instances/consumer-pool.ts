@@ -1,5 +1,6 @@
-// ConsumerPool serves the events for a module's consumers, in instances of its own, so that consumers take none from
-// requests. The first is made with the first event.
+// ConsumerPool serves the events for a module's consumers, in instances of their own, so that consumers take none from
+// requests. Each consumer has its part of the instances, so that one that hangs takes none from the others. The first instance of
+// a consumer is made with its first event.
 import assert from 'node:assert/strict';
 import type { GuestConsumers, HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
@@ -9,16 +10,20 @@ import { GuestFault } from '../../../model/guest-fault.ts';
 import { CONSUMER_HANDLE, type Consumption } from './consumer-binding.ts';
 import { HandlerPool, type PoolNeeds } from './handler-pool.ts';
 
+type Pool = HandlerPool<Consumption, Verdict | Refusal>;
+
 export class ConsumerPool implements GuestConsumers {
   readonly #needs: PoolNeeds;
-  /** Name of a consumer → its index in the descriptor. */
-  readonly #consumers: ReadonlyMap<string, number>;
-  #pool: HandlerPool<Consumption, Verdict | Refusal> | undefined;
+  readonly #consumers: ReadonlySet<string>;
+  /** Indexed by the name of the consumer. */
+  readonly #pools = new Map<string, Pool>();
   #closed = false;
 
   constructor(needs: PoolNeeds, consumers: readonly string[]) {
-    this.#needs = needs;
-    this.#consumers = new Map(consumers.map((name, index) => [name, index]));
+    const { limits } = needs;
+    const part = Math.floor(limits.endpointInstancesMax / consumers.length);
+    this.#needs = { ...needs, limits: { ...limits, endpointInstancesMax: Math.max(1, part) } };
+    this.#consumers = new Set(consumers);
   }
 
   handle(
@@ -28,21 +33,29 @@ export class ConsumerPool implements GuestConsumers {
     calls: HostCalls,
   ): Awaitable<Verdict | Refusal> {
     if (this.#closed) throw new GuestFault('trap', 'The module was closed.');
-    const handler = this.#consumers.get(consumer);
-    assert(handler !== undefined, 'an event for a consumer that the module does not declare');
-    this.#pool ??= new HandlerPool(this.#needs, CONSUMER_HANDLE, this.#consumers.size);
+    assert(this.#consumers.has(consumer), 'an event for a consumer that the module does not declare');
     const input = { consumer, event };
-    return this.#pool.handle({ context, input, calls, handler, source: `consumer ${consumer}` });
+    const source = `consumer ${consumer}`;
+    return this.#poolOf(consumer).handle({ context, input, calls, handler: 0, source });
+  }
+
+  #poolOf(consumer: string): Pool {
+    let pool = this.#pools.get(consumer);
+    if (pool === undefined) {
+      pool = new HandlerPool(this.#needs, CONSUMER_HANDLE, 1);
+      this.#pools.set(consumer, pool);
+    }
+    return pool;
   }
 
   /** Instances that currently exist. */
   get instances(): number {
-    return this.#pool?.instances ?? 0;
+    return this.#pools.values().reduce((sum, { instances }) => sum + instances, 0);
   }
 
   /** Fails the calls that are being served or wait for an instance. */
   close(): void {
     this.#closed = true;
-    this.#pool?.close();
+    for (const pool of this.#pools.values()) pool.close();
   }
 }

@@ -124,7 +124,9 @@ export class HandlerPool<Input, Outcome> {
   }
 
   async #serveLater(call: HandlerCall<Input>, hasCalled: boolean): Promise<Outcome> {
+    call.calls.noteWaiting?.(true);
     const slot = await this.#nextFreeSlot(hasCalled);
+    call.calls.noteWaiting?.(false);
     if (this.#closed) throw closedFault();
     const { cancelReason } = call.calls;
     if (cancelReason !== undefined) {

@@ -170,6 +170,35 @@ test('consumers are served together, each in an instance of its own, and apart f
   ]);
 });
 
+test('a consumer whose events hang takes no instance from another, and is told which of them wait', async () => {
+  const consume = `(call $call ${zeros(13)} (i32.const 256)) (call $clear)`;
+  const { consumers, guest } = await viewGuest({ consume }, { endpointInstancesMax: 4 });
+  const hanging: string[] = [];
+  const resume: (() => void)[] = [];
+  const hangs = (name: string) =>
+    hostCalls({
+      call: () =>
+        new Promise((resolve) => {
+          hanging.push(name);
+          resume.push(() => resolve({ kind: 'reply', json: '{}' }));
+        }),
+      noteWaiting: (isWaiting) => void hanging.push(`${name} ${isWaiting ? 'waits' : 'begins'}`),
+    });
+  const verdicts = ['a', 'b', 'c'].map(async (name) =>
+    consumers.handle(CONTEXT, 'ledger', EVENT, hangs(name)),
+  );
+  expect(hanging).toEqual(['a', 'b', 'c waits']);
+  const calls = hostCalls({ call: async () => ({ kind: 'reply', json: '{}' }) });
+  const others = [1, 2, 3, 4].map(async () => consumers.handle(CONTEXT, 'mails', EVENT, calls));
+  expect(await Promise.all(others)).toEqual(Array.from({ length: 4 }, () => ({ kind: 'done' })));
+  resume.shift()!();
+  expect(await verdicts[0]).toEqual({ kind: 'done' });
+  await expect.poll(() => hanging).toEqual(['a', 'b', 'c waits', 'c begins', 'c']);
+  const closed = Promise.allSettled(verdicts.slice(1));
+  await guest.close();
+  expect((await closed).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
 test('an event finds nothing that another left', async () => {
   const { consumers } = await viewGuest({
     consume: `(if (i32.load (i32.const 8)) (then unreachable))
