@@ -108,7 +108,7 @@ export {
 } from './storage/sqlite/tools/consumer-inspection.ts';
 export { type InspectedView, ViewInspection } from './history/view-inspection.ts';
 export type { ViewStatus } from './model/view-status.ts';
-export type { StoredLane } from './engine/needs/consumers.ts';
+export { RETRIED_AT_ONCE_MAX, type StoredLane } from './engine/needs/consumers.ts';
 export type { RowPage } from './model/view.ts';
 export { backUpJournal } from './storage/sqlite/tools/journal-backup.ts';
 export { importJournal } from './storage/sqlite/tools/journal-import.ts';

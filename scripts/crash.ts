@@ -1,6 +1,6 @@
 // `npm run crash -- --rounds N [--seed S] [--shards COUNT] [--followers]`: kills the real process under load at random moments
 // and starts it again, N times; also simulates a crash at every write of a workload on the journal, and a failing disk.
-// With --followers, the process has timers, a view and a consumer, and no crash is simulated.
+// With --followers, the process has timers, a view and a consumer, and a crash is simulated at every write of a consumer's service.
 // Without --shards, the rounds alternate between one shard and two, and with --followers they always do. Prints the seed and the results. At the first
 // violated guarantee it prints the violation and how to repeat it, keeps the data folder, and ends with exit code 1.
 // SIGINT and SIGTERM end the run after the present round or workload, with exit code 130 if nothing was violated.
@@ -14,6 +14,7 @@ import {
   PAST_FORMATS,
   enumerateCrashes,
 } from '../test/support/crash/crash-enumeration.ts';
+import { consumerCrashes } from '../test/support/crash/consumer-crashes.ts';
 import { ROUNDS_PER_FOLDER, crashRounds } from '../test/support/crash/crash-rounds.ts';
 import { buildOrders } from '../test/support/crash/followed-orders.ts';
 import { followerRounds } from '../test/support/crash/follower-rounds.ts';
@@ -28,6 +29,10 @@ type Workload = Omit<CrashWorkload, 'seed'>;
 const ROUNDS_PER_ENUMERATION = 25;
 /** Number of rounds after which a line of progress is printed. */
 const ROUNDS_PER_LINE = 10;
+/** Number of simulated crashes of a service with a consumer after which a line of progress is printed. */
+const IMAGES_PER_LINE = 100;
+/** Events that the consumer handles in the service whose crashes are simulated. */
+const CONSUMED_EVENTS = 24;
 const SHARDS_MAX = 256;
 const MIB = 1024 * 1024;
 const root = join(import.meta.dirname, '..');
@@ -131,6 +136,25 @@ async function runFollowers(): Promise<string> {
   );
 }
 
+/** Simulates a crash at each write of a service with a consumer. Returns a summary. Throws at the first violation. */
+async function runConsumers(): Promise<string> {
+  const problem = faultDiskProblem();
+  if (problem !== undefined) return `no crash at every write: ${problem}`;
+  const folder = join(scratch, 'consumers');
+  mkdirSync(folder);
+  const found = await consumerCrashes({
+    scratch: folder,
+    seed,
+    orders: CONSUMED_EVENTS,
+    oneOf: 1,
+    signal: stop.signal,
+    onImage: (images) => {
+      if (images % IMAGES_PER_LINE === 0) log(`${images} crashes of a service with a consumer`);
+    },
+  });
+  return `${found.length} crashes at a write of a service with a consumer`;
+}
+
 /**
  * Simulates a crash at each write of the workloads, and a failing disk. Returns a summary, which only gives the reason
  * if writes cannot be recorded on this machine. Throws after the first workload with violations.
@@ -170,7 +194,7 @@ console.log(
 const isComplete = (): boolean => !stop.signal.aborted;
 try {
   const results = values.followers
-    ? [await runFollowers()]
+    ? [await runFollowers(), await runConsumers()]
     : [await runRounds(), await runEnumerations()];
   rmSync(scratch, { recursive: true, force: true });
   for (const result of results) log(result);

@@ -165,6 +165,13 @@ export class LaneDispatcher {
     return true;
   }
 
+  /** Does what `retry` does for the lanes that have been parked for the longest time, at most `limit`. Returns whether there were any. */
+  retryFirst(limit: number): boolean {
+    const lanes = this.#lanes.firstParked(limit);
+    for (const lane of lanes) this.#unpark(lane, lane.wait!.round);
+    return lanes.length > 0;
+  }
+
   /**
    * Settles the event `seq` without handling it, if a lane is parked there; and those that follow it, if the consumer no longer
    * handles them. Returns whether the lane was parked there.
@@ -175,13 +182,8 @@ export class LaneDispatcher {
     this.#needs.onOperatorSkip(entity, seq, reason);
     lane.firstSeq = seq + 1;
     this.#unpark(lane);
-    this.#endUnhandled(lane);
+    this.#laneRun.endUnhandled(lane);
     return true;
-  }
-
-  /** Ends a lane whose event was skipped, if the consumer does not handle those that follow it. */
-  #endUnhandled(lane: Lane): void {
-    if (!this.#laneRun.isHandled(lane)) this.#lanes.setWait(lane, undefined);
   }
 
   #unpark(lane: Lane, round = 0): void {
@@ -237,7 +239,7 @@ export class LaneDispatcher {
     this.#needs.onOperatorSkip(entity, seq - 1, reason!);
     const lane = this.#lanes.get(entity)!;
     this.#lanes.setWait(lane, { ...wait, reason: undefined });
-    this.#endUnhandled(lane);
+    this.#laneRun.endUnhandled(lane);
   }
 
   /** Does what can be done, and returns how long to sleep, in milliseconds. */

@@ -76,8 +76,13 @@ export class LaneRun {
     }
   }
 
+  /** Ends a lane whose event was skipped, if the consumer does not handle those that follow it. */
+  endUnhandled(lane: Lane): void {
+    if (!this.#isHandled(lane)) this.#lanes.setWait(lane, undefined);
+  }
+
   /** Whether the consumer handles the events of a lane. A lane of another module may have events that it does not handle. */
-  isHandled({ entity }: Lane): boolean {
+  #isHandled({ entity }: Lane): boolean {
     return this.#needs.components.has(entity.component);
   }
 
@@ -90,7 +95,7 @@ export class LaneRun {
     for (const record of records) {
       if (lane.isCaughtUp || !this.#mayGoOn()) return;
       if (record.kind === 'deleted') this.#settle(lane);
-      else if (!this.isHandled(lane)) return this.#parkUnhandled(lane);
+      else if (!this.#isHandled(lane)) return this.#parkUnhandled(lane);
       else {
         const event = deliveredEvent(entity, record);
         // oxlint-disable-next-line no-await-in-loop -- an event follows the one before it

@@ -119,6 +119,11 @@ export class Lanes {
     this.#nextWakeMs = isMany ? Math.max(earliestMs, monotonicMs + LOOK_MS) : earliestMs;
   }
 
+  /** Returns the lanes that have been parked for the longest time, at most `limit`. */
+  firstParked(limit: number): readonly Lane[] {
+    return [...this.#parked.values().take(limit)];
+  }
+
   /** Lets a parked lane run. */
   unpark(lane: Lane): void {
     this.#parked.delete(lane);

@@ -10,6 +10,8 @@ export type ControlRequest =
   /** Leaves out the event at which the view has stopped. */
   | ({ readonly kind: 'skip-in-view'; readonly view: string } & SkippedHere)
   | { readonly kind: 'retry-lane'; readonly consumer: string; readonly entity: EntityRef }
+  /** Has parked events of many entities handled again: of those that have waited for the longest time, 1,000 at most. */
+  | { readonly kind: 'retry-lanes'; readonly consumer: string }
   /** Settles the event at which the lane is parked, without handling it. */
   | ({ readonly kind: 'skip-in-lane'; readonly consumer: string } & SkippedHere);
 
@@ -39,6 +41,7 @@ const KINDS: Readonly<Record<string, ControlRequest['kind']>> = {
   '/views/rebuild': 'rebuild-view',
   '/views/skip': 'skip-in-view',
   '/consumers/retry': 'retry-lane',
+  '/consumers/retry-some': 'retry-lanes',
   '/consumers/skip': 'skip-in-lane',
 };
 
@@ -95,6 +98,8 @@ function requestOf(kind: ControlRequest['kind'], members: Members): ControlReque
       return { kind, view: members.text('view'), ...skippedIn(members) };
     case 'retry-lane':
       return { kind, consumer: members.text('consumer'), entity: members.entity('entity') };
+    case 'retry-lanes':
+      return { kind, consumer: members.text('consumer') };
     case 'skip-in-lane':
       return { kind, consumer: members.text('consumer'), ...skippedIn(members) };
   }

@@ -161,6 +161,8 @@ function changedThing(request: ControlRequest): NonNullable<LogEntry['fields']> 
     }
     case 'retry-lane':
       return { consumer: request.consumer, entity: nameOf(request.entity) };
+    case 'retry-lanes':
+      return { consumer: request.consumer };
     case 'skip-in-lane': {
       const { consumer, entity, seq, reason } = request;
       return { consumer, entity: nameOf(entity), event: seq, reason };

@@ -113,6 +113,11 @@ export class ConsumerDispatch {
     return this.#carryOut({ kind: 'retry', consumer, entity });
   }
 
+  /** Does what `retry` does for the entities that have been parked for the longest time, of which there may be more. */
+  retrySome(consumer: string): Promise<boolean> {
+    return this.#carryOut({ kind: 'retry-some', consumer });
+  }
+
   /**
    * Settles the event `seq` without handling it, if the events of its entity are parked there. Resolves with whether they were.
    * `reason` goes to the log. Rejects as `retry` does.

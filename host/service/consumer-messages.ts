@@ -31,6 +31,7 @@ export interface SentFailure {
 /** A request of an operator. */
 export type ConsumerOrder =
   | { readonly kind: 'retry'; readonly consumer: string; readonly entity: EntityRef }
+  | { readonly kind: 'retry-some'; readonly consumer: string }
   | {
       readonly kind: 'skip';
       readonly consumer: string;

@@ -97,10 +97,15 @@ function sentFailure(error: unknown): SentFailure {
 }
 
 function carriedOut(order: ConsumerOrder): Promise<boolean> {
-  const { consumer, entity } = order;
-  return order.kind === 'retry'
-    ? served.retry(consumer, entity)
-    : served.skip(consumer, entity, order.seq, order.reason);
+  const { consumer } = order;
+  switch (order.kind) {
+    case 'retry':
+      return served.retry(consumer, order.entity);
+    case 'retry-some':
+      return served.retrySome(consumer);
+    case 'skip':
+      return served.skip(consumer, order.entity, order.seq, order.reason);
+  }
 }
 
 async function stop(graceMs: number): Promise<void> {

@@ -65,6 +65,11 @@ export class ProcessConsumers {
     return this.#served?.retry(consumer, entity) ?? false;
   }
 
+  /** Does what `retry` does for the entities that have been parked for the longest time, of which there may be more. */
+  async retrySome(consumer: string): Promise<boolean> {
+    return this.#served?.retrySome(consumer) ?? false;
+  }
+
   /** Settles the event `seq` without handling it, if the events of its entity are parked there. Resolves with whether they were. */
   async skip(consumer: string, entity: EntityRef, seq: number, reason: string): Promise<boolean> {
     return this.#served?.skip(consumer, entity, seq, reason) ?? false;

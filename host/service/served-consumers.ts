@@ -6,7 +6,11 @@ import type { ConsumerDescriptor } from '@svc/contract';
 import { EVENT_PARKED, EVENT_SKIPPED } from '../consumers/consumer-log.ts';
 import { type ConsumerSettings, settingsOfOne } from '../consumers/consumer-settings.ts';
 import { LaneDispatcher } from '../consumers/lane-dispatcher.ts';
-import type { ConsumerReader, ConsumerWriter } from '../engine/needs/consumers.ts';
+import {
+  type ConsumerReader,
+  type ConsumerWriter,
+  RETRIED_AT_ONCE_MAX,
+} from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { ConsumerSeries } from '../model/consumer-series.ts';
@@ -81,6 +85,11 @@ export class ServedConsumers {
    */
   retry(consumer: string, entity: EntityRef): Promise<boolean> {
     return this.#carryOut(consumer, (dispatcher) => dispatcher.retry(entity));
+  }
+
+  /** Does what `retry` does for RETRIED_AT_ONCE_MAX entities at most. Resolves with whether any were parked, and rejects as `retry` does. */
+  retrySome(consumer: string): Promise<boolean> {
+    return this.#carryOut(consumer, (dispatcher) => dispatcher.retryFirst(RETRIED_AT_ONCE_MAX));
   }
 
   /**

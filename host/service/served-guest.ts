@@ -131,6 +131,7 @@ export class ServedGuest {
       ...parts,
       engine: callable,
       answerTimeoutMs,
+      budgets,
       spans: { recorder, random, handlerTable },
     });
     this.answers = new ShardAnswers({

@@ -20,6 +20,7 @@ export interface ChangeableService {
   };
   readonly consumers: {
     retry(consumer: string, entity: EntityRef): Promise<boolean>;
+    retrySome(consumer: string): Promise<boolean>;
     skip(consumer: string, entity: EntityRef, seq: number, reason: string): Promise<boolean>;
   };
 }
@@ -50,6 +51,8 @@ export async function changeService(
     }
     case 'retry-lane':
       return consumers.retry(request.consumer, request.entity);
+    case 'retry-lanes':
+      return consumers.retrySome(request.consumer);
     case 'skip-in-lane': {
       const { consumer, entity, seq, reason } = request;
       return consumers.skip(consumer, entity, seq, reason);

@@ -16,7 +16,7 @@ export interface ServiceControlOptions {
   readonly journal: Promise<SqliteJournal>;
   readonly views: Pick<ViewThreads, 'skip' | 'rebuild'>;
   readonly viewStatuses: Pick<ViewStatuses, 'read'>;
-  readonly consumers: Pick<ConsumerDispatch, 'retry' | 'skip'>;
+  readonly consumers: Pick<ConsumerDispatch, 'retry' | 'retrySome' | 'skip'>;
 }
 
 export class ServiceControl {

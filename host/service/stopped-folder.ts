@@ -1,6 +1,7 @@
 // StoppedFolder carries out an operator's changes in a data folder that no host uses, under the folder's lock.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
+import { RETRIED_AT_ONCE_MAX } from '../engine/needs/consumers.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { VIEW_LIMITS_DEFAULT } from '../model/view-limits.ts';
 import { ConsumerInspection } from '../storage/sqlite/tools/consumer-inspection.ts';
@@ -30,6 +31,8 @@ export function changeStoppedFolder(dir: string, request: ControlRequest): Promi
         );
       case 'retry-lane':
         return changeLane(dir, journal, request);
+      case 'retry-lanes':
+        return retryLanes(dir, journal, request.consumer);
       case 'skip-in-lane':
         return changeLane(dir, journal, request, request);
     }
@@ -78,6 +81,27 @@ async function changeLane(
     const waiting = { entity, ...first, attempts: 0, nextMs };
     const { id, start, position } = stored;
     await journal.settleConsumer({ id, start }, { position, lanes: [waiting], rejoined: [] });
+    return true;
+  } finally {
+    inspection.close();
+  }
+}
+
+/** Lets the next start deliver the parked events of RETRIED_AT_ONCE_MAX entities again, at most. */
+async function retryLanes(
+  dir: string,
+  journal: ChangeableJournal,
+  consumer: string,
+): Promise<boolean> {
+  const inspection = new ConsumerInspection(dir);
+  try {
+    const stored = inspection.stored(consumer);
+    const { lanes } = inspection.lanes(consumer, { state: 'parked' }, 0, RETRIED_AT_ONCE_MAX);
+    if (stored === undefined || lanes.length === 0) return false;
+    const nextMs = systemClock.nowMs();
+    const waiting = lanes.map((lane) => ({ ...lane, attempts: 0, nextMs, reason: undefined }));
+    const { id, start, position } = stored;
+    await journal.settleConsumer({ id, start }, { position, lanes: waiting, rejoined: [] });
     return true;
   } finally {
     inspection.close();

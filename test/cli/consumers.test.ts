@@ -172,6 +172,32 @@ test('lets a parked event be delivered again, or go on without it, at the next s
   });
 });
 
+test('lets all parked events be delivered again', async () => {
+  const dir = temporaryFolder();
+  await fill(dir);
+  expect(await svc('retry', dir, 'ledger', '--all')).toMatchObject({
+    code: 0,
+    stderr: "The events of 2 entities are delivered to the consumer 'ledger' again.\n",
+  });
+  expect(lanesOf(dir)).toMatchObject([
+    { entity: one, seq: 2, attempts: 0, round: 10, reason: undefined },
+    { entity: two, seq: 1, attempts: 1, nextMs: NEXT_MS },
+    { entity: three, seq: 1, attempts: 0, round: 1, reason: undefined },
+  ]);
+  const again = await svc('retry', dir, 'ledger', '--all');
+  expect(again).toMatchObject({ code: 1 });
+  expect(again.stderr).toContain("No events are parked for the consumer 'ledger'");
+});
+
+test.each([[['ledger']], [['ledger', 'Cart/three', '--all']]])(
+  'takes one entity to retry, or all: %j',
+  async (args) => {
+    const { code, stderr } = await svc('retry', data, ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain('either ENTITY or --all');
+  },
+);
+
 test.each([
   [['retry', 'ledger', `Cart/${HOSTILE}`], 'No events of'],
   [['retry', 'ledger', 'Cart/nobody'], 'No events of Cart/nobody are parked'],

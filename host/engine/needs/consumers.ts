@@ -8,6 +8,9 @@
 import type { EntityRef } from '../../model/entity.ts';
 import type { Position } from './feed.ts';
 
+/** Entities whose parked events one request of an operator retries at most: they become lanes that run, and rows of one write. */
+export const RETRIED_AT_ONCE_MAX = 1_000;
+
 /** A consumer, and how far it is. */
 export interface StoredConsumer {
   readonly id: string;

@@ -10,12 +10,14 @@
 //     from it.
 import { SvcError } from '@svc/kit/svc-error';
 import { spanIdText } from '@svc/kit/trace-context';
-import type { Guest, GuestConsumers } from '../../engine/needs/guest.ts';
+import type { Guest, GuestConsumers, HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
 import type { Verdict } from '../../model/consumer.ts';
 import type { EntityEvent } from '../../model/entity.ts';
 import { eventKey, roundSuffix } from '../../model/event-key.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
+import { KeptBytes } from '../../model/kept-bytes.ts';
+import type { RequestBudgets } from '../../model/request-budgets.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import { type EventRecorder, EventSpan, NO_EVENT_RECORDER } from './event-span.ts';
 import { checkWanted, replayed, settled } from './handler-run.ts';
@@ -32,6 +34,8 @@ export interface EventHandlerParts {
   readonly eventLoop?: EventLoopBudget;
   /** Time in which a consumer has to answer, in milliseconds. */
   readonly answerTimeoutMs: number;
+  /** The memory in which the inputs of calls are counted, as those of requests; absent: they are not counted. */
+  readonly budgets?: Pick<RequestBudgets, 'unsent'> | undefined;
   /** Absent: nothing is recorded. */
   readonly spans?: EventRecorder | undefined;
 }
@@ -54,6 +58,11 @@ export type HandleEvent = (
   round: number,
 ) => Promise<Verdict | Refusal>;
 
+class EventCalls extends RequestCalls {
+  /** Undefined before and after the attempt. */
+  noteWaiting: HostCalls['noteWaiting'];
+}
+
 /** Returns undefined if the guest has no consumers. */
 export function eventHandler({
   guest: { consumers },
@@ -61,6 +70,7 @@ export function eventHandler({
   views,
   eventLoop = new EventLoopBudget(),
   answerTimeoutMs,
+  budgets,
   spans = NO_EVENT_RECORDER,
 }: EventHandlerParts): HandleEvent | undefined {
   if (consumers === undefined) return undefined;
@@ -71,7 +81,8 @@ export function eventHandler({
     const given = contextOf(key, event);
     const span = new EventSpan(spans, consumer, event.entity, given.metadata);
     const context = { ...given, spent: span };
-    const calls = new RequestCalls(span.traced(engine), clock, eventLoop, keys);
+    const kept = budgets === undefined ? undefined : new KeptBytes(budgets.unsent);
+    const calls = new EventCalls(span.traced(engine), clock, eventLoop, keys, kept);
     calls.metadata = context.metadata;
     if (views !== undefined) calls.allowFinds(new RequestFinds(views, undefined));
     try {
@@ -89,6 +100,8 @@ export function eventHandler({
       span.failed(cause);
       if (calls.hasFailedWith(cause)) throw new FailedCall('a call failed', { cause });
       throw failure;
+    } finally {
+      kept?.free();
     }
   };
 }
@@ -111,13 +124,13 @@ async function handled(
  * Runs the consumer, and cancels it when its time is over. The code of an embedding program may never end. If the consumer
  * waits for an instance as long, the attempt rejects with SVC_OVERLOADED; its own time begins when it has one.
  */
-function inTime<T>(timeoutMs: number, calls: RequestCalls, run: () => Promise<T>): Promise<T> {
+function inTime<T>(timeoutMs: number, calls: EventCalls, run: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
-    const settle = (settled: () => void): void => {
+    const settle = (end: () => void): void => {
       clearTimeout(timer);
       calls.noteWaiting = undefined;
-      settled();
+      end();
     };
     const noteWaiting = (isWaiting: boolean): void => {
       clearTimeout(timer);

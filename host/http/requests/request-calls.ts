@@ -72,8 +72,6 @@ export class RequestCalls implements HostCalls {
   find: HostCalls['find'];
   /** Absent where `find` is, and where `speculate` is. */
   findAtOnce: HostCalls['findAtOnce'];
-  /** Absent where waiting counts as time of the handler. */
-  noteWaiting: HostCalls['noteWaiting'];
   #finds: RequestFinds | undefined;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;

@@ -118,6 +118,10 @@ test.each<readonly [ControlRequest, object]>([
     { kind: 'retry-lane', consumer: 'ledger', entity: 'order/a' },
   ],
   [
+    { kind: 'retry-lanes', consumer: 'ledger' },
+    { kind: 'retry-lanes', consumer: 'ledger' },
+  ],
+  [
     {
       kind: 'skip-in-lane',
       consumer: 'ledger',

@@ -33,7 +33,10 @@ export class ConsumerPool implements GuestConsumers {
     calls: HostCalls,
   ): Awaitable<Verdict | Refusal> {
     if (this.#closed) throw new GuestFault('trap', 'The module was closed.');
-    assert(this.#consumers.has(consumer), 'an event for a consumer that the module does not declare');
+    assert(
+      this.#consumers.has(consumer),
+      'an event for a consumer that the module does not declare',
+    );
     const input = { consumer, event };
     const source = `consumer ${consumer}`;
     return this.#poolOf(consumer).handle({ context, input, calls, handler: 0, source });

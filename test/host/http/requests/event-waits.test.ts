@@ -18,7 +18,9 @@ const DONE: Verdict = { kind: 'done' };
 
 /** Returns the handler of events of a consumer that has a second to answer. */
 function handling(handle: (calls: HostCalls) => Promise<Verdict>) {
-  const consumers: GuestConsumers = { handle: (_context, _consumer, _event, calls) => handle(calls) };
+  const consumers: GuestConsumers = {
+    handle: (_context, _consumer, _event, calls) => handle(calls),
+  };
   return eventHandler({
     guest: { consumers },
     engine: {
@@ -31,28 +33,26 @@ function handling(handle: (calls: HostCalls) => Promise<Verdict>) {
   })!;
 }
 
-describe('a consumer that waits for an instance', () => {
-  /** Waits for an instance until `hasInstance` resolves, and is done when `isDone` does, after a second at most. */
-  function waiting() {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const hasInstance = Promise.withResolvers<void>();
-    const isDone = Promise.withResolvers<void>();
-    const cancelled: unknown[] = [];
-    const handle = handling(
-      async (calls) => {
-        calls.noteWaiting?.(true);
-        await hasInstance.promise;
-        cancelled.push(calls.cancelReason);
-        calls.noteWaiting?.(false);
-        await isDone.promise;
-        return DONE;
-      },
-    );
-    const outcome = handle('ledger', EVENT, 0).catch((error: unknown) => error);
-    return { hasInstance, isDone, outcome, cancelled };
-  }
+/** Waits for an instance until `hasInstance` resolves, and is done when `isDone` does, after a second at most. */
+function waiting() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const hasInstance = Promise.withResolvers<void>();
+  const isDone = Promise.withResolvers<void>();
+  const cancelled: unknown[] = [];
+  const handle = handling(async (calls) => {
+    calls.noteWaiting?.(true);
+    await hasInstance.promise;
+    cancelled.push(calls.cancelReason);
+    calls.noteWaiting?.(false);
+    await isDone.promise;
+    return DONE;
+  });
+  const outcome = handle('ledger', EVENT, 0).catch((error: unknown) => error);
+  return { hasInstance, isDone, outcome, cancelled };
+}
 
+describe('a consumer that waits for an instance', () => {
   test('has all of its time once it has one', async () => {
     const { hasInstance, isDone, outcome } = waiting();
     await vi.advanceTimersByTimeAsync(900);
@@ -82,4 +82,3 @@ describe('a consumer that waits for an instance', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
-
