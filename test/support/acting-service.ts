@@ -4,6 +4,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { onTestFinished } from 'vitest';
 import type { GuestSource } from '../../host/hosting/guest-source.ts';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
+import type { CertificateTexts } from '../../identity/certificates.ts';
 import type { LogEntry } from '../../kit/log-entry.ts';
 import {
   SUPERVISOR_LIMITS_DEFAULT,
@@ -37,16 +38,22 @@ export function connectionOf(port: MessagePort): JournalConnection {
   return { kind: 'sqlite', dir: '/nowhere', end: new SharedArrayBuffer(8), ports: [port] };
 }
 
+const IDENTITY = {
+  project: 'shop',
+  rules: { trustDomain: 'td', gatewayId: 'spiffe://td/gateway' },
+};
+
 interface Options {
   readonly limits?: Partial<SupervisorLimits>;
   readonly connect?: () => Promise<JournalConnection>;
   readonly shards?: number;
   readonly port?: number;
+  readonly certificates?: () => CertificateTexts;
 }
 
 export function supervise(
   program: string,
-  { limits = {}, connect, shards = 1, port = 0 }: Options = {},
+  { limits = {}, connect, shards = 1, port = 0, certificates }: Options = {},
 ) {
   const log: LogEntry[] = [];
   const logged = new Set<() => void>();
@@ -60,7 +67,9 @@ export function supervise(
       address: { host: '127.0.0.1', port },
       count: shards,
       sections: SECTION_DEFAULTS,
+      ...(certificates === undefined ? {} : { identity: IDENTITY }),
     },
+    certificates,
     source: Promise.resolve(program as unknown as GuestSource),
     limits: { ...SUPERVISOR_LIMITS_DEFAULT, ...limits },
     env: { GIVEN: '1' },
