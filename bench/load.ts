@@ -33,6 +33,8 @@ export interface Load {
   readonly paths: readonly string[];
   /** Body as JSON text. */
   readonly body: string | undefined;
+  /** Fields beside those of the body. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly connections: number;
   /** Duration in seconds; a fraction is rounded up. */
   readonly seconds: number;
@@ -61,6 +63,7 @@ async function runWrk({
   method,
   paths,
   body,
+  headers,
   connections,
   seconds,
   processors,
@@ -68,7 +71,7 @@ async function runWrk({
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   try {
     const script = join(folder, 'requests.lua');
-    writeFileSync(script, wrkScript(method, paths, body));
+    writeFileSync(script, wrkScript({ method, paths, body, headers }));
     const output = await outputOf(
       ...onProcessors(processors, 'wrk', [
         '--threads=1',
@@ -90,15 +93,23 @@ async function runWrk({
 /**
  * Returns a script that builds all requests before it sends the first, so that a request costs only a random choice.
  */
-function wrkScript(method: string, paths: readonly string[], body: string | undefined): string {
+function wrkScript({
+  method,
+  paths,
+  body,
+  headers = {},
+}: Pick<Load, 'method' | 'paths' | 'body' | 'headers'>): string {
   const list = paths.map((path) => JSON.stringify(path)).join(', ');
-  const headers = body === undefined ? '{}' : '{ ["content-type"] = "application/json" }';
+  const typed = body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+  const fields = Object.entries(typed).map(
+    ([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
+  );
   return `
 local paths = { ${list} }
 local requests = {}
 function init(args)
   for index, path in ipairs(paths) do
-    requests[index] = wrk.format(${JSON.stringify(method)}, path, ${headers}, ${body === undefined ? 'nil' : `[[${body}]]`})
+    requests[index] = wrk.format(${JSON.stringify(method)}, path, { ${fields.join(', ')} }, ${body === undefined ? 'nil' : `[[${body}]]`})
   end
 end
 function request() return requests[math.random(#requests)] end
@@ -117,12 +128,13 @@ async function runAutocannon({
   method,
   paths,
   body,
+  headers = {},
   connections,
   seconds,
   processors,
 }: Load): Promise<number> {
   const autocannon = createRequire(import.meta.url)('autocannon') as Autocannon;
-  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const typed = body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
   const result = await working(processors, () =>
     autocannon({
       url,
@@ -131,7 +143,7 @@ async function runAutocannon({
       requests: paths.map((path) => ({
         method,
         path,
-        headers,
+        headers: typed,
         ...(body === undefined ? {} : { body }),
       })),
     }),

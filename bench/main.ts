@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './activation.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureCodec } from './codec.ts';
 import { measureConsumer } from './consumers.ts';
 import { measureDevLoop } from './dev-loop.ts';
 import { measureEngine } from './engine.ts';
@@ -57,6 +58,7 @@ const LETTERS = [
   't',
   't2',
   'u',
+  'x',
 ];
 const { values } = parseArgs({
   options: {
@@ -116,6 +118,7 @@ for (const [letters, measure] of [
   [['r'], () => measureConsumer(pace)],
   [['s', 't', 't2'], () => measureViewRequests(wanted, pace, loader, entities)],
   [['u'], () => measureViewLag(pace)],
+  [['x'], () => measureCodec(pace, loader)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

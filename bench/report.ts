@@ -21,7 +21,7 @@ export interface Measurement {
   readonly beside: string;
   /** Median of the reference's rounds; undefined if there is no reference. */
   readonly other: number | undefined;
-  readonly unit: 'per second' | 'ms' | 'MiB';
+  readonly unit: 'per second' | 'ms' | 'µs' | 'MiB';
   /**
    * Ratio of svc to the reference: in (e) and (o), the ratio of the medians; otherwise, the median of the ratios of
    * neighbouring rounds. Undefined if there is no reference.
@@ -65,6 +65,7 @@ export function reportText({ date, machine, load, pace, measurements }: BenchRep
 }
 
 function figure(value: number, unit: Measurement['unit']): string {
+  if (unit === 'µs') return `${value.toFixed(1)} µs`;
   if (unit === 'ms') return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
   const whole = Math.round(value).toLocaleString('en-US');
   return unit === 'MiB' ? `${whole} MiB` : `${whole}/s`;

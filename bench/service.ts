@@ -66,6 +66,29 @@ export async function startRecorded(
   });
 }
 
+/** A server of measurement (x). */
+export interface ConstantServer extends Service {
+  /** Returns the processor time that the server has used, in microseconds. */
+  processorUs(): Promise<number>;
+}
+
+export async function startConstant(
+  kind: 'http1' | 'node',
+  processors?: string,
+): Promise<ConstantServer> {
+  let answer: ((us: number) => void) | undefined;
+  const file = join(root, 'bench', 'constant-server.ts');
+  const service = await start(file, [kind], processors, (line) => answer?.(Number(line)));
+  return {
+    ...service,
+    processorUs: async () =>
+      new Promise((resolve) => {
+        answer = resolve;
+        process.kill(service.pid, 'SIGUSR2');
+      }),
+  };
+}
+
 /**
  * Starts a server, which prints its address on a line of its own once it listens. `report`: called with every other
  * line that the server prints.

@@ -30,6 +30,7 @@ export interface ResponseHead {
   /** May be empty. */
   readonly reason: string;
   readonly version: HttpVersion;
+  /** Without the Content-Length of a 1xx or 204 response, which may not have one. */
   readonly fields: FieldList;
   /** Takes the request's method and the status into account: `none` for HEAD, 1xx, 204 and 304. */
   readonly framing: Framing;
