@@ -124,6 +124,8 @@ export interface StoredOrder {
  * occurrence of the recurring timer twice or off its schedule, or if the mirror has left out or repeated an event.
  */
 export function readOrder(reader: JournalReader, id: string): StoredOrder {
+  // The mirror first: in a running service it notes events while the order is read.
+  const noted = eventsOf(reader, 'mirror', id).map(({ seq }) => Number(seq));
   const placed = new Set<number>();
   const open = new Set<number>();
   const ticksMs: number[] = [];
@@ -143,7 +145,6 @@ export function readOrder(reader: JournalReader, id: string): StoredOrder {
     assert(index === 0 || dueMs > ticksMs[index - 1]!, `${id}: an occurrence has fired twice`);
     assert.equal((dueMs - ticksMs[0]!) % TICK_MS, 0, `${id}: an occurrence is off the schedule`);
   }
-  const noted = eventsOf(reader, 'mirror', id).map(({ seq }) => Number(seq));
   assert.deepEqual(
     noted,
     Array.from(noted, (_, index) => index + 1),
