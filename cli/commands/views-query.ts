@@ -14,9 +14,9 @@ export const viewsQuery = command(
   {
     name: 'views query',
     summary: 'find rows of a view by one of its queries',
-    about: `Prints rows of a view that one of its declared queries finds, a line of JSON for each; with the query
-'get' and --key, the row of a key. It reads only, and may do so while a service runs on the folder. A
-view that has stopped is queried in the rows that it has.`,
+    about: `Prints rows of a view that one of its declared queries finds, a line of JSON for each; with the
+query 'get' and --key, the row of a key. It reads only, and may do so while a service runs on
+the folder. A view that has stopped is queried in the rows that it has.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }, { name: 'VIEW' }, { name: 'QUERY' }],
     options: {
       input: {
