@@ -21,7 +21,7 @@ export {
   PLATFORM_HEADER_PREFIX,
 } from './header-names.ts';
 export { hostnameProblem } from './hostname.ts';
-export { MOUNT_PATH_LENGTH_MAX, mountPathProblem } from './mount-path.ts';
+export { MOUNT_PATH_LENGTH_MAX, MOUNT_PROTOCOL, mountPathProblem } from './mount-path.ts';
 export {
   CALLING_PORT,
   COMPONENT_PROCESS_PORT,

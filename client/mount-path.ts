@@ -1,6 +1,8 @@
 // MountPath: the grammar of a mount's path. A path is made of whole segments that every server reads alike, so that
 // no two readings of a request's path disagree about whether it is under the mount.
 
+/** Protocol (ALPN) of connections that carry requests under a mount. */
+export const MOUNT_PROTOCOL = 'svc-mount/1';
 /** Maximum length of a mount's path. */
 export const MOUNT_PATH_LENGTH_MAX = 200;
 

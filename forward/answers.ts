@@ -34,7 +34,6 @@ interface Details {
   readonly 'path-ambiguous': object;
   readonly 'response-malformed': { readonly answerer: Answerer; readonly failure: MessageFailure };
   readonly 'too-many-requests': object;
-  readonly stopping: object;
   readonly 'proxy-failed': object;
 }
 
@@ -143,12 +142,6 @@ export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } =
     status: 503,
     when: 'too many requests are in flight',
     error: () => 'Too many requests are in flight.',
-  },
-  stopping: {
-    status: 503,
-    when: 'the proxy stops',
-    error: () => 'The proxy is stopping.',
-    closes: true,
   },
   'proxy-failed': {
     status: 500,

@@ -1,0 +1,198 @@
+// Relay: one request on its way to a target, and the response on its way back. Bodies stream both ways, and each side waits for
+// the other to take what it was given.
+//
+// Invariants:
+// - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
+//   response. What was received of its body is kept for that, within a limit.
+// - A request that is not complete never ends validly at the target, nor does such a response at the client.
+// - The client gets one final response: the target's, or one answer of the proxy.
+import {
+  type ClientExchange,
+  type ClientFailure,
+  type FieldList,
+  type ResponseHead,
+  type ResponseReceiver,
+  type ServerExchange,
+  type BodySink,
+} from '@svc/http1';
+import { respondWith } from './answer-response.ts';
+import type { ProxyAnswer } from './answers.ts';
+import type { ForwardedHead } from './forwarded-head.ts';
+import { passedTrailers } from './request-fields.ts';
+import { passedResponseFields } from './response-fields.ts';
+import type { Target, TargetOutcome } from './target.ts';
+
+const CLOSED: ClientFailure = { kind: 'closed-before-response', isUnsent: false };
+
+export class Relay implements ResponseReceiver {
+  readonly #exchange: ServerExchange;
+  readonly #head: ForwardedHead;
+  readonly #target: Target;
+  /** The body so far, of a request that may be sent once more; undefined: it may not. */
+  #kept: Buffer[] | undefined;
+  #keptBytes = 0;
+  readonly #keptBytesMax: number;
+  /** Trailers of the request; undefined: it is not complete. */
+  #trailers: FieldList | undefined;
+  #client: ClientExchange | undefined;
+  #cancelTaking: (() => void) | undefined;
+  /** The request was sent, or is being sent, for the second time. */
+  #isRepeated = false;
+  #response: BodySink | undefined;
+  #isReceiving = false;
+  #isOver = false;
+
+  constructor(
+    exchange: ServerExchange,
+    head: ForwardedHead,
+    target: Target,
+    { replayBytesMax }: { readonly replayBytesMax: number },
+  ) {
+    this.#exchange = exchange;
+    this.#head = head;
+    this.#target = target;
+    this.#keptBytesMax = replayBytesMax;
+    const { method } = exchange.head;
+    this.#kept = method === 'GET' || method === 'HEAD' ? [] : undefined;
+  }
+
+  start(): void {
+    this.#exchange.onGone = () => this.#leave();
+    this.#take(false);
+  }
+
+  // The connection to the target.
+
+  #take(fresh: boolean): void {
+    const canRepeat = this.#kept !== undefined;
+    this.#cancelTaking = this.#target.take({ fresh, canRepeat }, (outcome) => {
+      if (!this.#isOver) this.#send(outcome);
+    });
+  }
+
+  #send(outcome: TargetOutcome): void {
+    if (outcome.connection === undefined) {
+      this.#answer(outcome.answer);
+      return;
+    }
+    const { framing } = this.#exchange.head;
+    const { method, path, fields } = this.#head;
+    const client = outcome.connection.send(
+      { method, target: path, version: '1.1', fields, framing },
+      this,
+    );
+    this.#client = client;
+    client.body.onDrain = () => this.#exchange.resume();
+    for (const bytes of this.#kept ?? []) client.body.write(bytes);
+    if (this.#trailers !== undefined) client.body.end(passedTrailers(this.#trailers));
+    else if (this.#isReceiving) this.#exchange.resume();
+    else this.#receive();
+  }
+
+  // The request.
+
+  #receive(): void {
+    this.#isReceiving = true;
+    this.#exchange.receive({
+      data: (bytes) => this.#requestData(bytes),
+      end: (trailers) => {
+        this.#trailers = trailers;
+        this.#client?.body.end(passedTrailers(trailers));
+      },
+      broken: () => this.#requestBroken(),
+    });
+  }
+
+  /** The connection answers the client, unless the response has begun. */
+  #requestBroken(): void {
+    const response = this.#response;
+    const wasOver = this.#isOver;
+    this.#leave();
+    if (!wasOver) response?.destroy();
+  }
+
+  #requestData(bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#keep(bytes);
+    if (this.#client !== undefined) {
+      if (!this.#client.body.write(bytes)) this.#exchange.pause();
+    } else if (this.#kept !== undefined) {
+      // The second connection is being opened.
+      this.#exchange.pause();
+    } else {
+      this.#cancelTaking?.();
+      this.#answer(this.#target.answerTo(CLOSED));
+    }
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#kept === undefined) return;
+    this.#keptBytes += bytes.length;
+    if (this.#keptBytes <= this.#keptBytesMax) this.#kept.push(bytes);
+    else this.#kept = undefined;
+  }
+
+  // The response.
+
+  informational({ status, reason, fields }: ResponseHead): void {
+    this.#begin();
+    const passed = passedResponseFields(fields, this.#target.responder);
+    this.#exchange.informational(status, reason, passed);
+  }
+
+  head({ status, reason, fields, framing }: ResponseHead): void {
+    this.#begin();
+    const passed = passedResponseFields(fields, this.#target.responder);
+    const response = this.#exchange.respond(status, reason, passed, framing);
+    response.onDrain = () => this.#client?.resume();
+    this.#response = response;
+  }
+
+  data(bytes: Buffer): void {
+    if (this.#response?.write(bytes) === false) this.#client?.pause();
+  }
+
+  end(trailers: FieldList): void {
+    this.#isOver = true;
+    this.#client = undefined;
+    this.#response?.end(passedTrailers(trailers));
+  }
+
+  failed(failure: ClientFailure): void {
+    this.#client = undefined;
+    if (this.#response !== undefined) {
+      this.#isOver = true;
+      this.#response.destroy();
+    } else if (this.#mayRepeat(failure)) {
+      this.#isRepeated = true;
+      this.#take(true);
+    } else {
+      this.#answer(this.#target.answerTo(failure));
+    }
+  }
+
+  /** Notes that the request is not sent once more, and forgets its body. */
+  #begin(): void {
+    this.#kept = undefined;
+  }
+
+  #mayRepeat({ kind }: ClientFailure): boolean {
+    return kind === 'closed-before-response' && this.#kept !== undefined && !this.#isRepeated;
+  }
+
+  #answer(answer: ProxyAnswer): void {
+    this.#isOver = true;
+    this.#kept = undefined;
+    respondWith(this.#exchange, answer);
+  }
+
+  /** Ends the request at the target without a valid end: the client is gone, or its request broke off. */
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#kept = undefined;
+    this.#cancelTaking?.();
+    this.#client?.cancel();
+    this.#client = undefined;
+  }
+}

@@ -1,0 +1,77 @@
+// ServiceConnector: how connections to services are opened: with mutual TLS in an installation, in plain on a developer's
+// machine.
+import type { ServiceKey } from '@svc/client';
+import { tcpConnect, type ClientFailure, type Connect, type Sweep } from '@svc/http1';
+import type { ClientTls, ConnectFailure } from '@svc/identity/client-tls';
+import { serviceId } from '@svc/identity/spiffe-id';
+import type { InstanceAddress } from './service-finder.ts';
+
+export interface ServiceConnector {
+  /** `protocol`: what ALPN has to select; undefined: nothing is offered. */
+  connectTo(address: InstanceAddress, called: ServiceKey, protocol: string | undefined): Connect;
+}
+
+/** Opens connections to services of a developer's machine, which prove no identity. */
+export class PlainConnector implements ServiceConnector {
+  readonly #connectTimeoutMs: number;
+  readonly #sweep: Sweep;
+
+  constructor(connectTimeoutMs: number, sweep: Sweep) {
+    this.#connectTimeoutMs = connectTimeoutMs;
+    this.#sweep = sweep;
+  }
+
+  connectTo(address: InstanceAddress): Connect {
+    return tcpConnect(address, this.#connectTimeoutMs, this.#sweep);
+  }
+}
+
+/** Opens connections whose peer has proved to be the called service before a byte is written. */
+export class MutualTlsConnector implements ServiceConnector {
+  readonly #tls: ClientTls;
+  readonly #trustDomain: string;
+
+  constructor(tls: ClientTls, trustDomain: string) {
+    this.#tls = tls;
+    this.#trustDomain = trustDomain;
+  }
+
+  connectTo(address: InstanceAddress, called: ServiceKey, protocol: string | undefined): Connect {
+    const expectedId = serviceId(this.#trustDomain, called);
+    return (onread, settled) => {
+      let isCancelled = false;
+      const target = { ...address, expectedId, onread };
+      this.#tls.connect(protocol === undefined ? target : { ...target, protocol }, (result) => {
+        if (result.kind === 'failed') {
+          if (!isCancelled) settled({ socket: undefined, failure: failureOf(result.failure) });
+          return;
+        }
+        const { socket } = result;
+        if (isCancelled) socket.on('error', () => {}).destroy();
+        else settled({ socket });
+      });
+      return () => {
+        isCancelled = true;
+      };
+    };
+  }
+}
+
+function failureOf({ kind, detail }: ConnectFailure): ClientFailure {
+  const cause = new Error(detail);
+  switch (kind) {
+    case 'refused':
+      return { kind: 'refused', cause };
+    case 'timed-out':
+      return { kind: 'connect-timeout' };
+    case 'unreachable':
+    case 'closed':
+    // A service of an older runtime takes no requests under a mount, and its others are of no use.
+    case 'protocol-not-selected':
+      return { kind: 'unreachable', cause };
+    case 'untrusted':
+    case 'no-certificate':
+    case 'other-identity':
+      return { kind: 'identity', reason: detail };
+  }
+}

@@ -1,0 +1,35 @@
+// ServiceRelay: relays a request to a service that is being found. Its body is not read until then.
+import type { ServerExchange } from '@svc/http1';
+import { respondWith } from './answer-response.ts';
+import { answer, type ProxyAnswer } from './answers.ts';
+import type { ForwardedHead } from './forwarded-head.ts';
+import { Relay } from './relay.ts';
+import type { ServiceTarget } from './service-targets.ts';
+
+export interface ServiceRelayOptions {
+  readonly found: Promise<ServiceTarget | ProxyAnswer>;
+  readonly headFor: (target: ServiceTarget) => ForwardedHead;
+  readonly limits: { readonly replayBytesMax: number };
+  /** Receives errors of the proxy itself. */
+  readonly onError: (error: unknown) => void;
+}
+
+export function relayToService(
+  exchange: ServerExchange,
+  { found, headFor, limits, onError }: ServiceRelayOptions,
+): void {
+  let isGone = false;
+  exchange.onGone = () => {
+    isGone = true;
+  };
+  found
+    .then((target) => {
+      if (isGone) return;
+      if ('kind' in target) respondWith(exchange, target);
+      else new Relay(exchange, headFor(target), target, limits).start();
+    })
+    .catch((error: unknown) => {
+      onError(error);
+      if (!isGone) respondWith(exchange, answer('proxy-failed', {}));
+    });
+}

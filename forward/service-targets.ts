@@ -1,0 +1,173 @@
+// ServiceTargets: the services that are called or mounted, and the connections to their instances. A pool belongs to one
+// address, one identity and one protocol, so no connection is used for another service or purpose.
+import { MOUNT_PROTOCOL, type ServiceKey, type ServiceReference } from '@svc/client';
+import { DEFAULT_CLIENT_LIMITS, Pool, type ClientFailure, type Sweep } from '@svc/http1';
+import { answer, type NamedService, type ProxyAnswer } from './answers.ts';
+import type { ForwardLimits } from './forward-limits.ts';
+import type { ServiceConnector } from './service-connector.ts';
+import type { InstanceAddress, ServiceFinder } from './service-finder.ts';
+import { answerToPeer, type Target, type TargetOutcome, type TargetTaking } from './target.ts';
+
+/** A service that was found. */
+export interface ServiceTarget extends Target {
+  /** Value of `Host` for requests to the service. */
+  readonly authority: string;
+}
+
+export type Purpose = 'call' | 'mount';
+
+export interface ServiceTargetsOptions {
+  readonly finder: ServiceFinder;
+  readonly connector: ServiceConnector;
+  /** Undefined on a developer's machine. */
+  readonly project: string | undefined;
+  readonly limits: ForwardLimits;
+  readonly sweep: Sweep;
+  /** Age at which a connection is not used again, in milliseconds. */
+  readonly lifetimeMs: () => number;
+  /** Receives why a service was not found or reached. */
+  readonly onFailure: (called: ServiceReference, reason: string) => void;
+}
+
+/** Instances of a service that are tried before it counts as not listening. */
+const TRIED_MAX = 3;
+/** Number of pools above which those without a connection are forgotten. */
+const POOLS_MAX = 1000;
+
+export class ServiceTargets {
+  readonly #options: ServiceTargetsOptions;
+  readonly #pools = new Map<string, Pool>();
+  /** Counts requests, so that they are spread over the instances. */
+  #turn = 0;
+
+  constructor(options: ServiceTargetsOptions) {
+    this.#options = options;
+  }
+
+  /** Finds a service; gives the answer of the proxy if there is none. */
+  async find(called: ServiceReference, purpose: Purpose): Promise<ServiceTarget | ProxyAnswer> {
+    const { finder, onFailure } = this.#options;
+    const found = await finder.find(called);
+    if (found.kind === 'found') return this.#target(called, purpose, found);
+    onFailure(called, found.reason);
+    return purpose === 'mount'
+      ? answer('mount-unavailable', { service: called.service })
+      : answer('service-not-found', { called });
+  }
+
+  /** Closes the idle connections, and the others after their current response. */
+  retire(): void {
+    for (const pool of this.#pools.values()) pool.retire();
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+    this.#options.finder.close();
+  }
+
+  #target(
+    called: ServiceReference,
+    purpose: Purpose,
+    {
+      authority,
+      addresses,
+    }: { readonly authority: string; readonly addresses: readonly InstanceAddress[] },
+  ): ServiceTarget {
+    const { project } = this.#options;
+    const named: NamedService = { service: called.service, project: called.project ?? project };
+    const first = this.#turn++ % addresses.length;
+    const tried = [...addresses.slice(first), ...addresses.slice(0, first)].slice(0, TRIED_MAX);
+    const answerTo = (failure: ClientFailure) => this.#answerTo(failure, named, purpose);
+    return {
+      responder: 'service',
+      authority,
+      answerTo,
+      take: (taking, taken) => {
+        const pools = tried.map((address) => this.#poolOf(address, named, purpose));
+        return takeFirst(pools, taking, (outcome) => {
+          if ('failure' in outcome) {
+            this.#options.onFailure(called, reasonOf(outcome.failure));
+            taken({ connection: undefined, answer: answerTo(outcome.failure) });
+          } else taken(outcome);
+        });
+      },
+    };
+  }
+
+  #answerTo(failure: ClientFailure, called: NamedService, purpose: Purpose): ProxyAnswer {
+    const ofPeer = answerToPeer(failure, called, this.#options.limits.answerTimeoutMs);
+    if (ofPeer !== undefined) return ofPeer;
+    if (failure.kind === 'identity') return answer('another-service-answered', { called });
+    return purpose === 'mount'
+      ? answer('mount-unavailable', { service: called.service })
+      : answer('service-not-listening', { called });
+  }
+
+  #poolOf(address: InstanceAddress, called: NamedService, purpose: Purpose): Pool {
+    const { service, project = '' } = called;
+    const key = `${purpose} ${project}/${service} ${address.host} ${address.port}`;
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    if (this.#pools.size >= POOLS_MAX) this.#forgetEmpty();
+    const pool = this.#openPool(address, { service, project }, purpose);
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  #openPool(address: InstanceAddress, called: ServiceKey, purpose: Purpose): Pool {
+    const { connector, limits, sweep, lifetimeMs } = this.#options;
+    const protocol = purpose === 'mount' ? MOUNT_PROTOCOL : undefined;
+    return new Pool({
+      connect: connector.connectTo(address, called, protocol),
+      limits: DEFAULT_CLIENT_LIMITS,
+      times: {
+        connectMs: limits.connectTimeoutMs,
+        responseMs: limits.answerTimeoutMs,
+        idleMs: limits.idleMsMax,
+        lifetimeMs,
+      },
+      sweep,
+    });
+  }
+
+  #forgetEmpty(): void {
+    for (const [key, pool] of this.#pools) if (pool.openCount === 0) this.#pools.delete(key);
+  }
+}
+
+type PoolOutcome =
+  | Extract<TargetOutcome, { readonly connection: object }>
+  | { readonly failure: ClientFailure };
+
+/** Takes a connection of the first instance that accepts one. Nothing is sent to the others. */
+function takeFirst(
+  pools: readonly Pool[],
+  { fresh }: TargetTaking,
+  taken: (outcome: PoolOutcome) => void,
+): () => void {
+  let cancel: (() => void) | undefined;
+  let isCancelled = false;
+  const attempt = (index: number): void => {
+    cancel = pools[index]!.take({ fresh }, (outcome) => {
+      if (isCancelled) outcome.connection?.retire();
+      else if (outcome.connection !== undefined) taken(outcome);
+      else if (index + 1 < pools.length && isElsewherePossible(outcome.failure)) attempt(index + 1);
+      else taken({ failure: outcome.failure });
+    });
+  };
+  attempt(0);
+  return () => {
+    isCancelled = true;
+    cancel?.();
+  };
+}
+
+/** Returns whether another instance may do better: this one could not be reached, so it has got nothing. */
+function isElsewherePossible({ kind }: ClientFailure): boolean {
+  return kind === 'refused' || kind === 'unreachable' || kind === 'connect-timeout';
+}
+
+function reasonOf(failure: ClientFailure): string {
+  if (failure.kind === 'identity') return failure.reason;
+  return 'cause' in failure ? `${failure.kind} (${failure.cause.message})` : failure.kind;
+}
