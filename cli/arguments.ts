@@ -26,8 +26,9 @@ export function readArguments<O extends OptionDescriptions>(
   description: CommandDescription<O>,
   args: readonly string[],
 ): Arguments<O> {
-  const { values, positionals } = parse(description, args);
   const { name, words } = description;
+  const { before, behind } = splitArguments(description, args);
+  const { values, positionals } = parse(description, before);
   const required = words.filter((word) => word.optional !== true).length;
   if (positionals.length < required || positionals.length > words.length) {
     const expected = words.map((word) => (word.optional ? `[${word.name}]` : word.name)).join(' ');
@@ -48,7 +49,27 @@ export function readArguments<O extends OptionDescriptions>(
     }
     return [option, value];
   });
-  return { words: positionals, options: Object.fromEntries(options) as OptionValues<O> };
+  return {
+    words: [...positionals, ...behind],
+    options: Object.fromEntries(options) as OptionValues<O>,
+  };
+}
+
+/** Separates the words that a command takes behind `--`. Throws UsageError if there are none. */
+function splitArguments(
+  { name, behind }: CommandDescription,
+  args: readonly string[],
+): { readonly before: readonly string[]; readonly behind: readonly string[] } {
+  if (behind === undefined) return { before: args, behind: [] };
+  const end = args.indexOf('--');
+  const before = end < 0 ? args : args.slice(0, end);
+  const found = end < 0 ? [] : args.slice(end + 1);
+  if (found.length === 0)
+    throw new UsageError(
+      `${name} takes ${behind} behind '--', and found nothing there. svc ${name} --help says more.`,
+    );
+  checkNotEmpty(name, behind.split(' ')[0]!, found[0]);
+  return { before, behind: found };
 }
 
 /** Returns the value of an option that was not given and has no default. */
@@ -74,7 +95,7 @@ function parse(
 ): { values: Readonly<Record<string, unknown>>; positionals: readonly string[] } {
   try {
     return parseArgs({
-      args: [...args],
+      args: withBareValues(options, args),
       options: Object.fromEntries(
         Object.entries(options).map(([option, described]) => [option, forNode(described)]),
       ),
@@ -91,6 +112,17 @@ function parse(
         `svc ${name} --help lists them.${isShort(unknown) ? HYPHEN_HINT : ''}`,
     );
   }
+}
+
+/** Gives their values to options that are given without one and have one for that case. */
+function withBareValues(options: OptionDescriptions, args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.map((arg, index) => {
+    const bare = arg.startsWith('--') ? options[arg.slice(2)]?.bare : undefined;
+    if (bare === undefined || (end >= 0 && index >= end)) return arg;
+    const next = args[index + 1];
+    return next === undefined || next.startsWith('-') ? `${arg}=${bare}` : arg;
+  });
 }
 
 /** Returns whether a word begins with a single hyphen. Such a word may not have been meant as an option. */

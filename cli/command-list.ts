@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   build: async () => (await import('./commands/build.ts')).build,
   dev: async () => (await import('./commands/dev.ts')).dev,
   run: async () => (await import('./commands/run.ts')).run,
+  web: async () => (await import('./commands/web.ts')).web,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   journal: async () => (await import('./commands/journal.ts')).journal,

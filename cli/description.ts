@@ -30,6 +30,8 @@ export interface OptionDescription {
   /** Help text of one or several lines. */
   readonly help: string;
   readonly default?: string;
+  /** Value of the option when it is given without one: the next word then begins with a hyphen, or there is none. */
+  readonly bare?: string;
   /** Description of the default, if it is not a fixed value. */
   readonly otherwise?: string;
   readonly completes?: Completion;
@@ -44,6 +46,11 @@ export interface CommandDescription<O extends OptionDescriptions = OptionDescrip
   /** First paragraph of the help. */
   readonly about: string;
   readonly words: readonly WordDescription[];
+  /**
+   * Usage of the words that have to stand behind `--`: `COMMAND [ARGUMENT ...]`. They are passed on as they are, after
+   * the other words. Absent: `--` only ends the options.
+   */
+  readonly behind?: string;
   readonly options: O;
   /** Paragraph after the options in the help. */
   readonly notes?: string;
@@ -79,8 +86,9 @@ export function subcommandWords(name: string, names: readonly string[]): readonl
 }
 
 /** Returns the usage line of a command, such as `svc build FILE.ts [OPTION ...]`. */
-export function usageOf({ name, words, options }: CommandDescription): string {
+export function usageOf({ name, words, behind, options }: CommandDescription): string {
   const open = words.map((word) => (word.optional ? ` [${word.name}` : ` ${word.name}`)).join('');
   const closed = ']'.repeat(words.filter((word) => word.optional).length);
-  return `svc ${name}${open}${closed}${Object.keys(options).length === 0 ? '' : ' [OPTION ...]'}`;
+  const optional = Object.keys(options).length === 0 ? '' : ' [OPTION ...]';
+  return `svc ${name}${open}${closed}${optional}${behind === undefined ? '' : ` -- ${behind}`}`;
 }

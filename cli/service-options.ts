@@ -1,4 +1,4 @@
-// ServiceOptions: the options that all commands that serve a module have in common.
+// ServiceOptions: the options that several commands that serve something have in common.
 import type { OptionDescriptions } from './description.ts';
 
 /** The options. Each command has its own defaults for the folder of the journal and the name of the service. */
@@ -26,6 +26,13 @@ between: http://localhost:5173`,
     value: 'DIR',
     help: 'folder of the journal, made when missing',
     completes: { kind: 'folder' },
+  },
+  log: {
+    type: 'string',
+    value: 'FORMAT',
+    help: "'text' or 'json'",
+    otherwise: 'text on a terminal, json elsewhere',
+    completes: { kind: 'choices', choices: ['text', 'json'] },
   },
   name: {
     type: 'string',

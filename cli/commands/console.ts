@@ -1,17 +1,15 @@
 // svc console: serves the page that shows the services of this machine, until the command is stopped.
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { printable } from '@svc/kit/printable';
 import { command, CommandFailure, EXIT_CODE, type Command } from '../command.ts';
 import { buildStalePage } from '../console-page.ts';
 import { checkoutFolder } from '../installation.ts';
 import { npmEnds } from '../npm-end.ts';
+import { portOption } from '../port-option.ts';
 import { printableLines } from '../printable.ts';
-import { UsageError } from '../usage-error.ts';
+import { runningFolderSetting } from '../running-folder.ts';
 
 type ConsolePackage = typeof import('@svc/console');
-
-const PORT_MAX = 65_535;
 
 export const consoleCommand: Command = command(
   {
@@ -41,12 +39,10 @@ SIGTERM.`,
     examples: ['svc console', 'svc console --port 0'],
   },
   async (_words, options) => {
-    const port = /^\d{1,5}$/.test(options.port) ? Number(options.port) : Number.NaN;
-    if (!(port <= PORT_MAX))
-      throw new UsageError(
-        `console takes a whole number from 0 to ${PORT_MAX} as --port, and found '${options.port}'.`,
-      );
-    const runningFolder = resolve(options['running-dir'] ?? runningFolderSetting());
+    const port = portOption('console', '--port', options.port);
+    const runningFolder = resolve(
+      options['running-dir'] ?? runningFolderSetting(process.env['SVC_RUNNING_DIR']),
+    );
     const stop = stopRequest();
     const { startConsole } = await loadConsole();
     const served = await startConsole({ port, runningFolder, failed: report });
@@ -59,17 +55,6 @@ SIGTERM.`,
     return EXIT_CODE.ok;
   },
 );
-
-/** Returns the folder that the environment names, or the default. Throws CommandFailure for an empty name. */
-function runningFolderSetting(): string {
-  const set = process.env['SVC_RUNNING_DIR'];
-  if (set === '')
-    throw new CommandFailure(
-      'SVC_SETTING_INVALID',
-      "The setting svc.running.dir (environment: SVC_RUNNING_DIR) takes a value that is not empty, and found ''.",
-    );
-  return set ?? join(homedir(), '.svc', 'running');
-}
 
 /**
  * Loads the package of the console. In a checkout, also builds its page if the page is stale. Throws CommandFailure if

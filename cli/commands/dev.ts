@@ -1,11 +1,8 @@
 // svc dev: compiles and serves a project, again after each change, until the command is stopped.
 import { resolve } from 'node:path';
 import { command, EXIT_CODE, type Command } from '../command.ts';
-import { npmEnds } from '../npm-end.ts';
 import { SERVICE_OPTIONS } from '../service-options.ts';
-
-/** Time after a signal in which the same signal counts as a copy of the first one, in milliseconds. */
-const PASSED_ON_MS = 1_000;
+import { askedToStop } from '../asked-to-stop.ts';
 
 export const dev: Command = command(
   {
@@ -30,7 +27,7 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
     examples: ['svc dev', 'svc dev my-service --port 0', 'svc dev --cors http://localhost:5173'],
   },
   async ([dir = '.'], { port, host, cors, data, name, set }) => {
-    const stop = stopRequest();
+    const stop = askedToStop(process.env['npm_lifecycle_event']);
     const { findProject } = await import('../dev/dev-project.ts');
     const found = findProject(dir);
     const project = name === undefined ? found : { ...found, name };
@@ -60,23 +57,4 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
 function environment(): NodeJS.ProcessEnv {
   const { SVC_DEPLOYED: _deployed, SVC_PARENT_PID: _parent, ...env } = process.env;
   return env;
-}
-
-/**
- * `asked` resolves at a signal, or when npm has ended without passing the signal on. `again` resolves when a signal
- * arrives once more, later than PASSED_ON_MS after it arrived first.
- */
-function stopRequest(): { readonly asked: Promise<void>; readonly again: Promise<void> } {
-  const asked = Promise.withResolvers<void>();
-  const again = Promise.withResolvers<void>();
-  // A terminal sends SIGHUP when it is closed.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.once(signal, () => {
-      asked.resolve();
-      // The same signal may arrive twice: from the terminal, and from a program that passes it on.
-      setTimeout(() => process.once(signal, () => again.resolve()), PASSED_ON_MS).unref();
-      process.on(signal, () => {});
-    });
-  void npmEnds(process.env['npm_lifecycle_event']).then(asked.resolve);
-  return { asked: asked.promise, again: again.promise };
 }

@@ -23,13 +23,7 @@ const description: CommandDescription = {
     cors: SERVICE_OPTIONS.cors,
     data: { ...SERVICE_OPTIONS.data, otherwise: '.svc/NAME' },
     name: { ...SERVICE_OPTIONS.name, otherwise: "the module file's name" },
-    log: {
-      type: 'string',
-      value: 'FORMAT',
-      help: "'text' or 'json'",
-      otherwise: 'text on a terminal, json elsewhere',
-      completes: { kind: 'choices', choices: ['text', 'json'] },
-    },
+    log: SERVICE_OPTIONS.log,
     shards: {
       type: 'string',
       value: 'COUNT',

@@ -1,16 +1,15 @@
 // DevProject: the files of a project that `svc dev` runs: its entry file, the name of its service, and a folder for
 // the modules of the session, which is removed at its end.
-import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { BuiltComponent } from '@svc/guest-sdk/compiler';
 import { CommandFailure } from '../command.ts';
+import { projectName } from '../project-name.ts';
 import { writeSourceMap } from '../source-map-file.ts';
 
 /** Names of the entry file; the first that exists is used. */
 const ENTRIES = ['assembly/index.ts', 'index.ts'];
-/** Maximum length of a service's name, in characters. */
-const NAME_MAX = 63;
 
 export interface DevProject {
   /** Absolute path of the project's folder. */
@@ -47,30 +46,7 @@ export function findProject(named: string): DevProject {
 }
 
 function projectOf(root: string, entry: string): DevProject {
-  return { root, entryFile: relative(process.cwd(), entry), name: nameOf(root) };
-}
-
-/**
- * Returns the name of the service. In a project of `svc new` it equals the name under which `npm start` runs the
- * service, so that both use the same journal.
- */
-function nameOf(root: string): string {
-  let name = basename(root);
-  try {
-    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-      readonly name?: unknown;
-    };
-    if (typeof manifest.name === 'string') name = manifest.name.replace(/^@[^/]*\//, '');
-  } catch {
-    // A project without a package.json is valid.
-  }
-  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  return (
-    plain
-      .replaceAll(/^-+|-+$/g, '')
-      .slice(0, NAME_MAX)
-      .replace(/-$/, '') || 'service'
-  );
+  return { root, entryFile: relative(process.cwd(), entry), name: projectName(root) };
 }
 
 /**

@@ -134,8 +134,9 @@ export class WebService {
       runningFolder,
       log: this.#log,
     });
-    await this.#command.start();
     await this.#registration.open(this.#description(), runningFolder);
+    // Last, so that nothing else of this process takes the free port of the command.
+    await this.#command.start();
   }
 
   /** Returns a function that describes the service as it is now. */

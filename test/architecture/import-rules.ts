@@ -220,6 +220,7 @@ const ENVIRONMENT_READERS = new Set([
   'cli/bin/svc.js',
   'cli/commands/console.ts',
   'cli/commands/dev.ts',
+  'cli/commands/web.ts',
   'host/dev-host.ts',
 ]);
 /** npm package → the folders that may import it. */
