@@ -46,16 +46,21 @@ const FOLDED_CLASSES: ReadonlyMap<string, FieldClass> = new Map<string, FieldCla
   ['x-svc-answered-by', 'answered-by'],
 ]);
 
-/** Classes of names as they were written. It is filled once, so that foreign names cannot make it grow. */
-const known = new Map<string, FieldClass>();
-const KNOWN_MAX = 1000;
+/**
+ * Lengths of the names in CLASSES and FOLDED_CLASSES, a bit each, indexed by their first letter. Most names are recognised
+ * as end-to-end by these two alone. Nothing is remembered of foreign names.
+ */
+const LENGTHS = new Int32Array(128);
+for (const name of [...CLASSES.keys(), ...FOLDED_CLASSES.keys()])
+  LENGTHS[name.charCodeAt(0)]! |= 1 << name.length;
+// A name of any length may begin with the platform's prefix.
+LENGTHS[PLATFORM_HEADER_PREFIX.charCodeAt(0)] = ~0;
+
+const CASE_BIT = 0x20;
 
 export function fieldClass(name: string): FieldClass {
-  const found = known.get(name);
-  if (found !== undefined) return found;
-  const judged = judge(name);
-  if (known.size < KNOWN_MAX) known.set(name, judged);
-  return judged;
+  const lengths = LENGTHS[(name.charCodeAt(0) | CASE_BIT) & 0x7f]!;
+  return ((lengths >>> (name.length & 31)) & 1) === 0 ? 'end-to-end' : judge(name);
 }
 
 function judge(name: string): FieldClass {
