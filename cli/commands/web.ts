@@ -1,4 +1,5 @@
 // svc web: runs a web server of any language as a service of this machine, until the command is stopped.
+import { join } from 'node:path';
 import {
   descriptorProblems,
   type Mount,
@@ -13,6 +14,9 @@ import { runningFolderSetting } from '../running-folder.ts';
 import { SERVICE_OPTIONS } from '../service-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
+
+/** End of the folder in which svc caches its own compiled sources. */
+const OWN_CACHE = join('.cache', 'svc');
 
 export const web: Command = command(
   {
@@ -72,7 +76,7 @@ service goes to stdout.`,
       name,
       command: words,
       cwd: process.cwd(),
-      env: process.env,
+      env: environment(),
       port,
       processPort:
         processPort === undefined ? undefined : portOption('web', '--process-port', processPort, 1),
@@ -107,6 +111,12 @@ async function loadWebHosting() {
       { cause: error },
     );
   }
+}
+
+/** Returns the environment of svc without the variable by which svc caches its own compiled sources (cli/bin/svc.js). */
+function environment(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE: cache, ...env } = process.env;
+  return cache?.endsWith(OWN_CACHE) === true ? env : process.env;
 }
 
 function logFormat(chosen: string | undefined): 'text' | 'json' {
