@@ -9,6 +9,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   dev: async () => (await import('./commands/dev.ts')).dev,
   run: async () => (await import('./commands/run.ts')).run,
   web: async () => (await import('./commands/web.ts')).web,
+  proxy: async () => (await import('./commands/proxy.ts')).proxy,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   journal: async () => (await import('./commands/journal.ts')).journal,

@@ -34,6 +34,8 @@ interface Details {
   readonly 'path-ambiguous': object;
   readonly 'response-malformed': { readonly answerer: Answerer; readonly failure: MessageFailure };
   readonly 'too-many-requests': object;
+  readonly stopping: object;
+  readonly 'not-readiness': object;
   readonly 'proxy-failed': object;
 }
 
@@ -143,6 +145,17 @@ export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } =
     when: 'too many requests are in flight',
     error: () => 'Too many requests are in flight.',
   },
+  stopping: {
+    status: 503,
+    when: 'the readiness port is asked while the proxy stops',
+    error: () => 'The proxy is stopping.',
+    closes: true,
+  },
+  'not-readiness': {
+    status: 404,
+    when: 'the readiness port is asked for anything but `GET /ready`',
+    error: () => 'This port only answers GET /ready.',
+  },
   'proxy-failed': {
     status: 500,
     when: 'the proxy failed for a reason that only its log has',
@@ -180,6 +193,7 @@ export interface AnswerMessage {
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   403: 'Forbidden',
+  404: 'Not Found',
   408: 'Request Timeout',
   413: 'Content Too Large',
   431: 'Request Header Fields Too Large',

@@ -12,16 +12,22 @@ const PASSED_ON_MS = 1_000;
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
+interface StopSignals {
+  readonly signals?: readonly StopSignal[];
+  /** Time in milliseconds in which a signal counts as the same one. */
+  readonly passedOnMs?: number;
+}
+
 /**
- * Resolves with the reason to stop. The same signal again, later than PASSED_ON_MS, ends the process at once.
+ * Resolves with the reason to stop. The same signal again, later than `passedOnMs`, ends the process at once.
  * `parentPid`: id of the process whose end is a reason to stop; undefined: none.
  */
 export async function stopRequest(
   parentPid: string | undefined,
-  signals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],
+  { signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], passedOnMs = PASSED_ON_MS }: StopSignals = {},
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of signals) listen(signal, () => resolve(signal));
+  for (const signal of signals) listen(signal, passedOnMs, () => resolve(signal));
   if (parentPid !== undefined) {
     const watch = setInterval(() => {
       if (process.ppid === Number(parentPid)) return;
@@ -33,7 +39,7 @@ export async function stopRequest(
   return promise;
 }
 
-function listen(signal: StopSignal, report: () => void): void {
+function listen(signal: StopSignal, passedOnMs: number, report: () => void): void {
   let isReported = false;
   const onSignal = (): void => {
     if (isReported) return;
@@ -44,7 +50,7 @@ function listen(signal: StopSignal, report: () => void): void {
       if (process.pid === 1)
         process.once(signal, () => process.exit(128 + constants.signals[signal]));
       process.off(signal, onSignal);
-    }, PASSED_ON_MS).unref();
+    }, passedOnMs).unref();
   };
   process.on(signal, onSignal);
 }

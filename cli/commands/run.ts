@@ -1,13 +1,10 @@
-// svc run: replaces this process by the host; where a process cannot be replaced, starts the host as a child. The host
-// reads the flags itself (host/service/settings.ts). The description here serves help, completion and suggestions, and
-// a test compares it with the host's flags.
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
+// svc run: continues as the host, which reads the flags itself (host/service/settings.ts). The description here serves help,
+// completion and suggestions, and a test compares it with the host's flags.
 import { fileURLToPath } from 'node:url';
 import { checkOptions } from '../arguments.ts';
 import type { Command, ExitCode } from '../command.ts';
 import type { CommandDescription } from '../description.ts';
+import { continueAs } from '../program-process.ts';
 import { SERVICE_OPTIONS } from '../service-options.ts';
 
 const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
@@ -57,23 +54,6 @@ export const run: Command = {
   description,
   async run(args): Promise<ExitCode> {
     checkOptions(description, args);
-    const command = [process.execPath, '--disable-warning=ExperimentalWarning', host, ...args];
-    const env = { ...process.env };
-    // When npm is stopped, it ends the shell between npm and this process. The shell may not pass the signal on, so the
-    // host watches its parent process.
-    delete env['SVC_PARENT_PID'];
-    if (env['npm_lifecycle_event'] !== undefined) env['SVC_PARENT_PID'] = String(process.ppid);
-    // Lets the listeners of cli/bin/svc.js handle a signal that process 1 has received until now. The signal would be
-    // lost once the host has replaced this program.
-    if (process.pid === 1) await setImmediate();
-    if (process.platform !== 'win32' && process.execve !== undefined)
-      process.execve(process.execPath, command, env);
-    process.on('SIGINT', () => {});
-    for (const signal of ['SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => child.kill(signal));
-    const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });
-    const { promise, resolve } = Promise.withResolvers<number>();
-    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
-    process.exit(await promise);
+    return continueAs(host, args);
   },
 };

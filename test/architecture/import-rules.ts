@@ -170,6 +170,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/server': [],
   // On a developer's machine; it knows what forwards requests by an interface.
   'proxy/web': [],
+  // Beside a process in a pod.
+  'proxy/pod': [],
   proxy: [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
@@ -179,6 +181,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'kit/setting-name.ts',
     'kit/settings-reader.ts',
+    'proxy/pod/proxy-section.ts',
+    'proxy/pod/proxy-settings.ts',
     'host/service/section-settings.ts',
     'host/service/settings.ts',
     'test/support',
@@ -215,7 +219,8 @@ const JOINING_FOLDERS = ['dev', 'history/reader', 'http/requests', 'introspectio
 /** The only readers of process.env. */
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
-  'cli/commands/run.ts',
+  'proxy/pod/main.ts',
+  'cli/program-process.ts',
   'cli/commands/inspect.ts',
   'cli/bin/svc.js',
   'cli/commands/console.ts',

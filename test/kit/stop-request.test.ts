@@ -51,7 +51,7 @@ test('the end of the process that started it is a request to stop', async () => 
 });
 
 test("a signal that is somebody else's is not heard", async () => {
-  const told = stopRequest(undefined, ['SIGINT', 'SIGTERM']);
+  const told = stopRequest(undefined, { signals: ['SIGINT', 'SIGTERM'] });
   expect(SIGNALS.map(isHeard)).toEqual([true, true, false]);
   process.emit('SIGTERM', 'SIGTERM');
   expect(await told).toBe('SIGTERM');

@@ -1,0 +1,26 @@
+// ProgramProcess: replaces this process by a program; where a process cannot be replaced, starts the program as a child. The
+// program reads its arguments and its environment itself.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+
+/** `program`: the file of its entry point. Does not return. */
+export async function continueAs(program: string, args: readonly string[]): Promise<never> {
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', program, ...args];
+  const env = { ...process.env };
+  // When npm is stopped, it ends the shell between npm and this process. The shell may not pass the signal on, so the
+  // program watches its parent process.
+  delete env['SVC_PARENT_PID'];
+  if (env['npm_lifecycle_event'] !== undefined) env['SVC_PARENT_PID'] = String(process.ppid);
+  // Lets the listeners of cli/bin/svc.js handle a signal that process 1 has received until now. The signal would be
+  // lost once the program has replaced this one.
+  if (process.pid === 1) await setImmediate();
+  if (process.platform !== 'win32' && process.execve !== undefined)
+    process.execve(process.execPath, command, env);
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
+  return process.exit(await promise);
+}

@@ -1,0 +1,103 @@
+// PodIdentity: the certificates of the pod in use: who connects to the service port, and which of its connections have to
+// close because an authority is no longer trusted.
+import type { Peer } from '@svc/forward/admission';
+import { SERVICE_PROTOCOLS, tlsPeer } from '@svc/forward/tls-peer';
+import type { ServerConnections, ServerExchange } from '@svc/http1';
+import { CertificateFolder } from '@svc/identity/certificate-folder';
+import { ClientTls } from '@svc/identity/client-tls';
+import { CONNECTION_AGE, connectionTerm } from '@svc/identity/connection-age';
+import { ServerTls } from '@svc/identity/server-tls';
+import { serviceId } from '@svc/identity/spiffe-id';
+import type { Log } from '@svc/kit/log';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import type { ProxySettings } from './proxy-settings.ts';
+
+export class PodIdentity {
+  readonly #certificates: CertificateFolder;
+  readonly #ageMs: number;
+  readonly #server: ServerTls;
+  readonly #log: Log;
+  /** Connections whose certificate names no caller, which was logged. */
+  readonly #reported = new WeakSet<object>();
+  /** Opens connections to services. */
+  readonly client: ClientTls;
+
+  private constructor(
+    certificates: CertificateFolder,
+    { identity, section }: ProxySettings,
+    log: Log,
+  ) {
+    this.#certificates = certificates;
+    this.#ageMs = section.connectionAgeMs;
+    this.#log = log;
+    this.#server = new ServerTls(certificates, {
+      rules: identity,
+      protocols: SERVICE_PROTOCOLS,
+      handshakeTimeoutMs: section.handshakeTimeoutMs,
+    });
+    this.client = new ClientTls(certificates, section.connectTimeoutMs);
+  }
+
+  /** Rejects with SVC_CERTIFICATE_MISSING and SVC_CERTIFICATE_UNUSABLE. */
+  static async open(settings: ProxySettings, log: Log): Promise<PodIdentity> {
+    const { identity, project, service } = settings;
+    const ownId = serviceId(identity.trustDomain, { project, service });
+    const certificates = await CertificateFolder.open(identity.folder, { ownId, log });
+    return new PodIdentity(certificates, settings, log);
+  }
+
+  /** Makes the server of the service port. */
+  createServer(): Server {
+    const server = createServer(this.#server.serverOptions);
+    this.#server.attach(server);
+    return server;
+  }
+
+  /** TLS handshakes that are under way. */
+  get handshakes(): number {
+    return this.#server.handshakes;
+  }
+
+  /**
+   * Closes each connection of the server after its current response once an authority is removed that was trusted when it
+   * began. `onAuthorityRemoved` is called when that happens.
+   */
+  watch(server: Server, connections: ServerConnections, onAuthorityRemoved: () => void): void {
+    const isOlder = (socket: object, generation: number): boolean =>
+      this.#server.peerOf(socket as TLSSocket).generation < generation;
+    this.#certificates.onGeneration(({ number, authorityRemovedIn }) => {
+      if (authorityRemovedIn !== number) return;
+      connections.retire(({ socket }) => isOlder(socket, authorityRemovedIn));
+      onAuthorityRemoved();
+    });
+    // The authority was removed during the handshake.
+    server.on('secureConnection', (accepted) => {
+      if (isOlder(accepted, this.#certificates.current.authorityRemovedIn))
+        connections.retire(({ socket }) => socket === accepted);
+    });
+  }
+
+  peerOf(exchange: ServerExchange): Peer {
+    const peer = tlsPeer(this.#server, exchange);
+    if (peer.caller === undefined && !this.#reported.has(exchange.socket)) {
+      this.#reported.add(exchange.socket);
+      const { reason = '' } = this.#server.peerOf(exchange.socket as TLSSocket);
+      this.#log({
+        level: 'warn',
+        message: 'The certificate of a client names no caller',
+        fields: { reason },
+      });
+    }
+    return peer;
+  }
+
+  /** Returns an age at which a connection closes after its current response. */
+  lifetimeMs(): number {
+    const limits = { ageMs: this.#ageMs, spread: CONNECTION_AGE.spread };
+    return connectionTerm(0, 0, Math.random(), limits).closesAtMs;
+  }
+
+  close(): void {
+    this.#certificates.close();
+  }
+}

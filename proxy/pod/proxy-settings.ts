@@ -1,0 +1,231 @@
+// ProxySettings: the flags and settings of `svc proxy` (@svc/kit/settings-reader defines how they are given). No other file of
+// the proxy reads flags or settings. docs/reference/settings.md lists all of them.
+import {
+  descriptorProblems,
+  problemLine,
+  projectProblem,
+  type Mount,
+  type Problem,
+  WEB_PROTOCOL,
+} from '@svc/client';
+import { isTrustDomain, parseSpiffeId } from '@svc/identity/spiffe-id';
+import {
+  invalidSetting,
+  readAssignments,
+  sectionNames,
+  type SectionRanges,
+  SettingsReader,
+} from '@svc/kit/settings-reader';
+import { dottedName, variableName } from '@svc/kit/setting-name';
+import { SvcError } from '@svc/kit/svc-error';
+import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE, type LogLimits } from '@svc/kit/log-limits';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { PROXY_DEFAULTS, PROXY_RANGES, type ProxySection } from './proxy-section.ts';
+
+export interface ProxySettings {
+  /** Name of the service beside which the proxy runs, and its project. */
+  readonly service: string;
+  readonly project: string;
+  /** Address of the service port and of the readiness port. */
+  readonly host: string;
+  readonly mounts: readonly Mount[];
+  /** Domain of derived hostnames; undefined: the installation has none. */
+  readonly baseDomain: string | undefined;
+  /** Absolute path of the file in which services are found; undefined: they are found by DNS. */
+  readonly servicesFile: string | undefined;
+  readonly identity: IdentitySettings;
+  readonly logFormat: 'text' | 'json';
+  readonly log: LogLimits;
+  readonly section: ProxySection;
+}
+
+export interface IdentitySettings {
+  /** Absolute path of the folder with tls.crt, tls.key and ca.crt. */
+  readonly folder: string;
+  readonly trustDomain: string;
+  /** SPIFFE ID of the gateway. */
+  readonly gatewayId: string;
+}
+
+/** Arguments and environment of the process. */
+export interface ProxyInputs {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stderrIsTerminal: boolean;
+}
+
+const FLAGS = {
+  name: { type: 'string', dotted: 'svc.name' },
+  project: { type: 'string', dotted: 'svc.project' },
+  port: { type: 'string', dotted: 'svc.proxy.port' },
+  'process-port': { type: 'string', dotted: 'svc.proxy.process-port' },
+  log: { type: 'string', dotted: 'svc.log' },
+} as const;
+/** The options of `svc proxy`. */
+export const PROXY_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 'set'];
+
+/** Settings without which the proxy does not start. */
+const REQUIRED = {
+  'svc.name': 'the name of the service',
+  'svc.project': 'the id of its project',
+  'svc.identity.trust-domain': 'the trust domain of the installation',
+  'svc.identity.gateway-id': 'the SPIFFE ID of its gateway',
+} as const;
+const PLAIN_NAMES: readonly string[] = [
+  ...Object.keys(REQUIRED),
+  'svc.log',
+  'svc.identity.dir',
+  'svc.proxy.host',
+  'svc.proxy.base-domain',
+  'svc.proxy.services-file',
+];
+export const IDENTITY_FOLDER = '/etc/svc/identity';
+
+export const PROXY_SECTIONS = { proxy: { ...PROXY_DEFAULTS }, log: { ...LOG_LIMITS_DEFAULT } };
+export const PROXY_SECTION_RANGES: SectionRanges<typeof PROXY_SECTIONS> = {
+  proxy: PROXY_RANGES,
+  log: LOG_LIMITS_RANGE,
+};
+
+/** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
+export function readProxySettings({ args, env, stderrIsTerminal }: ProxyInputs): ProxySettings {
+  const reader = new SettingsReader(readFlags(args), env);
+  reader.checkNames(new Set([...PLAIN_NAMES, ...sectionNames(PROXY_SECTIONS)]));
+  const sections = reader.sections(PROXY_SECTIONS, PROXY_SECTION_RANGES);
+  const given = requiredTexts(reader);
+  const baseDomain = reader.text('svc.proxy.base-domain');
+  const servicesFile = reader.text('svc.proxy.services-file');
+  const mounts = sections.proxy.mounts.map(mountOf);
+  checkDescriptor(given['svc.name'], mounts, sections.proxy);
+  const ofProject = projectProblem(given['svc.project']);
+  if (ofProject !== undefined) throw unusable(`svc.project ${ofProject}`);
+  checkBaseDomain(baseDomain);
+  return {
+    service: given['svc.name'],
+    project: given['svc.project'],
+    host: reader.text('svc.proxy.host') ?? '0.0.0.0',
+    mounts,
+    baseDomain,
+    servicesFile: servicesFile === undefined ? undefined : resolve(servicesFile),
+    identity: {
+      folder: resolve(reader.text('svc.identity.dir') ?? IDENTITY_FOLDER),
+      ...identityOf(given['svc.identity.trust-domain'], given['svc.identity.gateway-id']),
+    },
+    logFormat: logFormatOf(reader, stderrIsTerminal),
+    log: sections.log,
+    section: sections.proxy,
+  };
+}
+
+function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { ...FLAGS, set: { type: 'string', multiple: true } },
+    });
+    const { set = [], ...flags } = values;
+    const given = readAssignments(set);
+    for (const [flag, value] of Object.entries(flags))
+      given.set(FLAGS[flag as keyof typeof FLAGS].dotted, value);
+    return given;
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('SVC_USAGE', (error as Error).message, { cause: error });
+  }
+}
+
+/** Throws SVC_SETTING_INVALID with all that are missing. */
+function requiredTexts(reader: SettingsReader): Readonly<Record<keyof typeof REQUIRED, string>> {
+  const texts = Object.keys(REQUIRED).map((dotted) => [dotted, reader.text(dotted)] as const);
+  const missing = texts
+    .filter(([, text]) => text === undefined)
+    .map(
+      ([dotted]) =>
+        `${dotted} (environment: ${variableName(dotted)}), ${REQUIRED[dotted as keyof typeof REQUIRED]}`,
+    );
+  if (missing.length > 0)
+    throw new SvcError('SVC_SETTING_INVALID', `The proxy needs ${missing.join('; ')}.`);
+  return Object.fromEntries(texts) as Record<keyof typeof REQUIRED, string>;
+}
+
+/** Parses `PATH=SERVICE`. A path may contain `=`, and a service's name may not. */
+function mountOf(text: string): Mount {
+  const equals = text.lastIndexOf('=');
+  if (equals === -1)
+    throw invalidSetting(
+      'svc.proxy.mounts',
+      text,
+      'mounts such as /cart=cart, with commas between',
+    );
+  return { path: text.slice(0, equals).replaceAll(/%2c/gi, ','), service: text.slice(equals + 1) };
+}
+
+/** Applies the rules of a descriptor to the settings that are parts of one. */
+function checkDescriptor(
+  name: string,
+  mounts: readonly Mount[],
+  { port, processPort, readinessPort, callingPort, callers }: ProxySection,
+): void {
+  const problems = descriptorProblems({
+    name,
+    image: 'image',
+    hosting: 'process',
+    protocol: WEB_PROTOCOL,
+    ...(port === 0 ? {} : { port }),
+    processPort,
+    mounts,
+    callers,
+  });
+  const others = [readinessPort, callingPort];
+  const lines = problems.map((problem) => `${settingOf(problem)}`);
+  if (others.includes(processPort) || (readinessPort > 0 && readinessPort === port))
+    lines.push('two of the ports svc.proxy.*-port are the same');
+  if (lines.length > 0) throw unusable(lines.join('; '));
+}
+
+/** Words a problem of the descriptor with the name of the setting: `svc.proxy.mounts/0/path is empty`. */
+function settingOf(problem: Problem): string {
+  const [field = '', ...rest] = problemLine(problem).split(/(?=[/ ])/);
+  const dotted = field === 'name' ? 'svc.name' : dottedName('proxy', field);
+  return [dotted, ...rest].join('');
+}
+
+function checkBaseDomain(baseDomain: string | undefined): void {
+  if (baseDomain !== undefined && !/^[a-z0-9.-]+(?::\d{1,5})?$/.test(baseDomain))
+    throw invalidSetting(
+      'svc.proxy.base-domain',
+      baseDomain,
+      'a domain in lower case, with a port if it is not 443',
+    );
+}
+
+function identityOf(
+  trustDomain: string,
+  gatewayId: string,
+): Pick<IdentitySettings, 'trustDomain' | 'gatewayId'> {
+  if (!isTrustDomain(trustDomain))
+    throw invalidSetting(
+      'svc.identity.trust-domain',
+      trustDomain,
+      'a trust domain such as example.org',
+    );
+  if (parseSpiffeId(gatewayId) === undefined)
+    throw invalidSetting(
+      'svc.identity.gateway-id',
+      gatewayId,
+      'a SPIFFE ID such as spiffe://example.org/ns/svc-platform/sa/gateway',
+    );
+  return { trustDomain, gatewayId };
+}
+
+function logFormatOf(reader: SettingsReader, stderrIsTerminal: boolean): 'text' | 'json' {
+  const format = reader.text('svc.log') ?? (stderrIsTerminal ? 'text' : 'json');
+  if (format !== 'text' && format !== 'json')
+    throw invalidSetting('svc.log', format, "'text' or 'json'");
+  return format;
+}
+
+function unusable(lines: string): SvcError {
+  return new SvcError('SVC_SETTING_INVALID', `The settings of the proxy cannot be used: ${lines}.`);
+}
