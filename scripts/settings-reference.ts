@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
+import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
 
@@ -23,25 +24,51 @@ const DECLARED_IN = {
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],
 } as const satisfies Record<keyof typeof SECTION_DEFAULTS, readonly [string, string]>;
 
-export function settingsReference(): string {
-  const sections = Object.entries(DECLARED_IN).map(([section, [file, title]]) => {
-    const documented = documentedKeys(readFileSync(join(root, file), 'utf8'));
-    const defaults: Readonly<Record<string, SettingValue>> =
-      SECTION_DEFAULTS[section as keyof typeof SECTION_DEFAULTS];
-    const ranges: Readonly<Record<string, readonly [number, number]>> =
-      SECTION_RANGES[section as keyof typeof SECTION_DEFAULTS];
-    const rows = Object.entries(defaults).map(([key, value]) => {
-      const text = documented.get(key);
-      if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
-      const range = rangeOf(value, ranges[key]);
-      // A name in backticks may be another setting of the section; the page shows its dotted name.
-      const words = text.replaceAll(/`(\w+)`/g, (word, other: string) =>
-        other in defaults ? `\`${dottedName(section, other)}\`` : word,
-      );
-      return `| \`${dottedName(section, key)}\` | ${shown(value)} | ${range} | ${words} |`;
-    });
-    return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+/** A section of the page. */
+interface Section {
+  readonly name: string;
+  /** Files whose interfaces document the settings. */
+  readonly files: readonly string[];
+  readonly title: string;
+  readonly defaults: Readonly<Record<string, SettingValue>>;
+  readonly ranges: Readonly<Record<string, readonly [number, number]>>;
+}
+
+const PROXY_SECTION: Section = {
+  name: 'proxy',
+  files: ['proxy/pod/proxy-section.ts', 'forward/forward-limits.ts'],
+  title: 'Proxy of a web-hosted service',
+  defaults: { ...PROXY_DEFAULTS },
+  ranges: PROXY_RANGES,
+};
+
+function sectionText({ name, files, title, defaults, ranges }: Section): string {
+  const documented = documentedKeys(
+    files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n'),
+  );
+  const rows = Object.entries(defaults).map(([key, value]) => {
+    const text = documented.get(key);
+    if (text === undefined) throw new Error(`${files[0]}: '${key}' has no docstring of its own`);
+    const range = rangeOf(value, ranges[key]);
+    // A name in backticks may be another setting of the section; the page shows its dotted name.
+    const words = text.replaceAll(/`(\w+)`/g, (word, other: string) =>
+      other in defaults ? `\`${dottedName(name, other)}\`` : word,
+    );
+    return `| \`${dottedName(name, key)}\` | ${shown(value)} | ${range} | ${words} |`;
   });
+  return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+export function settingsReference(): string {
+  const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
+    sectionText({
+      name,
+      files: [file],
+      title,
+      defaults: SECTION_DEFAULTS[name as keyof typeof SECTION_DEFAULTS],
+      ranges: SECTION_RANGES[name as keyof typeof SECTION_DEFAULTS],
+    }),
+  );
   return `# Settings
 
 Every setting has a dotted name. You can set it in two ways; a flag takes precedence over the environment:
@@ -80,7 +107,17 @@ journal is in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many s
 may use cores. Without an [identity](identity.md) every caller counts as \`internet\`, also on loopback. A route with the access rule
 \`local\` admits nobody.
 
-${sections.join('\n')}`;
+\`svc proxy\`, the [proxy of a web-hosted service](proxy.md), has the settings of [its section](#proxy-of-a-web-hosted-service), \`svc.name\`,
+\`svc.project\`, \`svc.identity.*\`, \`svc.log\`, \`svc.log.*\`, and these:
+
+| Setting | Default | What it is |
+|---|---|---|
+| \`svc.proxy.host\` | 0.0.0.0 | address of the port for requests and of the readiness port |
+| \`svc.proxy.base-domain\` | none | domain of the hostnames that the platform derives; without it, requests of the internet get no \`X-Forwarded-*\` |
+| \`svc.proxy.services-file\` | none | JSON file in which services are found instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
+
+${sections.join('\n')}
+${sectionText(PROXY_SECTION)}`;
 }
 
 /** Returns the range of a setting; every number and every list has one. */

@@ -38,10 +38,9 @@ Ends at SIGTERM, once the requests in flight are answered.`,
     },
     set: SERVICE_OPTIONS.set,
   },
-  notes: `It needs certificates, in /etc/svc/identity or in the folder that svc.identity.dir names, and the
-settings svc.identity.trust-domain and svc.identity.gateway-id. Every setting can also be given by
-the environment: svc.proxy.mounts is SVC_PROXY_MOUNTS. For a developer's machine: svc web.`,
-  examples: ['svc proxy --name shop --project web --set svc.proxy.mounts=/cart=cart'],
+  notes: `It needs certificates and the settings svc.identity.* (docs/reference/identity.md). Every setting can
+also be given by the environment: svc.proxy.mounts is SVC_PROXY_MOUNTS.`,
+  examples: ['svc proxy --name web --project shop --set svc.proxy.mounts=/cart=cart'],
 };
 
 export const proxy: Command = {

@@ -4,6 +4,11 @@ import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
+  IDENTITY_NAMES,
+  type IdentitySettings,
+  readIdentity,
+} from '@svc/identity/identity-settings';
+import {
   invalidSetting,
   readAssignments,
   type SectionDefaults,
@@ -14,7 +19,6 @@ import {
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
-import { IDENTITY_NAMES, type IdentitySettings, readIdentity } from './identity-settings.ts';
 
 /** Default paths of a deployed instance's module and journal. */
 const DEPLOYED_MODULE = '/service/module.wasm';
@@ -126,7 +130,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     port: reader.port('svc.http.port', 9000),
     logFormat: logFormat(reader, stderrIsTerminal && !deployed),
     http: reader.boolean('svc.http.enabled', true),
-    identity: readIdentity(reader, { deployed, name }),
+    identity: identityOf(reader, name, deployed),
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
       port: reader.port('svc.management.port', MANAGEMENT_PORT),
@@ -144,6 +148,20 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     ignoreComponents: reader.text('svc.ignore-components')?.split(',') ?? [],
     sections: reader.sections(sections, ranges),
   };
+}
+
+/** Throws SVC_SETTING_INVALID if a service that is not deployed has an identity. */
+function identityOf(
+  reader: SettingsReader,
+  name: string,
+  deployed: boolean,
+): IdentitySettings | undefined {
+  const identity = readIdentity(reader, name);
+  if (identity === undefined || deployed) return identity;
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    `${IDENTITY_NAMES[0]} is for deployed services: add --deployed, or leave out ${IDENTITY_NAMES.join(', ')}.`,
+  );
 }
 
 function serviceName(reader: SettingsReader, moduleFile: string): string {

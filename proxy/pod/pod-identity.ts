@@ -5,16 +5,19 @@ import { SERVICE_PROTOCOLS, tlsPeer } from '@svc/forward/tls-peer';
 import type { ServerConnections, ServerExchange } from '@svc/http1';
 import { CertificateFolder } from '@svc/identity/certificate-folder';
 import { ClientTls } from '@svc/identity/client-tls';
-import { CONNECTION_AGE, connectionTerm } from '@svc/identity/connection-age';
+import {
+  CONNECTION_AGE,
+  type ConnectionAgeLimits,
+  connectionTerm,
+} from '@svc/identity/connection-age';
 import { ServerTls } from '@svc/identity/server-tls';
-import { serviceId } from '@svc/identity/spiffe-id';
 import type { Log } from '@svc/kit/log';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { ProxySettings } from './proxy-settings.ts';
 
 export class PodIdentity {
   readonly #certificates: CertificateFolder;
-  readonly #ageMs: number;
+  readonly #age: ConnectionAgeLimits;
   readonly #server: ServerTls;
   readonly #log: Log;
   /** Connections whose certificate names no caller, which was logged. */
@@ -28,21 +31,21 @@ export class PodIdentity {
     log: Log,
   ) {
     this.#certificates = certificates;
-    this.#ageMs = section.connectionAgeMs;
+    this.#age = { ...CONNECTION_AGE, ageMs: section.connectionAgeMs };
     this.#log = log;
     this.#server = new ServerTls(certificates, {
-      rules: identity,
+      rules: identity.rules,
       protocols: SERVICE_PROTOCOLS,
       handshakeTimeoutMs: section.handshakeTimeoutMs,
+      age: this.#age,
     });
     this.client = new ClientTls(certificates, section.connectTimeoutMs);
   }
 
   /** Rejects with SVC_CERTIFICATE_MISSING and SVC_CERTIFICATE_UNUSABLE. */
   static async open(settings: ProxySettings, log: Log): Promise<PodIdentity> {
-    const { identity, project, service } = settings;
-    const ownId = serviceId(identity.trustDomain, { project, service });
-    const certificates = await CertificateFolder.open(identity.folder, { ownId, log });
+    const { folder, ownId } = settings.identity;
+    const certificates = await CertificateFolder.open(folder, { ownId, log });
     return new PodIdentity(certificates, settings, log);
   }
 
@@ -63,17 +66,15 @@ export class PodIdentity {
    * began. `onAuthorityRemoved` is called when that happens.
    */
   watch(server: Server, connections: ServerConnections, onAuthorityRemoved: () => void): void {
-    const isOlder = (socket: object, generation: number): boolean =>
-      this.#server.peerOf(socket as TLSSocket).generation < generation;
-    this.#certificates.onGeneration(({ number, authorityRemovedIn }) => {
-      if (authorityRemovedIn !== number) return;
-      connections.retire(({ socket }) => isOlder(socket, authorityRemovedIn));
+    const hasToClose = (socket: object): boolean => this.#server.hasToClose(socket as TLSSocket);
+    this.#certificates.onGeneration(({ authoritiesRemoved }) => {
+      if (authoritiesRemoved === 0) return;
+      connections.retire(({ socket }) => hasToClose(socket));
       onAuthorityRemoved();
     });
     // The authority was removed during the handshake.
     server.on('secureConnection', (accepted) => {
-      if (isOlder(accepted, this.#certificates.current.authorityRemovedIn))
-        connections.retire(({ socket }) => socket === accepted);
+      if (hasToClose(accepted)) connections.retire(({ socket }) => socket === accepted);
     });
   }
 
@@ -93,8 +94,7 @@ export class PodIdentity {
 
   /** Returns an age at which a connection closes after its current response. */
   lifetimeMs(): number {
-    const limits = { ageMs: this.#ageMs, spread: CONNECTION_AGE.spread };
-    return connectionTerm(0, 0, Math.random(), limits).closesAtMs;
+    return connectionTerm(0, 0, Math.random(), this.#age).closesAtMs;
   }
 
   close(): void {

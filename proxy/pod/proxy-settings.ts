@@ -3,12 +3,15 @@
 import {
   descriptorProblems,
   problemLine,
-  projectProblem,
   type Mount,
   type Problem,
   WEB_PROTOCOL,
 } from '@svc/client';
-import { isTrustDomain, parseSpiffeId } from '@svc/identity/spiffe-id';
+import {
+  IDENTITY_NAMES,
+  type IdentitySettings,
+  readIdentity,
+} from '@svc/identity/identity-settings';
 import {
   invalidSetting,
   readAssignments,
@@ -16,7 +19,7 @@ import {
   type SectionRanges,
   SettingsReader,
 } from '@svc/kit/settings-reader';
-import { dottedName, variableName } from '@svc/kit/setting-name';
+import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
 import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE, type LogLimits } from '@svc/kit/log-limits';
 import { resolve } from 'node:path';
@@ -24,9 +27,9 @@ import { parseArgs } from 'node:util';
 import { PROXY_DEFAULTS, PROXY_RANGES, type ProxySection } from './proxy-section.ts';
 
 export interface ProxySettings {
-  /** Name of the service beside which the proxy runs, and its project. */
+  /** Name of the service beside which the proxy runs. */
   readonly service: string;
-  readonly project: string;
+  readonly identity: IdentitySettings;
   /** Address of the service port and of the readiness port. */
   readonly host: string;
   readonly mounts: readonly Mount[];
@@ -34,18 +37,9 @@ export interface ProxySettings {
   readonly baseDomain: string | undefined;
   /** Absolute path of the file in which services are found; undefined: they are found by DNS. */
   readonly servicesFile: string | undefined;
-  readonly identity: IdentitySettings;
   readonly logFormat: 'text' | 'json';
   readonly log: LogLimits;
   readonly section: ProxySection;
-}
-
-export interface IdentitySettings {
-  /** Absolute path of the folder with tls.crt, tls.key and ca.crt. */
-  readonly folder: string;
-  readonly trustDomain: string;
-  /** SPIFFE ID of the gateway. */
-  readonly gatewayId: string;
 }
 
 /** Arguments and environment of the process. */
@@ -65,22 +59,14 @@ const FLAGS = {
 /** The options of `svc proxy`. */
 export const PROXY_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 'set'];
 
-/** Settings without which the proxy does not start. */
-const REQUIRED = {
-  'svc.name': 'the name of the service',
-  'svc.project': 'the id of its project',
-  'svc.identity.trust-domain': 'the trust domain of the installation',
-  'svc.identity.gateway-id': 'the SPIFFE ID of its gateway',
-} as const;
 const PLAIN_NAMES: readonly string[] = [
-  ...Object.keys(REQUIRED),
+  ...IDENTITY_NAMES,
+  'svc.name',
   'svc.log',
-  'svc.identity.dir',
   'svc.proxy.host',
   'svc.proxy.base-domain',
   'svc.proxy.services-file',
 ];
-export const IDENTITY_FOLDER = '/etc/svc/identity';
 
 export const PROXY_SECTIONS = { proxy: { ...PROXY_DEFAULTS }, log: { ...LOG_LIMITS_DEFAULT } };
 export const PROXY_SECTION_RANGES: SectionRanges<typeof PROXY_SECTIONS> = {
@@ -93,25 +79,19 @@ export function readProxySettings({ args, env, stderrIsTerminal }: ProxyInputs):
   const reader = new SettingsReader(readFlags(args), env);
   reader.checkNames(new Set([...PLAIN_NAMES, ...sectionNames(PROXY_SECTIONS)]));
   const sections = reader.sections(PROXY_SECTIONS, PROXY_SECTION_RANGES);
-  const given = requiredTexts(reader);
   const baseDomain = reader.text('svc.proxy.base-domain');
   const servicesFile = reader.text('svc.proxy.services-file');
   const mounts = sections.proxy.mounts.map(mountOf);
-  checkDescriptor(given['svc.name'], mounts, sections.proxy);
-  const ofProject = projectProblem(given['svc.project']);
-  if (ofProject !== undefined) throw unusable(`svc.project ${ofProject}`);
+  const { service, identity } = whoOf(reader);
+  checkDescriptor(service, mounts, sections.proxy);
   checkBaseDomain(baseDomain);
   return {
-    service: given['svc.name'],
-    project: given['svc.project'],
+    service,
+    identity,
     host: reader.text('svc.proxy.host') ?? '0.0.0.0',
     mounts,
     baseDomain,
     servicesFile: servicesFile === undefined ? undefined : resolve(servicesFile),
-    identity: {
-      folder: resolve(reader.text('svc.identity.dir') ?? IDENTITY_FOLDER),
-      ...identityOf(given['svc.identity.trust-domain'], given['svc.identity.gateway-id']),
-    },
     logFormat: logFormatOf(reader, stderrIsTerminal),
     log: sections.log,
     section: sections.proxy,
@@ -135,18 +115,16 @@ function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
   }
 }
 
-/** Throws SVC_SETTING_INVALID with all that are missing. */
-function requiredTexts(reader: SettingsReader): Readonly<Record<keyof typeof REQUIRED, string>> {
-  const texts = Object.keys(REQUIRED).map((dotted) => [dotted, reader.text(dotted)] as const);
-  const missing = texts
-    .filter(([, text]) => text === undefined)
-    .map(
-      ([dotted]) =>
-        `${dotted} (environment: ${variableName(dotted)}), ${REQUIRED[dotted as keyof typeof REQUIRED]}`,
-    );
-  if (missing.length > 0)
-    throw new SvcError('SVC_SETTING_INVALID', `The proxy needs ${missing.join('; ')}.`);
-  return Object.fromEntries(texts) as Record<keyof typeof REQUIRED, string>;
+/** Reads the name of the service and its identity. Throws SVC_SETTING_INVALID if one is missing. */
+function whoOf(reader: SettingsReader): Pick<ProxySettings, 'service' | 'identity'> {
+  const service = reader.text('svc.name');
+  const identity = service === undefined ? undefined : readIdentity(reader, service);
+  if (service !== undefined && identity !== undefined) return { service, identity };
+  const missing = [...(service === undefined ? ['svc.name'] : []), ...IDENTITY_NAMES];
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    `The proxy needs the settings ${missing.join(', ')}: by its certificate it proves who it is, and it admits nobody without one. docs/reference/identity.md explains them.`,
+  );
 }
 
 /** Parses `PATH=SERVICE`. A path may contain `=`, and a service's name may not. */
@@ -198,25 +176,6 @@ function checkBaseDomain(baseDomain: string | undefined): void {
       baseDomain,
       'a domain in lower case, with a port if it is not 443',
     );
-}
-
-function identityOf(
-  trustDomain: string,
-  gatewayId: string,
-): Pick<IdentitySettings, 'trustDomain' | 'gatewayId'> {
-  if (!isTrustDomain(trustDomain))
-    throw invalidSetting(
-      'svc.identity.trust-domain',
-      trustDomain,
-      'a trust domain such as example.org',
-    );
-  if (parseSpiffeId(gatewayId) === undefined)
-    throw invalidSetting(
-      'svc.identity.gateway-id',
-      gatewayId,
-      'a SPIFFE ID such as spiffe://example.org/ns/svc-platform/sa/gateway',
-    );
-  return { trustDomain, gatewayId };
 }
 
 function logFormatOf(reader: SettingsReader, stderrIsTerminal: boolean): 'text' | 'json' {

@@ -104,7 +104,8 @@ export class RunningProxy {
   }
 
   #openServices(identity: PodIdentity): ServiceTargets {
-    const { identity: rules, project, section } = this.#settings;
+    const { section } = this.#settings;
+    const { project, rules } = this.#settings.identity;
     const services = new ServiceTargets({
       finder: this.#openFinder(),
       connector: new MutualTlsConnector(identity.client, rules.trustDomain),
@@ -124,7 +125,8 @@ export class RunningProxy {
   }
 
   #openFinder(): ServiceFinder {
-    const { servicesFile, project } = this.#settings;
+    const { servicesFile, identity } = this.#settings;
+    const { project } = identity;
     if (servicesFile !== undefined)
       return new FileFinder({
         file: servicesFile,
@@ -153,7 +155,8 @@ export class RunningProxy {
   }
 
   async #openServicePort(identity: PodIdentity, services: ServiceTargets): Promise<PodListener> {
-    const { section, host, mounts, service, project, baseDomain } = this.#settings;
+    const { section, host, mounts, service, baseDomain } = this.#settings;
+    const { project } = this.#settings.identity;
     const process = new ProcessTarget({
       address: { host: LOOPBACK, port: section.processPort },
       limits: section,

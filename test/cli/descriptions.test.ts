@@ -2,11 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
+import { proxy } from '../../cli/commands/proxy.ts';
 import { run } from '../../cli/commands/run.ts';
 import type { CommandDescription } from '../../cli/description.ts';
 import { helpOf } from '../../cli/help.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { readSettings, RUN_OPTIONS } from '../../host/service/settings.ts';
+import { PROXY_DEFAULTS } from '../../proxy/pod/proxy-section.ts';
+import { PROXY_OPTIONS } from '../../proxy/pod/proxy-settings.ts';
 
 const descriptions = (await loadAllCommands()).map(({ description }) => description);
 
@@ -55,4 +58,11 @@ describe('the options of svc run', () => {
     expect(port!.default).toBe(String(settings.port));
     expect(host!.default).toBe(settings.host);
   });
+});
+
+test('the options of svc proxy are those that the proxy reads, with its defaults', () => {
+  const { options } = proxy.description;
+  expect(Object.keys(options).toSorted()).toEqual(PROXY_OPTIONS.toSorted());
+  expect(options['port']!.default).toBe(String(PROXY_DEFAULTS.port));
+  expect(options['process-port']!.default).toBe(String(PROXY_DEFAULTS.processPort));
 });

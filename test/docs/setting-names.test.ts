@@ -8,6 +8,7 @@ import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
+import { readProxySettings } from '../../proxy/pod/proxy-settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const REFERENCE = join('docs', 'reference', 'settings.md');
@@ -31,9 +32,21 @@ const isGroup = (name: string) => [...listed].some((other) => other.startsWith(`
 
 /** A value that no setting takes is SVC_SETTING_INVALID; a name that there is not, SVC_USAGE. */
 function isSetting(name: string): boolean {
+  const inputs = { args: ['--set', `${name}=`], env: {}, stderrIsTerminal: false };
+  return (
+    takes(() =>
+      readSettings(
+        { ...inputs, args: [...inputs.args, 'a.wasm'] },
+        SECTION_DEFAULTS,
+        SECTION_RANGES,
+      ),
+    ) || takes(() => readProxySettings(inputs))
+  );
+}
+
+function takes(read: () => unknown): boolean {
   try {
-    const args = ['--set', `${name}=`, 'a.wasm'];
-    readSettings({ args, env: {}, stderrIsTerminal: false }, SECTION_DEFAULTS, SECTION_RANGES);
+    read();
     return true;
   } catch (error) {
     return error instanceof SvcError && error.code === 'SVC_SETTING_INVALID';

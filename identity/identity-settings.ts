@@ -1,8 +1,8 @@
-// IdentitySettings: with them a deployed service listens with mutual TLS. They are set together or not at all, because a part
+// IdentitySettings: the settings svc.identity.* and svc.project, with which a program listens with mutual TLS. They are set together or not at all, because a part
 // of them would leave open who a caller is.
 import { isProjectId, isServiceName } from '@svc/client';
-import type { CallerRules } from '@svc/identity/caller';
-import { isTrustDomain, parseSpiffeId, serviceId } from '@svc/identity/spiffe-id';
+import type { CallerRules } from './caller.ts';
+import { isTrustDomain, parseSpiffeId, serviceId } from './spiffe-id.ts';
 import { invalidSetting, type SettingsReader } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import { resolve } from 'node:path';
@@ -23,11 +23,8 @@ const GATEWAY = 'svc.identity.gateway';
 const PROJECT = 'svc.project';
 export const IDENTITY_NAMES: readonly string[] = [FOLDER, TRUST_DOMAIN, GATEWAY, PROJECT];
 
-/** Reads the settings; undefined if none is set. Throws SVC_SETTING_INVALID. */
-export function readIdentity(
-  reader: SettingsReader,
-  { deployed, name }: { readonly deployed: boolean; readonly name: string },
-): IdentitySettings | undefined {
+/** Reads the settings of the service with the name; undefined if none is set. Throws SVC_SETTING_INVALID. */
+export function readIdentity(reader: SettingsReader, name: string): IdentitySettings | undefined {
   const values = IDENTITY_NAMES.map((dotted) => reader.text(dotted));
   if (values.every((value) => value === undefined)) return undefined;
   const missing = IDENTITY_NAMES.filter((_dotted, index) => values[index] === undefined);
@@ -35,11 +32,6 @@ export function readIdentity(
     throw new SvcError(
       'SVC_SETTING_INVALID',
       `${missing.join(' and ')} must be set as well: ${IDENTITY_NAMES.join(', ')} are set together. docs/reference/identity.md explains them.`,
-    );
-  if (!deployed)
-    throw new SvcError(
-      'SVC_SETTING_INVALID',
-      `${FOLDER} is for deployed services: add --deployed, or leave out ${IDENTITY_NAMES.join(', ')}.`,
     );
   const [folder, trustDomain, gatewayId, project] = values as [string, string, string, string];
   if (!isTrustDomain(trustDomain))
