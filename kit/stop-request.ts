@@ -14,7 +14,7 @@ type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 interface StopSignals {
   readonly signals?: readonly StopSignal[];
-  /** Time in milliseconds in which a signal counts as the same one. */
+  /** Time in milliseconds in which a signal counts as the same one; 0: it always counts as another one. */
   readonly passedOnMs?: number;
 }
 
@@ -41,16 +41,18 @@ export async function stopRequest(
 
 function listen(signal: StopSignal, passedOnMs: number, report: () => void): void {
   let isReported = false;
+  const leaveToNode = (): void => {
+    // Process 1 ignores a signal without a listener.
+    if (process.pid === 1)
+      process.once(signal, () => process.exit(128 + constants.signals[signal]));
+    process.off(signal, onSignal);
+  };
   const onSignal = (): void => {
     if (isReported) return;
     isReported = true;
     report();
-    setTimeout(() => {
-      // Process 1 ignores a signal without a listener.
-      if (process.pid === 1)
-        process.once(signal, () => process.exit(128 + constants.signals[signal]));
-      process.off(signal, onSignal);
-    }, passedOnMs).unref();
+    if (passedOnMs === 0) leaveToNode();
+    else setTimeout(leaveToNode, passedOnMs).unref();
   };
   process.on(signal, onSignal);
 }

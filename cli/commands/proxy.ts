@@ -38,8 +38,8 @@ Ends at SIGTERM, once the requests in flight are answered.`,
     },
     set: SERVICE_OPTIONS.set,
   },
-  notes: `It needs certificates and the settings svc.identity.* (docs/reference/identity.md). Every setting can
-also be given by the environment: svc.proxy.mounts is SVC_PROXY_MOUNTS.`,
+  notes: `It needs certificates and the settings svc.identity.* (docs/reference/identity.md). Every
+setting can also be given by the environment: svc.proxy.mounts is SVC_PROXY_MOUNTS.`,
   examples: ['svc proxy --name web --project shop --set svc.proxy.mounts=/cart=cart'],
 };
 

@@ -156,7 +156,7 @@ function checkDescriptor(
     callers,
   });
   const others = [readinessPort, callingPort];
-  const lines = problems.map((problem) => `${settingOf(problem)}`);
+  const lines = problems.map(settingOf);
   if (others.includes(processPort) || (readinessPort > 0 && readinessPort === port))
     lines.push('two of the ports svc.proxy.*-port are the same');
   if (lines.length > 0) throw unusable(lines.join('; '));

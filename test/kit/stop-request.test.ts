@@ -34,6 +34,13 @@ test.each(SIGNALS)(
   },
 );
 
+test('a signal that is never passed on is left to Node at once', async () => {
+  const told = stopRequest(undefined, { passedOnMs: 0 });
+  process.emit('SIGTERM', 'SIGTERM');
+  expect(await told).toBe('SIGTERM');
+  expect(isHeard('SIGTERM')).toBe(false);
+});
+
 test('a second signal does not end the process, and is not reported', async () => {
   const told = stopRequest(undefined);
   process.emit('SIGINT', 'SIGINT');
