@@ -17,8 +17,8 @@ export const verify = command(
     about: `Folds the events of entities with a module in several ways that have to come to the same state: in
 fresh and in used instances, in batches of other sizes, beside other entities, on from snapshots.
 A fold that depends on anything else is named. A program is judged in the same ways with --program.
-With --data it also folds the views of a module, with the entities in other orders, and compares the
-rows with each other and with those that the service has.
+With --data it also folds the views, with the entities in other orders, and compares the rows with
+each other and with those that the service has.
 It judges a module; svc journal verify judges a journal.`,
     words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {

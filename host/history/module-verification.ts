@@ -94,6 +94,8 @@ function judged(
     return { entity, eventCount, findings, failure: undefined };
   } catch (failure) {
     if (!(failure instanceof SvcError)) throw failure;
+    // No entity of the program can be folded any more.
+    if (failure.code === 'SVC_PROGRAM_INVALID') throw failure;
     return { entity, eventCount, findings: [], failure };
   }
 }

@@ -74,7 +74,7 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
         findings.merge(finding);
     }
     await findStrandedWork({ dir, now: now.descriptor, before: declared, findings, signal });
-    const views = foldedViews(now);
+    const views = (now.descriptor.views ?? []).map(({ id }) => id);
     const events = components.reduce((sum, { events: count }) => sum + count, 0);
     const total = events * (1 + views.length);
     const counts = { entities: 0, records: 0 };
@@ -113,11 +113,6 @@ function descriptorIn(dir: string): ModuleDescriptor | undefined {
   const text = lastDescriptor(dir);
   const parsed = text === undefined ? undefined : parseModuleDescriptor(text);
   return parsed?.ok === true ? parsed.descriptor : undefined;
-}
-
-/** Returns the ids of the views that are folded. A tool does not fold the views of a program. */
-function foldedViews({ kind, descriptor }: GuestSource): readonly string[] {
-  return kind === 'wasm' ? (descriptor.views ?? []).map(({ id }) => id) : [];
 }
 
 /**

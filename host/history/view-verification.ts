@@ -74,14 +74,13 @@ const ORDERS: readonly EntityDirection[] = ['first-to-last', 'last-to-first'];
 const NOTHING = 'nothing';
 
 /**
- * Checks one view after the other. The views of a program are not folded, and not yielded. Throws SVC_MODULE_START_FAILED,
- * SVC_JOURNAL_… and SVC_DATA_UNUSABLE.
+ * Checks one view after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_JOURNAL_… and
+ * SVC_DATA_UNUSABLE.
  */
 export async function* verifyViews(
   question: ViewVerificationQuestion,
 ): AsyncGenerator<VerifiedView, void> {
   const { source, settings } = question;
-  if (source.kind !== 'wasm') return;
   const start = await guestStarter(source, settings);
   const { descriptor, fingerprint } = source;
   const views = declaredViews(descriptor, fingerprint);
@@ -122,6 +121,8 @@ class ViewVerification {
       return { view: id, findings: await this.#findings(), failure: undefined };
     } catch (failure) {
       if (!(failure instanceof SvcError)) throw failure;
+      // No view of the program can be folded any more.
+      if (failure.code === 'SVC_PROGRAM_INVALID') throw failure;
       return { view: id, findings: [], failure };
     } finally {
       this.#rows.close();

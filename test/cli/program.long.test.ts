@@ -87,6 +87,16 @@ describe('svc upgrade-check with a program', () => {
     });
   });
 
+  test('finds rows that come out otherwise', async () => {
+    const before = flags.withView('last', 'put({ flags: [entityId] })');
+    const now = flags.withView('none', 'put({ flags: [] })');
+    const { stdout } = await check(now, '--from-program', before);
+    expect(stdout).toMatch(
+      /^view-rows-differ {2}all\n[^]* all: flags\[0\] was "cart" and is nothing\n/m,
+    );
+    expect(await check(now, '--from-program', now)).toMatchObject({ code: 0 });
+  });
+
   test('finds a state that comes out otherwise, where both programs are given', async () => {
     const doubled = flags.changed('doubled', 'percentage: event.percentage,', 'percentage: 2,');
     const { stdout } = await check(doubled, ...fromProgram);

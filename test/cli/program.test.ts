@@ -84,6 +84,22 @@ describe('svc verify with a program', () => {
   });
 });
 
+describe('svc verify with the views of a program', () => {
+  test('finds rows that depend on the order between entities', async () => {
+    const added = 'put({ flags: [...(row?.flags ?? []), entityId] })';
+    const program = flags.withView('arrivals', added);
+    const { code, stdout, stderr } = await svc('verify', '--program', program, '--data', 'data');
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      'entity-order  view all: 1 row is different when the same events are folded in another order between entities\n' +
+        '  all, flags[0]: "search", and "cart"\n2 entities, 4 events, 1 view\n',
+    );
+    expect(stderr).toMatch(
+      /^svc: The folds of src\/arrivals\.ts depend on .*\[SVC_FOLD_IMPURE\]\n$/,
+    );
+  });
+});
+
 describe('svc upgrade-check with a program', () => {
   const fromProgram = ['--from-program', 'src/components.ts'];
 

@@ -52,6 +52,22 @@ export class FlagsJournal {
     return `src/${name}.ts`;
   }
 
+  /** Writes a program of the flag and a view of all flags with this code, and gives the file that exports them. */
+  withView(name: string, fold: string): string {
+    const text = `import { defineView } from '@svc/host';
+import { Type } from 'typebox';
+import { flag } from './flag.ts';
+const all = defineView({
+  id: 'all',
+  version: '1',
+  row: Type.Object({ flags: Type.Array(Type.String()) }),
+  from: [{ entity: flag, keys: () => ['all'], fold: (row, _event, { put, entityId }) => ${fold} }],
+});
+export const components = { entities: [flag], views: [all] };`;
+    writeFileSync(join(this.folder, 'src', `${name}.ts`), text);
+    return `src/${name}.ts`;
+  }
+
   async #change(url: string, name: string, percentage: number): Promise<void> {
     const response = await fetch(`${url}/flags/${name}`, {
       method: 'PUT',

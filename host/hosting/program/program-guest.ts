@@ -1,7 +1,7 @@
-// ProgramGuest runs the entities of a program for tools: each call goes to a thread that has loaded the program's file,
-// and is answered synchronously. A thread that has ended during a call is replaced when the next entity is opened,
-// until THREADS_MAX threads were started: code that does not return would cost each further entity the time limit of a
-// call.
+// ProgramGuest runs the entities and views of a program for tools: each call goes to a thread that has loaded the
+// program's file, and is answered synchronously. A thread that has ended during a call is replaced when the next entity is
+// opened or the next view is called, until THREADS_MAX threads were started: code that does not return would cost each
+// further entity and view the time limit of a call.
 import { SvcError } from '@svc/kit/svc-error';
 import type { Guest, GuestEntity } from '../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
@@ -10,6 +10,7 @@ import { GuestFault } from '../../model/guest-fault.ts';
 import type { ProgramSource } from '../guest-source.ts';
 import type { EntityCall } from './program-messages.ts';
 import { PROGRAM_LIMITS_DEFAULT, type ProgramLimits, ProgramThread } from './program-thread.ts';
+import { ProgramViews } from './program-views.ts';
 
 const THREADS_MAX = 4;
 
@@ -43,8 +44,8 @@ class ProgramThreads {
     if (this.#started === THREADS_MAX)
       throw new SvcError(
         'SVC_PROGRAM_INVALID',
-        `${file}: Its entities have ended the thread in which they run ${THREADS_MAX} times, by computing for too long ` +
-          'or by ending the process. Let apply and the handlers return.',
+        `${file}: Its code has ended the thread in which it runs ${THREADS_MAX} times, by computing for too long or by ` +
+          'ending the process. Let apply, the handlers and the folds of views return.',
       );
     this.#started += 1;
     const thread = new ProgramThread(file, this.#limits);
@@ -61,6 +62,7 @@ class ProgramThreads {
 }
 
 function programGuest({ descriptor }: ProgramSource, threads: ProgramThreads): Guest {
+  const hasViews = (descriptor.views ?? []).length > 0;
   return {
     descriptor,
     entities: {
@@ -71,6 +73,7 @@ function programGuest({ descriptor }: ProgramSource, threads: ProgramThreads): G
         throw new GuestFault('trap', 'A program that a tool has loaded serves no requests.');
       },
     },
+    views: hasViews ? new ProgramViews(() => threads.running()) : undefined,
     // The entities are closed one by one, and other guests may use the thread.
     close() {},
   };
@@ -123,7 +126,8 @@ class ProgramEntity implements GuestEntity {
 
   #call(call: EntityCall, what: string): unknown {
     try {
-      return this.#thread.call(this.#entityNo, call, `${what} of component '${this.#component}'`);
+      const entityNo = this.#entityNo;
+      return this.#thread.call({ entityNo, call }, `${what} of component '${this.#component}'`);
     } catch (error) {
       this.#isLost = true;
       throw error;

@@ -5,8 +5,9 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { MessagePort } from 'node:worker_threads';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { CallContext } from '../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import type { EntityEvent, EntityRef, StoredEvent } from '../../model/entity.ts';
 import type { FaultCause } from '../../model/guest-fault.ts';
+import type { KeyedEvent, RowState } from '../../model/view.ts';
 
 /** Values of the signal. `ended`: the thread ends, and answers no further call. */
 export const SIGNAL = { waiting: 0, answered: 1, ended: 2 } as const;
@@ -34,11 +35,24 @@ export type EntityCall =
   | { readonly kind: 'reply'; readonly context: CallContext; readonly name: string }
   | { readonly kind: 'snapshot' };
 
-/** `entityNo`: number that the tool chooses for an entity when it opens the entity. `close` has no answer. */
-export interface ToProgram {
-  readonly entityNo: number;
-  readonly call: EntityCall | { readonly kind: 'close' };
-}
+/** A call of a view, as of GuestViews. The thread answers each call. */
+export type ViewCall =
+  | { readonly kind: 'keys'; readonly events: readonly EntityEvent[] }
+  | {
+      readonly kind: 'fold';
+      readonly rows: readonly RowState[];
+      readonly events: readonly KeyedEvent[];
+    };
+
+/** A call that has an answer. `entityNo`: number that the tool chooses for an entity when it opens the entity. */
+export type ProgramCall =
+  | { readonly entityNo: number; readonly call: EntityCall }
+  | { readonly view: string; readonly call: ViewCall };
+
+/** `close` has no answer. */
+export type ToProgram =
+  | ProgramCall
+  | { readonly entityNo: number; readonly call: { readonly kind: 'close' } };
 
 export interface LoadedProgram {
   readonly descriptor: ModuleDescriptor;

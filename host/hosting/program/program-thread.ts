@@ -1,5 +1,5 @@
-// ProgramThread is a thread that has loaded a program's file and runs its entities (program-worker.ts), as the tool
-// that started it sees it. The tool's thread blocks until each answer, as it does while a module computes in it.
+// ProgramThread is a thread that has loaded a program's file and runs its entities and views (program-worker.ts), as the
+// tool that started it sees it. The tool's thread blocks until each answer, as it does while a module computes in it.
 //
 // Invariants
 // P1  Nothing that the program does keeps the tool waiting for longer than the limits, or ends the tool's process: not
@@ -10,9 +10,9 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { SvcError } from '@svc/kit/svc-error';
 import { GuestFault } from '../../model/guest-fault.ts';
 import {
-  type EntityCall,
   type FromProgram,
   type LoadedProgram,
+  type ProgramCall,
   type ProgramWork,
   SIGNAL,
   type ToProgram,
@@ -21,7 +21,7 @@ import {
 export interface ProgramLimits {
   /** Milliseconds for importing the file and everything that it imports. */
   readonly loadTimeoutMs: number;
-  /** Milliseconds for one call of an entity: a handler, or a batch of at most 512 events. */
+  /** Milliseconds for one call: a handler, or a batch of at most 512 events of an entity or of a view. */
   readonly callTimeoutMs: number;
   /** Mebibytes of memory for the program's values. */
   readonly memoryMib: number;
@@ -85,10 +85,10 @@ export class ProgramThread {
     throw new SvcError('SVC_PROGRAM_INVALID', `${this.#file}: ${problem} ${REMEDY}`);
   }
 
-  /** Sends a call to the entity and returns its result. `what`: subject of a fault's message. Throws GuestFault. */
-  call(entityNo: number, call: EntityCall, what: string): unknown {
+  /** Sends a call to the thread and returns its result. `what`: subject of a fault's message. Throws GuestFault. */
+  call(call: ProgramCall, what: string): unknown {
     const { callTimeoutMs } = this.#limits;
-    this.send({ entityNo, call });
+    this.send(call);
     const answer = this.#answer(callTimeoutMs);
     if (answer?.kind === 'value') return answer.value;
     if (answer?.kind === 'fault') {

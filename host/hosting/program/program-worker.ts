@@ -1,5 +1,5 @@
 // ProgramWorker is what the thread of a program runs (program-thread.ts): it loads the program's file, describes the
-// components that the file exports, and then answers the calls of their entities.
+// components that the file exports, and then answers the calls of their entities and views.
 import assert from 'node:assert/strict';
 import { workerData } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
@@ -15,6 +15,7 @@ import {
   type ProgramWork,
   SIGNAL,
   type ToProgram,
+  type ViewCall,
 } from './program-messages.ts';
 import { printOnStderr } from './program-output.ts';
 import { lineOf, thrownLine } from './thrown-line.ts';
@@ -74,16 +75,25 @@ async function load(): Promise<void> {
   send({ kind: 'loaded', descriptor, fingerprint: programFingerprint(guest) }, SIGNAL.answered);
 }
 
-function onMessage(guest: Guest, { entityNo, call }: ToProgram): void {
+function onMessage(guest: Guest, message: ToProgram): void {
+  if ('view' in message) {
+    answer(calledView(guest, message.view, message.call));
+    return;
+  }
+  const { entityNo, call } = message;
   if (call.kind === 'close') {
     entities.get(entityNo)?.close();
     entities.delete(entityNo);
     return;
   }
-  const answering = call.kind === 'open' ? open(guest, entityNo, call) : called(entityNo, call);
-  void answering
+  answer(call.kind === 'open' ? open(guest, entityNo, call) : called(entityNo, call));
+}
+
+/** Sends what a call has returned, or its fault. */
+function answer(result: Promise<unknown>): void {
+  void result
     .then((value) => ({ kind: 'value', value }) as const, faultOf)
-    .then((answer) => send(answer, SIGNAL.answered));
+    .then((message) => send(message, SIGNAL.answered));
 }
 
 async function open(
@@ -111,6 +121,13 @@ async function called(
     case 'snapshot':
       return entity.snapshot();
   }
+}
+
+async function calledView({ views }: Guest, view: string, call: ViewCall): Promise<unknown> {
+  assert(views !== undefined, 'a call of a view of a program that has none');
+  return call.kind === 'keys'
+    ? views.keys(view, call.events)
+    : views.fold(view, call.rows, call.events);
 }
 
 /** Returns the message for a fault of the program. Rethrows an error that is not a GuestFault. */

@@ -1,4 +1,4 @@
-// The entities of a program that runs in a thread of its own keep what the entities of every hosting have to keep.
+// The entities and views of a program that runs in a thread of its own keep what those of every hosting have to keep.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { guestStarter } from '../../../../host/hosting/start-guest.ts';
 import { readProgram } from '../../../../host/hosting/program/program-source.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
 import { entitySuite } from '../../../suites/hosting-suite.ts';
+import { hostingViewSuite } from '../../../suites/hosting-view-suite.ts';
 import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { cartGuest } from '../embedded/support/cart.ts';
 
@@ -18,9 +19,13 @@ writeFileSync(
    export const components = { entities: [cart], endpoints: [cartEndpoint] };`,
 );
 const source = readProgram(file);
-const start = await guestStarter(source, { wasm: WASM_LIMITS_DEFAULT });
+const orders = readProgram(join(import.meta.dirname, '../embedded/support/order-list.ts'));
+const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
+const start = await guestStarter(source, SETTINGS);
+const startOrders = await guestStarter(orders, SETTINGS);
 
 entitySuite('program', async () => start(() => {}));
+hostingViewSuite('program', async () => startOrders(() => {}));
 
 test('a program is described as where it is embedded', () => {
   expect(source).toMatchObject({ kind: 'program', file });

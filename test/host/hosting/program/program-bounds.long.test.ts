@@ -1,9 +1,28 @@
 // Nothing that a program does keeps a tool waiting or ends it.
 import { describe, expect, test } from 'vitest';
 import { readProgram } from '../../../../host/hosting/program/program-source.ts';
-import { COUNTED, counter, counterOf, faultOf, program, SOON } from './support/programs.ts';
+import {
+  COUNTED,
+  counter,
+  counterOf,
+  faultOf,
+  program,
+  SOON,
+  viewsOf,
+} from './support/programs.ts';
 
 const CALL = { nowMs: 1, seed: 1n, metadata: [] };
+
+const event = (id: string) => ({
+  entity: { component: 'counter', id },
+  seq: 1,
+  timeMs: 1,
+  event: COUNTED,
+});
+const folding = (...ids: readonly string[]) =>
+  ids.map((id, index) => ({ event: event(id), rows: [index] }));
+const empty = (key: string) => ({ key, json: undefined });
+const row = (key: string) => ({ key, json: '{"count":1}' });
 
 describe('a file', () => {
   test.each([
@@ -46,7 +65,7 @@ describe('an entity', () => {
       faultOf(() => entity.apply([COUNTED], undefined));
     }
     await expect(open()).rejects.toThrow(
-      `${file}: Its entities have ended the thread in which they run 4 times`,
+      `${file}: Its code has ended the thread in which it runs 4 times`,
     );
   });
 
@@ -59,5 +78,50 @@ describe('an entity', () => {
       for (;;) entity.snapshot();
     };
     expect(faultOf(fault).message).toMatch(/threw an error that nobody caught \(Error: later/);
+  });
+});
+
+describe('a view', () => {
+  test.each([
+    ['loops', 'for (;;) ;', 'time', /^the fold of view 'counts' did not return within 1000 ms/],
+    ['ends the process', 'process.exit(7);', 'trap', /the program called process\.exit\(7\)$/],
+  ])(
+    'that %s at an event folds the others, and is not called with the event again',
+    async (_what, code, faultCause, message) => {
+      const views = viewsOf(`if (entityId === 'c') { ${code} }`);
+      const ids = ['a', 'b', 'c', 'd'];
+      const rows = ids.map(empty);
+      // Each call again would end one of the four threads.
+      for (let time = 0; time < 8; time++)
+        expect(faultOf(() => views.fold('counts', rows, folding(...ids)))).toMatchObject({
+          faultCause,
+          message: expect.stringMatching(message) as string,
+        });
+      expect(views.fold('counts', [empty('a'), empty('b')], folding('a', 'b'))).toEqual([
+        row('a'),
+        row('b'),
+      ]);
+      expect(views.keys('counts', ids.map(event))).toEqual(ids.map((id) => [id]));
+    },
+  );
+
+  test('whose keys loop at an event is not called with the event again', () => {
+    const views = viewsOf('', "if (entityId === 'b') for (;;) ;");
+    for (let time = 0; time < 8; time++)
+      expect(faultOf(() => views.keys('counts', ['a', 'b', 'c'].map(event)))).toMatchObject({
+        faultCause: 'time',
+        message: expect.stringMatching(/^the keys of view 'counts' did not return/) as string,
+      });
+    expect(views.keys('counts', ['a', 'c'].map(event))).toEqual([['a'], ['c']]);
+  });
+
+  test('that takes long for several events together folds them', () => {
+    const views = viewsOf('const endMs = Date.now() + 400; while (Date.now() < endMs) ;');
+    const events = [...folding('a', 'b'), { event: event('c'), rows: [1, 2] }];
+    expect(views.fold('counts', [empty('a'), empty('b'), empty('c')], events)).toEqual([
+      row('a'),
+      { key: 'b', json: '{"count":2}' },
+      row('c'),
+    ]);
   });
 });

@@ -97,9 +97,10 @@ export const bookkeeping = defineConsumer({
   ],
 });
 
-export const orderListGuest = () =>
-  createEmbeddedGuest({
-    entities: [order, account],
-    views: [orders, amounts],
-    consumers: [bookkeeping],
-  });
+export const components = {
+  entities: [order, account],
+  views: [orders, amounts],
+  consumers: [bookkeeping],
+};
+
+export const orderListGuest = () => createEmbeddedGuest(components);

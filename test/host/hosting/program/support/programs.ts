@@ -1,6 +1,7 @@
 // Programs with one entity, and what a tool makes of them.
 import { join } from 'node:path';
 import { programStarter } from '../../../../../host/hosting/program/program-guest.ts';
+import type { ProgramViews } from '../../../../../host/hosting/program/program-views.ts';
 import { readProgram } from '../../../../../host/hosting/program/program-source.ts';
 import type { GuestEntity } from '../../../../../host/engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal } from '../../../../../host/model/call.ts';
@@ -33,6 +34,28 @@ export const components = {
     }),
   ],
 };`;
+
+/** The program of the counter with views that count the events of each key; `fold` and `keys` run the bodies before. */
+export const counted = (views: readonly string[], fold: string, keys = '') => `
+import { defineView } from '@svc/host';
+${counter('')}
+components.views = ${JSON.stringify(views)}.map((id) => defineView({
+  id,
+  version: '1',
+  row: Type.Object({ count: Type.Integer() }),
+  from: [{
+    entity: components.entities[0],
+    keys(event, { entityId }) {
+      ${keys}
+      return [entityId];
+    },
+    fold(row, event, { entityId, put }) {
+      ${fold}
+      return put({ count: (row?.count ?? 0) + 1 });
+    },
+  }],
+}));`;
+
 /** A program answers at once. */
 interface SynchronousEntity extends GuestEntity {
   apply(events: readonly StoredEvent[], spent: undefined): string | undefined;
@@ -55,6 +78,12 @@ export function counterOf(text: string) {
   const start = programStarter(source, SOON);
   const open = () => start().entities.open({ component: 'counter', id: 'a' }, undefined);
   return { file, open: async () => (await open()) as SynchronousEntity };
+}
+
+/** The views of a program that has the view `counts`. */
+export function viewsOf(fold: string, keys?: string): ProgramViews {
+  const source = readProgram(program(counted(['counts'], fold, keys)));
+  return programStarter(source, SOON)().views as ProgramViews;
 }
 
 export const faultOf = (act: () => unknown): GuestFault => {
