@@ -106,7 +106,7 @@ export class ClientConnection implements ClientExchangeOwner, Swept {
   send(request: ClientRequest, receiver: ResponseReceiver): ClientExchange {
     if (!this.isUsable) throw new Error('the connection is not idle');
     const { method, target, version, fields, framing } = request;
-    const all = framedFields(fields, framing, false, false);
+    const all = framedFields(fields, framing, 'own', false);
     const head = encodeRequestHead(method, target, version, all);
     const exchange = new ClientExchange(this, framing, receiver);
     this.#exchange = exchange;
@@ -220,10 +220,7 @@ export class ClientConnection implements ClientExchangeOwner, Swept {
       keepsOpen &&
       exchange.isRequestComplete &&
       !this.#output.isPending &&
-      this.#reader.bufferedBytes === 0 &&
-      !this.#hasInputEnded &&
-      !this.#isRetired &&
-      this.#retiresAtMs > this.#options.sweep.now();
+      this.#reader.bufferedBytes === 0;
     this.#release();
     if (canReuse) this.#becomeIdle(fields.first('keep-alive'));
     if (canReuse && this.isUsable) this.#options.onIdle(this);

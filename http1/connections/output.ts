@@ -8,10 +8,10 @@ import type { ByteSocket } from './socket-end.ts';
 
 /** Buffers that together have at most this many bytes are copied into one; larger ones are written as they are. */
 const JOINED_BYTES_MAX = 16 * 1024;
-/** Bytes that are written at once, without waiting for the end of the turn. */
+/** Bytes that are written without waiting for the end of the turn. */
 const TURN_BYTES_MAX = 64 * 1024;
-/** Bytes of one write. Progress of a slow reader is seen in steps of this size. */
-const WRITE_BYTES_MAX = 64 * 1024;
+/** A larger buffer is written in parts. */
+const PART_BYTES_MAX = 128 * 1024;
 
 export class Output {
   /** Called after `put` has returned false and the socket has taken all bytes. */
@@ -25,13 +25,13 @@ export class Output {
   #writtenBytes = 0;
   #isScheduled = false;
   #isBlocked = false;
-  #isEnded = false;
+  #isEnding = false;
 
   constructor(socket: ByteSocket) {
     this.#socket = socket;
     socket.on('drain', () => {
-      this.#isBlocked = false;
-      this.onDrain?.();
+      if (this.#pendingBytes > 0) this.flush();
+      else this.#unblock();
     });
   }
 
@@ -69,42 +69,70 @@ export class Output {
     return !this.#isBlocked;
   }
 
-  /** Gives the socket everything that was put. */
+  /** Gives the socket as much as it takes, in portions: what it has taken is known only for whole ones. */
   flush(): void {
     this.#isScheduled = false;
-    const pending = this.#pending;
-    if (pending.length === 0) return;
-    const bytes = this.#pendingBytes;
-    this.#pending = [];
-    this.#pendingBytes = 0;
     const socket = this.#socket;
-    if (!socket.writable || this.#isEnded) return;
-    this.#writtenBytes += bytes;
-    if (pending.length === 1) this.#write(pending[0]!);
-    else if (bytes <= JOINED_BYTES_MAX) this.#write(Buffer.concat(pending, bytes));
-    else {
-      socket.cork();
-      for (const each of pending) this.#write(each);
-      socket.uncork();
+    if (!socket.writable) {
+      this.#pending = [];
+      this.#pendingBytes = 0;
+      return;
     }
-    const wasBlocked = this.#isBlocked;
-    this.#isBlocked = socket.writableNeedDrain;
-    this.onFlush?.();
-    if (wasBlocked && !this.#isBlocked) this.onDrain?.();
+    const writtenBytes = this.#writtenBytes;
+    while (this.#pendingBytes > 0 && !socket.writableNeedDrain) this.#write(this.#portion());
+    if (this.#writtenBytes > writtenBytes) this.onFlush?.();
+    if (this.#pendingBytes > 0 || socket.writableNeedDrain) this.#isBlocked = true;
+    else if (this.#isBlocked) this.#unblock();
+    this.#endIfWritten();
   }
 
   /** Writes everything, and ends this side of the connection. */
   end(): void {
+    this.#isEnding = true;
     this.flush();
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#socket.end();
+    this.#endIfWritten();
   }
 
-  #write(bytes: Buffer): void {
-    if (bytes.length <= WRITE_BYTES_MAX) this.#socket.write(bytes);
-    else
-      for (let at = 0; at < bytes.length; at += WRITE_BYTES_MAX)
-        this.#socket.write(bytes.subarray(at, at + WRITE_BYTES_MAX));
+  #endIfWritten(): void {
+    if (this.#isEnding && this.#pendingBytes === 0 && !this.#socket.writableEnded)
+      this.#socket.end();
+  }
+
+  #unblock(): void {
+    this.#isBlocked = false;
+    this.onDrain?.();
+  }
+
+  /** Removes the next buffers, about as many bytes as a turn writes at once. */
+  #portion(): Buffer[] {
+    const pending = this.#pending;
+    if (this.#pendingBytes <= PART_BYTES_MAX) {
+      this.#pending = [];
+      return pending;
+    }
+    const portion: Buffer[] = [];
+    for (let bytes = 0; bytes < TURN_BYTES_MAX && pending.length > 0;) {
+      const first = pending[0]!;
+      const part = first.length > PART_BYTES_MAX ? first.subarray(0, TURN_BYTES_MAX) : first;
+      if (part === first) pending.shift();
+      else pending[0] = first.subarray(part.length);
+      portion.push(part);
+      bytes += part.length;
+    }
+    return portion;
+  }
+
+  #write(portion: readonly Buffer[]): void {
+    const socket = this.#socket;
+    const bytes = portion.reduce((sum, { length }) => sum + length, 0);
+    this.#pendingBytes -= bytes;
+    this.#writtenBytes += bytes;
+    if (portion.length === 1) socket.write(portion[0]);
+    else if (bytes <= JOINED_BYTES_MAX) socket.write(Buffer.concat(portion, bytes));
+    else {
+      socket.cork();
+      for (const each of portion) socket.write(each);
+      socket.uncork();
+    }
   }
 }

@@ -128,7 +128,7 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     if (this.#isOver || this.#hasResponded || this.head.version === '1.0') return;
     const waitingBytes = this.#isTurn ? this.#owner.waitingBytes : this.#heldBytes;
     if (waitingBytes > INFORMATIONAL_WAITING_BYTES_MAX) return;
-    this.put(encodeResponseHead(status, reason, framedFields(fields, NO_BODY, false, false)));
+    this.put(encodeResponseHead(status, reason, framedFields(fields, NO_BODY, 'forbidden', false)));
   }
 
   closeAfterResponse(): void {
@@ -146,7 +146,8 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     this.closes = this.#owner.closesAfter(this);
     // Without a length, a client would read a response that has no body until the end of the connection.
     const described = wire.kind === 'none' && !isBodyless ? EMPTY_BODY : wire;
-    const all = framedFields(fields, described, isBodyless, this.closes);
+    const role = status === 204 ? 'forbidden' : isBodyless ? 'described' : 'own';
+    const all = framedFields(fields, described, role, this.closes);
     const head = encodeResponseHead(status, reason, all);
     this.#hasResponded = true;
     this.put(head);
@@ -253,7 +254,7 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     const framing: Framing = { kind: 'length', bytes: body.length };
     const isHead = this.head.method === 'HEAD';
     this.#hasResponded = true;
-    this.put(encodeResponseHead(status, reason, framedFields(fields, framing, isHead, true)));
+    this.put(encodeResponseHead(status, reason, framedFields(fields, framing, 'own', true)));
     if (!isHead) this.put(body);
     this.bodyEnded();
   }

@@ -217,6 +217,31 @@ describe('a response', () => {
     expect(called.pool.openCount).toBe(0);
   });
 
+  it('reaches a client that still sends though the peer closes without reading', async () => {
+    const called = await new Called().listen();
+    called.listener.onPeer = ({ socket }) => {
+      socket.once('data', () => socket.pause());
+    };
+    const { exchange, response } = await called.send('POST', {
+      text: 'a',
+      framing: { kind: 'chunked' },
+      isOpen: true,
+    });
+    const chunk = Buffer.alloc(64 * 1024);
+    const fill = (): void => {
+      while (response.response === undefined && exchange.body.write(chunk));
+    };
+    exchange.body.onDrain = fill;
+    fill();
+    const peer = await called.listener.peer(0);
+    // Until the peer's buffers are full: from then on nothing is written.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    peer.write('HTTP/1.1 413 Large\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno');
+    peer.socket.destroy();
+    await response.over;
+    expect(response).toMatchObject({ log: ['413', 'end'], text: 'no' });
+  });
+
   it('may come before the request is sent, and ends the connection', async () => {
     const called = await new Called().listen();
     const { exchange, response } = await called.send('POST', {

@@ -143,6 +143,33 @@ describe('the time for a response', () => {
     await peer.closed();
   });
 
+  it('does not run out while the peer takes the request slowly', async () => {
+    const called = await new Called().listen();
+    called.listener.onPeer = ({ socket }) => socket.pause();
+    const { exchange, response } = await called.send('POST', {
+      text: '',
+      framing: { kind: 'chunked' },
+      isOpen: true,
+    });
+    const chunk = Buffer.alloc(64 * 1024);
+    const fill = (): void => {
+      while (exchange.body.write(chunk));
+    };
+    exchange.body.onDrain = fill;
+    fill();
+    const peer = await called.listener.peer(0);
+    for (let at = 0; at < 4; at += 1) {
+      peer.text = '';
+      peer.socket.resume();
+      await peer.until(() => peer.text.length > 4 * 1024 * 1024, 'a part of the body');
+      peer.socket.pause();
+      called.clock.advance(40_000);
+    }
+    expect(response.failure).toBeUndefined();
+    called.clock.advance(60_000);
+    expect(response.failure?.kind).toBe('response-timeout');
+  });
+
   it('runs out if the peer takes nothing of the request', async () => {
     const called = await new Called().listen();
     called.listener.onPeer = ({ socket }) => socket.pause();

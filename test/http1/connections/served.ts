@@ -103,7 +103,7 @@ export class Served {
   }
 
   async listen(): Promise<this> {
-    const server = createServer({ allowHalfOpen: true });
+    const server = createServer();
     serveListener(server, this.connections);
     this.port = await listening(server);
     onTestFinished(() => this.connections.cut());

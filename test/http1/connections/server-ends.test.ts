@@ -66,7 +66,70 @@ describe('half-close', () => {
   });
 });
 
+describe('a client that reads slowly', () => {
+  it('slows the handler down', async () => {
+    const served = await new Served().listen();
+    const client = await served.dial();
+    client.socket.pause();
+    client.write(GET + GET);
+    const { exchange } = await served.request(0);
+    const later = (await served.request(1)).exchange.respond(200, 'OK', [], { kind: 'chunked' });
+    const sink = exchange.respond(200, 'OK', [], { kind: 'chunked' });
+    const chunk = Buffer.alloc(64 * 1024);
+    const total = 64 * 1024 * 1024;
+    let written = 0;
+    const fill = (): void => {
+      while (written < total) {
+        written += chunk.length;
+        if (!sink.write(chunk)) return;
+      }
+      sink.end();
+    };
+    sink.onDrain = fill;
+    fill();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(written).toBeLessThan(20 * 1024 * 1024);
+    // Nothing of the second response is taken before its turn.
+    expect(later.write(chunk)).toBe(false);
+    client.socket.removeAllListeners('data');
+    let received = 0;
+    client.socket.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+    });
+    client.socket.resume();
+    await served.until(() => received > total + chunk.length, 'both responses');
+    expect(written).toBe(total);
+  });
+});
+
 describe('a client that leaves', () => {
+  it('at any byte of its requests leaves nothing behind', async () => {
+    const served = await new Served().listen();
+    served.onRequest = (exchange, body) => {
+      void body.over.then(() => {
+        if (body.failure === undefined) answerWhole(exchange, body.text);
+      });
+    };
+    const chunked =
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n';
+    const text = chunked + GET;
+    await Promise.all(
+      Array.from({ length: text.length }, async (_, bytes) => {
+        const client = (await served.dial()).write(text.slice(0, bytes));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        client.socket.resetAndDestroy!();
+        await client.closed();
+      }),
+    );
+    await served.connections.empty();
+    expect(served.connections.requestsInFlight).toBe(0);
+    expect(served.clock.sweep.size).toBe(0);
+    for (const { body } of served.seen)
+      expect(body.failure === undefined).toBe(body.trailers !== undefined);
+    const left = process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap');
+    expect(left).toEqual([]);
+  });
+
   it('is reported to every request', async () => {
     const served = await new Served().listen();
     const client = (await served.dial()).write(

@@ -22,9 +22,11 @@ async function pause(ms: number): Promise<false> {
 /** Reads slowly, and returns how many bytes came. */
 async function readSlowly(stream: Readable, bytesMax: number): Promise<number> {
   let [bytes, portion] = [0, 0];
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    portion += chunk.length;
+  // The stream stays open: it may still be written to.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    const { length } = chunk as Buffer;
+    bytes += length;
+    portion += length;
     if (bytes >= bytesMax) break;
     if (portion < PORTION_BYTES) continue;
     portion = 0;

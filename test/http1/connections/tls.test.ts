@@ -6,7 +6,7 @@ import { serveListener } from '../../../http1/connections/listener.ts';
 import { Pool } from '../../../http1/connections/pool.ts';
 import { CertificateAuthority } from '../../support/certificates/certificate-authority.ts';
 import { Called } from './called.ts';
-import { listening, RawPeer } from './raw-peer.ts';
+import { dial as dialTcp, listening, RawPeer } from './raw-peer.ts';
 import { answerWhole, Served } from './served.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -130,6 +130,20 @@ describe('a server', () => {
     expect(client.error).toBeUndefined();
     served.clock.advance(2_000);
     await served.connections.empty();
+  });
+});
+
+describe('a listener', () => {
+  it('counts handshakes that are not finished', async () => {
+    const served = new Served({ connectionsMax: 2 });
+    const server = tlsServer();
+    serveListener(server, served.connections);
+    const port = await listening(server);
+    const silent = [await dialTcp(port), await dialTcp(port)];
+    const third = await dialTcp(port);
+    await third.end();
+    expect(silent.map(({ hasEnded, isClosed }) => hasEnded || isClosed)).toEqual([false, false]);
+    expect(served.connections.count).toBe(0);
   });
 });
 
