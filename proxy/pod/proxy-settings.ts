@@ -111,7 +111,12 @@ function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
     return given;
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw new SvcError('SVC_USAGE', (error as Error).message, { cause: error });
+    throw new SvcError(
+      'SVC_USAGE',
+      // The rest of Node's message is about arguments that begin with a hyphen.
+      `${(error as Error).message.split(/\.\s/)[0]}. svc proxy --help lists the options.`,
+      { cause: error },
+    );
   }
 }
 
@@ -155,11 +160,23 @@ function checkDescriptor(
     mounts,
     callers,
   });
-  const others = [readinessPort, callingPort];
-  const lines = problems.map(settingOf);
-  if (others.includes(processPort) || (readinessPort > 0 && readinessPort === port))
-    lines.push('two of the ports svc.proxy.*-port are the same');
+  const lines = [
+    ...problems.map(settingOf),
+    ...sharedPorts({ port, processPort, readinessPort, callingPort }),
+  ];
   if (lines.length > 0) throw unusable(lines.join('; '));
+}
+
+/** Reports the ports beside those of the descriptor that are the same as another one. 0 is a free one. */
+function sharedPorts(
+  ports: Pick<ProxySection, 'port' | 'processPort' | 'readinessPort' | 'callingPort'>,
+): readonly string[] {
+  const all = Object.entries(ports).filter(([, port]) => port !== 0);
+  return all.flatMap(([key, port], index) => {
+    const earlier = all.slice(0, index).find(([, other]) => other === port);
+    if (earlier === undefined || key === 'processPort') return [];
+    return `${dottedName('proxy', earlier[0])} and ${dottedName('proxy', key)} are both ${port}`;
+  });
 }
 
 /** Words a problem of the descriptor with the name of the setting: `svc.proxy.mounts/0/path is empty`. */

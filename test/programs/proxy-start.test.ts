@@ -84,27 +84,6 @@ describe('without usable certificates', () => {
   });
 });
 
-test('it names all settings that it needs, and every problem of mounts and ports', async () => {
-  const missing = await runSvc(['proxy', '--log', 'text']);
-  expect(missing.code).toBe(1);
-  expect(missing.stderr).toMatch(
-    /svc\.name, svc\.identity\.folder, svc\.identity\.trust-domain, svc\.identity\.gateway, svc\.project/,
-  );
-  const env = {
-    ...NAMED,
-    SVC_IDENTITY_FOLDER: '/none',
-    SVC_PROXY_MOUNTS: '/a/../b=cart,/c%2Cd=ledger.finance',
-    SVC_PROXY_PROCESS_PORT: '9000',
-  };
-  const { stderr } = await runSvc(['proxy'], { env });
-  expect(stderr).toMatch(/svc\.proxy\.mounts\/0\/path /);
-  expect(stderr).toMatch(/svc\.proxy\.mounts\/1\/service .*of another project/);
-  expect(stderr).toMatch(/svc\.proxy\.process-port is 9000/);
-  expect(stderr).toMatch(/SVC_SETTING_INVALID/);
-  const usage = await runSvc(['proxy', '--set', 'svc.proxy.prot=1'], { env });
-  expect(usage.code).toBe(2);
-});
-
 test('P29: calls are taken on 127.0.0.1 alone', async () => {
   const pod = await startPod({ 'svc.proxy.host': '0.0.0.0' });
   expect(listeningAddresses(pod.svc.child.pid!).toSorted()).toEqual(

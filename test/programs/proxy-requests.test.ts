@@ -1,0 +1,405 @@
+// What passes the proxy, through the real program on raw sockets: requests to the process, calls, mounts, and their responses.
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { RawPeer } from '../forward/support/raw-peer.ts';
+import { podPairOfFile } from '../support/web-pods/pod-pair.ts';
+import { GATEWAY_ID, idOf, type WebPod } from '../support/web-pods/web-pod.ts';
+
+const pods = podPairOfFile();
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+/** Takes the request that arrives at the process, answers it, and returns its lines. */
+async function received(pod: WebPod, response = OK): Promise<readonly string[]> {
+  const process = await pod.process.next();
+  const lines = await process.head();
+  process.write(response);
+  // The next request gets a connection of its own.
+  process.socket.end();
+  return lines;
+}
+
+/** Sends a request, and returns what the process of the pod received; the client has its response. */
+async function passed(
+  client: RawPeer,
+  lines: readonly string[],
+  to: WebPod = pods.web,
+): Promise<readonly string[]> {
+  client.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const seen = await received(to);
+  expect((await client.message()).lines).toEqual(['HTTP/1.1 200 OK', 'Content-Length: 2']);
+  return seen;
+}
+
+/** Fields that claim what the sender is not, and those of one connection. */
+const CLAIMS = [
+  'X-Svc-Caller: local',
+  'x-svc-caller: internet',
+  'X_Svc_Caller: service shop/cart',
+  'X-Svc-Anything: 1',
+  'Forwarded: for=1.2.3.4',
+  'X-Forwarded-Proto: http',
+  'X_Forwarded_Host: evil.example.com',
+  'X-Forwarded-Host: evil.example.com',
+  'X-Forwarded-Port: 1',
+  'Connection: keep-alive, X-Mine, Authorization, X-Forwarded-For',
+  'Keep-Alive: timeout=5',
+  'Proxy-Authenticate: Basic',
+  'Proxy-Authorization: Basic abc',
+  'Proxy-Connection: keep-alive',
+  'TE: trailers',
+  'Trailer: A',
+  'Upgrade: websocket',
+  'X-Mine: 1',
+];
+/** Fields that pass. */
+const PASSING = [
+  'Authorization: Bearer a',
+  'accept: a',
+  'ACCEPT: b',
+  'X-Empty: ',
+  'X-Latin: \u00ff',
+  'Cookie: c=1',
+  'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  'tracestate: a=b',
+];
+const ALL = [
+  ...CLAIMS,
+  'X-Forwarded-For: 203.0.113.9, 10.0.0.1',
+  'X-Forwarded-For: 10.0.0.2',
+  ...PASSING,
+];
+const FORWARDED_FOR = ['X-Forwarded-For: 203.0.113.9, 10.0.0.1', 'X-Forwarded-For: 10.0.0.2'];
+
+describe('a request of the internet', () => {
+  test('P8, P9, P10: reaches the process with what the proxy sets, and without what it removes', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    expect(
+      await passed(client, ['GET /a%2Fb?c=%zz HTTP/1.1', 'Host: Shop.Example.com', ...ALL]),
+    ).toEqual([
+      'GET /a%2Fb?c=%zz HTTP/1.1',
+      'Host: shop.example.com',
+      ...FORWARDED_FOR,
+      ...PASSING,
+      'X-Svc-Caller: internet',
+      'X-Forwarded-Proto: https',
+      'X-Forwarded-Host: shop.example.com',
+      'X-Forwarded-Port: 443',
+    ]);
+  });
+
+  test('P38: has its authority with a port that is not the own one of https, and that of an absolute target', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    const authorities: readonly (readonly [string, string, string])[] = [
+      ['shop.example.com:8443', 'shop.example.com:8443', '8443'],
+      ['shop.example.com:443', 'shop.example.com', '443'],
+      ['SHOP.example.com.', 'shop.example.com', '443'],
+      ['[2001:db8::1]:8443', '[2001:db8::1]:8443', '8443'],
+    ];
+    for (const [host, authority, port] of authorities)
+      expect(await passed(client, ['GET / HTTP/1.1', `Host: ${host}`])).toEqual([
+        'GET / HTTP/1.1',
+        `Host: ${authority}`,
+        'X-Svc-Caller: internet',
+        'X-Forwarded-Proto: https',
+        `X-Forwarded-Host: ${authority}`,
+        `X-Forwarded-Port: ${port}`,
+      ]);
+    const absolute = ['GET https://shop.example.com/x?y HTTP/1.1', 'Host: other.example.com'];
+    expect((await passed(client, absolute)).slice(0, 2)).toEqual([
+      'GET /x?y HTTP/1.1',
+      'Host: shop.example.com',
+    ]);
+  });
+
+  test('P37: has no X-Forwarded-* and its own Host in an installation without a base domain', async () => {
+    const client = await pods.cart.connectAs(GATEWAY_ID);
+    expect(
+      await passed(client, ['GET / HTTP/1.1', 'Host: Cart.Example.com:1', ...ALL], pods.cart),
+    ).toEqual([
+      'GET / HTTP/1.1',
+      'Host: Cart.Example.com:1',
+      ...FORWARDED_FOR,
+      ...PASSING,
+      'X-Svc-Caller: internet',
+    ]);
+  });
+
+  test('P40: has any method', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    for (const method of ['PATCH', 'PROPFIND', 'QUERY', 'M-SEARCH', 'TRACE', 'x~unknown'])
+      expect((await passed(client, [`${method} / HTTP/1.1`, 'Host: a']))[0]).toBe(
+        `${method} / HTTP/1.1`,
+      );
+    expect((await passed(client, ['OPTIONS * HTTP/1.1', 'Host: a']))[0]).toBe('OPTIONS * HTTP/1.1');
+  });
+
+  test('P24: has up to 2,000 fields and 64 KiB, none of them lost', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    const many = Array.from({ length: 1999 }, (_, index) => `A${index}: b`);
+    expect((await passed(client, ['GET / HTTP/1.1', 'Host: a', ...many])).slice(2, -4)).toEqual(
+      many,
+    );
+    const long = `/${'x'.repeat(60_000)}`;
+    expect((await passed(client, [`GET ${long} HTTP/1.1`, 'Host: a']))[0]).toBe(
+      `GET ${long} HTTP/1.1`,
+    );
+  });
+});
+
+describe('a request of a service', () => {
+  const HOST = () => `web.svc-shop.svc.cluster.local:${pods.web.servicePort}`;
+
+  test('has its caller, the address within the cluster and no X-Forwarded-For', async () => {
+    for (const [id, caller] of [
+      [idOf('billing'), 'shop/billing'],
+      [idOf('ledger', 'finance'), 'finance/ledger'],
+      [idOf('web'), 'shop/web'],
+    ] as const) {
+      const client = await pods.web.connectAs(id);
+      expect(await passed(client, ['GET / HTTP/1.1', 'Host: evil.example.com', ...ALL])).toEqual([
+        'GET / HTTP/1.1',
+        `Host: ${HOST()}`,
+        ...PASSING,
+        `X-Svc-Caller: service ${caller}`,
+        'X-Forwarded-Proto: https',
+        `X-Forwarded-Host: ${HOST()}`,
+        `X-Forwarded-Port: ${pods.web.servicePort}`,
+      ]);
+    }
+  });
+});
+
+describe('P27: a call', () => {
+  test('reaches the called service as one of the calling service', async () => {
+    const caller = await pods.web.connectToCall();
+    const host = `cart.svc-shop.svc.cluster.local:${pods.cart.servicePort}`;
+    const lines = ['PUT /cart/items%2F1?x=1 HTTP/1.1', 'Host: 127.0.0.1', ...ALL];
+    expect(await passed(caller, lines, pods.cart)).toEqual([
+      'PUT /items%2F1?x=1 HTTP/1.1',
+      `Host: ${host}`,
+      ...PASSING,
+      'X-Svc-Caller: service shop/web',
+      'X-Forwarded-Proto: https',
+      `X-Forwarded-Host: ${host}`,
+      `X-Forwarded-Port: ${pods.cart.servicePort}`,
+    ]);
+    expect((await passed(caller, ['GET /cart.shop?a HTTP/1.1', 'Host: x'], pods.cart))[0]).toBe(
+      'GET /?a HTTP/1.1',
+    );
+  });
+
+  test('passes a redirect, and keeps the mark of a proxy that answers for the service', async () => {
+    const caller = await pods.web.connectToCall();
+    caller.write('GET /cart/a HTTP/1.1\r\nHost: x\r\n\r\n');
+    await received(pods.cart, 'HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n');
+    expect((await caller.message()).lines).toEqual([
+      'HTTP/1.1 302 Found',
+      'Location: /b',
+      'Content-Length: 0',
+    ]);
+    caller.write('GET /cart/a HTTP/1.1\r\nHost: x\r\n\r\n');
+    await received(pods.cart, 'nonsense\r\n\r\n');
+    const { lines, body } = await caller.message();
+    expect(lines).toContain('X-Svc-Answered-By: proxy');
+    expect(body).toMatch(/The process sent a response that is not valid/);
+  });
+});
+
+describe('P26: a request under a mount', () => {
+  test('reaches the mounted service as one of the internet, with what the first proxy stated', async () => {
+    for (const id of [GATEWAY_ID, idOf('billing')]) {
+      const client = await pods.web.connectAs(id);
+      const isInternet = id === GATEWAY_ID;
+      const authority = isInternet
+        ? 'shop.example.com'
+        : `web.svc-shop.svc.cluster.local:${pods.web.servicePort}`;
+      const lines = ['POST /cart/items?x HTTP/1.1', 'Host: shop.example.com', ...ALL];
+      const seen = await passed(client, lines, pods.cart);
+      expect(seen.toSorted()).toEqual(
+        [
+          'POST /items?x HTTP/1.1',
+          `Host: ${authority}`,
+          ...(isInternet ? FORWARDED_FOR : []),
+          ...PASSING,
+          'X-Svc-Caller: internet',
+          'X-Forwarded-Proto: https',
+          `X-Forwarded-Host: ${authority}`,
+          `X-Forwarded-Port: ${isInternet ? 443 : pods.web.servicePort}`,
+        ].toSorted(),
+      );
+    }
+  });
+
+  test('P itself becomes /, and whole segments are compared', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    const ask = async (path: string, to: WebPod) =>
+      (await passed(client, [`GET ${path} HTTP/1.1`, 'Host: a'], to))[0];
+    expect(await ask('/cart', pods.cart)).toBe('GET / HTTP/1.1');
+    expect(await ask('/cart?x', pods.cart)).toBe('GET /?x HTTP/1.1');
+    expect(await ask('/cart/', pods.cart)).toBe('GET / HTTP/1.1');
+    expect(await ask('/carts', pods.web)).toBe('GET /carts HTTP/1.1');
+    expect(await ask('/CART', pods.web)).toBe('GET /CART HTTP/1.1');
+    expect(await ask('https://shop.example.com/cart/x', pods.cart)).toBe('GET /x HTTP/1.1');
+  });
+});
+
+describe('a response', () => {
+  const responseTo = async (response: string, method = 'GET') => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    client.write(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await received(pods.web, response);
+    return client;
+  };
+
+  test('P7: passes as it was written, without the mark of the proxy and the fields of the connection', async () => {
+    const client = await responseTo(
+      [
+        'HTTP/1.1 299 My \u00fc Reason',
+        'set-cookie: a=1',
+        'Set-Cookie: b=2',
+        'X-Svc-Answered-By: proxy',
+        'X-Empty: ',
+        'X-Latin: \u00ff',
+        'Connection: keep-alive, X-Hop',
+        'X-Hop: 1',
+        'Keep-Alive: timeout=5',
+        'Content-Length: 2',
+        '',
+        'ok',
+      ].join('\r\n'),
+    );
+    expect(await client.message()).toEqual({
+      lines: [
+        'HTTP/1.1 299 My \u00fc Reason',
+        'set-cookie: a=1',
+        'Set-Cookie: b=2',
+        'X-Empty: ',
+        'X-Latin: \u00ff',
+        'Content-Length: 2',
+      ],
+      body: 'ok',
+    });
+  });
+
+  test('P6, P13: informational responses pass, and what follows a response never becomes the next one', async () => {
+    const client = await responseTo(
+      `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n${OK}`,
+    );
+    expect(await client.head()).toEqual(['HTTP/1.1 103 Early Hints', 'Link: </a>']);
+    expect(await client.head()).toEqual(['HTTP/1.1 204 No Content']);
+    expect(await passed(client, ['GET /next HTTP/1.1', 'Host: a'])).toContain('GET /next HTTP/1.1');
+  });
+
+  test('to HEAD has the length of the other, and no body', async () => {
+    const client = await responseTo('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n', 'HEAD');
+    expect(await client.head()).toEqual(['HTTP/1.1 200 OK', 'Content-Length: 10']);
+    expect((await passed(client, ['GET /next HTTP/1.1', 'Host: a']))[0]).toBe('GET /next HTTP/1.1');
+  });
+});
+
+describe('a body', () => {
+  test('P1, P14: of any method and framing reaches the process as one request, with its trailers', async () => {
+    for (const method of ['DELETE', 'OPTIONS', 'GET', 'TRACE', 'POST']) {
+      const client = await pods.web.connectAs(GATEWAY_ID);
+      client.write(
+        `${method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nabcde\r\n0\r\nX-Sum: 1\r\nX-Svc-Caller: local\r\n\r\n`,
+      );
+      const process = await pods.web.process.next();
+      expect(await process.head()).toContain('Transfer-Encoding: chunked');
+      expect(await process.take('0\r\nX-Sum: 1\r\n\r\n')).toBe(
+        '5\r\nabcde\r\n0\r\nX-Sum: 1\r\n\r\n',
+      );
+      process.write(OK);
+      expect((await client.message()).body).toBe('ok');
+      process.socket.end();
+    }
+  });
+
+  test('P12: waits for the 100 of the process where the client expects one', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n');
+    const process = await pods.web.process.next();
+    expect(await process.head()).toContain('Expect: 100-continue');
+    process.write('HTTP/1.1 100 Continue\r\n\r\n');
+    expect(await client.head()).toEqual(['HTTP/1.1 100 Continue']);
+    client.write('ab');
+    await process.take('ab');
+    process.write(OK);
+    expect((await client.message()).body).toBe('ok');
+    process.socket.end();
+  });
+
+  test('P18: that breaks off never ends validly at the process', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n');
+    const process = await pods.web.process.next();
+    await process.head();
+    await process.take('abcde\r\n');
+    client.socket.destroy();
+    expect(await process.rest()).toBe('');
+  });
+});
+
+test('P15: events pass one by one, and the end of one side reaches the other', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n');
+  const process = await pods.web.process.next();
+  await process.head();
+  process.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n');
+  await client.head();
+  for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
+    process.write(event);
+    expect(await client.take(event)).toContain(event);
+    client.received = '';
+  }
+  client.socket.destroy();
+  // Only a further event shows that the client is not waiting for the rest.
+  while (process.ended === undefined) {
+    process.write('data: 3\n\n');
+    await setImmediate();
+  }
+
+  const second = await pods.web.connectAs(GATEWAY_ID);
+  second.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n');
+  const broken = await pods.web.process.next();
+  await broken.head();
+  broken.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
+  await second.take('abc\r\n');
+  broken.socket.destroy();
+  expect(await second.rest()).toBe('');
+});
+
+test('P19: a GET whose connection closes before the response is sent once more, a POST never', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET /again HTTP/1.1\r\nHost: a\r\n\r\n');
+  const first = await pods.web.process.next();
+  await first.head();
+  first.socket.destroy();
+  expect((await received(pods.web))[0]).toBe('GET /again HTTP/1.1');
+  expect((await client.message()).body).toBe('ok');
+});
+
+test('P22: pipelined requests are answered in their order', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n');
+  const one = await pods.web.process.next();
+  const two = await pods.web.process.next();
+  const firstOf = async (peer: RawPeer) => (await peer.head())[0]!;
+  const lines = new Map([
+    [await firstOf(one), one],
+    [await firstOf(two), two],
+  ]);
+  lines.get('GET /2 HTTP/1.1')!.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n2');
+  lines.get('GET /1 HTTP/1.1')!.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1');
+  expect([(await client.message()).body, (await client.message()).body]).toEqual(['1', '2']);
+  one.socket.end();
+  two.socket.end();
+});
+
+test('P23: a client that has ended its side gets its response', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  client.socket.end();
+  await received(pods.web);
+  expect((await client.message()).body).toBe('ok');
+});
