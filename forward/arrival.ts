@@ -10,6 +10,11 @@ export interface OwnService {
   readonly port: number;
   /** Domain of derived hostnames, which may have a port; undefined: the installation has none. */
   readonly baseDomain: string | undefined;
+  /**
+   * Custom hostnames in lower case. If there are any, a request of the internet was addressed to one of them or to the derived
+   * hostname, whatever its `Host` says; without any, what `Host` says is believed.
+   */
+  readonly hostnames?: readonly string[];
 }
 
 /** An admitted request. */

@@ -41,9 +41,7 @@ export function addressedTo(
       );
     case 'internet':
       if (own.baseDomain === undefined) return undefined;
-      return (
-        addressOfText(head.authority, 'https') ?? addressOfText(derivedAuthority(own), 'https')
-      );
+      return routedAddress(head.authority, own) ?? addressOfText(derivedAuthority(own), 'https');
   }
 }
 
@@ -73,6 +71,18 @@ function statedAddress({ fields }: Pick<RequestHead, 'fields'>): AddressedTo | u
 
 function ownHost({ service, project }: OwnService): string {
   return project === undefined ? '127.0.0.1' : clusterHost({ service, project });
+}
+
+/** Returns the address at which the gateway has routed; undefined if the text names none of the service. */
+function routedAddress(text: string, own: OwnService): AddressedTo | undefined {
+  const { hostnames = [] } = own;
+  const parsed = parseAuthority(text);
+  if (parsed === undefined) return undefined;
+  const isOwn =
+    hostnames.length === 0 ||
+    hostnames.includes(parsed.host) ||
+    parsed.host === parseAuthority(derivedAuthority(own))?.host;
+  return isOwn ? addressOf(parsed, 'https') : undefined;
 }
 
 /** Returns the hostname that the platform derives from the names of service and project. */

@@ -19,6 +19,8 @@ export interface ProxySection extends ForwardLimits {
   readonly mounts: readonly string[];
   /** Services that may call this one: `billing` in the same project, `ledger.finance` in another. */
   readonly callers: readonly string[];
+  /** Custom hostnames of the service, in lower case. If there are any, a request of the internet with another `Host` counts as one at the derived hostname. */
+  readonly hostnames: readonly string[];
   /** Open connections to the service port, unfinished handshakes included; further ones are closed. The calling port may have as many. */
   readonly connectionsMax: number;
   /** Size of the request line and the headers together, in bytes; a larger head is answered 431. */
@@ -48,6 +50,7 @@ export const PROXY_DEFAULTS: { readonly [Key in keyof ProxySection]: ProxySectio
   callingPort: CALLING_PORT,
   mounts: [],
   callers: [],
+  hostnames: [],
   ...FORWARD_LIMITS,
   connectionsMax: DEFAULT_SERVER_LIMITS.connectionsMax,
   headBytesMax: DEFAULT_MESSAGE_LIMITS.headBytesMax,
@@ -74,6 +77,7 @@ export const PROXY_RANGES: { readonly [Key in keyof ProxySection]: Range } = {
   callingPort: PORT,
   mounts: [0, 100],
   callers: [0, 100],
+  hostnames: [0, 100],
   requestsMax: COUNT,
   connectTimeoutMs: TIME,
   answerTimeoutMs: TIME,

@@ -148,7 +148,7 @@ function mountOf(text: string): Mount {
 function checkDescriptor(
   name: string,
   mounts: readonly Mount[],
-  { port, processPort, readinessPort, callingPort, callers }: ProxySection,
+  { port, processPort, readinessPort, callingPort, callers, hostnames }: ProxySection,
 ): void {
   const problems = descriptorProblems({
     name,
@@ -159,6 +159,7 @@ function checkDescriptor(
     processPort,
     mounts,
     callers,
+    hostnames,
   });
   const lines = [
     ...problems.map(settingOf),

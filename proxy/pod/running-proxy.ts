@@ -169,7 +169,7 @@ export class RunningProxy {
       words: wordsOf('the service port', 'svc.proxy.port'),
       handler: (port) =>
         new ServicePort({
-          own: { service, project, port, baseDomain },
+          own: { service, project, port, baseDomain, hostnames: section.hostnames },
           callers: section.callers,
           mounts: new MountTable(mounts),
           process,

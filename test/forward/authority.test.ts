@@ -62,6 +62,15 @@ describe('P38: a request of the internet', () => {
     ]);
   });
 
+  test('at a hostname that is none of the service is one to the derived hostname, if the service has custom ones', () => {
+    const own = { ...SHOP, hostnames: ['shop.example.com'] };
+    const hostOf = (host: string) => addressOf(get(`Host: ${host}`), FROM_INTERNET, own)[0];
+    expect(hostOf('SHOP.example.com.:8443')).toBe('shop.example.com:8443');
+    expect(hostOf('web-shop.apps.example.com')).toBe('web-shop.apps.example.com');
+    for (const host of ['evil.example', 'x.shop.example.com', '[2001:db8::1]'])
+      expect(hostOf(host)).toBe('web-shop.apps.example.com');
+  });
+
   test('without a host is one to the derived hostname', () => {
     expect(addressOf(['GET / HTTP/1.0'], FROM_INTERNET)).toEqual([
       'web-shop.apps.example.com',

@@ -1,0 +1,175 @@
+// The certificates of `svc proxy` while it serves: rotation, the removal of an authority, unusable files; and clients that take
+// its connections, or lead requests in a circle.
+import { createServer as createHttpServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import type { TLSSocket } from 'node:tls';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { RawPeer } from '../forward/support/raw-peer.ts';
+import { CertificateAuthority } from '../support/certificates/certificate-authority.ts';
+import {
+  certificateTexts,
+  mountCertificates,
+  writeCertificates,
+} from '../support/certificates/certificate-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { dialTls, GATEWAY_ID, idOf, type PodOptions, WebPod } from '../support/web-pods/web-pod.ts';
+
+let authority: CertificateAuthority;
+
+beforeAll(async () => {
+  authority = await CertificateAuthority.create('ca');
+});
+
+async function startPod(options: Partial<PodOptions> = {}): Promise<WebPod> {
+  const pod = await WebPod.start({ authority, folder: temporaryFolder(), ...options });
+  onTestFinished(() => pod.end());
+  return pod;
+}
+
+/** A process that answers every request. */
+async function answeringPort(): Promise<number> {
+  const server = createHttpServer((_request, response) => response.end('ok'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function post(client: RawPeer): Promise<readonly string[]> {
+  client.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab');
+  const { lines } = await client.message();
+  expect(lines[0]).toBe('HTTP/1.1 200 OK');
+  return lines;
+}
+
+function serverOf(client: RawPeer): string {
+  return (client.socket as TLSSocket).getPeerX509Certificate()!.fingerprint256;
+}
+
+test('P32: certificates and authority are replaced under load, and no request fails', async () => {
+  const pod = await startPod({ processPort: await answeringPort() });
+  const next = await CertificateAuthority.create('next');
+  const old = await pod.connectAs(GATEWAY_ID);
+  await post(old);
+
+  const both = [authority, next] as const;
+  const leaf = await next.issue({ uris: [idOf('web')] });
+  mountCertificates(pod.certificates, certificateTexts(leaf, ...both));
+  const gateway = await next.issue({ uris: [GATEWAY_ID] });
+  const connectNew = () =>
+    dialTls(pod.servicePort, {
+      cert: gateway.certificate,
+      key: gateway.key,
+      ca: both.map(({ certificate }) => certificate),
+    });
+  // New connections get the new certificate; the old connection goes on.
+  await expect
+    .poll(async () => {
+      expect(await post(old)).not.toContain('Connection: close');
+      const fresh = await pod.connectAs(GATEWAY_ID, {
+        ca: both.map(({ certificate }) => certificate),
+      });
+      await post(fresh);
+      const server = serverOf(fresh);
+      fresh.socket.destroy();
+      return server;
+    })
+    .not.toBe(serverOf(old));
+  const trusted = await connectNew();
+  await post(trusted);
+
+  mountCertificates(pod.certificates, certificateTexts(leaf, next));
+  await pod.svc.logged(/"authoritiesRemoved":1,"message":"New certificates are in use"/);
+  // It began before the authority was removed: its current response is its last one.
+  expect(await post(old)).toContain('Connection: close');
+  expect(await old.rest()).toBe('');
+  expect(await post(trusted)).toContain('Connection: close');
+  const { certificate, key } = await authority.issue({ uris: [GATEWAY_ID] });
+  const refused = await dialTls(pod.servicePort, { cert: certificate, key, ca: next.certificate });
+  expect(await refused.rest()).toBe('');
+  await post(await connectNew());
+});
+
+test('P33: a pair that does not match leaves the former one in use, and is logged', async () => {
+  const pod = await startPod({ processPort: await answeringPort() });
+  const before = await pod.connectAs(GATEWAY_ID);
+  const issued = await authority.issue({ uris: [idOf('web')] });
+  const texts = certificateTexts(issued, authority);
+  writeCertificates(pod.certificates, { certificate: texts.certificate });
+  await pod.svc.logged(/New certificates cannot be used: The key of tls\.key does not belong/);
+  const meanwhile = await pod.connectAs(GATEWAY_ID);
+  await post(meanwhile);
+  expect(serverOf(meanwhile)).toBe(serverOf(before));
+  writeCertificates(pod.certificates, { key: texts.key });
+  await pod.svc.logged(/"message":"New certificates are in use"/);
+  const after = await pod.connectAs(GATEWAY_ID);
+  await post(after);
+  expect(serverOf(after)).not.toBe(serverOf(before));
+});
+
+test('a connection closes when it has reached its age', async () => {
+  const pod = await startPod({
+    processPort: await answeringPort(),
+    settings: { 'svc.proxy.connection-age-ms': '1' },
+  });
+  const client = await pod.connectAs(GATEWAY_ID);
+  await post(client);
+  expect(await client.rest()).toBe('');
+});
+
+test('P36: clients that finish neither handshake nor head are disconnected, and others served', async () => {
+  const pod = await startPod({
+    processPort: await answeringPort(),
+    settings: { 'svc.proxy.handshake-timeout-ms': '500', 'svc.proxy.head-timeout-ms': '500' },
+  });
+  const silent = await Promise.all(
+    Array.from({ length: 300 }, async () => {
+      const socket = connect(pod.servicePort, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  const slow = await pod.connectAs(GATEWAY_ID);
+  slow.write('GET / HTTP/1.1\r\nHost');
+  await post(await pod.connectAs(GATEWAY_ID));
+  await Promise.all(
+    silent.map(async (socket) => (socket.destroyed ? undefined : once(socket.resume(), 'close'))),
+  );
+  expect((await slow.head())[0]).toBe('HTTP/1.1 408 Request Timeout');
+});
+
+test('P28: a circle of calls ends at the limit of requests in flight', async () => {
+  let calls = 0;
+  let servicesUrl = '';
+  const server = createHttpServer((_request, response) => {
+    calls += 1;
+    get(`${servicesUrl}/web/again`, (answered) => {
+      response.writeHead(answered.statusCode!, answered.headers);
+      answered.pipe(response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const pod = await startPod({
+    processPort: (server.address() as AddressInfo).port,
+    settings: { 'svc.proxy.requests-max': '20' },
+  });
+  servicesUrl = `http://127.0.0.1:${pod.callingPort}`;
+  pod.locate({ 'shop/web': pod.servicePort });
+  const client = await pod.connectAs(GATEWAY_ID);
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const { lines } = await client.message();
+  expect(lines[0]).toBe('HTTP/1.1 503 Service Unavailable');
+  expect(calls).toBeGreaterThan(1);
+  expect(calls).toBeLessThanOrEqual(20);
+});
