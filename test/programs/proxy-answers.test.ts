@@ -58,7 +58,7 @@ describe('400', () => {
 
   test('P26: a path that a laxer reading would route elsewhere', async () => {
     for (const path of ['/x/../cart/y', '//cart/y', '/%63art', '/cart%2F..%2Fx', '/cart\\..\\x'])
-      expect(await answerTo(GATEWAY_ID, `GET ${path}`), path).toMatch(/^400 The path can be read/);
+      expect(await answerTo(GATEWAY_ID, `GET ${path}`)).toMatch(/^400 The path can be read/);
   });
 
   test('P2–P5, P39: a request that two servers could read differently reaches nobody', async () => {
@@ -85,14 +85,14 @@ describe('400', () => {
     for (const request of requests) {
       const client = await pods.web.connectAs(GATEWAY_ID);
       client.write(request);
-      expect(await proxyAnswer(client), JSON.stringify(request)).toMatch(/^400 /);
+      expect(await proxyAnswer(client)).toMatch(/^400 /);
       expect(await client.rest()).toBe('');
     }
     expect(pods.web.process.accepted).toBe(accepted);
     for (const size of ['0x5', '+5', ' 5', '5;\n']) {
       const client = await pods.web.connectAs(GATEWAY_ID);
       client.write(`${chunked}${size}\r\nabcde\r\n0\r\n\r\n`);
-      expect(await proxyAnswer(client), size).toMatch(/^400 /);
+      expect(await proxyAnswer(client)).toMatch(/^400 /);
       // Its head has reached the process, and its body never ends there.
       expect(await (await pods.web.process.next()).rest()).not.toContain('0\r\n\r\n');
     }
@@ -124,9 +124,7 @@ describe('403', () => {
       ['https://example.com/'],
     ];
     for (const id of ids)
-      expect(await answerTo(id, 'GET /'), id.join(' ')).toMatch(
-        /^403 The caller certificate is unrecognised/,
-      );
+      expect(await answerTo(id, 'GET /')).toMatch(/^403 The caller certificate is unrecognised/);
     await pods.web.svc.logged(/"message":"The certificate of a client names no caller"/);
   });
 });
@@ -190,7 +188,7 @@ describe('502', () => {
       const process = await pods.web.process.next();
       await process.head();
       process.write(response);
-      expect(await proxyAnswer(client), JSON.stringify(response)).toMatch(/^502 The process sent/);
+      expect(await proxyAnswer(client)).toMatch(/^502 The process sent/);
     }
   });
 });
@@ -217,28 +215,29 @@ describe('503', () => {
   });
 });
 
-describe('with little time and room', () => {
-  const start = async () => {
-    const folder = join(temporaryFolder(), 'pod');
-    mkdirSync(folder);
-    const pod = await WebPod.start({
-      authority: pods.authority,
-      folder,
-      settings: {
-        'svc.proxy.answer-timeout-ms': '300',
-        'svc.proxy.head-timeout-ms': '300',
-        'svc.proxy.body-timeout-ms': '300',
-        'svc.proxy.requests-max': '1',
-        'svc.proxy.headers-max': '10',
-        'svc.proxy.head-bytes-max': '1024',
-      },
-    });
-    onTestFinished(() => pod.end());
-    return pod;
-  };
+/** A pod whose limits a test meets at once. */
+async function startStrict(): Promise<WebPod> {
+  const folder = join(temporaryFolder(), 'pod');
+  mkdirSync(folder);
+  const pod = await WebPod.start({
+    authority: pods.authority,
+    folder,
+    settings: {
+      'svc.proxy.answer-timeout-ms': '300',
+      'svc.proxy.head-timeout-ms': '300',
+      'svc.proxy.body-timeout-ms': '300',
+      'svc.proxy.requests-max': '1',
+      'svc.proxy.headers-max': '10',
+      'svc.proxy.head-bytes-max': '1024',
+    },
+  });
+  onTestFinished(() => pod.end());
+  return pod;
+}
 
+describe('with little time and room', () => {
   test('504, 503, 408, 431, 501 and 505 are answered in the same form', async () => {
-    const pod = await start();
+    const pod = await startStrict();
     const ask = async (request: string): Promise<RawPeer> => {
       const client = await pod.connectAs(GATEWAY_ID);
       client.write(request);

@@ -1,0 +1,177 @@
+// Responses and bodies through the real program on raw sockets, and how each side learns that the other has left.
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { RawPeer } from '../forward/support/raw-peer.ts';
+import { OK, passed, received } from '../support/web-pods/passed-request.ts';
+import { podPairOfFile } from '../support/web-pods/pod-pair.ts';
+import { GATEWAY_ID } from '../support/web-pods/web-pod.ts';
+
+const pods = podPairOfFile();
+
+async function firstOf(peer: RawPeer): Promise<string> {
+  return (await peer.head())[0]!;
+}
+
+async function responseTo(response: string, method = 'GET'): Promise<RawPeer> {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await received(pods.web, response);
+  return client;
+}
+
+describe('a response', () => {
+  test('P7: passes as it was written, without the mark of the proxy and the fields of the connection', async () => {
+    const client = await responseTo(
+      [
+        'HTTP/1.1 299 My \u00fc Reason',
+        'set-cookie: a=1',
+        'Set-Cookie: b=2',
+        'X-Svc-Answered-By: proxy',
+        'X-Empty: ',
+        'X-Latin: \u00ff',
+        'Connection: keep-alive, X-Hop',
+        'X-Hop: 1',
+        'Keep-Alive: timeout=5',
+        'Content-Length: 2',
+        '',
+        'ok',
+      ].join('\r\n'),
+    );
+    expect(await client.message()).toEqual({
+      lines: [
+        'HTTP/1.1 299 My \u00fc Reason',
+        'set-cookie: a=1',
+        'Set-Cookie: b=2',
+        'X-Empty: ',
+        'X-Latin: \u00ff',
+        'Content-Length: 2',
+      ],
+      body: 'ok',
+    });
+  });
+
+  test('P6, P13: informational responses pass, and what follows a response never becomes the next one', async () => {
+    const client = await responseTo(
+      `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n${OK}`,
+    );
+    expect(await client.head()).toEqual(['HTTP/1.1 103 Early Hints', 'Link: </a>']);
+    expect(await client.head()).toEqual(['HTTP/1.1 204 No Content']);
+    expect(await passed(client, ['GET /next HTTP/1.1', 'Host: a'], pods.web)).toContain(
+      'GET /next HTTP/1.1',
+    );
+  });
+
+  test('to HEAD has the length of the other, and no body', async () => {
+    const client = await responseTo('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n', 'HEAD');
+    expect(await client.head()).toEqual(['HTTP/1.1 200 OK', 'Content-Length: 10']);
+    expect((await passed(client, ['GET /next HTTP/1.1', 'Host: a'], pods.web))[0]).toBe(
+      'GET /next HTTP/1.1',
+    );
+  });
+});
+
+describe('a body', () => {
+  test('P1, P14: of any method and framing reaches the process as one request, with its trailers', async () => {
+    for (const method of ['DELETE', 'OPTIONS', 'GET', 'TRACE', 'POST']) {
+      const client = await pods.web.connectAs(GATEWAY_ID);
+      client.write(
+        `${method} / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nabcde\r\n0\r\nX-Sum: 1\r\nX-Svc-Caller: local\r\n\r\n`,
+      );
+      const process = await pods.web.process.next();
+      expect(await process.head()).toContain('Transfer-Encoding: chunked');
+      expect(await process.take('0\r\nX-Sum: 1\r\n\r\n')).toBe(
+        '5\r\nabcde\r\n0\r\nX-Sum: 1\r\n\r\n',
+      );
+      process.write(OK);
+      expect((await client.message()).body).toBe('ok');
+      process.socket.end();
+    }
+  });
+
+  test('P12: waits for the 100 of the process where the client expects one', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n');
+    const process = await pods.web.process.next();
+    expect(await process.head()).toContain('Expect: 100-continue');
+    process.write('HTTP/1.1 100 Continue\r\n\r\n');
+    expect(await client.head()).toEqual(['HTTP/1.1 100 Continue']);
+    client.write('ab');
+    await process.take('ab');
+    process.write(OK);
+    expect((await client.message()).body).toBe('ok');
+    process.socket.end();
+  });
+
+  test('P18: that breaks off never ends validly at the process', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n');
+    const process = await pods.web.process.next();
+    await process.head();
+    await process.take('abcde\r\n');
+    client.socket.destroy();
+    expect(await process.rest()).toBe('');
+  });
+});
+
+test('P15: events pass one by one, and the end of one side reaches the other', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n');
+  const process = await pods.web.process.next();
+  await process.head();
+  process.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n');
+  await client.head();
+  for (const event of ['data: 1\n\n', 'data: 2\n\n']) {
+    process.write(event);
+    expect(await client.take(event)).toContain(event);
+    client.received = '';
+  }
+  client.socket.destroy();
+  // Only a further event shows that the client is not waiting for the rest.
+  while (process.ended === undefined) {
+    process.write('data: 3\n\n');
+    await setImmediate();
+  }
+
+  const second = await pods.web.connectAs(GATEWAY_ID);
+  second.write('GET /events HTTP/1.1\r\nHost: a\r\n\r\n');
+  const broken = await pods.web.process.next();
+  await broken.head();
+  broken.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
+  await second.take('abc\r\n');
+  broken.socket.destroy();
+  expect(await second.rest()).toBe('');
+});
+
+test('P19: a GET whose connection closes before the response is sent once more, a POST never', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET /again HTTP/1.1\r\nHost: a\r\n\r\n');
+  const first = await pods.web.process.next();
+  await first.head();
+  first.socket.destroy();
+  expect((await received(pods.web))[0]).toBe('GET /again HTTP/1.1');
+  expect((await client.message()).body).toBe('ok');
+});
+
+test('P22: pipelined requests are answered in their order', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n');
+  const one = await pods.web.process.next();
+  const two = await pods.web.process.next();
+  const lines = new Map([
+    [await firstOf(one), one],
+    [await firstOf(two), two],
+  ]);
+  lines.get('GET /2 HTTP/1.1')!.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n2');
+  lines.get('GET /1 HTTP/1.1')!.write('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1');
+  expect([(await client.message()).body, (await client.message()).body]).toEqual(['1', '2']);
+  one.socket.end();
+  two.socket.end();
+});
+
+test('P23: a client that has ended its side gets its response', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  client.socket.end();
+  await received(pods.web);
+  expect((await client.message()).body).toBe('ok');
+});
