@@ -5,6 +5,7 @@ import type { Refusal } from '../model/call.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { isTooLong } from '../model/call-failure.ts';
 import { GuestFault } from '../model/guest-fault.ts';
+import { ViewRebuilding } from '../model/view-rebuilding.ts';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 export interface Answer {
@@ -135,12 +136,23 @@ export function isLogged(failure: unknown): boolean {
 
 /** Returns the answer to a failure. The answer contains `errorId` only if its status is 500 or 504. */
 export function failureAnswer(failure: unknown, errorId: string): Answer {
+  if (failure instanceof ViewRebuilding)
+    return retriedAfter(rebuildingAnswer(failure.percent), failure.retryAfterMs);
   if (failure instanceof SvcError) {
     const answer = FAILURES[failure.code];
     if (answer !== undefined) return retriedAfter(answer, failure.retryAfterMs);
   }
   const [status, error] = sentenceOf(failure);
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
+}
+
+/** `percent`: how far it is. */
+function rebuildingAnswer(percent: number): Answer {
+  return errorAnswer(
+    503,
+    `What was asked for is being built, and is ${percent} % done (SVC_VIEW_REBUILDING). Try again later.`,
+    [RETRY_AFTER],
+  );
 }
 
 /** Returns the answer with the seconds of its header `retry-after` replaced, if a time is known. */

@@ -1,5 +1,6 @@
 // ViewFailures: the failures of a query of a view that is behind, is being built, or has stopped.
 import { SvcError } from '@svc/kit/svc-error';
+import { ViewRebuilding } from '../model/view-rebuilding.ts';
 
 /** Building takes seconds or more, so a caller that asks sooner asks in vain. */
 const BUILDING_RETRY_MS = 2_000;
@@ -18,13 +19,13 @@ export function viewBehind(view: string, waitMs: number): SvcError {
 
 /** `percent`: the share of the events that are folded. `isPaused`: the building waits until the disk has space. */
 export function viewBuilding(view: string, percent: number, isPaused: boolean): SvcError {
-  return new SvcError(
-    'SVC_VIEW_REBUILDING',
+  return new ViewRebuilding(
     `The view '${view}' is being built, and ${percent} % of the events are folded. ` +
       (isPaused
         ? 'The building pauses until the disk has more space (svc.views.free-bytes-min).'
         : 'Try again once it is built.'),
-    { retryAfterMs: BUILDING_RETRY_MS },
+    percent,
+    BUILDING_RETRY_MS,
   );
 }
 

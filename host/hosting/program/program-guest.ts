@@ -41,12 +41,14 @@ class ProgramThreads {
   running(): ProgramThread {
     if (this.#thread?.isEnded === false) return this.#thread;
     const { file, fingerprint } = this.#source;
-    if (this.#started === THREADS_MAX)
+    if (this.#started === THREADS_MAX) {
+      const last = this.#thread?.endedBy ?? 'it ended between two calls';
       throw new SvcError(
         'SVC_PROGRAM_INVALID',
         `${file}: Its code has ended the thread in which it runs ${THREADS_MAX} times, by computing for too long or by ` +
-          'ending the process. Let apply, the handlers and the folds of views return.',
+          `ending the process; the last time: ${last}. Let apply, the handlers and the folds of views return.`,
       );
+    }
     this.#started += 1;
     const thread = new ProgramThread(file, this.#limits);
     if (thread.loaded().fingerprint !== fingerprint) {

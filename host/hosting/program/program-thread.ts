@@ -43,6 +43,7 @@ export class ProgramThread {
   readonly #channel = new MessageChannel();
   readonly #signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #isEnded = false;
+  #endedBy: string | undefined;
 
   /** Starts the thread; `loaded` waits until it has loaded the file. */
   constructor(file: string, limits: ProgramLimits) {
@@ -65,6 +66,11 @@ export class ProgramThread {
   /** Whether the thread has ended and answers no further call. */
   get isEnded(): boolean {
     return this.#isEnded || Atomics.load(this.#signal, 0) === SIGNAL.ended;
+  }
+
+  /** The message of the fault by which the thread has ended; undefined if it ended between two calls. */
+  get endedBy(): string | undefined {
+    return this.#endedBy;
   }
 
   /**
@@ -96,13 +102,16 @@ export class ProgramThread {
       throw new GuestFault(faultCause, message, { guestMessage });
     }
     this.end();
-    if (answer?.kind === 'ended')
-      throw new GuestFault('trap', `${what} ended its thread: the program ${answer.problem}`);
-    throw new GuestFault(
-      'time',
-      // A thread that runs out of memory ends without a message.
-      `${what} did not return within ${callTimeoutMs} ms: it computes for too long, or has run out of memory`,
-    );
+    const fault =
+      answer?.kind === 'ended'
+        ? new GuestFault('trap', `${what} ended its thread: the program ${answer.problem}`)
+        : new GuestFault(
+            'time',
+            // A thread that runs out of memory ends without a message.
+            `${what} did not return within ${callTimeoutMs} ms: it computes for too long, or has run out of memory`,
+          );
+    this.#endedBy = fault.message;
+    throw fault;
   }
 
   /** Posts a message without waiting for an answer. */

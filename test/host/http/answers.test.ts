@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { failureAnswer, isLogged, refusalAnswer } from '../../../host/http/answers.ts';
 import type { Refusal } from '../../../host/model/call.ts';
 import { type FaultCause, GuestFault } from '../../../host/model/guest-fault.ts';
+import { viewBuilding } from '../../../host/views/view-failures.ts';
 import { SVC_ERROR_CODES, SvcError } from '../../../kit/svc-error.ts';
 import { ask, descriptorOf, get, start } from './http-harness.ts';
 
@@ -54,6 +55,15 @@ describe('failures', () => {
     expect(answer.status).toBe(status);
     expect(body(answer)).toEqual({ status, error: expect.any(String), errorId: ERROR_ID });
     expect(answer.body).not.toContain('secret');
+  });
+
+  test('a query of a view that is being built is told how far it is, and when to ask again', () => {
+    const failure = viewBuilding('the-secret-view', 42, false);
+    const answer = failureAnswer(failure, ERROR_ID);
+    expect(answer.status).toBe(503);
+    expect(body(answer)).toEqual({ status: 503, error: expect.stringContaining('is 42 % done') });
+    expect(answer.body).not.toContain('secret');
+    expect(answer.headers).toContainEqual(['retry-after', '2']);
   });
 
   test('a bug is 500 with an error id', () => {

@@ -64,8 +64,10 @@ describe('an entity', () => {
       const entity = await open();
       faultOf(() => entity.apply([COUNTED], undefined));
     }
-    await expect(open()).rejects.toThrow(
-      `${file}: Its code has ended the thread in which it runs 4 times`,
+    const failure = await open().catch(String);
+    expect(failure).toContain(`${file}: Its code has ended the thread in which it runs 4 times`);
+    expect(failure).toContain(
+      "the last time: apply of component 'counter' ended its thread: the program",
     );
   });
 
