@@ -24,7 +24,8 @@ its next start.`,
         help: 'instead of ENTITY: all entities whose events are parked now, 1,000 at a time',
       },
     },
-    notes: 'ENTITY is COMPONENT/ID. svc consumers DIR CONSUMER --state parked lists the entities.',
+    notes: `ENTITY is COMPONENT/ID. svc consumers DIR CONSUMER --state parked lists the entities. One whose row is
+damaged is not delivered again; svc consumers skip says where it continues.`,
     examples: [
       'svc consumers retry .svc/orders ledger order/o1',
       'svc consumers retry .svc/orders ledger --all',
@@ -53,7 +54,8 @@ its next start.`,
 async function retryAll(dir: string, consumer: string): Promise<ExitCode> {
   const { changeFolder, ConsumerInspection, RETRIED_AT_ONCE_MAX } = await import('@svc/host/tools');
   const inspection = new ConsumerInspection(dir);
-  const parked = inspection.consumers().find((one) => one.consumer === consumer)?.parked ?? 0;
+  let parked = 0;
+  for (const _ of inspection.parked(consumer)) parked++;
   inspection.close();
   let left = parked;
   // oxlint-disable-next-line no-await-in-loop -- a part follows the other
@@ -62,7 +64,7 @@ async function retryAll(dir: string, consumer: string): Promise<ExitCode> {
   if (left === parked)
     throw new CommandFailure(
       'SVC_NOT_IN_JOURNAL',
-      `No events are parked for the consumer '${consumer}'. svc consumers ${dir} lists the consumers.`,
+      `No events are parked for the consumer '${consumer}' that can be delivered again. svc consumers ${dir} lists the consumers.`,
     );
   const entities = counted(parked, 'entity', 'entities');
   process.stderr.write(

@@ -146,8 +146,8 @@ async function printLanes(
   if (damagedCount === 0) return EXIT_CODE.ok;
   throw new CommandFailure(
     'SVC_JOURNAL_CORRUPT',
-    `The journal in ${dir} has ${counted(damagedCount, 'damaged lane')}, named above, with which the consumer does not run. ` +
-      'Restore the data folder from a backup.',
+    `The journal in ${dir} has ${counted(damagedCount, 'damaged lane')}, named above: no events of the entity are delivered; those of others are. ` +
+      'Restore the data folder from a backup; or let svc consumers skip settle the last event that is known to be handled.',
   );
 }
 

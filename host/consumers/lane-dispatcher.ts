@@ -20,6 +20,7 @@ import type { Sleeper } from '../timers/dispatcher.ts';
 import { full, stalled } from './consumer-stalled.ts';
 import { deliveredEvent } from './delivery.ts';
 import type { Lane } from './lane.ts';
+import { laneDamaged } from './lane-damaged.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
 import { Lanes } from './lanes.ts';
 import { ReadAhead, type ReadPage, unitsOf } from './read-ahead.ts';
@@ -157,10 +158,11 @@ export class LaneDispatcher {
     return waiting.promise;
   }
 
-  /** Delivers the event again at which a lane is parked. Returns whether the lane was parked. */
+  /** Delivers the event again at which a lane is parked. Returns whether it was. Throws SVC_JOURNAL_CORRUPT for a damaged lane. */
   retry(entity: EntityRef): boolean {
     const lane = this.#lanes.get(entity);
     if (lane?.isParked !== true) return false;
+    if (lane.isDamaged) throw laneDamaged(this.#needs.consumer.id, entity);
     this.#unpark(lane, lane.wait!.round);
     return true;
   }
@@ -178,7 +180,7 @@ export class LaneDispatcher {
    */
   skip(entity: EntityRef, seq: number, reason: string): boolean {
     const lane = this.#lanes.get(entity);
-    if (lane?.isParked !== true || lane.firstSeq !== seq) return false;
+    if (lane?.isParkedAt(seq) !== true) return false;
     this.#needs.onOperatorSkip(entity, seq, reason);
     lane.firstSeq = seq + 1;
     this.#unpark(lane);
@@ -223,10 +225,9 @@ export class LaneDispatcher {
   }
 
   #readLanes(): void {
-    const { consumer, reader, clock } = this.#needs;
-    const lanes = storedLanes(reader, consumer.id);
-    // Nothing is restored unless all lanes can be read.
-    for (const lane of lanes) {
+    const { consumer, reader, clock, onFailure } = this.#needs;
+    for (const lane of storedLanes(reader, consumer.id)) {
+      if (lane.isDamaged) onFailure(laneDamaged(consumer.id, lane.entity));
       const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
       this.#lanes.restore(lane, restMs <= 0 ? -Infinity : clock.monotonicMs() + restMs);
       this.#noteSkipped(lane);

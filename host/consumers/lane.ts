@@ -41,6 +41,16 @@ export class Lane {
     return this.wait !== undefined && this.wait.nextMs === undefined;
   }
 
+  /** Whether the lane is parked at an event that is not known. */
+  get isDamaged(): boolean {
+    return this.wait?.isDamaged === true;
+  }
+
+  /** Whether the lane is parked at the event `seq`, which is any event if it is not known which. */
+  isParkedAt(seq: number): boolean {
+    return this.isParked && (this.isDamaged || this.firstSeq === seq);
+  }
+
   /** Whether the feed has read all records that are settled; false also if that is not known. */
   get isPassed(): boolean {
     return this.passedSeq !== undefined && this.passedSeq >= this.firstSeq - 1;

@@ -119,9 +119,10 @@ export class Lanes {
     this.#nextWakeMs = isMany ? Math.max(earliestMs, monotonicMs + LOOK_MS) : earliestMs;
   }
 
-  /** Returns the lanes that have been parked for the longest time, at most `limit`. */
+  /** Returns the lanes that have been parked for the longest time, at most `limit`, without damaged ones. */
   firstParked(limit: number): readonly Lane[] {
-    return [...this.#parked.values().take(limit)];
+    const parked = this.#parked.values();
+    return [...parked.filter((lane) => !lane.isDamaged).take(limit)];
   }
 
   /** Lets a parked lane run. */

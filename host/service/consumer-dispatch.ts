@@ -107,7 +107,8 @@ export class ConsumerDispatch {
 
   /**
    * Delivers the event again at which the events of an entity are parked. Resolves with whether they were parked, once that is on
-   * disk. Rejects with SVC_SHARD_UNAVAILABLE if the consumers do not run or end meanwhile, and with the errors of the journal.
+   * disk. Rejects with SVC_NOT_IN_JOURNAL if the module has no such consumer, with SVC_SHARD_UNAVAILABLE if the consumers do not
+   * run or end meanwhile, and with the errors of the journal.
    */
   retry(consumer: string, entity: EntityRef): Promise<boolean> {
     return this.#carryOut({ kind: 'retry', consumer, entity });
@@ -145,6 +146,8 @@ export class ConsumerDispatch {
   }
 
   #carryOut(order: ConsumerOrder): Promise<boolean> {
+    if (this.#journal !== undefined && !this.#series.has(order.consumer))
+      return Promise.reject(unserved(order.consumer));
     if (this.#worker === undefined) return Promise.reject(unavailable());
     const number = ++this.#lastOrder;
     const answer = Promise.withResolvers<boolean>();
@@ -269,6 +272,14 @@ function unavailable(): SvcError {
   return new SvcError(
     'SVC_SHARD_UNAVAILABLE',
     'The thread that delivers events to consumers does not run at the moment. Try again.',
+  );
+}
+
+function unserved(consumer: string): SvcError {
+  return new SvcError(
+    'SVC_NOT_IN_JOURNAL',
+    `The service that runs has no consumer '${consumer}'. If a module before had it, its events can be skipped while the ` +
+      'service is stopped, and retried by a module that has it.',
   );
 }
 

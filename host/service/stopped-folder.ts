@@ -1,7 +1,12 @@
 // StoppedFolder carries out an operator's changes in a data folder that no host uses, under the folder's lock.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
-import { RETRIED_AT_ONCE_MAX } from '../engine/needs/consumers.ts';
+import { laneDamaged } from '../consumers/lane-damaged.ts';
+import {
+  RETRIED_AT_ONCE_MAX,
+  type StoredConsumer,
+  type StoredLane,
+} from '../engine/needs/consumers.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { VIEW_LIMITS_DEFAULT } from '../model/view-limits.ts';
 import { ConsumerInspection } from '../storage/sqlite/tools/consumer-inspection.ts';
@@ -59,32 +64,56 @@ async function removeRows(dir: string, view: string): Promise<boolean> {
 
 /**
  * Lets the next start deliver the parked event of a lane again, or the event after the skipped one, whose reason it writes to the
- * log.
+ * log. Rejects with SVC_NOT_IN_JOURNAL if there is no such consumer, and with SVC_JOURNAL_CORRUPT if a damaged lane is to be
+ * delivered again.
  */
 async function changeLane(
   dir: string,
   journal: ChangeableJournal,
   { consumer, entity }: { readonly consumer: string; readonly entity: EntityRef },
-  skipped?: { readonly seq: number; readonly reason: string },
+  skipped?: SkippedEvent,
 ): Promise<boolean> {
   const inspection = new ConsumerInspection(dir);
   try {
-    const stored = inspection.stored(consumer);
-    const [lane] = inspection.lanes(consumer, { state: 'parked', entity }, 0, 1).lanes;
-    if (stored === undefined || lane === undefined) return false;
-    if (skipped !== undefined && lane.seq !== skipped.seq) return false;
-    const first =
-      skipped === undefined
-        ? { seq: lane.seq, round: lane.round, reason: undefined }
-        : { seq: skipped.seq + 1, round: 0, reason: skipped.reason };
-    const nextMs = systemClock.nowMs();
-    const waiting = { entity, ...first, attempts: 0, nextMs };
-    const { id, start, position } = stored;
+    const { id, start, position } = storedIn(inspection, consumer);
+    const { lanes, damaged } = inspection.lanes(consumer, { entity }, 0, 1);
+    if (damaged.length > 0 && skipped === undefined) throw laneDamaged(consumer, entity);
+    const next = damaged.length > 0 ? afterSkipped(skipped!) : nextOf(lanes[0], skipped);
+    if (next === undefined) return false;
+    const waiting = { entity, ...next, attempts: 0, nextMs: systemClock.nowMs() };
     await journal.settleConsumer({ id, start }, { position, lanes: [waiting], rejoined: [] });
     return true;
   } finally {
     inspection.close();
   }
+}
+
+interface SkippedEvent {
+  readonly seq: number;
+  readonly reason: string;
+}
+
+type NextEvent = Pick<StoredLane, 'seq' | 'round' | 'reason'>;
+
+/** Returns where a parked lane continues; undefined if it is not parked at the event that is to be skipped, or not at all. */
+function nextOf(lane: StoredLane | undefined, skipped?: SkippedEvent): NextEvent | undefined {
+  if (lane === undefined || lane.nextMs !== undefined) return undefined;
+  if (skipped === undefined) return { seq: lane.seq, round: lane.round, reason: undefined };
+  return lane.seq === skipped.seq ? afterSkipped(skipped) : undefined;
+}
+
+function afterSkipped({ seq, reason }: SkippedEvent): NextEvent {
+  return { seq: seq + 1, round: 0, reason };
+}
+
+/** Throws SVC_NOT_IN_JOURNAL. */
+function storedIn(inspection: ConsumerInspection, consumer: string): StoredConsumer {
+  const stored = inspection.stored(consumer);
+  if (stored !== undefined) return stored;
+  throw new SvcError(
+    'SVC_NOT_IN_JOURNAL',
+    `No consumer '${consumer}' has handled events of this journal. svc consumers DIR lists those that have.`,
+  );
 }
 
 /** Lets the next start deliver the parked events of RETRIED_AT_ONCE_MAX entities again, at most. */
@@ -95,12 +124,11 @@ async function retryLanes(
 ): Promise<boolean> {
   const inspection = new ConsumerInspection(dir);
   try {
-    const stored = inspection.stored(consumer);
-    const { lanes } = inspection.lanes(consumer, { state: 'parked' }, 0, RETRIED_AT_ONCE_MAX);
-    if (stored === undefined || lanes.length === 0) return false;
+    const { id, start, position } = storedIn(inspection, consumer);
+    const lanes = [...inspection.parked(consumer).take(RETRIED_AT_ONCE_MAX)];
+    if (lanes.length === 0) return false;
     const nextMs = systemClock.nowMs();
     const waiting = lanes.map((lane) => ({ ...lane, attempts: 0, nextMs, reason: undefined }));
-    const { id, start, position } = stored;
     await journal.settleConsumer({ id, start }, { position, lanes: waiting, rejoined: [] });
     return true;
   } finally {

@@ -201,7 +201,8 @@ test.each([[['ledger']], [['ledger', 'Cart/three', '--all']]])(
 test.each([
   [['retry', 'ledger', `Cart/${HOSTILE}`], 'No events of'],
   [['retry', 'ledger', 'Cart/nobody'], 'No events of Cart/nobody are parked'],
-  [['retry', 'nothing', 'Cart/three'], "for the consumer 'nothing'"],
+  [['retry', 'nothing', 'Cart/three'], "No consumer 'nothing' has handled events"],
+  [['skip', 'nothing', 'Cart/three', '1', '--reason', 'x'], "No consumer 'nothing' has handled"],
   [['skip', 'ledger', 'Cart/three', '2', '--reason', 'x'], 'are not parked at event 2'],
 ])('%j says that there is none', async ([word, ...args], message) => {
   const before = lanesOf(data);
@@ -222,6 +223,27 @@ test('names damaged lanes, and shows the others', async () => {
   expect(stdout.split('\n')).toHaveLength(4);
   expect(stderr).toContain("the lane of entity 'three' of consumer 'ledger'");
   expect(stderr).toContain('1 damaged lane');
+});
+
+test('retries no damaged lane, and skips where the operator says that it continues', async () => {
+  const dir = temporaryFolder();
+  await fill(dir);
+  edit(dir, "UPDATE lane SET seq = 7 WHERE reason = 'no'");
+  const refused = await svc('retry', dir, 'ledger', 'Cart/three');
+  expect(refused).toMatchObject({ code: 1 });
+  expect(refused.stderr).toContain('it is not known which event is the next');
+  expect(refused.stderr).toContain('svc consumers skip');
+  expect(await svc('retry', dir, 'ledger', '--all')).toMatchObject({
+    code: 0,
+    stderr: "The events of 1 entity are delivered to the consumer 'ledger' again.\n",
+  });
+  expect(await svc('retry', dir, 'ledger', '--all')).toMatchObject({ code: 1 });
+  expect(lanesOf(dir)[2]).toMatchObject({ entity: three, isDamaged: true });
+  expect(await svc('skip', dir, 'ledger', 'Cart/three', '2', '--reason', 'by hand')).toMatchObject({
+    code: 0,
+  });
+  expect(lanesOf(dir)[2]).toMatchObject({ entity: three, seq: 3, reason: 'by hand' });
+  expect(lanesOf(dir)[2]!.nextMs).toBeDefined();
 });
 
 test('shows a journal of a format without consumers as one without', async () => {

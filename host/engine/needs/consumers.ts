@@ -35,6 +35,11 @@ export interface StoredLane {
   readonly nextMs: number | undefined;
   /** Why the last attempt failed. Without attempts: why an operator has skipped the event before, while no host ran. */
   readonly reason: string | undefined;
+  /**
+   * The row is not what was written. The lane is read as parked, and its number, which is not known, as 0. It waits until an
+   * operator says which event is settled.
+   */
+  readonly isDamaged?: true;
 }
 
 export interface ConsumerSettlement {
@@ -50,7 +55,7 @@ export interface ConsumerReader {
   consumer(id: string): StoredConsumer | undefined;
   /**
    * Returns lanes of a consumer after that of an entity, at most `limit`, in an order that stays the same. Throws as
-   * `consumer` does: a consumer with a damaged lane cannot know which entity's events wait.
+   * `consumer` does, also for a lane of no entity: nobody knows whose events wait.
    */
   lanes(consumer: string, limit: number, after?: EntityRef): readonly StoredLane[];
 }

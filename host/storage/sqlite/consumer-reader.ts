@@ -7,6 +7,7 @@ import {
   type ConsumerRow,
   type LaneRow,
   consumerChecksum,
+  damagedLane,
   laneChecksum,
   storedLaneOf,
 } from './consumer-rows.ts';
@@ -83,12 +84,7 @@ export class SqliteConsumerReader implements ConsumerReader {
       nextMs: nextMs === null ? null : Number(nextMs),
       reason,
     } as LaneRow;
-    if (laneChecksum(row) !== Number(crc))
-      throw this.#damaged(
-        consumer,
-        `the lane of entity '${printable(id)}' of component '${printable(component)}'`,
-      );
-    return storedLaneOf(row);
+    return laneChecksum(row) === Number(crc) ? storedLaneOf(row) : damagedLane({ component, id });
   }
 
   /** Returns the number of an entity; 0 if it is not in the journal. */

@@ -1,6 +1,7 @@
 // ConsumerRows are the rows of the tables `consumer` and `lane`, with checksums.
 import { crc32 } from 'node:zlib';
 import type { StoredLane } from '../../engine/needs/consumers.ts';
+import type { EntityRef } from '../../model/entity.ts';
 
 /** A consumer, and the position up to which all of its events are settled. */
 export interface ConsumerRow {
@@ -61,5 +62,18 @@ export function storedLaneOf(row: LaneRow): StoredLane {
     round: row.round,
     nextMs: row.nextMs ?? undefined,
     reason: row.reason ?? undefined,
+  };
+}
+
+/** Returns the lane of a row whose checksum is wrong. */
+export function damagedLane(entity: EntityRef): StoredLane {
+  return {
+    entity,
+    seq: 0,
+    attempts: 0,
+    round: 0,
+    nextMs: undefined,
+    reason: 'The row of this entity is damaged: it is not known which event is the next.',
+    isDamaged: true,
   };
 }

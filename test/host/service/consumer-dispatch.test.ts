@@ -92,9 +92,16 @@ describe('the thread', () => {
     const { opened, dispatch } = await dispatching();
     dispatch.begin(opened);
     expect(dispatch.read()).toEqual([]);
-    await expect(dispatch.retry('ledger', order('a'))).rejects.toMatchObject({
-      code: 'SVC_SHARD_UNAVAILABLE',
-    });
+    for (const asked of [
+      dispatch.retry('ledger', order('a')),
+      dispatch.retrySome('ledger'),
+      dispatch.skip('ledger', order('a'), 1, 'because'),
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- each has been asked
+      await expect(asked).rejects.toMatchObject({
+        code: 'SVC_NOT_IN_JOURNAL',
+        message: expect.stringContaining("no consumer 'ledger'") as string,
+      });
   });
 
   test('serves the consumers of another module, each from where it was', async () => {
@@ -156,7 +163,9 @@ describe('parked events', () => {
     for (const seq of [1, 2]) await append(journal, order('bad'), recordOf(seq));
     await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1, lagRecords: 0 }]);
     expect(await dispatch.retry('ledger', order('good'))).toBe(false);
-    expect(await dispatch.retry('other', order('bad'))).toBe(false);
+    await expect(dispatch.retry('other', order('bad'))).rejects.toMatchObject({
+      code: 'SVC_NOT_IN_JOURNAL',
+    });
     expect(await dispatch.skip('ledger', order('bad'), 2, 'because')).toBe(false);
     expect(await dispatch.skip('ledger', order('bad'), 1, 'because')).toBe(true);
     await expect.poll(() => delivered, SOON).toEqual(['ledger bad 1', 'ledger bad 2']);

@@ -43,6 +43,9 @@ export interface LanePage {
 /** The most lanes of a consumer in one state that are counted. */
 export const LANES_COUNTED_MAX = 200_000;
 
+/** Lanes of a page of `parked`. */
+const PAGE = 1_000;
+
 const COUNTED = (where: string) =>
   `(SELECT count(*) FROM (SELECT 1 FROM lane WHERE consumer = c.id AND next_ms IS ${where} LIMIT ${LANES_COUNTED_MAX}))`;
 const CONSUMERS = () => `SELECT id, start, pos, crc, (SELECT ifnull(max(pos), 0) FROM journal),
@@ -108,6 +111,15 @@ export class ConsumerInspection {
       damaged: found.filter((lane): lane is SvcError => lane instanceof SvcError),
       last: last === undefined ? undefined : Number(last),
     };
+  }
+
+  /** Returns the parked lanes of a consumer that are not damaged. */
+  *parked(consumer: string): Generator<StoredLane, void, undefined> {
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const page = this.lanes(consumer, { state: 'parked' }, after, PAGE);
+      yield* page.lanes;
+      after = page.last;
+    }
   }
 
   /** Closes the file; the next read opens it again. */

@@ -80,11 +80,6 @@ test('consumers and lanes are there after a restart', async () => {
 test.each([
   ["UPDATE consumer SET start = 'now'", 'its row'],
   ['UPDATE consumer SET pos = 9223372036854775807', 'its row'],
-  ['UPDATE lane SET seq = 2', "the lane of entity 'one'"],
-  ['UPDATE lane SET next_ms = 1', "the lane of entity 'one'"],
-  ["UPDATE lane SET reason = ''", "the lane of entity 'one'"],
-  ['UPDATE lane SET attempts = -9223372036854775808', "the lane of entity 'one'"],
-  ['UPDATE lane SET round = 0', "the lane of entity 'one'"],
   ['UPDATE lane SET eno = 77', 'a lane of no entity'],
 ])('damage by %s is found', async (sql, what) => {
   const dir = await parkedJournal();
@@ -93,6 +88,20 @@ test.each([
   const read = () => [reader.consumer('ledger'), reader.lanes('ledger', 10)];
   expect(read).toThrow(corrupt);
   expect(read).toThrow(what);
+});
+
+test.each([
+  'UPDATE lane SET seq = 2',
+  'UPDATE lane SET next_ms = 1',
+  "UPDATE lane SET reason = ''",
+  'UPDATE lane SET attempts = -9223372036854775808',
+  'UPDATE lane SET round = 0',
+])('a lane that is damaged by %s is read as one whose number is not known', async (sql) => {
+  const dir = await parkedJournal();
+  edit(dir, sql);
+  const [lane] = readerOf(dir).lanes('ledger', 10);
+  expect(lane).toMatchObject({ entity: one, seq: 0, nextMs: undefined, isDamaged: true });
+  expect(lane!.reason).toContain('damaged');
 });
 
 test('a settlement with an entity that the journal does not have changes nothing', async () => {
