@@ -1,18 +1,21 @@
 // ViewInspection reads the views in a data folder for a person, also while a host runs on it: how far they are, and the rows
 // that a declared query finds. It knows the views of the module that has used the journal last, and runs no code of it.
 import type { ModuleDescriptor } from '@svc/contract';
+import { SvcError } from '@svc/kit/svc-error';
 import type { Refusal } from '../model/call.ts';
 import type { RowPage, RowQuery, SharedViewMemory } from '../model/view.ts';
 import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../model/view-limits.ts';
 import type { ViewStatus } from '../model/view-status.ts';
 import type { Positions } from '../engine/needs/feed.ts';
-import type { StoredView } from '../engine/needs/views.ts';
+import type { SkippedEvent, StoredView } from '../engine/needs/views.ts';
 import { JournalProgress } from '../storage/sqlite/tools/journal-progress.ts';
 import { FileViewReader } from '../storage/views/file-view-reader.ts';
 import { FileViews } from '../storage/views/file-views.ts';
 import { viewsFolder } from '../storage/views/view-file.ts';
 import { systemClock } from '../system.ts';
 import { SharedView } from '../views/shared-view.ts';
+import { viewNotBuilt } from '../views/view-failures.ts';
+import { skippedEvents } from '../views/view-report.ts';
 import { type DeclaredView, declaredViews } from '../views/view-definitions.ts';
 import { ViewFinder } from '../views/view-finder.ts';
 import { askedQueryProblem } from './asked-query.ts';
@@ -86,6 +89,10 @@ export class ViewInspection {
     });
     try {
       return await finder.find(query, undefined);
+    } catch (error) {
+      const isBuilding = error instanceof SvcError && error.code === 'SVC_VIEW_REBUILDING';
+      // Without a host, nobody builds the rows.
+      throw isBuilding && !this.#progress.isHosted ? viewNotBuilt(query.view) : error;
     } finally {
       finder.close();
     }
@@ -112,14 +119,16 @@ export class ViewInspection {
   #rowsOf({ folded: { stored } }: DeclaredView): {
     readonly state: 'missing' | 'building' | 'live';
     readonly position: number;
+    readonly skips: readonly SkippedEvent[];
     readonly reason?: string | undefined;
   } {
     const reader = new FileViewReader(this.#folder, stored, this.#limits);
     try {
       const status = reader.status();
       if (status.state === 'missing')
-        return { state: 'missing', position: 0, reason: status.reason };
-      return { state: status.state, position: Number(status.foldedTo?.position ?? 0) };
+        return { state: 'missing', position: 0, skips: [], reason: status.reason };
+      const position = Number(status.foldedTo?.position ?? 0);
+      return { state: status.state, position, skips: reader.skips() };
     } finally {
       reader.close();
     }
@@ -127,7 +136,7 @@ export class ViewInspection {
 
   #statusOf(view: DeclaredView, end: number): ViewStatus {
     const { id, stored, sources } = view.folded;
-    const { state, position, reason } = this.#rowsOf(view);
+    const { state, position, skips, reason } = this.#rowsOf(view);
     const lagRecords = Math.max(0, end - position);
     const oldestMs =
       lagRecords === 0 ? undefined : this.#progress.nextTimeMs(position, [...sources]);
@@ -140,7 +149,7 @@ export class ViewInspection {
       lagSeconds: lagMs / MS_PER_S,
       progress: end === 0 ? 1 : Math.min(1, position / end),
       problem: reason === undefined ? null : { code: null, reason, event: null },
-      skipped: [],
+      skipped: skippedEvents(skips),
     };
   }
 }

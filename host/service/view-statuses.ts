@@ -4,7 +4,7 @@ import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { ViewStatus } from '../model/view-status.ts';
 import { type FollowerConnection, openFeed } from '../storage/follower-connection.ts';
 import { systemClock } from '../system.ts';
-import type { ViewReport } from '../views/view-report.ts';
+import { type ViewReport, skippedEvents } from '../views/view-report.ts';
 
 const MS_PER_S = 1_000;
 /** Records that are looked at for one of the view's sources. */
@@ -81,7 +81,7 @@ export class ViewStatuses {
               event:
                 problem.kind === 'stopped' ? { ...problem.at.entity, seq: problem.at.seq } : null,
             },
-      skipped: skips.map(({ entity, seq, reason, timeMs }) => ({ ...entity, seq, reason, timeMs })),
+      skipped: skippedEvents(skips),
     };
   }
 

@@ -29,6 +29,15 @@ export function viewBuilding(view: string, percent: number, isPaused: boolean): 
   );
 }
 
+/** For a data folder that no service uses. */
+export function viewNotBuilt(view: string): SvcError {
+  return new SvcError(
+    'SVC_VIEW_REBUILDING',
+    `The rows of the view '${view}' are missing, damaged or not complete, and no service runs on the data folder, so ` +
+      'nobody builds them. Start the service: it builds them from the journal.',
+  );
+}
+
 export function viewStopped(view: string): SvcError {
   return new SvcError(
     'SVC_VIEW_STOPPED',

@@ -29,6 +29,8 @@ export interface ViewObserver {
    * are not in memory only.
    */
   folded(position: Position, rowCount: number, isStored: boolean): void;
+  /** Rows that were in memory only are lost. Events are folded up to this position. */
+  setBack?(position: Position): void;
   /** The rows are being built. `reason`: why rows that were there cannot be used; undefined if there were none. */
   building(reason: string | undefined): void;
   /** Queries are answered from now on. */
@@ -152,12 +154,19 @@ export class ViewFollower {
     try {
       await this.#foldPart();
     } catch (error) {
+      this.#setBack();
       if (!(error instanceof RowsNotStored)) throw error;
       if (!isRowInvalid(error.cause)) throw error.cause;
       // The fold finds the event of a row that cannot be stored when each page is stored by itself.
       this.#rows.keepNothing();
-      this.#fold = this.#foldFromStored();
     }
+  }
+
+  /** Gives up the rows in memory, so that no event is reported as folded that is not in stored rows. */
+  #setBack(): void {
+    this.#rows.discard();
+    this.#fold = this.#foldFromStored();
+    this.#needs.observer.setBack?.(this.#fold.position);
   }
 
   /** Folds a page; after the last one, does a part of the work that makes the rows readable. */

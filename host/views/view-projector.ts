@@ -232,6 +232,7 @@ export class ViewProjector {
           shared.foldedTo(position);
           if (isStored) hasFolded();
         },
+        setBack: (position) => shared.foldedTo(position),
         building(reason) {
           shared.foldedTo('');
           shared.answerWith(formerRows(folded, feed, store, log));

@@ -1,5 +1,6 @@
 // ViewReport: how a view fares, as operators see it, and what their changes of it come to.
 import type { SkippedEvent } from '../engine/needs/views.ts';
+import type { ViewStatus } from '../model/view-status.ts';
 import type { ViewState } from './shared-view.ts';
 import type { StoppedAt } from './view-stopped.ts';
 
@@ -27,6 +28,11 @@ export interface ViewReport {
   readonly problem: ViewProblem | undefined;
   /** The events that are left out of the rows. */
   readonly skips: readonly SkippedEvent[];
+}
+
+/** Returns skipped events as operators see them. */
+export function skippedEvents(skips: readonly SkippedEvent[]): ViewStatus['skipped'] {
+  return skips.map(({ entity, seq, reason, timeMs }) => ({ ...entity, seq, reason, timeMs }));
 }
 
 /**

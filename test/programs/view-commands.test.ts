@@ -1,5 +1,5 @@
 // svc views: what it shows of a running and of a stopped service, and the changes that it makes.
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../host/model/entity.ts';
@@ -33,6 +33,7 @@ async function serve(module: string, data: string) {
 interface Listed {
   readonly views: readonly {
     readonly view: string;
+    readonly definition: string;
     readonly state: string;
     readonly lagRecords: number;
     readonly lagSeconds: number;
@@ -166,7 +167,9 @@ describe('the rows of a view', () => {
       code: 0,
       stderr: "The rows of the view 'orders' are built again at the next start.\n",
     });
-    expect((await query(data, 'orders', 'all')).stderr).toContain('SVC_VIEW_REBUILDING');
+    const { stderr } = await query(data, 'orders', 'all');
+    expect(stderr).toMatch(/Start the service: it builds them.*\[SVC_VIEW_REBUILDING\]/s);
+    expect(stderr).not.toContain('is being built');
     expect(await viewsOf(data)).toMatchObject([
       { state: 'building', lagRecords: 6 },
       { state: 'live' },
@@ -219,7 +222,24 @@ test('a view that has stopped names the event, and continues without it', async 
   const list = await runSvc(['views', data]);
   expect(list.stdout).toContain('skips event 1 of counter/bad');
   expect(list.stdout).not.toContain('\u001b[2J');
+  const { skipped } = (await viewsOf(data))[0]!;
   await service.end('SIGTERM');
+  expect((await viewsOf(data))[0]!.skipped).toEqual(skipped);
+  expect((await runSvc(['views', data])).stdout).toContain('skips event 1 of counter/bad');
   const offline = await skip('counter/bad', '1', '--reason', 'x');
   expect(offline.stderr).toContain('Start the service');
+});
+
+test('a view whose file is torn or missing after a kill needs the service', async () => {
+  const data = join(temporaryFolder(), 'data');
+  const { service } = await serve(counters, data);
+  await expect.poll(async () => (await viewsOf(data))[0]?.state).toBe('live');
+  const views = await viewsOf(data);
+  await service.end('SIGKILL');
+  const file = join(data, 'views', `${views[0]!.definition}.sqlite`);
+  const asked = async () => (await query(data, 'counters', 'all')).stderr;
+  writeFileSync(file, 'torn');
+  expect(await asked()).toMatch(/Start the service: it builds them.*\[SVC_VIEW_REBUILDING\]/s);
+  rmSync(file);
+  expect(await asked()).toMatch(/Start the service: it builds them.*\[SVC_VIEW_REBUILDING\]/s);
 });

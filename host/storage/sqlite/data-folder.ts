@@ -159,6 +159,19 @@ export function readOwner(dir: string): FolderOwner | undefined {
   }
 }
 
+/** Returns whether a host uses a folder. It goes by the owner's file and does not take the lock. */
+export function isHosted(dir: string): boolean {
+  const owner = readOwner(dir);
+  if (owner === undefined) return false;
+  if (owner.pid === undefined || owner.host !== hostname()) return true;
+  try {
+    return process.kill(owner.pid, 0);
+  } catch (error) {
+    // A process of another user may not be asked.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

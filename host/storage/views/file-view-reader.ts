@@ -6,6 +6,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import {
   COUNT_MAX,
   type RowCount,
+  type SkippedEvent,
   type StoredView,
   type ViewPage,
   type ViewQuery,
@@ -76,6 +77,16 @@ export class FileViewReader implements ViewReader {
     } catch (error) {
       this.close();
       return { state: 'missing', reason: reasonOf(error) };
+    }
+  }
+
+  /** Returns the events that are left out of the rows; none if there is no file that can be read. */
+  skips(): readonly SkippedEvent[] {
+    try {
+      return this.#current()?.meta.skips() ?? [];
+    } catch {
+      this.close();
+      return [];
     }
   }
 

@@ -20,10 +20,11 @@ import { type StoredRow, checkedRow, rowChecksum } from './row-checksum.ts';
 import { isUnusable, viewFailure } from './view-failure.ts';
 import {
   LOCK_WAIT_MS,
-  createViewFile,
+  makeViewFile,
   makeViewsFolder,
   openForWriting,
-  removeViewFile,
+  placeInterruptedFile,
+  placeViewFile,
   viewPath,
 } from './view-file.ts';
 import { type IndexedFile, ViewIndexes } from './view-indexes.ts';
@@ -147,9 +148,10 @@ export class FileViewWriter implements ViewWriter {
 
   clear(): void {
     this.#guarded('made new', () => {
+      makeViewFile(this.#path, this.#view, this.skips);
       if (this.#file.database.isOpen) this.#file.database.close();
-      removeViewFile(this.#path);
-      this.#file = this.#make(this.skips);
+      placeViewFile(this.#path);
+      this.#file = this.#open();
     });
   }
 
@@ -181,6 +183,7 @@ export class FileViewWriter implements ViewWriter {
   /** Returns the file, and why one that was there was deleted. */
   #openOrMake(): readonly [file: OpenFile, discarded: string | undefined] {
     let discarded: string | undefined;
+    placeInterruptedFile(this.#path, this.#view.definition);
     if (existsSync(this.#path))
       try {
         return [this.#open(), undefined];
@@ -188,13 +191,9 @@ export class FileViewWriter implements ViewWriter {
         if (!isUnusable(error)) throw error;
         discarded = reasonOf(error);
       }
-    removeViewFile(this.#path);
-    return [this.#make(), discarded];
-  }
-
-  #make(skips: readonly SkippedEvent[] = []): OpenFile {
-    createViewFile(this.#path, this.#view, skips);
-    return this.#open();
+    makeViewFile(this.#path, this.#view, []);
+    placeViewFile(this.#path);
+    return [this.#open(), discarded];
   }
 
   #open(): OpenFile {

@@ -5,10 +5,11 @@
 // A file is derived from the journal. One that is not whole, of another format or of another definition is deleted.
 // SQLite forgets the locks of a process on a file when any part of the process closes it, so only SQLite opens it.
 import assert from 'node:assert';
-import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { SkippedEvent, StoredView } from '../../engine/needs/views.ts';
+import { isDamage } from '../sqlite/sqlite-failure.ts';
 import { LAYOUT_ROW, SKIPS_ROW, STATE_ROW, ViewMeta } from './view-meta.ts';
 import { KEY_INDEX, columnName, indexName } from './view-sql.ts';
 
@@ -56,6 +57,10 @@ export function viewPath(folder: string, definition: string): string {
   return join(folder, `${definition}.sqlite`);
 }
 
+function newPath(path: string): string {
+  return `${path}.new`;
+}
+
 /** Returns the definition whose rows a file of the folder has; undefined for another file. */
 export function definitionOf(file: string): string | undefined {
   return FILE.exec(file)?.[1];
@@ -68,15 +73,12 @@ export function makeViewsFolder(folder: string): void {
 }
 
 /**
- * Makes a file without rows. It is made under another name, so that a reader never finds a part of it. Throws errors of
- * SQLite and of the file system.
+ * Makes a file without rows under another name. `placeViewFile` gives it its name, so that a reader never finds a part of it,
+ * and so that the file that is there keeps its skips until the new one has them. Throws errors of SQLite and of the file
+ * system.
  */
-export function createViewFile(
-  path: string,
-  view: StoredView,
-  skips: readonly SkippedEvent[] = [],
-): void {
-  const unfinished = `${path}.new`;
+export function makeViewFile(path: string, view: StoredView, skips: readonly SkippedEvent[]): void {
+  const unfinished = newPath(path);
   for (const suffix of SUFFIXES) rmSync(unfinished + suffix, { force: true });
   // SQLite gives its other files the mode of this one.
   closeSync(openSync(unfinished, 'wx', 0o600));
@@ -95,7 +97,29 @@ export function createViewFile(
   } finally {
     database.close();
   }
-  renameSync(unfinished, path);
+}
+
+/** Replaces the file of a view, which nobody writes, by the one that was made. Throws errors of the file system. */
+export function placeViewFile(path: string): void {
+  // A log of the former file would be taken for one of the new file.
+  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
+  renameSync(newPath(path), path);
+}
+
+/**
+ * Gives its name to the file that a writer had made when it ended before it could do so. Does nothing if it had not removed
+ * the former file, or not finished the new one. Throws errors of SQLite and of the file system.
+ */
+export function placeInterruptedFile(path: string, definition: string): void {
+  const unfinished = newPath(path);
+  if (existsSync(path) || !existsSync(unfinished)) return;
+  try {
+    openForWriting(unfinished, definition).close();
+  } catch (error) {
+    if (error instanceof UnusableFile || isDamage(error)) return;
+    throw error;
+  }
+  placeViewFile(path);
 }
 
 /**
@@ -145,7 +169,8 @@ export function openForReading(path: string, definition: string, unchanging?: UR
  * name. Throws errors of the file system.
  */
 export function removeViewFile(path: string): void {
-  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
+  for (const name of [newPath(path), path])
+    for (const suffix of SUFFIXES) rmSync(name + suffix, { force: true });
 }
 
 /** Returns what identifies the file that has the path now; undefined if there is none. */

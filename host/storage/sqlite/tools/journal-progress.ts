@@ -1,4 +1,5 @@
 // JournalProgress finds out how far a journal is, beside a host that may be writing it, and which module has used it last.
+import { isHosted } from '../data-folder.ts';
 import { ReadingConnection } from './reading-connection.ts';
 
 const END = () => 'SELECT ifnull(max(pos), 0) FROM journal';
@@ -14,11 +15,18 @@ const LOOKED_AT_MAX = 10_000;
 
 /** All methods throw SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE. */
 export class JournalProgress {
+  readonly #dir: string;
   readonly #connection: ReadingConnection;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
   constructor(dir: string) {
+    this.#dir = dir;
     this.#connection = new ReadingConnection(dir);
+  }
+
+  /** Whether a host uses the folder. */
+  get isHosted(): boolean {
+    return isHosted(this.#dir);
   }
 
   /** Returns the position of the last record; 0 if there is none. */

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -242,6 +243,54 @@ async function readAll(dir: string): Promise<string[]> {
 }
 
 const EXPECTED = new Set(['SVC_VIEW_CORRUPT', 'SVC_VIEW_REBUILDING', 'SVC_DATA_UNUSABLE']);
+
+describe('rows that are built again', () => {
+  const skipped = { entity: { component: 'order', id: 'a' }, seq: 1, reason: 'known', timeMs: 5 };
+
+  test('keep the skips and the former rows when the new file cannot be made', async () => {
+    const dir = await filledFolder();
+    const writer = viewsIn(dir).openWriter(view);
+    await writer.skip(skipped);
+    // Stands for a full disk.
+    mkdirSync(`${fileOf(dir)}.new`);
+    expect(await failureOf(() => writer.clear())).toMatchObject({ code: 'SVC_DATA_UNUSABLE' });
+    expect(await writer.rows(['key-7'])).toEqual([stored.get('key-7')]);
+    writer.close();
+    const second = viewsIn(dir).openWriter(view);
+    expect([second.discarded, second.skips, second.rowCount]).toEqual([undefined, [skipped], 60]);
+    rmSync(`${fileOf(dir)}.new`, { recursive: true });
+    await second.clear();
+    expect([second.skips, second.rowCount]).toEqual([[skipped], 0]);
+    second.close();
+    expect(existsSync(`${fileOf(dir)}.new`)).toBe(false);
+  });
+
+  test.each(['-wal', '-shm'])(
+    'keep the skips when the writer ends before the new file has its name, with a %s',
+    async (left) => {
+      const dir = await filledFolder();
+      const writer = viewsIn(dir).openWriter(view);
+      await writer.skip(skipped);
+      await writer.clear();
+      writer.close();
+      renameSync(fileOf(dir), `${fileOf(dir)}.new`);
+      writeFileSync(`${fileOf(dir)}${left}`, 'of the former file');
+      const second = viewsIn(dir).openWriter(view);
+      expect([second.discarded, second.skips, second.rowCount]).toEqual([undefined, [skipped], 0]);
+      second.close();
+      expect(existsSync(`${fileOf(dir)}.new`)).toBe(false);
+    },
+  );
+
+  test('are begun anew when the new file is not whole', () => {
+    const dir = temporaryFolder();
+    mkdirSync(join(dir, 'views'));
+    writeFileSync(`${fileOf(dir)}.new`, '');
+    const writer = viewsIn(dir).openWriter(view);
+    expect([writer.discarded, writer.skips, writer.rowCount]).toEqual([undefined, [], 0]);
+    writer.close();
+  });
+});
 
 describe('a torn file', () => {
   test('that is cut anywhere gives no row that was not stored, and can be made new', async () => {
