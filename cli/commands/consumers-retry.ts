@@ -24,8 +24,8 @@ its next start.`,
         help: 'instead of ENTITY: all entities whose events are parked now, 1,000 at a time',
       },
     },
-    notes: `ENTITY is COMPONENT/ID. svc consumers DIR CONSUMER --state parked lists the entities. One whose row is
-damaged is not delivered again; svc consumers skip says where it continues.`,
+    notes: `ENTITY is COMPONENT/ID. svc consumers DIR CONSUMER --state parked lists the entities. One whose row
+is damaged is not delivered again; svc consumers skip says where it continues.`,
     examples: [
       'svc consumers retry .svc/orders ledger order/o1',
       'svc consumers retry .svc/orders ledger --all',

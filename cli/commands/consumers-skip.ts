@@ -18,8 +18,8 @@ its next start.`,
     ],
     options: { reason: REASON_OPTION },
     notes: `ENTITY is COMPONENT/ID, and EVENT the number of the parked event among the records of that entity.
-The log of the service has the reason. An entity whose row is damaged continues after EVENT, whatever
-its number: give the last event that is known to be handled.`,
+The log of the service has the reason. An entity whose row is damaged continues after EVENT,
+whatever its number: give the last event that is known to be handled.`,
     examples: ['svc consumers skip .svc/orders ledger order/o1 3 --reason booked-by-hand'],
   },
   ([dir, consumer, entity, event], { reason }) =>

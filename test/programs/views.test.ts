@@ -76,7 +76,7 @@ test('a view is built again when its definition has changed', async () => {
   await former.process.end('SIGKILL');
   const torn = await start('definitions');
   expect(await (await rows(torn.url)).text()).toBe('3');
-  expect(torn.process.stderr).toContain('the rows of the view are built again');
+  await torn.process.logged(/the rows of the view are built again/);
 });
 
 test('a view of a large journal is built beside the service, which goes on', async () => {
