@@ -43,7 +43,19 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
     });
   const requests = new Listener(sweep);
   const calls = new Listener(sweep);
-  const address = await requests.listen({ host: LOOPBACK, port }, { port: '--port' });
+  const servicesUrl = httpUrl(await calls.listen({ host: LOOPBACK, port: 0 }));
+  calls.serve(new CallingPort({ services, limits: FORWARD_LIMITS, servicesUrl, onError }));
+  const close = async () => {
+    await Promise.all([requests.close(), calls.close()]);
+    process.close();
+    services.close();
+  };
+  const address = await requests
+    .listen({ host: LOOPBACK, port }, { port: '--port' })
+    .catch(async (failure: unknown) => {
+      await close();
+      throw failure;
+    });
   requests.serve(
     new ServicePort({
       own: { service: name, project: undefined, port: address.port, baseDomain: undefined },
@@ -56,17 +68,7 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
       onError,
     }),
   );
-  const servicesUrl = httpUrl(await calls.listen({ host: LOOPBACK, port: 0 }));
-  calls.serve(new CallingPort({ services, limits: FORWARD_LIMITS, servicesUrl, onError }));
-  return {
-    url: httpUrl(address),
-    servicesUrl,
-    async close() {
-      await Promise.all([requests.close(), calls.close()]);
-      process.close();
-      services.close();
-    },
-  };
+  return { url: httpUrl(address), servicesUrl, close };
 }
 
 function serviceTargets({ runningFolder, log }: ForwarderOptions, sweep: Sweep): ServiceTargets {
