@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
+import { IDENTITY_NAMES } from '../../identity/identity-settings.ts';
 import { dottedName, variableName } from '../../kit/setting-name.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { managementOf } from '../support/deployed-service.ts';
@@ -40,6 +41,7 @@ test('the page names settings that exist', () => {
       'svc.http.port',
       'svc.management.port',
       'svc.observability.otlp-endpoint',
+      ...IDENTITY_NAMES,
       ...sections,
     ].map((name) => variableName(name)),
   );
