@@ -35,23 +35,25 @@ async function readSlowly(stream: Readable, bytesMax: number): Promise<number> {
   return bytes;
 }
 
-function* chunks(): Generator<Buffer> {
-  const chunk = Buffer.alloc(64 * 1024, 'x');
-  for (let bytes = 0; bytes < BYTES; bytes += chunk.length) yield chunk;
-}
+const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
 async function write(
   stream: { write: (bytes: Buffer) => boolean } & NodeJS.EventEmitter,
+  bytes: number,
 ): Promise<void> {
-  for (const chunk of chunks()) if (!stream.write(chunk)) await once(stream, 'drain');
+  for (let written = 0; written < bytes; written += CHUNK.length)
+    if (!stream.write(CHUNK)) await once(stream, 'drain');
 }
 
 it('needs no more memory for large bodies than for small ones', async () => {
   let uploaded: Promise<number> | undefined;
   const target = createServer((request, response) => {
     response.writeHead(200, { 'Content-Length': BYTES });
-    void write(response).then(() => response.end());
     uploaded = readSlowly(request, BYTES);
+    // A response that is complete before its request would end the connection, and the upload with it.
+    void Promise.all([uploaded, write(response, BYTES - CHUNK.length)]).then(() =>
+      response.end(CHUNK),
+    );
   });
   const targetPort = await listening(target);
   const authority = await CertificateAuthority.create('ca');
@@ -74,7 +76,7 @@ it('needs no more memory for large bodies than for small ones', async () => {
   await once(client, 'secureConnect');
   client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${BYTES}\r\n\r\n`);
   const head = 'HTTP/1.1 200 OK\r\n'.length;
-  const writing = write(client);
+  const writing = write(client, BYTES);
   const reading = readSlowly(client, BYTES + head);
   const over = reading.then(() => true);
   // Memory that the relay needs for any request is not growth.
