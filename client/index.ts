@@ -1,15 +1,48 @@
 // The entry point of the package @svc/client.
 export { ADMITTED_SERVICES_MAX, namesService, type AccessRule } from './access-rule.ts';
+export { descriptorProblems, type DescriptorContext } from './descriptor/descriptor-problems.ts';
+export { projectProblem } from './descriptor/field-checks.ts';
+export { hostingKind, type HostingKind } from './descriptor/hosting-kind.ts';
+export { hostnameProblem } from './descriptor/hostname.ts';
+export { ALLOWED_FINDINGS_MAX, HOSTNAMES_MAX, MOUNTS_MAX } from './descriptor/list-checks.ts';
 export {
-  HOSTNAMES_MAX,
-  MOUNTS_MAX,
+  MOUNT_PATH_LENGTH_MAX,
+  MOUNT_PROTOCOL,
+  mountPathProblem,
+} from './descriptor/mount-path.ts';
+export {
+  PROBLEMS_BYTES_MAX,
+  problemLine,
+  problemsText,
+  sortedProblems,
+  type Problem,
+} from './descriptor/problem.ts';
+export { cpuMillis, memoryBytes } from './descriptor/resource-quantity.ts';
+export {
+  INSTANCES_DEFAULT,
+  INSTANCES_MAX,
+  WEB_PROTOCOL,
+  type DescriptorField,
+  type EmbeddedServiceDescriptor,
+  type Mount,
+  type ProcessServiceDescriptor,
+  type Resources,
+  type ServiceDescriptor,
+  type SuppliedDatabase,
+  type WasmServiceDescriptor,
+  type WebServiceDescriptor,
+} from './descriptor/service-descriptor.ts';
+export {
   VARIABLES_BYTES_MAX,
   VARIABLES_MAX,
   VARIABLE_BYTES_MAX,
   VARIABLE_NAME_LENGTH_MAX,
-  descriptorProblems,
-  projectProblem,
-} from './descriptor-problems.ts';
+} from './descriptor/variable-checks.ts';
+export {
+  ALLOWABLE_FINDINGS,
+  RUNTIME_VARIABLES,
+  type AllowableFinding,
+} from './generated/runtime-words.ts';
 export {
   ANSWERED_BY_HEADER,
   ANSWERED_BY_PROXY,
@@ -20,8 +53,6 @@ export {
   FORWARDED_PROTO_HEADER,
   PLATFORM_HEADER_PREFIX,
 } from './header-names.ts';
-export { hostnameProblem } from './hostname.ts';
-export { MOUNT_PATH_LENGTH_MAX, MOUNT_PROTOCOL, mountPathProblem } from './mount-path.ts';
 export {
   CALLING_PORT,
   COMPONENT_PROCESS_PORT,
@@ -33,7 +64,6 @@ export {
   RESERVED_PORTS,
   type ReservedPort,
 } from './ports.ts';
-export { problemLine, type Problem } from './problem.ts';
 export {
   PROJECT_ID_LENGTH_MAX,
   SERVICE_NAME_LENGTH_MAX,
@@ -54,4 +84,3 @@ export {
   SERVICES_URL_VARIABLE,
   VARIABLE_NAME,
 } from './variable-names.ts';
-export { WEB_PROTOCOL, type Mount, type WebServiceDescriptor } from './web-service-descriptor.ts';

@@ -3,6 +3,7 @@ import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
 import { observabilityShapes } from '../contract/observability-schema.ts';
 import { PROMISE_PAGE, generatedPromisePage } from '../test/support/promise-page.ts';
 import { CHECKS_PAGE, checksReference } from './checks-reference.ts';
+import { RUNTIME_WORDS, runtimeWords } from './runtime-words.ts';
 import { settingsReference } from './settings-reference.ts';
 import { witReference } from './wit-reference.ts';
 
@@ -26,6 +27,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         $defs: withLocalReferences(observabilityShapes),
       }),
     ],
+    [RUNTIME_WORDS, runtimeWords()],
     ['docs/reference/settings.md', settingsReference()],
     ['docs/reference/wit.md', witReference()],
     [PROMISE_PAGE, generatedPromisePage()],

@@ -183,6 +183,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'kit/settings-reader.ts',
     'proxy/pod/proxy-section.ts',
     'proxy/pod/proxy-settings.ts',
+    'host/history/upgrade-finding.ts',
     'host/service/section-settings.ts',
     'host/service/settings.ts',
     'test/support',

@@ -1,8 +1,13 @@
-// The validation of a web-hosted service's descriptor: which values are valid, what is reported of others, and that all
-// problems are reported at once.
-import { assert, constantFrom, jsonValue, property } from 'fast-check';
+// The validation of a service's descriptor: which values are valid, what is reported of others, and that all problems are
+// reported at once. What distinguishes the hostings is in hostings.test.ts.
+import { assert, constantFrom, jsonValue, property, shuffledSubarray } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { descriptorProblems, problemLine } from '../../client/index.ts';
+import {
+  PROBLEMS_BYTES_MAX,
+  descriptorProblems,
+  problemLine,
+  problemsText,
+} from '../../../client/index.ts';
 
 const MINIMAL = {
   name: 'shop',
@@ -49,8 +54,13 @@ describe('all problems are reported at once', () => {
   test('those of types, of missing fields and of rules between fields', () => {
     const problems = descriptorProblems({
       name: 'Shop',
-      hosting: 'wasm',
-      protocol: 1.1,
+      hosting: 'process',
+      protocol: 'http/1.1',
+      http: false,
+      instances: 0,
+      resources: { cpu: 1, memory: '1GB' },
+      database: { urlFrom: 'A b', x: 1 },
+      allow: ['route-removed'],
       colour: 'red',
       port: 8080,
       mounts: [
@@ -65,17 +75,21 @@ describe('all problems are reported at once', () => {
     });
     expect(problems.map(({ path }) => path)).toEqual([
       '',
+      '/allow',
       '/callers/1',
       '/callers/2',
       '/callers/3',
+      '/database',
+      '/database/urlFrom',
       '/env',
       '/env/A',
       '/env/PORT',
       '/env/SVC_SERVICES_URL',
-      '/hosting',
       '/hostnames/0',
       '/hostnames/1',
+      '/http',
       '/image',
+      '/instances',
       '/mounts/0/path',
       '/mounts/0/service',
       '/mounts/2',
@@ -84,7 +98,8 @@ describe('all problems are reported at once', () => {
       '/mounts/3',
       '/name',
       '/port',
-      '/protocol',
+      '/resources/cpu',
+      '/resources/memory',
     ]);
   });
 
@@ -101,10 +116,8 @@ describe('all problems are reported at once', () => {
 
   test('an empty object lacks the required fields', () => {
     expect(descriptorProblems({}).map(problemLine)).toEqual([
-      'hosting is missing',
       'image is missing',
       'name is missing',
-      'protocol is missing',
     ]);
   });
 });
@@ -252,6 +265,62 @@ describe('variables', () => {
   });
 });
 
+describe('the context of a descriptor', () => {
+  test('has the name under which it is applied', () => {
+    expect(descriptorProblems(MINIMAL, { name: 'shop' })).toEqual([]);
+    expect(descriptorProblems(MINIMAL, { name: 'cart' }).map(problemLine)).toEqual([
+      'name is "shop", but the path names "cart"',
+    ]);
+  });
+
+  test.each(['example.com', 'example.com:8443'])(
+    'has the base domain %s, under which the platform derives hostnames',
+    (baseDomain) => {
+      const hostnames = ['shop.example.org', 'example.com', 'a.b.example.com', 'anexample.com'];
+      expect(
+        descriptorProblems({ ...MINIMAL, hostnames }, { baseDomain }).map(({ path }) => path),
+      ).toEqual(['/hostnames/1', '/hostnames/2']);
+    },
+  );
+});
+
+describe('the text of problems', () => {
+  test('has a line for each, sorted', () => {
+    expect(
+      problemsText([
+        { path: '/mounts/10/path', reason: 'is empty' },
+        { path: '/mounts/2', reason: 'is not an object' },
+        { path: '', reason: 'has the unknown field "x"' },
+      ]),
+    ).toBe('body: has the unknown field "x"\nmounts/2: is not an object\nmounts/10/path: is empty');
+  });
+
+  test('does not depend on the order in which problems were found', () => {
+    const problems = descriptorProblems({
+      callers: Array.from({ length: 12 }, () => 'Bad'),
+      env: { A: 1, PORT: 2 },
+    });
+    assert(
+      property(shuffledSubarray([...problems], { minLength: problems.length }), (shuffled) => {
+        expect(problemsText(shuffled)).toBe(problemsText(problems));
+      }),
+    );
+  });
+
+  test('has 64 KiB at most as JSON, and says how many problems are not shown', () => {
+    const env = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, index) => [`${index}\u0001"${'x'.repeat(500)}`, 1]),
+    );
+    const text = problemsText(descriptorProblems({ ...MINIMAL, env }));
+    const lines = text.split('\n');
+    const answer = JSON.stringify({ status: 400, error: text });
+    expect(new TextEncoder().encode(answer).byteLength).toBeLessThanOrEqual(PROBLEMS_BYTES_MAX);
+    // 1,000 names, and their size together.
+    expect(lines.at(-1)).toBe(`${1001 - (lines.length - 1)} more problems are not shown`);
+    expect(lines.length).toBeGreaterThan(200);
+  });
+});
+
 describe('a hostile value', () => {
   test('gets short problems on one line of ASCII', () => {
     const name = `\u001b[2J\u202e\n${'x'.repeat(5000)}`;
@@ -270,13 +339,17 @@ describe('a hostile value', () => {
 
   test('never makes the check throw', () => {
     assert(
-      property(jsonValue(), constantFrom('mounts', 'env', 'callers', 'port'), (value, at) => {
-        for (const given of [value, { ...MINIMAL, [at]: value }])
-          for (const { path, reason } of descriptorProblems(given)) {
-            expect(path).toMatch(/^(?:\/.*)?$/s);
-            expect(reason).not.toBe('');
-          }
-      }),
+      property(
+        jsonValue(),
+        constantFrom('mounts', 'env', 'callers', 'port', 'hosting', 'resources', 'allow'),
+        (value, at) => {
+          for (const given of [value, { ...MINIMAL, [at]: value }])
+            for (const { path, reason } of descriptorProblems(given)) {
+              expect(path).toMatch(/^(?:\/.*)?$/s);
+              expect(reason).not.toBe('');
+            }
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -1,0 +1,63 @@
+// VariableChecks: the rules of the environment variables that a descriptor declares. Those of a wasm-hosted service reach the
+// runtime's own process, so only the runtime's limits, log and shards can be set; a variable such as NODE_OPTIONS would run
+// code outside of the sandbox.
+import { RUNTIME_VARIABLES } from '../generated/runtime-words.ts';
+import { PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
+import type { HostingKind } from './hosting-kind.ts';
+import { Problems, bytesOf, isRecord, quoted } from './problem.ts';
+
+export const VARIABLES_MAX = 1000;
+export const VARIABLE_NAME_LENGTH_MAX = 200;
+export const VARIABLE_BYTES_MAX = 32 * 1024;
+/** Names and values of all variables together, in bytes of UTF-8. */
+export const VARIABLES_BYTES_MAX = 256 * 1024;
+
+const runtimeVariables: ReadonlySet<string> = new Set(RUNTIME_VARIABLES);
+
+export function checkVariables(
+  value: unknown,
+  problems: Problems,
+  kind: HostingKind | undefined,
+): void {
+  if (!isRecord(value)) {
+    problems.add('is not an object of names and texts');
+    return;
+  }
+  const variables = Object.entries(value);
+  if (variables.length > VARIABLES_MAX)
+    problems.add(`has ${variables.length} variables: there may be ${VARIABLES_MAX} at most`);
+  let bytes = 0;
+  for (const [name, content] of variables.slice(0, VARIABLES_MAX)) {
+    checkVariable(name, content, problems, kind);
+    bytes += bytesOf(name) + (typeof content === 'string' ? bytesOf(content) : 0);
+  }
+  if (bytes > VARIABLES_BYTES_MAX)
+    problems.add(
+      `has ${bytes} bytes of names and values: there may be ${VARIABLES_BYTES_MAX} at most`,
+    );
+}
+
+function checkVariable(
+  name: string,
+  content: unknown,
+  problems: Problems,
+  kind: HostingKind | undefined,
+): void {
+  if (name.length > VARIABLE_NAME_LENGTH_MAX || !VARIABLE_NAME.test(name)) {
+    problems.add(
+      `has the name ${quoted(name)}: use at most ${VARIABLE_NAME_LENGTH_MAX} letters, digits and _, and no digit at the beginning`,
+    );
+    return;
+  }
+  const at = problems.at(name);
+  if (PLATFORM_VARIABLES.includes(name))
+    at.add('may not be declared: the platform gives this variable to the process');
+  else if (kind === 'wasm' && !runtimeVariables.has(name))
+    at.add(
+      'may not be declared: a module reads no variables, and of the runtime only limits, log and shards can be set',
+    );
+  if (typeof content !== 'string') at.add('is not a text');
+  else if (content.includes('\0')) at.add('has the character NUL, which no variable can have');
+  else if (bytesOf(content) > VARIABLE_BYTES_MAX)
+    at.add(`is longer than ${VARIABLE_BYTES_MAX} bytes`);
+}

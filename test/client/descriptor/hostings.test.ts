@@ -1,0 +1,205 @@
+// The hostings of a service: which fields each has, which protocols, and which variables reach the runtime.
+import { assert, constantFrom, option, property, record } from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  ALLOWABLE_FINDINGS,
+  RUNTIME_VARIABLES,
+  cpuMillis,
+  descriptorProblems,
+  hostingKind,
+  memoryBytes,
+  problemLine,
+  type HostingKind,
+  type ServiceDescriptor,
+} from '../../../client/index.ts';
+import { ALLOWABLE_NAMES } from '../../../host/history/upgrade-finding.ts';
+import { runtimeVariables } from '../../../scripts/runtime-words.ts';
+
+const MINIMAL = {
+  embedded: { name: 'cart', image: 'cart:1' },
+  process: { name: 'cart', image: 'cart:1', hosting: 'process', protocol: 'svc/1' },
+  wasm: { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0' },
+  web: { name: 'cart', image: 'cart:1', hosting: 'process', protocol: 'http/1.1' },
+} as const satisfies Record<HostingKind, ServiceDescriptor>;
+const KINDS = Object.keys(MINIMAL) as HostingKind[];
+
+function linesOf(kind: HostingKind, changes: object = {}): readonly string[] {
+  return descriptorProblems({ ...MINIMAL[kind], ...changes }).map(problemLine);
+}
+
+describe.each(KINDS)('a service of the kind %s', (kind) => {
+  test('needs a name, an image, its hosting and its protocol', () => {
+    expect(linesOf(kind)).toEqual([]);
+    expect(hostingKind(MINIMAL[kind])).toBe(kind);
+  });
+
+  test('can have instances, hostnames, resources and a database of its own', () => {
+    expect(
+      linesOf(kind, {
+        runtime: '1.4.0',
+        port: 9100,
+        http: true,
+        instances: 10,
+        hostnames: ['cart.example.com'],
+        resources: { cpu: '500m', memory: '512Mi' },
+        database: { urlFrom: 'cart-database' },
+      }),
+    ).toEqual([]);
+  });
+
+  test.each([0, 11, 1.5, '2', null])('cannot have %j instances', (instances) => {
+    expect(linesOf(kind, { instances })).toEqual(['instances is not a whole number from 1 to 10']);
+  });
+});
+
+describe('fields of one kind alone', () => {
+  test.each(['embedded', 'process', 'wasm'] as const)('%s has no mounts or callers', (kind) => {
+    const web = {
+      processPort: 1,
+      mounts: [{ path: '/a', service: 'cart' }],
+      callers: ['a'],
+    };
+    expect(linesOf(kind, web)).toEqual(
+      ['callers', 'mounts', 'processPort'].map((name) =>
+        expect.stringMatching(`^${name} may not be declared: only a web-hosted service`),
+      ),
+    );
+  });
+
+  test('a service with components can be without HTTP, and then has no hostnames', () => {
+    for (const kind of ['embedded', 'process', 'wasm'] as const) {
+      expect(linesOf(kind, { http: false, port: 8080 })).toEqual([]);
+      expect(linesOf(kind, { http: false, hostnames: ['a.example.com'] })).toEqual([
+        'hostnames may not be declared with "http": false',
+      ]);
+    }
+    expect(linesOf('web', { http: false })).toEqual([
+      'http is not true: a web-hosted service serves HTTP',
+    ]);
+  });
+});
+
+describe('a protocol', () => {
+  test.each([
+    ['embedded', 'svc/1', 'may not be declared'],
+    ['process', undefined, 'is missing: write http/1.1 for a web-hosted service, or svc/1'],
+    ['process', 'http/2', 'is "http/2": write http/1.1'],
+    ['process', 'svc/0', 'is "svc/0": write http/1.1'],
+    ['process', 1, 'is not a text'],
+    ['wasm', undefined, 'is missing: write the version of the WIT package'],
+    ['wasm', 'http/1.1', 'is "http/1.1": write the version'],
+    ['wasm', '0.2', 'is "0.2": write the version'],
+  ] as const)('of %s cannot be %j', (kind, protocol, reason) => {
+    expect(linesOf(kind, { protocol })).toEqual([expect.stringContaining(`protocol ${reason}`)]);
+  });
+
+  test('is not judged by itself when the hosting is unknown', () => {
+    expect(linesOf('web', { hosting: 'docker' })).toEqual([
+      'hosting is not "embedded", "process" or "wasm"',
+    ]);
+  });
+});
+
+describe('variables of a wasm-hosted service', () => {
+  test('are the limits, the log and the shards of the runtime', () => {
+    expect(RUNTIME_VARIABLES).toEqual(runtimeVariables());
+    const env = Object.fromEntries(RUNTIME_VARIABLES.map((name) => [name, '1']));
+    expect(linesOf('wasm', { env })).toEqual([]);
+  });
+
+  test.each([
+    'NODE_OPTIONS',
+    'LD_PRELOAD',
+    'PATH',
+    'SVC_DATA',
+    'SVC_DEPLOYED',
+    'SVC_PROJECT',
+    'SVC_IDENTITY_FOLDER',
+    'SVC_MANAGEMENT_PORT',
+    'SVC_OBSERVABILITY_OTLP_ENDPOINT',
+    'SVC_OBSERVABILITY_OTLP_HEADERS',
+    'SVC_RUNNING_DIR',
+    'svc_log',
+    'GREETING',
+  ])('cannot be %s, which other hostings may have', (name) => {
+    expect(linesOf('wasm', { env: { [name]: '1' } })).toEqual([
+      expect.stringContaining(`env/${name} may not be declared`),
+    ]);
+    expect(linesOf('process', { env: { [name]: '1' } })).toEqual([]);
+  });
+});
+
+describe('findings that an upgrade check may accept', () => {
+  test('are those of the upgrade check', () => {
+    expect(ALLOWABLE_FINDINGS).toEqual(ALLOWABLE_NAMES);
+    const allow = ALLOWABLE_FINDINGS.flatMap((name) => [name, `${name}:cart`]);
+    expect(linesOf('wasm', { allow })).toEqual([]);
+  });
+
+  test.each(['record-damaged', 'anything', '', 'route-removed:', 'route-removed:a b', 7])(
+    'cannot be %j',
+    (finding) => {
+      expect(linesOf('wasm', { allow: [finding] })).toEqual([
+        expect.stringMatching(/^allow\/0 is /),
+      ]);
+    },
+  );
+});
+
+describe('quantities', () => {
+  test.each([
+    ['500m', 500, undefined],
+    ['2', 2000, 2],
+    ['0.5', 500, undefined],
+    ['0.0005', undefined, undefined],
+    ['512Mi', 536_870_912_000, 536_870_912],
+    ['1.5Gi', 1_610_612_736_000, 1_610_612_736],
+    ['1G', 1_000_000_000_000, 1_000_000_000],
+    ['1e3', 1_000_000, 1000],
+    ['1E', undefined, undefined],
+    ['1000e-3', 1000, 1],
+    ['0', undefined, undefined],
+    ['-1', undefined, undefined],
+    ['1GB', undefined, undefined],
+    ['1 Gi', undefined, undefined],
+    ['', undefined, undefined],
+    ['9'.repeat(400), undefined, undefined],
+  ])('%s is %j thousandths of a core, or %j bytes', (text, millis, bytes) => {
+    expect(cpuMillis(text)).toBe(millis);
+    expect(memoryBytes(text)).toBe(bytes);
+  });
+
+  test.each([{ cpu: 1 }, { cpu: '1Q' }, { memory: '400m' }, { gpu: '1' }, [], 'large'])(
+    'of %j are refused',
+    (resources) => {
+      expect(linesOf('embedded', { resources })).toHaveLength(1);
+    },
+  );
+});
+
+test('problems do not depend on the order of fields, and each fault adds to them', () => {
+  const faults = {
+    name: constantFrom('Cart', 5),
+    image: constantFrom('', 'a b'),
+    runtime: constantFrom('one', 1),
+    instances: constantFrom(0, 'x'),
+    resources: constantFrom({ cpu: 'x' }, []),
+    database: constantFrom({}, null),
+    hostnames: constantFrom(['x'], 'x'),
+  };
+  assert(
+    property(
+      constantFrom(...KINDS),
+      record(faults, { requiredKeys: [] }),
+      option(constantFrom('x', 'y')),
+      (kind, changes, extra) => {
+        const value = { ...MINIMAL[kind], ...changes, ...(extra === null ? {} : { [extra]: 1 }) };
+        const problems = descriptorProblems(value);
+        const reversed = Object.fromEntries(Object.entries(value).toReversed());
+        expect(descriptorProblems(reversed)).toEqual(problems);
+        const fields = [...Object.keys(changes), ...(extra === null ? [] : [''])].toSorted();
+        expect(problems.map(({ path }) => path.split('/')[1] ?? '').toSorted()).toEqual(fields);
+      },
+    ),
+  );
+});
