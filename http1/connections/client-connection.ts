@@ -106,7 +106,7 @@ export class ClientConnection implements ClientExchangeOwner, Swept {
   send(request: ClientRequest, receiver: ResponseReceiver): ClientExchange {
     if (!this.isUsable) throw new Error('the connection is not idle');
     const { method, target, version, fields, framing } = request;
-    const all = framedFields(fields, framing, 'own', false);
+    const all = framedFields(fields, framing, 'own', []);
     const head = encodeRequestHead(method, target, version, all);
     const exchange = new ClientExchange(this, framing, receiver);
     this.#exchange = exchange;

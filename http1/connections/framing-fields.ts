@@ -9,12 +9,12 @@ import { isSameName } from '../messages/field-list.ts';
  */
 export type LengthRole = 'own' | 'described' | 'forbidden';
 
-/** Returns fields with those that the framing demands. `closes`: the connection is closed after the message. */
+/** Returns fields with those that the framing demands, and `more`, those of the connection. */
 export function framedFields(
   flat: readonly string[],
   framing: Framing,
   role: LengthRole,
-  closes: boolean,
+  more: readonly string[],
 ): readonly string[] {
   const lengthAt = checkedLength(flat, framing, role);
   const given =
@@ -25,8 +25,7 @@ export function framedFields(
   if (framing.kind === 'chunked') added.push('Transfer-Encoding', 'chunked');
   if (framing.kind === 'length' && lengthAt === -1)
     added.push('Content-Length', `${framing.bytes}`);
-  if (closes) added.push('Connection', 'close');
-  return added.length === 0 ? given : [...given, ...added];
+  return added.length + more.length === 0 ? given : [...given, ...added, ...more];
 }
 
 /** Returns the index of Content-Length, or -1. Throws a TypeError if the fields contradict the framing. */

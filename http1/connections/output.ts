@@ -1,17 +1,31 @@
 // The bytes that a connection writes. All bytes of a turn of the event loop leave in one write: a small message
-// costs one system call, and so do the answers to several pipelined requests.
+// costs one system call, and so do the answers to several pipelined requests. The connections of a thread write one after
+// the other, at the end of the turn: most of the cost of a write is to wake the process at the other end, and most writes
+// that follow another directly find it awake.
 //
 // Invariants:
 // - Bytes leave in the order in which they were put.
 // - After `put` returned false, `onDrain` is called once the socket has taken everything.
 import type { ByteSocket } from './socket-end.ts';
 
-/** Buffers that together have at most this many bytes are copied into one; larger ones are written as they are. */
+/** Bytes to write. A text is latin1: a byte for each character. */
+export type Bytes = Buffer | string;
+
+/** Pieces that together have at most this many bytes are copied into one; larger ones are written as they are. */
 const JOINED_BYTES_MAX = 16 * 1024;
 /** Bytes that are written without waiting for the end of the turn. */
 const TURN_BYTES_MAX = 64 * 1024;
 /** A larger buffer is written in parts. */
 const PART_BYTES_MAX = 128 * 1024;
+
+/** Outputs that write at the end of this turn. */
+let scheduled: Output[] = [];
+
+function flushAll(): void {
+  const outputs = scheduled;
+  scheduled = [];
+  for (const output of outputs) output.flush();
+}
 
 export class Output {
   /** Called after `put` has returned false and the socket has taken all bytes. */
@@ -19,20 +33,25 @@ export class Output {
   /** Called when bytes were given to the socket. */
   onFlush: (() => void) | undefined;
   readonly #socket: ByteSocket;
-  readonly #flush = (): void => this.flush();
-  #pending: Buffer[] = [];
+  /** Called when a write of a socket of TLS is done, which it never is at once; undefined: another socket. */
+  readonly #onWritten: (() => void) | undefined;
+  #pending: Bytes[] = [];
   #pendingBytes = 0;
   #writtenBytes = 0;
+  #whenTaken: (() => void)[] = [];
   #isScheduled = false;
   #isBlocked = false;
   #isEnding = false;
 
   constructor(socket: ByteSocket) {
     this.#socket = socket;
+    if ('encrypted' in socket) this.#onWritten = () => this.#noteTaken();
     socket.on('drain', () => {
       if (this.#pendingBytes > 0) this.flush();
       else this.#unblock();
+      this.#noteTaken();
     });
+    socket.on('close', () => this.#callWhenTaken());
   }
 
   /** Bytes that were put and that the socket has not taken. */
@@ -50,23 +69,34 @@ export class Output {
     return this.#pendingBytes > 0;
   }
 
+  /** Whether whoever puts bytes should wait for `onDrain`. */
+  get isBlocked(): boolean {
+    return this.#isBlocked;
+  }
+
   /**
-   * Writes bytes at the end of this turn. `afterReads`: only after the event loop has read what other sockets received,
-   * so that a peer's answer is seen before a write to a peer that has gone fails. Returns false if the caller should wait
-   * for `onDrain`.
+   * Writes bytes at the end of this turn, after the event loop has read what other sockets received. `isDeferred`: not before,
+   * however many they are, so that a peer's answer is seen before a write to a peer that has gone fails. Returns false if
+   * the caller should wait for `onDrain`.
    */
-  put(bytes: Buffer, afterReads = false): boolean {
+  put(bytes: Bytes, isDeferred = false): boolean {
     if (bytes.length === 0) return !this.#isBlocked;
     this.#pending.push(bytes);
     this.#pendingBytes += bytes.length;
-    if (this.#pendingBytes >= TURN_BYTES_MAX && !afterReads) this.flush();
+    if (this.#pendingBytes >= TURN_BYTES_MAX && !isDeferred) this.flush();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
-      if (afterReads) setImmediate(this.#flush);
-      else process.nextTick(this.#flush);
+      scheduled.push(this);
+      if (scheduled.length === 1) setImmediate(flushAll);
     }
     if (this.#pendingBytes >= TURN_BYTES_MAX) this.#isBlocked = true;
     return !this.#isBlocked;
+  }
+
+  /** Calls back once, when the socket has taken all bytes that were put, or is closed. */
+  whenTaken(callback: () => void): void {
+    this.#whenTaken.push(callback);
+    if (!this.#isScheduled) this.#noteTaken();
   }
 
   /** Gives the socket as much as it takes, in portions: what it has taken is known only for whole ones. */
@@ -84,6 +114,7 @@ export class Output {
     if (this.#pendingBytes > 0 || socket.writableNeedDrain) this.#isBlocked = true;
     else if (this.#isBlocked) this.#unblock();
     this.#endIfWritten();
+    this.#noteTaken();
   }
 
   /** Writes everything, and ends this side of the connection. */
@@ -103,36 +134,70 @@ export class Output {
     this.onDrain?.();
   }
 
-  /** Removes the next buffers, about as many bytes as a turn writes at once. */
-  #portion(): Buffer[] {
+  #noteTaken(): void {
+    if (this.#whenTaken.length === 0) return;
+    const socket = this.#socket;
+    if (socket.destroyed || this.waitingBytes === 0) this.#callWhenTaken();
+    // Otherwise this is called again: by the next flush, when a write of TLS is done, or when the socket is drained.
+    else if (this.#pendingBytes === 0 && this.#onWritten === undefined && !socket.writableNeedDrain)
+      // What the socket has not taken is too little for a drain event.
+      socket.write('', () => this.#noteTaken());
+  }
+
+  #callWhenTaken(): void {
+    const callbacks = this.#whenTaken;
+    if (callbacks.length === 0) return;
+    this.#whenTaken = [];
+    for (const callback of callbacks) callback();
+  }
+
+  /** Removes the next pieces, about as many bytes as a turn writes at once. */
+  #portion(): Bytes[] {
     const pending = this.#pending;
     if (this.#pendingBytes <= PART_BYTES_MAX) {
       this.#pending = [];
       return pending;
     }
-    const portion: Buffer[] = [];
+    const portion: Bytes[] = [];
     for (let bytes = 0; bytes < TURN_BYTES_MAX && pending.length > 0;) {
       const first = pending[0]!;
-      const part = first.length > PART_BYTES_MAX ? first.subarray(0, TURN_BYTES_MAX) : first;
-      if (part === first) pending.shift();
-      else pending[0] = first.subarray(part.length);
+      const isLarge = typeof first !== 'string' && first.length > PART_BYTES_MAX;
+      const part = isLarge ? first.subarray(0, TURN_BYTES_MAX) : first;
+      if (isLarge) pending[0] = first.subarray(part.length);
+      else pending.shift();
       portion.push(part);
       bytes += part.length;
     }
     return portion;
   }
 
-  #write(portion: readonly Buffer[]): void {
+  #write(portion: readonly Bytes[]): void {
     const socket = this.#socket;
-    const bytes = portion.reduce((sum, { length }) => sum + length, 0);
+    let bytes = 0;
+    for (const piece of portion) bytes += piece.length;
     this.#pendingBytes -= bytes;
     this.#writtenBytes += bytes;
-    if (portion.length === 1) socket.write(portion[0]);
-    else if (bytes <= JOINED_BYTES_MAX) socket.write(Buffer.concat(portion, bytes));
+    if (portion.length === 1) this.#writePiece(portion[0]!);
+    else if (bytes <= JOINED_BYTES_MAX) this.#writePiece(joined(portion, bytes));
     else {
       socket.cork();
-      for (const each of portion) socket.write(each);
+      for (const piece of portion) this.#writePiece(piece);
       socket.uncork();
     }
   }
+
+  #writePiece(piece: Bytes): void {
+    if (typeof piece === 'string') this.#socket.write(piece, 'latin1', this.#onWritten);
+    else this.#socket.write(piece, this.#onWritten);
+  }
+}
+
+/** Joins pieces: texts to a text, which the socket encodes as it writes it, and others to a buffer. */
+function joined(portion: readonly Bytes[], bytes: number): Bytes {
+  if (portion.every((piece) => typeof piece === 'string')) return portion.join('');
+  const buffer = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const piece of portion)
+    at += typeof piece === 'string' ? buffer.write(piece, at, 'latin1') : piece.copy(buffer, at);
+  return buffer;
 }

@@ -11,12 +11,12 @@
 // - The connection ends this side first and then reads for a while: an immediate close would destroy the response on its
 //   way if the client still sends.
 import { failure, type MessageFailure } from '../messages/failure.ts';
-import { NO_FIELDS } from '../messages/field-list.ts';
-import { NO_BODY } from '../messages/framing.ts';
 import type { RequestHead } from '../messages/heads.ts';
 import type { RequestPart } from '../messages/parts.ts';
 import { RequestReader } from '../readers/request-reader.ts';
-import { Output } from './output.ts';
+import { ConnectionClock } from './connection-clock.ts';
+import { type Bytes, Output } from './output.ts';
+import { TOO_MANY_REQUESTS, UNREADABLE } from './refusals.ts';
 import { type ExchangeOwner, OpenExchange } from './server-exchange.ts';
 import type { Refusal, ServerHandler } from './server-handler.ts';
 import type { ServerLimits, ServerTimes } from './server-limits.ts';
@@ -29,31 +29,13 @@ export interface ConnectionOwner {
   readonly limits: ServerLimits;
   readonly times: ServerTimes;
   readonly sweep: Sweep;
+  /** Value of the field Keep-Alive of responses after which the connection stays open; undefined: they have none. */
+  readonly keepAlive: string | undefined;
   /** Counts a request, in any case. Returns false if there are too many. */
   requestBegan(): boolean;
   requestsEnded(count: number): void;
   closed(connection: ServerConnection): void;
 }
-
-const TOO_MANY_REQUESTS: Refusal = {
-  code: 'too-many-requests',
-  status: 503,
-  reason: 'Too many requests are in flight.',
-};
-
-/** Stands for the request of an answer to bytes that are none. */
-const UNREADABLE: RequestHead = {
-  method: '',
-  target: '',
-  path: '',
-  authority: '',
-  scheme: undefined,
-  version: '1.1',
-  fields: NO_FIELDS,
-  framing: NO_BODY,
-  keepsOpen: false,
-  expectsContinue: false,
-};
 
 export class ServerConnection implements ExchangeOwner, Swept {
   readonly socket: ByteSocket;
@@ -79,11 +61,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   #isLingering = false;
   #isRetired = false;
   #ignoredBytes = 0;
-  readonly #retiresAtMs: number;
-  /** Begin of the head that is being read. */
-  #headBeganMs: number | undefined;
-  #lastByteMs: number;
-  #idleSinceMs: number;
+  readonly #clock: ConnectionClock;
 
   constructor(owner: ConnectionOwner, socket: ByteSocket, transport: Transport | undefined) {
     const nowMs = owner.sweep.now();
@@ -92,12 +70,12 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#transport = transport;
     this.#reader = new RequestReader(owner.limits.message);
     this.#output = new Output(socket);
-    this.#output.onDrain = () => this.#line[0]?.drained();
+    this.#output.onDrain = () => {
+      this.#line[0]?.drained();
+      this.#pump();
+    };
     this.openedAtMs = nowMs;
-    this.#lastByteMs = nowMs;
-    this.#idleSinceMs = nowMs;
-    this.#headBeganMs = nowMs;
-    this.#retiresAtMs = nowMs + owner.times.lifetimeMs();
+    this.#clock = new ConnectionClock(owner.times, nowMs);
     this.deadlineMs = nowMs + owner.times.headMs;
     socket.on('data', (bytes: Buffer) => this.#received(bytes));
     socket.on('end', () => this.#inputEnded());
@@ -107,8 +85,19 @@ export class ServerConnection implements ExchangeOwner, Swept {
     owner.sweep.add(this);
   }
 
+  /** Bytes of responses that the client has not taken. */
   get waitingBytes(): number {
     return this.#output.waitingBytes;
+  }
+
+  /** Bytes of responses that the client has taken since the connection began. */
+  get takenBytes(): number {
+    return this.#output.takenBytes;
+  }
+
+  /** Whether no request waits for its response or for the rest of it. */
+  get isIdle(): boolean {
+    return this.#line.length === 0 && this.waitingBytes === 0;
   }
 
   /**
@@ -118,11 +107,17 @@ export class ServerConnection implements ExchangeOwner, Swept {
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    if (this.#line.length === 0) this.#idleSinceMs = this.#owner.sweep.now();
+    if (this.#line.length === 0) this.#clock.idle(this.#owner.sweep.now());
     this.#schedule();
   }
 
-  /** Breaks the connection off. */
+  /** Closes the connection, without waiting for anything. */
+  close(): void {
+    this.#isInputOver = true;
+    this.socket.destroy();
+  }
+
+  /** Breaks the connection off, so that the client sees no valid end. */
   cut(): void {
     this.#isInputOver = true;
     cut(this.socket, this.#transport);
@@ -130,8 +125,16 @@ export class ServerConnection implements ExchangeOwner, Swept {
 
   // Called by the exchanges.
 
-  put(bytes: Buffer): boolean {
+  get keepAlive(): string | undefined {
+    return this.#owner.keepAlive;
+  }
+
+  put(bytes: Bytes): boolean {
     return this.#output.put(bytes);
+  }
+
+  whenTaken(callback: () => void): void {
+    this.#output.whenTaken(callback);
   }
 
   proceed(exchange: OpenExchange): void {
@@ -151,7 +154,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
       this.#isRetired ||
       this.#isInputOver ||
       (this.#hasInputEnded && this.#reader.bufferedBytes === 0) ||
-      this.#retiresAtMs <= this.#lastByteMs;
+      this.#clock.isOverAt(this.#clock.lastByteMs);
     if (closes) {
       this.#isLast = true;
       if (exchange.isRequestComplete) this.#isInputOver = true;
@@ -173,7 +176,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#owner.requestsEnded(done);
     if (mustClose) this.#end();
     else {
-      if (this.#line.length === 0) this.#idleSinceMs = this.#owner.sweep.now();
+      if (this.#line.length === 0) this.#clock.idle(this.#owner.sweep.now());
       this.#pump();
     }
   }
@@ -191,7 +194,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   // Reading.
 
   #received(bytes: Buffer): void {
-    this.#lastByteMs = this.#owner.sweep.now();
+    this.#clock.lastByteMs = this.#owner.sweep.now();
     if (this.#isInputOver) {
       this.#ignoredBytes += bytes.length;
       this.#regulate();
@@ -210,7 +213,16 @@ export class ServerConnection implements ExchangeOwner, Swept {
   #mayRead(): boolean {
     if (this.#isInputOver) return false;
     if (this.#incoming !== undefined) return this.#incoming.takesRequest;
-    return this.#line.length < this.#owner.limits.pipelinedMax;
+    // Without the second condition a client that reads nothing could have any number of responses made.
+    return this.#line.length < this.#owner.limits.pipelinedMax && !this.#isUnread();
+  }
+
+  /** Whether the client has to read responses before it gets further ones. */
+  #isUnread(): boolean {
+    if (this.#output.isBlocked) return true;
+    let bytes = 0;
+    for (const { heldBytes } of this.#line) bytes += heldBytes;
+    return bytes > this.#owner.limits.heldBytesMax;
   }
 
   /** Interprets what has arrived, as far as the handler takes it. */
@@ -255,7 +267,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   }
 
   #begin(head: RequestHead): void {
-    this.#headBeganMs = undefined;
+    this.#clock.headEnded();
     const exchange = this.#join(head);
     this.#incoming = exchange;
     if (!head.keepsOpen) this.#isLast = true;
@@ -310,8 +322,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   }
 
   #answer(exchange: OpenExchange, refusal: Refusal, head: RequestHead | undefined): void {
-    const { status, reason, fields, body } = this.#owner.handler.refused(refusal, head);
-    exchange.refuse(status, reason, fields, body);
+    exchange.refuse(this.#owner.handler.refused(refusal, head));
   }
 
   /** Stops reading while nobody takes what is read, and goes on when somebody does. */
@@ -330,24 +341,11 @@ export class ServerConnection implements ExchangeOwner, Swept {
 
   #schedule(): void {
     if (this.#isLingering) return;
-    const { times, limits } = this.#owner;
-    if (this.#incoming !== undefined)
-      this.deadlineMs = this.#mayRead() ? this.#lastByteMs + times.bodyMs : Infinity;
-    else if (this.#isInputOver || this.#line.length >= limits.pipelinedMax)
-      this.deadlineMs = Infinity;
-    else if (!this.#reader.betweenMessages) {
-      this.#headBeganMs ??= this.#lastByteMs;
-      this.deadlineMs = this.#headBeganMs + times.headMs;
-    } else if (this.#line.length > 0) this.deadlineMs = Infinity;
-    else this.deadlineMs = this.#idleDeadlineMs();
-  }
-
-  #idleDeadlineMs(): number {
-    const { idleMs, retiredIdleMs, headMs } = this.#owner.times;
-    // The first request has to come within the time of a head.
-    const firstMs = this.#headBeganMs === undefined ? Infinity : this.#headBeganMs + headMs;
-    if (this.#isRetired) return Math.min(firstMs, this.#idleSinceMs + retiredIdleMs);
-    return Math.min(firstMs, this.#retiresAtMs, this.#idleSinceMs + idleMs);
+    if (!this.#mayRead()) this.deadlineMs = Infinity;
+    else if (this.#incoming !== undefined) this.deadlineMs = this.#clock.bodyDeadlineMs();
+    else if (!this.#reader.betweenMessages) this.deadlineMs = this.#clock.headDeadlineMs();
+    else if (this.#line.length > 0) this.deadlineMs = Infinity;
+    else this.deadlineMs = this.#clock.idleDeadlineMs(this.#isRetired);
   }
 
   onDeadline(nowMs: number): void {
@@ -359,9 +357,9 @@ export class ServerConnection implements ExchangeOwner, Swept {
     } else if (this.#incoming !== undefined) this.#refuse(failure('body-timeout'));
     else if (!this.#reader.betweenMessages) this.#refuse(failure('head-timeout'));
     else if (isWriting) {
-      this.#idleSinceMs = nowMs;
+      this.#clock.idle(nowMs);
       this.#schedule();
-    } else if (this.#retiresAtMs <= nowMs && !this.#isRetired) this.retire();
+    } else if (this.#clock.isOverAt(nowMs) && !this.#isRetired) this.retire();
     else this.#end();
   }
 

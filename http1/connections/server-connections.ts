@@ -10,6 +10,8 @@ export interface ServerOptions {
   readonly limits: ServerLimits;
   readonly times: ServerTimes;
   readonly sweep: Sweep;
+  /** Responses tell clients how long a connection may idle, in the field Keep-Alive. */
+  readonly announcesIdleTime?: boolean;
 }
 
 export class ServerConnections implements ConnectionOwner {
@@ -17,6 +19,7 @@ export class ServerConnections implements ConnectionOwner {
   readonly limits: ServerLimits;
   readonly times: ServerTimes;
   readonly sweep: Sweep;
+  readonly keepAlive: string | undefined;
   readonly #open = new Set<ServerConnection>();
   #requests = 0;
   #isStopping = false;
@@ -27,6 +30,8 @@ export class ServerConnections implements ConnectionOwner {
     this.limits = options.limits;
     this.times = options.times;
     this.sweep = options.sweep;
+    const seconds = Math.floor(options.times.idleMs / 1000);
+    if (options.announcesIdleTime === true && seconds > 0) this.keepAlive = `timeout=${seconds}`;
   }
 
   /** Open connections. */
@@ -64,9 +69,23 @@ export class ServerConnections implements ConnectionOwner {
     this.retire(() => true);
   }
 
-  /** Breaks all connections off. */
-  cut(): void {
-    for (const connection of this.#open) connection.cut();
+  /** Closes the connections on which no response is due. */
+  closeIdle(): void {
+    for (const connection of this.#open) if (connection.isIdle) connection.close();
+  }
+
+  /** Breaks all connections off. Returns whether a response was due on one of them. */
+  cut(): boolean {
+    let hasCut = false;
+    for (const connection of this.#open) {
+      hasCut ||= !connection.isIdle;
+      connection.cut();
+    }
+    return hasCut;
+  }
+
+  [Symbol.iterator](): Iterator<ServerConnection> {
+    return this.#open.values();
   }
 
   /** Resolves when no connection is open. */

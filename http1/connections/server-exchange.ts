@@ -8,10 +8,12 @@ import type { MessageFailure } from '../messages/failure.ts';
 import type { FieldList } from '../messages/field-list.ts';
 import { CHUNKED, type Framing, NO_BODY, UNTIL_CLOSE } from '../messages/framing.ts';
 import type { RequestHead } from '../messages/heads.ts';
-import { encodeResponseHead } from '../writers/head-writer.ts';
+import { responseHeadText } from '../writers/head-writer.ts';
 import type { BodyReceiver, BodySink } from './body.ts';
 import { type BodyTarget, BodyWriter } from './body-writer.ts';
 import { framedFields } from './framing-fields.ts';
+import type { Bytes } from './output.ts';
+import type { WholeResponse } from './server-handler.ts';
 import type { ByteSocket } from './socket-end.ts';
 
 /** A request that its handler answers. */
@@ -43,7 +45,12 @@ export interface ServerExchange {
    * the body is sent for HEAD, 204 and 304.
    */
   respond(status: number, reason: string, fields: readonly string[], framing: Framing): BodySink;
-  /** The connection closes after this response. Has to be called before `respond`. */
+  /**
+   * Sends a whole response, whose fields are as for `respond`. `onSent`: called once, when the socket has taken the response or
+   * the connection is closed. Nothing more of the exchange is called.
+   */
+  answer(response: WholeResponse, onSent?: () => void): void;
+  /** The connection closes after this response. Has to be called before `respond` and `answer`. */
   closeAfterResponse(): void;
   /** Breaks the connection off. */
   reset(): void;
@@ -52,8 +59,12 @@ export interface ServerExchange {
 /** The connection of an exchange. */
 export interface ExchangeOwner {
   readonly socket: ByteSocket;
+  /** Value of the field Keep-Alive of responses after which the connection stays open; undefined: they have none. */
+  readonly keepAlive: string | undefined;
   /** Writes bytes of the exchange whose turn it is. */
-  put(bytes: Buffer): boolean;
+  put(bytes: Bytes): boolean;
+  /** Calls back once, when the client has taken all bytes that were put, or the connection is closed. */
+  whenTaken(callback: () => void): void;
   /** Bytes that the client has not taken. */
   readonly waitingBytes: number;
   /** Decides whether the connection closes after the response of this exchange, which begins now. */
@@ -95,8 +106,10 @@ export class OpenExchange implements ServerExchange, BodyTarget {
   /** The handler has broken the response off. */
   #isCut = false;
   #writer: BodyWriter | undefined;
-  #held: Buffer[] = [];
+  #held: Bytes[] = [];
   #heldBytes = 0;
+  /** Called when the response was sent, once it is the turn of the exchange. */
+  #onSent: (() => void) | undefined;
 
   constructor(owner: ExchangeOwner, head: RequestHead) {
     this.#owner = owner;
@@ -128,7 +141,7 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     if (this.#isOver || this.#hasResponded || this.head.version === '1.0') return;
     const waitingBytes = this.#isTurn ? this.#owner.waitingBytes : this.#heldBytes;
     if (waitingBytes > INFORMATIONAL_WAITING_BYTES_MAX) return;
-    this.put(encodeResponseHead(status, reason, framedFields(fields, NO_BODY, 'forbidden', false)));
+    this.put(responseHeadText(status, reason, framedFields(fields, NO_BODY, 'forbidden', [])));
   }
 
   closeAfterResponse(): void {
@@ -147,12 +160,42 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     // Without a length, a client would read a response that has no body until the end of the connection.
     const described = wire.kind === 'none' && !isBodyless ? EMPTY_BODY : wire;
     const role = status === 204 ? 'forbidden' : isBodyless ? 'described' : 'own';
-    const all = framedFields(fields, described, role, this.closes);
-    const head = encodeResponseHead(status, reason, all);
+    const all = framedFields(fields, described, role, this.#connectionFields());
+    const head = responseHeadText(status, reason, all);
     this.#hasResponded = true;
     this.put(head);
     this.#writer = new BodyWriter(this, described);
     return this.#writer;
+  }
+
+  answer({ status, reason, fields, body }: WholeResponse, onSent?: () => void): void {
+    if (this.#isOver) {
+      onSent?.();
+      return;
+    }
+    this.respond(status, reason, fields, { kind: 'length', bytes: body.length });
+    this.#send(status, body, onSent);
+  }
+
+  /** Sends the whole body, after the head, and ends the response. */
+  #send(status: number, body: Bytes, onSent: (() => void) | undefined): void {
+    this.#onSent = onSent;
+    this.#writer = undefined;
+    if (this.head.method !== 'HEAD' && status !== 204 && status !== 304) this.put(body);
+    if (this.#isTurn) this.#reportSent();
+    this.bodyEnded();
+  }
+
+  #reportSent(): void {
+    const onSent = this.#onSent;
+    this.#onSent = undefined;
+    if (onSent !== undefined) this.#owner.whenTaken(onSent);
+  }
+
+  #connectionFields(): readonly string[] {
+    if (this.closes) return CLOSING;
+    const { keepAlive } = this.#owner;
+    return keepAlive === undefined ? [] : ['Keep-Alive', keepAlive];
   }
 
   reset(): void {
@@ -161,7 +204,7 @@ export class OpenExchange implements ServerExchange, BodyTarget {
 
   // The rest is called by the writer of the body and by the connection.
 
-  put(bytes: Buffer): boolean {
+  put(bytes: Bytes): boolean {
     if (this.#isTurn) return this.#owner.put(bytes);
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
@@ -176,6 +219,11 @@ export class OpenExchange implements ServerExchange, BodyTarget {
   bodyCut(): void {
     this.#isCut = true;
     if (this.#isTurn) this.#owner.cut();
+  }
+
+  /** Bytes of the response that wait for those before it. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   get hasResponded(): boolean {
@@ -227,6 +275,7 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     this.#heldBytes = 0;
     let isReady = true;
     for (const bytes of held) isReady = this.#owner.put(bytes);
+    this.#reportSent();
     if (held.length > 0 && isReady) this.drained();
   }
 
@@ -244,20 +293,23 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     this.#isOver = true;
     this.#writer?.detach();
     this.#held = [];
+    this.#heldBytes = 0;
     if (!this.#isResponseComplete) this.onGone?.();
+    const onSent = this.#onSent;
+    this.#onSent = undefined;
+    onSent?.();
   }
 
   /** Answers instead of the handler, and reports to it that the exchange is gone. */
-  refuse(status: number, reason: string, fields: readonly string[], body: Buffer): void {
+  refuse({ status, reason, fields, body }: WholeResponse): void {
     this.gone();
     this.closes = true;
     const framing: Framing = { kind: 'length', bytes: body.length };
-    const isHead = this.head.method === 'HEAD';
     this.#hasResponded = true;
-    this.put(encodeResponseHead(status, reason, framedFields(fields, framing, 'own', true)));
-    if (!isHead) this.put(body);
-    this.bodyEnded();
+    this.put(responseHeadText(status, reason, framedFields(fields, framing, 'own', CLOSING)));
+    this.#send(status, body, undefined);
   }
 }
 
 const EMPTY_BODY: Framing = { kind: 'length', bytes: 0 };
+const CLOSING: readonly string[] = ['Connection', 'close'];

@@ -16,7 +16,8 @@ export interface WholeResponse {
   readonly reason: string;
   /** Name, value, name, value and so on, without Connection. */
   readonly fields: readonly string[];
-  readonly body: Buffer;
+  /** A text is latin1: a byte for each character. */
+  readonly body: Buffer | string;
 }
 
 export interface ServerHandler {

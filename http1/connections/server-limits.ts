@@ -11,6 +11,8 @@ export interface ServerLimits {
   readonly pipelinedMax: number;
   /** Bytes that a connection reads ahead of its handler. It may exceed them by what one read gives. */
   readonly readAheadBytesMax: number;
+  /** Bytes of responses that wait for one before them while further requests are given to the handler. */
+  readonly heldBytesMax: number;
   /** Bytes that are read and thrown away of a client that still sends after its last response. */
   readonly lingerBytesMax: number;
 }
@@ -20,6 +22,8 @@ export interface ServerTimes {
   readonly headMs: number;
   /** Without a byte of a body that the handler waits for. */
   readonly bodyMs: number;
+  /** From the first byte of a head to the end of the request. */
+  readonly requestMs: number;
   /** Without a request. */
   readonly idleMs: number;
   /** After the last response, until the client closes its side too. */
@@ -36,12 +40,14 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   requestsMax: 10_000,
   pipelinedMax: 16,
   readAheadBytesMax: 64 * 1024,
+  heldBytesMax: 64 * 1024,
   lingerBytesMax: 1024 * 1024,
 };
 
 export const DEFAULT_SERVER_TIMES: ServerTimes = {
   headMs: 10_000,
   bodyMs: 60_000,
+  requestMs: Infinity,
   idleMs: 75_000,
   lingerMs: 2_000,
   retiredIdleMs: 1_000,

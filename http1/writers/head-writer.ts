@@ -37,11 +37,20 @@ export function encodeResponseHead(
   reason: string,
   flatFields: readonly string[],
 ): Buffer {
+  return Buffer.from(responseHeadText(status, reason, flatFields), 'latin1');
+}
+
+/** Returns what `encodeResponseHead` does as text in latin1. */
+export function responseHeadText(
+  status: number,
+  reason: string,
+  flatFields: readonly string[],
+): string {
   if (!Number.isInteger(status) || status < 100 || status > 999)
     throw new TypeError('the status is not a number from 100 to 999');
   if (NOT_IN_VALUE.test(reason))
     throw new TypeError('the reason phrase has a character that is not allowed');
-  return Buffer.from(encodeFields(`HTTP/1.1 ${status} ${reason}\r\n`, flatFields), 'latin1');
+  return encodeFields(`HTTP/1.1 ${status} ${reason}\r\n`, flatFields);
 }
 
 /** Returns the first line, the fields and an empty line as text. */

@@ -94,7 +94,7 @@ describe('heads of the corpus', () => {
       };
       served.connections.accept(server);
       client.write(`${method} / HTTP/1.1\r\nHost: a\r\n\r\n`);
-      await new Promise(setImmediate);
+      await served.until(() => written.length > 0, 'the response');
       const [again] = responseHeads(written, method);
       expect(again).toMatchObject({
         status,

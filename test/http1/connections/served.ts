@@ -90,7 +90,11 @@ export class Served {
   port = 0;
   #waiting = new Set<() => void>();
 
-  constructor(limits: Partial<ServerLimits> = {}, times: Partial<ServerTimes> = {}) {
+  constructor(
+    limits: Partial<ServerLimits> = {},
+    times: Partial<ServerTimes> = {},
+    announcesIdleTime = false,
+  ) {
     this.connections = new ServerConnections({
       handler: {
         request: (exchange) => this.#request(exchange),
@@ -99,6 +103,7 @@ export class Served {
       limits: { ...DEFAULT_SERVER_LIMITS, ...limits },
       times: { ...DEFAULT_SERVER_TIMES, ...times },
       sweep: this.clock.sweep,
+      announcesIdleTime,
     });
   }
 
@@ -106,7 +111,7 @@ export class Served {
     const server = createServer();
     serveListener(server, this.connections);
     this.port = await listening(server);
-    onTestFinished(() => this.connections.cut());
+    onTestFinished(() => void this.connections.cut());
     return this;
   }
 

@@ -27,7 +27,7 @@ async function serve(): Promise<{ served: Served; dial: () => Promise<RawPeer> }
   const server = tlsServer();
   serveListener(server, served.connections);
   const port = await listening(server);
-  onTestFinished(() => served.connections.cut());
+  onTestFinished(() => void served.connections.cut());
   const dial = async (): Promise<RawPeer> => {
     const socket = connect(options(port));
     onTestFinished(() => void socket.destroy());
