@@ -34,7 +34,8 @@ export { Pool, type PoolOptions, type Taken, type Taking } from './connections/p
 export type { ServerConnection } from './connections/server-connection.ts';
 export { ServerConnections, type ServerOptions } from './connections/server-connections.ts';
 export type { ServerExchange } from './connections/server-exchange.ts';
-export type { Refusal, ServerHandler, WholeResponse } from './connections/server-handler.ts';
+export type { ServerHandler } from './connections/server-handler.ts';
+export type { Refusal, WholeResponse } from './connections/whole-responses.ts';
 export {
   DEFAULT_SERVER_LIMITS,
   DEFAULT_SERVER_TIMES,

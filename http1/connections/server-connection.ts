@@ -16,12 +16,12 @@ import type { RequestPart } from '../messages/parts.ts';
 import { RequestReader } from '../readers/request-reader.ts';
 import { ConnectionClock } from './connection-clock.ts';
 import { type Bytes, Output } from './output.ts';
-import { TOO_MANY_REQUESTS, UNREADABLE } from './refusals.ts';
 import { type ExchangeOwner, OpenExchange } from './server-exchange.ts';
-import type { Refusal, ServerHandler } from './server-handler.ts';
+import type { ServerHandler } from './server-handler.ts';
 import type { ServerLimits, ServerTimes } from './server-limits.ts';
 import { type ByteSocket, cut, type Transport } from './socket-end.ts';
 import type { Sweep, Swept } from './sweep.ts';
+import { type Refusal, TOO_MANY_REQUESTS, UNREADABLE } from './whole-responses.ts';
 
 /** Server of the connections: their handler, their limits and their count. */
 export interface ConnectionOwner {

@@ -13,7 +13,7 @@ import type { BodyReceiver, BodySink } from './body.ts';
 import { type BodyTarget, BodyWriter } from './body-writer.ts';
 import { framedFields } from './framing-fields.ts';
 import type { Bytes } from './output.ts';
-import type { WholeResponse } from './server-handler.ts';
+import type { WholeResponse } from './whole-responses.ts';
 import type { ByteSocket } from './socket-end.ts';
 
 /** A request that its handler answers. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { serveListener } from '../../../http1/connections/listener.ts';
 import type { BodyReceiver } from '../../../http1/connections/body.ts';
-import type { Refusal, WholeResponse } from '../../../http1/connections/server-handler.ts';
+import type { Refusal, WholeResponse } from '../../../http1/connections/whole-responses.ts';
 import { ServerConnections } from '../../../http1/connections/server-connections.ts';
 import type { ServerExchange } from '../../../http1/connections/server-exchange.ts';
 import {
