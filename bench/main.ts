@@ -19,6 +19,7 @@ import { measureMetering } from './metering.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureRecorder } from './recorder.ts';
 import { measurePendingTimers } from './pending-timers.ts';
+import { measureProxy } from './proxy.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
@@ -59,6 +60,11 @@ const LETTERS = [
   't2',
   'u',
   'x',
+  'y',
+  'y2',
+  'y3',
+  'y4',
+  'z',
 ];
 const { values } = parseArgs({
   options: {
@@ -119,6 +125,7 @@ for (const [letters, measure] of [
   [['s', 't', 't2'], () => measureViewRequests(wanted, pace, loader, entities)],
   [['u'], () => measureViewLag(pace)],
   [['x'], () => measureCodec(pace, loader)],
+  [['y', 'y2', 'y3', 'y4', 'z'], () => measureProxy(wanted, pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);
