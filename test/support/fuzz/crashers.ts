@@ -3,14 +3,24 @@
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Crasher } from './fuzz-campaign.ts';
 import { TARGET_NAMES, type TargetName } from './fuzz-target.ts';
+
+/** Targets of the fuzzer, and `peers`: streams of requests that servers of others take for different requests. */
+export const CRASHER_KINDS = [...TARGET_NAMES, 'peers'] as const;
+export interface KeptCrasher {
+  readonly target: TargetName | 'peers';
+  readonly input: Uint8Array;
+  readonly reason: string;
+}
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'hostile', 'crashers');
 const LINE_DIGITS = 96;
 
 /** The inputs that are kept for a target. */
-export function keptCrashers(target: TargetName, folder = FOLDER): readonly Uint8Array[] {
+export function keptCrashers(
+  target: KeptCrasher['target'],
+  folder = FOLDER,
+): readonly Uint8Array[] {
   return globSync(`${target}-*.hex`, { cwd: folder })
     .toSorted()
     .map((file) => {
@@ -21,7 +31,7 @@ export function keptCrashers(target: TargetName, folder = FOLDER): readonly Uint
 }
 
 /** Answers the file. */
-export function keepCrasher({ target, input, reason }: Crasher, folder = FOLDER): string {
+export function keepCrasher({ target, input, reason }: KeptCrasher, folder = FOLDER): string {
   const hash = createHash('sha256').update(input).digest('hex').slice(0, 16);
   const file = join(folder, `${target}-${hash}.hex`);
   const [firstLine = ''] = reason.split('\n');
@@ -36,6 +46,6 @@ export function keepCrasher({ target, input, reason }: Crasher, folder = FOLDER)
 /** The files whose names belong to no target. */
 export function strayCrashers(folder = FOLDER): readonly string[] {
   return globSync('*', { cwd: folder }).filter(
-    (file) => !TARGET_NAMES.some((name) => basename(file).startsWith(`${name}-`)),
+    (file) => !CRASHER_KINDS.some((name) => basename(file).startsWith(`${name}-`)),
   );
 }
