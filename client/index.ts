@@ -1,5 +1,80 @@
 // The entry point of the package @svc/client.
 export { ADMITTED_SERVICES_MAX, namesService, type AccessRule } from './access-rule.ts';
+export {
+  ApiError,
+  InvalidRequestError,
+  NoAnswerError,
+  type NoAnswerKind,
+} from './control-plane/api-error.ts';
+export type {
+  Failure,
+  HistoryEntry,
+  Identity,
+  Invitation,
+  Inviting,
+  LoginInformation,
+  Member,
+  MemberList,
+  OrganizationCreation,
+  OrganizationSummary,
+  OwnerDesignation,
+  ProjectCreation,
+  ProjectSummary,
+  Renaming,
+  Repair,
+  RoleChange,
+  ServiceLogs,
+  ServiceStatus,
+} from './control-plane/bodies.ts';
+export { failure } from './control-plane/bodies.ts';
+export {
+  createClient,
+  type AnswerOf,
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  type InputOf,
+  type TokenSource,
+} from './control-plane/client.ts';
+export {
+  PARAMETERS,
+  isOrganizationId,
+  normalizedEmail,
+  type ParameterName,
+} from './control-plane/identifiers.ts';
+export { bodyProblems } from './control-plane/request.ts';
+export { RETRY_LIMITS_DEFAULT, type RetryLimits } from './control-plane/retries.ts';
+export {
+  parametersOf,
+  refusalsOf,
+  successOf,
+  worksWhileDisabled,
+  type Caller,
+  type Route,
+} from './control-plane/route.ts';
+export { ROUTES, type RouteName } from './control-plane/routes.ts';
+export { schemaProblems } from './control-plane/schema-problems.ts';
+export type { Open, Schema, ValueOf } from './control-plane/schema.ts';
+export {
+  BODY_BYTES_MAX,
+  EMAIL_LENGTH_MAX,
+  HISTORY_KINDS,
+  HOSTINGS,
+  HOSTNAME_LABEL_LENGTH_MAX,
+  KEYS_RETRY_AFTER_S,
+  LIFECYCLES,
+  LIFECYCLE_MEANINGS,
+  LOG_LINES_MAX,
+  LOG_SECONDS_MAX,
+  NAME_LENGTH_MAX,
+  ORGANIZATION_ID_LENGTH_MAX,
+  ROLES,
+  SUBJECT_LENGTH_MAX,
+  type HistoryKind,
+  type Hosting,
+  type Lifecycle,
+  type Role,
+} from './control-plane/vocabularies.ts';
 export { descriptorProblems, type DescriptorContext } from './descriptor/descriptor-problems.ts';
 export { projectProblem } from './descriptor/field-checks.ts';
 export { hostingKind, type HostingKind } from './descriptor/hosting-kind.ts';

@@ -6,7 +6,9 @@ export const SERVICE_NAME_LENGTH_MAX = 63;
 export const PROJECT_ID_LENGTH_MAX = 57;
 
 const LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
-const NAME = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
+/** Grammar of the name of a service and the id of a project, as a JSON Schema writes it. */
+export const NAME_PATTERN = '^[a-z]([a-z0-9-]*[a-z0-9])?$';
+const NAME = new RegExp(NAME_PATTERN);
 
 /**
  * Grammar of a reference to a service, as a JSON Schema writes it: `<service>` in the own project or

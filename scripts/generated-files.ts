@@ -1,8 +1,12 @@
 // GeneratedFiles: every generated file of the repository, with its path and its expected content.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openApiDocument } from '@svc/client/open-api';
 import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
 import { observabilityShapes } from '../contract/observability-schema.ts';
 import { PROMISE_PAGE, generatedPromisePage } from '../test/support/promise-page.ts';
 import { CHECKS_PAGE, checksReference } from './checks-reference.ts';
+import { controlPlaneReference } from './control-plane-reference.ts';
 import { RUNTIME_WORDS, runtimeWords } from './runtime-words.ts';
 import { settingsReference } from './settings-reference.ts';
 import { witReference } from './wit-reference.ts';
@@ -28,11 +32,18 @@ export function generatedFiles(): ReadonlyMap<string, string> {
       }),
     ],
     [RUNTIME_WORDS, runtimeWords()],
+    ['client/generated/open-api.json', json(openApiDocument(clientVersion()))],
+    ['docs/reference/control-plane.md', controlPlaneReference()],
     ['docs/reference/settings.md', settingsReference()],
     ['docs/reference/wit.md', witReference()],
     [PROMISE_PAGE, generatedPromisePage()],
     [CHECKS_PAGE, checksReference()],
   ]);
+}
+
+function clientVersion(): string {
+  const manifest = readFileSync(join(import.meta.dirname, '..', 'client', 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }
 
 /**

@@ -118,3 +118,8 @@ const encoder = new TextEncoder();
 export function bytesOf(text: string): number {
   return encoder.encode(text).byteLength;
 }
+
+/** Returns the number of characters (code points) of a text. */
+export function charactersOf(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,94 @@
+// Request: what is sent for a call of a route. Nothing is sent for invalid input.
+import { descriptorProblems, type DescriptorContext } from '../descriptor/descriptor-problems.ts';
+import { sortedProblems, type Problem } from '../descriptor/problem.ts';
+import { InvalidRequestError } from './api-error.ts';
+import { parametersOf, type Route } from './route.ts';
+import { ROUTES, type RouteName } from './routes.ts';
+import { schemaProblems } from './schema-problems.ts';
+
+export interface ApiRequest {
+  readonly method: Route['method'];
+  /** Path and query, below the base URL. */
+  readonly target: string;
+  /** Undefined: no body. */
+  readonly body: string | undefined;
+}
+
+/** Input of a call: path parameters and query parameters by their names, and the body. */
+export type RouteInput = Readonly<Record<string, unknown>>;
+
+/** Returns the request of a call. Throws InvalidRequestError with every problem of the input. */
+export function requestOf(name: RouteName, input: RouteInput): ApiRequest {
+  const route: Route = ROUTES[name];
+  const parameters = parametersOf(route);
+  const { body, name: service } = input;
+  const problems = [
+    ...parameters.flatMap((parameter) => segmentProblems(parameter, input[parameter])),
+    ...queryProblems(route, input),
+    ...bodyProblems(name, body, typeof service === 'string' ? { name: service } : {}),
+  ];
+  if (problems.length > 0) throw new InvalidRequestError(name, sortedProblems(problems));
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
+    encodeURIComponent(input[parameter] as string),
+  );
+  return {
+    method: route.method,
+    target: `${path}${queryOf(route, input)}`,
+    body: route.body === undefined || body === undefined ? undefined : JSON.stringify(body),
+  };
+}
+
+/**
+ * Returns the problems of the body of a request, as both client and server report them. `context`: what a descriptor has to
+ * agree with.
+ */
+export function bodyProblems(
+  name: RouteName,
+  body: unknown,
+  context: DescriptorContext = {},
+): readonly Problem[] {
+  const route: Route = ROUTES[name];
+  if (route.body === undefined)
+    return body === undefined
+      ? []
+      : [{ path: '', reason: 'may not be sent: the route takes none' }];
+  if (body === undefined)
+    return route.isBodyOptional === true ? [] : [{ path: '', reason: 'is missing' }];
+  return name === 'applyService'
+    ? descriptorProblems(body, context)
+    : schemaProblems(route.body, body);
+}
+
+/**
+ * Returns why a value cannot be a segment of a path. Clients resolve the segments `.` and `..`, encoded ones too, before
+ * they send a path, so such a request would be one of another route.
+ */
+function segmentProblems(name: string, value: unknown): readonly Problem[] {
+  const path = `/${name}`;
+  if (typeof value !== 'string') return [{ path, reason: 'is not a text' }];
+  if (value === '') return [{ path, reason: 'is empty' }];
+  if (value === '.' || value === '..') return [{ path, reason: 'cannot be sent in a path' }];
+  return isWellFormed(value) ? [] : [{ path, reason: 'has half of a character' }];
+}
+
+/** Returns whether a text has no lone surrogate. */
+function isWellFormed(value: string): boolean {
+  return !/\p{Surrogate}/u.test(value);
+}
+
+function queryProblems({ query = {} }: Route, input: RouteInput): readonly Problem[] {
+  return Object.entries(query).flatMap(([name, schema]) =>
+    input[name] === undefined
+      ? []
+      : schemaProblems(schema, input[name]).map(({ reason }) => ({ path: `/${name}`, reason })),
+  );
+}
+
+function queryOf({ query = {} }: Route, input: RouteInput): string {
+  const fields = Object.keys(query).filter(
+    (name) => input[name] !== undefined && input[name] !== false,
+  );
+  if (fields.length === 0) return '';
+  const encoded = new URLSearchParams(fields.map((name) => [name, String(input[name])]));
+  return `?${encoded.toString()}`;
+}

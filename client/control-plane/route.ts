@@ -1,0 +1,95 @@
+// Route: one row of the table of routes, and what follows from a row.
+import { PARAMETERS, type ParameterName } from './identifiers.ts';
+import type { Schema } from './schema.ts';
+
+/**
+ * Callers of a route: anyone, without a token; a caller with a valid token; members of the organization, or also platform
+ * administrators (`reader`); owners; platform administrators.
+ */
+export type Caller = 'anyone' | 'caller' | 'reader' | 'member' | 'owner' | 'administrator';
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Template with the names of parameters in braces. */
+  readonly path: `/${string}`;
+  readonly who: Caller;
+  /** Sentence for people, without a full stop. */
+  readonly summary: string;
+  /** Further sentences for people. */
+  readonly description?: string;
+  readonly query?: Readonly<Record<string, Schema<unknown>>>;
+  readonly body?: Schema<unknown>;
+  /** True: a request without a body means an empty object. */
+  readonly isBodyOptional?: true;
+  /** Body of the answer 200; absent: the answer is 204, without a body. */
+  readonly answer?: Schema<unknown>;
+  /** Status → when it refuses, for the statuses that do not follow from the rest of the row (`refusalsOf`). */
+  readonly refusals?: Readonly<Record<number, string>>;
+}
+
+/** Names of the parameters in a template. */
+export type ParametersIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParametersIn<Rest>
+  : never;
+
+/** Returns the names of a route's parameters, in the order of its path. */
+export function parametersOf({ path }: Pick<Route, 'path'>): readonly ParameterName[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    if (!Object.hasOwn(PARAMETERS, name!)) throw new TypeError(`no parameter is called ${name}`);
+    return name as ParameterName;
+  });
+}
+
+/** Returns the status of a route's success. */
+export function successOf({ answer }: Pick<Route, 'answer'>): 200 | 204 {
+  return answer === undefined ? 204 : 200;
+}
+
+/** Returns whether the route works while the organization is disabled. */
+export function worksWhileDisabled({ method, who }: Pick<Route, 'method' | 'who'>): boolean {
+  return method === 'GET' || who === 'administrator';
+}
+
+const NEEDED_ROLE: Readonly<Partial<Record<Caller, string>>> = {
+  owner: 'the caller is a member, and no owner',
+  administrator: 'the caller is no platform administrator',
+};
+
+/** Returns every status with which the route refuses, in ascending order, with the reason for it. */
+export function refusalsOf(route: Route): ReadonlyMap<number, string> {
+  const { who, body, query, path, refusals = {} } = route;
+  const isBelow = path.includes('{') && who !== 'caller';
+  const isMembers = isBelow || who === 'member';
+  const reasons: [number, readonly (string | undefined)[]][] = [
+    [
+      400,
+      [
+        body !== undefined || query !== undefined
+          ? `the ${body === undefined ? 'query' : 'body'} is invalid; every problem is reported`
+          : 'the request has a body',
+        path.includes('{') ? 'an identifier is invalid' : undefined,
+      ],
+    ],
+    [401, [who === 'anyone' ? undefined : 'there is no token, or it is invalid or expired']],
+    [
+      403,
+      [
+        NEEDED_ROLE[who],
+        isMembers && !worksWhileDisabled(route) ? 'the organization is disabled' : undefined,
+      ],
+    ],
+    [404, [isMembers ? 'it does not exist, or the caller may not see it' : undefined]],
+    [413, [body === undefined ? undefined : 'the body is larger than 1 MiB']],
+    [429, ['the caller sends too many requests; `Retry-After` says when to send again']],
+    [500, ['the control plane has failed']],
+    [503, ['nothing was done, and the request may be sent again; `Retry-After` says when']],
+    [504, ['the call was not completed in time, and its outcome is unknown']],
+  ];
+  const all = new Map<number, string>();
+  for (const status of [...reasons.map(([known]) => known), ...Object.keys(refusals).map(Number)]) {
+    const derived = reasons.find(([known]) => known === status)?.[1] ?? [];
+    const words = [...derived, refusals[status]].filter((each) => each !== undefined);
+    if (words.length > 0) all.set(status, words.join('; '));
+  }
+  return new Map([...all].toSorted(([a], [b]) => a - b));
+}
