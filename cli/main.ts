@@ -1,83 +1,7 @@
-// Main: the command line: finds the command, runs it, and reports its failure.
-import { existsSync } from 'node:fs';
-import { EXIT_CODE, type ExitCode } from './command.ts';
-import { COMMAND_NAMES, findCommand, loadAllCommands } from './command-list.ts';
-import { subcommandWords } from './description.ts';
-import { closest, didYouMean } from '@svc/contract/suggestion';
-import { printable } from '@svc/kit/printable';
-import { printableLines } from './printable.ts';
+// Main: the program of the command line: the arguments of the process, its streams and its exit code.
+import { EXIT_CODE } from './command.ts';
+import { runCommandLine } from './command-line.ts';
 import { errorStyle } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
-import { version } from './version.ts';
-
-async function dispatch(args: readonly string[]): Promise<ExitCode> {
-  const isHelp = args[0] === 'help' && args.length > 1;
-  const words = isHelp ? args.slice(1) : args;
-  const [word] = words;
-  if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
-    const { overviewOf } = await import('./help.ts');
-    const commands = await loadAllCommands();
-    process.stdout.write(overviewOf(commands.map(({ description }) => description)));
-    return EXIT_CODE.ok;
-  }
-  const found = await findCommand(
-    word === '--version' || word === '-v' ? ['version', ...words.slice(1)] : words,
-  );
-  if (found === undefined)
-    throw new UsageError(
-      `there is no command '${word}'.` +
-        didYouMean(word, [...COMMAND_NAMES, 'help', '--help', '--version']) +
-        ' svc --help lists them.',
-    );
-  const { command, args: rest } = found;
-  checkSubcommand(command.description.name, rest[0]);
-  const end = rest.indexOf('--');
-  const options = end < 0 ? rest : rest.slice(0, end);
-  // `svc help run` equals `svc run --help`.
-  if (isHelp || options.includes('--help') || options.includes('-h')) {
-    const { helpOf } = await import('./help.ts');
-    process.stdout.write(helpOf(command.description, COMMAND_NAMES));
-    return EXIT_CODE.ok;
-  }
-  return command.run(rest);
-}
-
-/** Throws UsageError for an argument that looks like a mistyped sub-command and is no existing file or folder. */
-function checkSubcommand(name: string, word: string | undefined): void {
-  if (word === undefined || !/^\w+$/.test(word)) return;
-  const meant = closest(word, subcommandWords(name, COMMAND_NAMES));
-  if (meant === undefined || existsSync(word)) return;
-  throw new UsageError(
-    `there is no command '${name} ${word}'. Did you mean '${name} ${meant}'? ` +
-      `A folder of that name is ./${word}, and svc ${name} --help says more.`,
-  );
-}
-
-/** Returns whether a failure has a code: one of svc (`SVC_…`) or of Node. A failure without svc's code is a bug. */
-function hasCode(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string';
-}
-
-/** Prints a failure, and returns the exit code. */
-function report(error: unknown): ExitCode {
-  const prefix = errorStyle(['red', 'bold'], 'svc:');
-  if (error instanceof UsageError) {
-    process.stderr.write(`${prefix} ${printable(error.message)} [SVC_USAGE]\n`);
-    return EXIT_CODE.usage;
-  }
-  if (hasCode(error) && error.code.startsWith('SVC_')) {
-    process.stderr.write(`${prefix} ${printable(error.message)} [${error.code}]\n`);
-    if (process.stderr.isTTY)
-      process.stderr.write(`${errorStyle('dim', `     svc explain ${error.code} says more.`)}\n`);
-    return EXIT_CODE.failed;
-  }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(
-    `${prefix} this is a bug in svc ${version}, not in what you gave it. Please report these lines:\n` +
-      `node ${process.version}, ${process.platform} ${process.arch}\n${printableLines(stack)}\n`,
-  );
-  return EXIT_CODE.failed;
-}
 
 // A closed standard error does not end the command.
 process.stderr.on('error', () => {});
@@ -88,9 +12,5 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   process.stderr.write(`${errorStyle(['red', 'bold'], 'svc:')} the output was lost (${code})\n`);
 });
 
-try {
-  const code = await dispatch(process.argv.slice(2));
-  process.exitCode ??= code;
-} catch (error) {
-  process.exitCode = report(error);
-}
+const code = await runCommandLine(process.argv.slice(2));
+process.exitCode ??= code;

@@ -1,4 +1,4 @@
-// svc consumers as a process: its lists, and the changes of lanes in a folder that no host uses.
+// svc consumers: its lists, and the changes of lanes in a folder that no host uses.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { journalPath } from '../../host/storage/sqlite/journal-file.ts';
 import { openSqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
 import { append, recordOf } from '../suites/journal-suite.ts';
 import { edit } from '../support/damaged-journal.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { withJournal } from '../support/with-journal.ts';
@@ -51,7 +52,7 @@ async function fill(dir: string): Promise<void> {
 
 beforeAll(() => fill(data));
 
-const svc = (...args: readonly string[]) => runSvc(['consumers', ...args]);
+const svc = (...args: readonly string[]) => runCommand(['consumers', ...args]);
 const lanesOf = (dir: string) => {
   const reader = openConsumerReader(journalPath(dir));
   try {
@@ -62,7 +63,7 @@ const lanesOf = (dir: string) => {
 };
 
 test('lists the consumers, and how far they are', async () => {
-  expect(await svc(data)).toMatchObject({
+  expect(await runSvc(['consumers', data])).toMatchObject({
     code: 0,
     stderr: '',
     stdout: `consumer  start      behind  retrying  parked
@@ -252,5 +253,5 @@ test('shows a journal of a format without consumers as one without', async () =>
   edit(dir, 'DROP TABLE timer; DROP TABLE consumer; DROP TABLE lane; PRAGMA user_version = 4');
   expect(await svc(dir)).toMatchObject({ code: 0, stdout: '' });
   expect((await svc('retry', dir, 'ledger', 'Cart/three')).stderr).toContain('SVC_NOT_IN_JOURNAL');
-  expect((await runSvc(['views', dir])).stderr).toContain('declares no views');
+  expect((await runCommand(['views', dir])).stderr).toContain('declares no views');
 });

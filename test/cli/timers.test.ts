@@ -1,4 +1,4 @@
-// svc timers as a process: its list, and the changes of timers in a folder that no host uses.
+// svc timers: its list, and the changes of timers in a folder that no host uses.
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
@@ -6,6 +6,7 @@ import { openTimerReader } from '../../host/storage/sqlite/timer-reader.ts';
 import { journalPath } from '../../host/storage/sqlite/journal-file.ts';
 import { append, recordOf } from '../suites/journal-suite.ts';
 import { edit } from '../support/damaged-journal.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { change, end, timerAt } from '../support/timer-writes.ts';
@@ -48,10 +49,7 @@ async function fill(dir: string): Promise<void> {
   await journal.close();
 }
 
-async function svcTimers(...args: readonly string[]) {
-  const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
-  return runSvc(['timers', ...args], { env });
-}
+const svcTimers = (...args: readonly string[]) => runCommand(['timers', ...args]);
 
 interface Listed {
   readonly timers: readonly { readonly number: number; readonly name: string }[];
@@ -71,7 +69,8 @@ beforeAll(() => fill(data));
 describe('svc timers', () => {
   test('lists whose they are, when they fire, what they send, and why they failed', async () => {
     const files = readdirSync(data);
-    const { code, stdout, stderr } = await svcTimers(data);
+    const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
+    const { code, stdout, stderr } = await runSvc(['timers', data], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const hostile = String.raw`\u{1b}[2J\u{9b}2J\u{202e}`;
     const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));

@@ -1,4 +1,4 @@
-// svc upgrade-check as a process: its output, when it succeeds, and which arguments it refuses.
+// svc upgrade-check: its output, when it succeeds, and which arguments it refuses.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { FINDING_NAMES } from '../../host/history/upgrade-finding.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { edit } from '../support/damaged-journal.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc } from '../support/host-process.ts';
 import { scriptedJournal } from '../support/scripted-journal.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -21,10 +22,7 @@ const page = readFileSync(
   'utf8',
 );
 
-async function check(...args: readonly string[]) {
-  const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
-  return runSvc(['upgrade-check', ...args], { env });
-}
+const check = (...args: readonly string[]) => runCommand(['upgrade-check', ...args]);
 
 beforeAll(async () => {
   const before = await compileFixture('evolving-before');
@@ -39,7 +37,9 @@ beforeAll(async () => {
 
 describe('svc upgrade-check', () => {
   test('lists what was found as the page shows it, and fails', async () => {
-    const { code, stdout, stderr } = await check(second, '--data', data, '--from', first);
+    const words = ['upgrade-check', second, '--data', data, '--from', first];
+    const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
+    const { code, stdout, stderr } = await runSvc(words, { env });
     expect(code).toBe(1);
     expect(page).toContain(`\`\`\`\n${stdout}\`\`\`\n`);
     expect(stderr).toBe(

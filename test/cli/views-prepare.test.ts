@@ -1,4 +1,4 @@
-// svc views prepare as a process, on data folders that a service uses and that none uses.
+// svc views prepare, on data folders that a service uses and that none uses.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +7,7 @@ import { FileViews } from '../../host/storage/views/file-views.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { declaredViews } from '../../host/views/view-definitions.ts';
 import { append } from '../suites/journal-suite.ts';
+import { runCommand } from '../support/command-line.ts';
 import { SvcProcess, runSvc } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { viewModule } from '../support/view-module.ts';
@@ -27,7 +28,7 @@ async function served(data: string, definition: string) {
   return { process, url: await process.listening() };
 }
 const prepare = (data: string, definition = '2') =>
-  runSvc(['views', 'prepare', fileOf(definition), '--data', data]);
+  runCommand(['views', 'prepare', fileOf(definition), '--data', data]);
 const count = async (url: string, id: string) => (await fetch(`${url}/counters/1/${id}`)).text();
 const viewFiles = (data: string) =>
   readdirSync(join(data, 'views')).filter((name) => name.endsWith('.sqlite'));
@@ -42,7 +43,8 @@ describe('svc views prepare', () => {
     const data = temporaryFolder();
     const first = await served(data, '1');
     for (const id of ['1', '2', '3333']) await count(first.url, id);
-    expect(await prepare(data)).toMatchObject({ code: 0, stdout: 'counters: built, 3 rows\n' });
+    const words = ['views', 'prepare', fileOf('2'), '--data', data];
+    expect(await runSvc(words)).toMatchObject({ code: 0, stdout: 'counters: built, 3 rows\n' });
     // The service has noticed nothing, and its own rows are kept up to date by itself.
     expect(await count(first.url, '4444')).toBe('4');
     expect(await prepare(data, '1')).toMatchObject({
@@ -126,7 +128,7 @@ describe('svc views prepare', () => {
       1,
       expect.stringContaining('SVC_JOURNAL_MISSING'),
     ]);
-    const without = await runSvc(['views', 'prepare', fileOf('2')]);
+    const without = await runCommand(['views', 'prepare', fileOf('2')]);
     expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('--data DIR')]);
   });
 });

@@ -5,6 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openTimerReader } from '../../host/storage/sqlite/timer-reader.ts';
 import { journalPath } from '../../host/storage/sqlite/journal-file.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { end } from '../support/timer-writes.ts';
@@ -36,7 +37,7 @@ const status = async (url: string) =>
 const ownerOf = (data: string) =>
   JSON.parse(readFileSync(join(data, 'owner.json'), 'utf8')) as { pid: number; control: string };
 const timersOf = async (data: string) =>
-  (JSON.parse((await runSvc(['timers', data, '-o', 'json'])).stdout) as { timers: object[] })
+  (JSON.parse((await runCommand(['timers', data, '-o', 'json'])).stdout) as { timers: object[] })
     .timers;
 
 test('a running service retries and cancels timers, and logs that', async () => {
@@ -63,10 +64,10 @@ test('a running service retries and cancels timers, and logs that', async () => 
   const remind = { method: 'PUT', headers: { 'content-type': 'application/json' } };
   await fetch(`${url}/orders/o1/reminders`, { ...remind, body: '{"text":"now"}' });
   expect(await timersOf(data)).toMatchObject([{ name: 'remind' }]);
-  const cancelled = await runSvc(['timers', 'cancel', data, 'order/o1', 'remind']);
+  const cancelled = await runCommand(['timers', 'cancel', data, 'order/o1', 'remind']);
   expect(cancelled).toMatchObject({ code: 0, stderr: "Cancelled timer 'remind' of order/o1.\n" });
   expect(await timersOf(data)).toEqual([]);
-  const again = await runSvc(['timers', 'cancel', data, 'order/o1', 'remind']);
+  const again = await runCommand(['timers', 'cancel', data, 'order/o1', 'remind']);
   expect(again.stderr).toMatch(/no timer 'remind' of order\/o1.*\[SVC_NOT_IN_JOURNAL\]\n$/);
 });
 
@@ -78,7 +79,7 @@ test('the socket of a host is removed when it stops, and by the next host when i
   await killed.service.end('SIGKILL');
   expect(existsSync(control)).toBe(true);
   // Nobody has the lock: the command takes it.
-  expect((await runSvc(['timers', 'cancel', data, 'service', 'x'])).stderr).toContain(
+  expect((await runCommand(['timers', 'cancel', data, 'service', 'x'])).stderr).toContain(
     'SVC_NOT_IN_JOURNAL',
   );
   expect(existsSync(dirname(control))).toBe(false);
@@ -95,7 +96,7 @@ test('a command says why it cannot reach the running service', async () => {
   const owner = ownerOf(data);
   const cancel = async (control: unknown) => {
     writeFileSync(join(data, 'owner.json'), JSON.stringify({ ...owner, control }));
-    const { code, stdout, stderr } = await runSvc(['timers', 'cancel', data, 'service', 'x']);
+    const { code, stdout, stderr } = await runCommand(['timers', 'cancel', data, 'service', 'x']);
     expect([code, stdout]).toEqual([1, '']);
     return stderr;
   };
@@ -117,7 +118,7 @@ test('a service that cannot open its socket serves without it, and says so', asy
   await place(url);
   expect(service.stderr).toContain('there is no control socket');
   mkdirSync(TMPDIR);
-  expect((await runSvc(['timers', 'cancel', data, 'service', 'x'])).stderr).toContain(
+  expect((await runCommand(['timers', 'cancel', data, 'service', 'x'])).stderr).toContain(
     'SVC_DATA_IN_USE',
   );
 });

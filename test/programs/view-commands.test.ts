@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../host/model/entity.ts';
 import { append } from '../suites/journal-suite.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { viewModule } from '../support/view-module.ts';
@@ -44,9 +45,9 @@ interface Listed {
 }
 
 const viewsOf = async (data: string) =>
-  (JSON.parse((await runSvc(['views', data, '-o', 'json'])).stdout) as Listed).views;
+  (JSON.parse((await runCommand(['views', data, '-o', 'json'])).stdout) as Listed).views;
 const query = (data: string, ...args: readonly string[]) =>
-  runSvc(['views', 'query', data, ...args]);
+  runCommand(['views', 'query', data, ...args]);
 
 function placed(cents: number): JournalRecord {
   const event = { manifest: 'order-event', json: `{"type":"placed","cents":${cents}}` };
@@ -162,7 +163,7 @@ describe('the rows of a view', () => {
   });
 
   test('are built again by the next start after a rebuild without a host', async () => {
-    const rebuilt = await runSvc(['views', 'rebuild', data, 'orders']);
+    const rebuilt = await runCommand(['views', 'rebuild', data, 'orders']);
     expect(rebuilt).toMatchObject({
       code: 0,
       stderr: "The rows of the view 'orders' are built again at the next start.\n",
@@ -176,12 +177,12 @@ describe('the rows of a view', () => {
     ]);
     const { url } = await serve(orders, data);
     expect(await (await fetch(`${url}/orders`)).json()).toMatchObject({ rows: { length: 6 } });
-    const again = await runSvc(['views', 'rebuild', data, 'orders']);
+    const again = await runCommand(['views', 'rebuild', data, 'orders']);
     expect(again.stderr).toBe("The rows of the view 'orders' are built again.\n");
     await expect
       .poll(async () => (await query(data, 'orders', 'all')).stdout.split('\n').length)
       .toBe(7);
-    const none = await runSvc(['views', 'rebuild', data, 'nothing']);
+    const none = await runCommand(['views', 'rebuild', data, 'nothing']);
     expect(none.stderr).toMatch(/no view 'nothing'.*\[SVC_NOT_IN_JOURNAL\]\n$/);
   });
 });
@@ -196,14 +197,14 @@ test('a view that has stopped names the event, and continues without it', async 
     problem: { code: 'SVC_VIEW_STOPPED', event: { component: 'counter', id: 'bad', seq: 1 } },
   };
   expect(await viewsOf(data)).toMatchObject([stopped]);
-  expect((await runSvc(['views', data])).stdout).toMatch(
+  expect((await runCommand(['views', data])).stdout).toMatch(
     /^counters: stopped at event 1 of counter\/bad: .*\[SVC_VIEW_STOPPED\]$/m,
   );
   // What is there is shown all the same.
   expect((await query(data, 'counters', 'all')).stdout).toBe('{}\n');
 
   const skip = (entity: string, event: string, ...reason: readonly string[]) =>
-    runSvc(['views', 'skip', data, 'counters', entity, event, ...reason]);
+    runCommand(['views', 'skip', data, 'counters', entity, event, ...reason]);
   expect((await skip('counter/bad', '1')).stderr).toContain('--reason');
   expect((await skip('counter/bad', '0', '--reason', 'x')).code).toBe(2);
   const elsewhere = await skip('counter/1', '1', '--reason', 'x');
@@ -219,13 +220,13 @@ test('a view that has stopped names the event, and continues without it', async 
   expect(await viewsOf(data)).toMatchObject([
     { lagRecords: 0, problem: null, skipped: [{ component: 'counter', id: 'bad', seq: 1 }] },
   ]);
-  const list = await runSvc(['views', data]);
+  const list = await runCommand(['views', data]);
   expect(list.stdout).toContain('skips event 1 of counter/bad');
   expect(list.stdout).not.toContain('\u001b[2J');
   const { skipped } = (await viewsOf(data))[0]!;
   await service.end('SIGTERM');
   expect((await viewsOf(data))[0]!.skipped).toEqual(skipped);
-  expect((await runSvc(['views', data])).stdout).toContain('skips event 1 of counter/bad');
+  expect((await runCommand(['views', data])).stdout).toContain('skips event 1 of counter/bad');
   const offline = await skip('counter/bad', '1', '--reason', 'x');
   expect(offline.stderr).toContain('Start the service');
 });

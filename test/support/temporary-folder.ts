@@ -18,6 +18,12 @@ export function temporaryFolderOfFile(): string {
   return folder;
 }
 
+/** Returns what makes folders for the tests of a file, which may run at once; to be called outside of them. */
+export function temporaryFoldersOfFile(): () => string {
+  const folder = temporaryFolderOfFile();
+  return () => mkdtempSync(join(folder, 'test-'));
+}
+
 function make(): string {
   return mkdtempSync(join(tmpdir(), 'svc-test-'));
 }

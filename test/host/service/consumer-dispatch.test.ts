@@ -1,6 +1,7 @@
-// The thread that delivers events to consumers, with a journal on disk. The test is the shard.
+// The thread that delivers events to consumers, with a journal on disk. The test is the shard. Most tests wait
+// for the counts, which are taken each second, so these run at once.
 import type { Worker } from 'node:worker_threads';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, onTestFinished, test, vi } from 'vitest';
 import type { ConsumerDescriptor } from '@svc/contract';
 import { CONSUMER_SETTINGS_DEFAULT } from '../../../host/consumers/consumer-settings.ts';
 import type { DeliveryOutcome } from '../../../host/consumers/delivery.ts';
@@ -14,7 +15,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import { SvcError } from '@svc/kit/svc-error';
 import { LOG_LIMITS_DEFAULT, type LogLimits } from '@svc/kit/log-limits';
 import { append, recordOf } from '../../suites/journal-suite.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFoldersOfFile } from '../../support/temporary-folder.ts';
 
 const LEDGER: ConsumerDescriptor = { id: 'ledger', start: 'beginning', sources: ['order'] };
 const MAILER: ConsumerDescriptor = { id: 'mailer', start: 'beginning', sources: ['order'] };
@@ -22,6 +23,10 @@ const DONE: DeliveryOutcome = { kind: 'done' };
 const PARK: DeliveryOutcome = { kind: 'park', reason: 'no' };
 const SOON = { timeout: 20_000 };
 const order = (id: string) => ({ component: 'order', id });
+
+const ownFolder = temporaryFoldersOfFile();
+const closing: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(closing.map((close) => close())));
 
 /** Returns a list to which each thread is added that starts from now on, and from which it is removed when it ends. */
 function workersFromNow(): Worker[] {
@@ -40,7 +45,7 @@ async function dispatching(
   decide: (delivery: Delivery) => DeliveryOutcome = () => DONE,
   logLimits: LogLimits = LOG_LIMITS_DEFAULT,
 ) {
-  const opened = await openSqliteJournal(temporaryFolder());
+  const opened = await openSqliteJournal(ownFolder());
   const journal = attachSqliteJournal(opened.connect());
   const delivered: string[] = [];
   const log: LogEntry[] = [];
@@ -60,9 +65,11 @@ async function dispatching(
         delivered.push(`${delivery.consumer} ${entity.id} ${seq}`);
         return { outcome: decide(delivery) };
       },
-      (failure) => expect.unreachable(String(failure)),
+      (failure) => {
+        throw new Error(String(failure));
+      },
     );
-  onTestFinished(async () => {
+  closing.push(async () => {
     await dispatch.stop(1_000);
     await journal.close();
     await opened.close();
@@ -70,8 +77,8 @@ async function dispatching(
   return { opened, journal, dispatch, delivered, log, link };
 }
 
-describe('the thread', () => {
-  test('delivers to a shard that was linked before it ran', async () => {
+describe.concurrent('the thread', () => {
+  test('delivers to a shard that was linked before it ran', async ({ expect }) => {
     const { opened, journal, dispatch, delivered, link } = await dispatching();
     await append(journal, order('a'), recordOf(1));
     link();
@@ -79,7 +86,9 @@ describe('the thread', () => {
     await expect.poll(() => delivered.toSorted(), SOON).toEqual(['ledger a 1', 'mailer a 1']);
   });
 
-  test('delivers to a shard that is linked later, and waits for one that is away', async () => {
+  test('delivers to a shard that is linked later, and waits for one that is away', async ({
+    expect,
+  }) => {
     const { opened, journal, dispatch, delivered, link } = await dispatching();
     await append(journal, order('a'), recordOf(1));
     dispatch.begin(opened, [LEDGER]);
@@ -88,7 +97,7 @@ describe('the thread', () => {
     await expect.poll(() => delivered, SOON).toEqual(['ledger a 1', 'ledger a 2']);
   });
 
-  test('does not run for a module without consumers', async () => {
+  test('does not run for a module without consumers', async ({ expect }) => {
     const { opened, dispatch } = await dispatching();
     dispatch.begin(opened);
     expect(dispatch.read()).toEqual([]);
@@ -104,7 +113,7 @@ describe('the thread', () => {
       });
   });
 
-  test('serves the consumers of another module, each from where it was', async () => {
+  test('serves the consumers of another module, each from where it was', async ({ expect }) => {
     const { opened, journal, dispatch, delivered, link } = await dispatching();
     link();
     dispatch.begin(opened, [LEDGER]);
@@ -120,7 +129,7 @@ describe('the thread', () => {
   });
 });
 
-test('a thread that is started again and the next module make one thread', async () => {
+test('a thread that is started again and the next module make one thread', async ({ expect }) => {
   const { opened, journal, dispatch, delivered, log, link } = await dispatching();
   const workers = workersFromNow();
   link();
@@ -152,8 +161,35 @@ test('a thread that is started again and the next module make one thread', async
   expect(workers).toHaveLength(1);
 });
 
-describe('parked events', () => {
-  test('are counted, and are retried and skipped by an operator', async () => {
+test('parked events are unknown to an order that the end of the thread has left without an answer', async ({
+  expect,
+}) => {
+  const { opened, dispatch, journal, link } = await dispatching(() => PARK);
+  const workers = workersFromNow();
+  link();
+  await append(journal, order('bad'), recordOf(1));
+  const gate = Promise.withResolvers<void>();
+  let isHeld = false;
+  dispatch.begin(
+    {
+      followerConnection: opened.followerConnection,
+      async settleConsumer(...settlement) {
+        if (isHeld) await gate.promise;
+        return opened.settleConsumer(...settlement);
+      },
+    },
+    [LEDGER],
+  );
+  await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1, lagRecords: 0 }]);
+  isHeld = true;
+  const answer = dispatch.retry('ledger', order('bad'));
+  await workers[0]!.terminate();
+  await expect(answer).rejects.toMatchObject({ code: 'SVC_SHARD_UNAVAILABLE' });
+  gate.resolve();
+});
+
+describe.concurrent('parked events', () => {
+  test('are counted, and are retried and skipped by an operator', async ({ expect }) => {
     let isCorrected = false;
     const { opened, journal, dispatch, delivered, log, link } = await dispatching(({ event }) =>
       event.entity.id === 'bad' && !isCorrected ? { kind: 'park', reason: 'no' } : DONE,
@@ -180,7 +216,9 @@ describe('parked events', () => {
     await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 0, retrying: 0 }]);
   });
 
-  test('are no longer parked when the operator is answered, or the operator hears why not', async () => {
+  test('are no longer parked when the operator is answered, or the operator hears why not', async ({
+    expect,
+  }) => {
     const { opened, dispatch, journal, link } = await dispatching(() => PARK);
     link();
     await append(journal, order('bad'), recordOf(1));
@@ -201,7 +239,9 @@ describe('parked events', () => {
     });
   });
 
-  test('are said to be unknown, and not to be none, while the consumer cannot read its lanes', async () => {
+  test('are said to be unknown, and not to be none, while the consumer cannot read its lanes', async ({
+    expect,
+  }) => {
     const { opened, dispatch, link } = await dispatching();
     link();
     const refused = Promise.withResolvers<void>();
@@ -221,32 +261,7 @@ describe('parked events', () => {
     });
   });
 
-  test('are unknown to an order that the end of the thread has left without an answer', async () => {
-    const { opened, dispatch, journal, link } = await dispatching(() => PARK);
-    const workers = workersFromNow();
-    link();
-    await append(journal, order('bad'), recordOf(1));
-    const gate = Promise.withResolvers<void>();
-    let isHeld = false;
-    dispatch.begin(
-      {
-        followerConnection: opened.followerConnection,
-        async settleConsumer(...settlement) {
-          if (isHeld) await gate.promise;
-          return opened.settleConsumer(...settlement);
-        },
-      },
-      [LEDGER],
-    );
-    await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1, lagRecords: 0 }]);
-    isHeld = true;
-    const answer = dispatch.retry('ledger', order('bad'));
-    await workers[0]!.terminate();
-    await expect(answer).rejects.toMatchObject({ code: 'SVC_SHARD_UNAVAILABLE' });
-    gate.resolve();
-  });
-
-  test('that an operator skips are in the log, however much is logged', async () => {
+  test('that an operator skips are in the log, however much is logged', async ({ expect }) => {
     const { opened, dispatch, journal, log, link } = await dispatching(() => PARK, {
       ...LOG_LIMITS_DEFAULT,
       linesPerSecond: 0,
@@ -263,7 +278,9 @@ describe('parked events', () => {
       ]);
   });
 
-  test('that were skipped while no host ran are in the log of the next start', async () => {
+  test('that were skipped while no host ran are in the log of the next start', async ({
+    expect,
+  }) => {
     const { opened, journal, dispatch, log } = await dispatching();
     await append(journal, order('bad'), recordOf(1));
     const position = new SqlitePositions(opened.end).end();
@@ -289,7 +306,9 @@ describe('parked events', () => {
       ]);
   });
 
-  test('stop the consumer when there are too many, which the log and the counts say', async () => {
+  test('stop the consumer when there are too many, which the log and the counts say', async ({
+    expect,
+  }) => {
     const { opened, journal, dispatch, log, link } = await dispatching(() => ({
       kind: 'park',
       reason: 'no',

@@ -1,6 +1,7 @@
-// Timers of an embedded service: they are fired by the runtime, with the clock of the machine and a journal on disk.
+// Timers of an embedded service: they are fired by the runtime, with the clock of the machine and a journal on disk. The tests
+// wait for times that come, so they run at once.
 import { Type } from 'typebox';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, test } from 'vitest';
 import {
   callOf,
   createService,
@@ -10,7 +11,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../../host/embed.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFoldersOfFile } from '../../support/temporary-folder.ts';
 
 const Alarm = Type.Object({ rung: Type.Integer() });
 
@@ -48,6 +49,10 @@ const alarm = defineEntity({
   queries: { get: { reply: Alarm, handle: (state) => state } },
 });
 
+const ownFolder = temporaryFoldersOfFile();
+const services: Service[] = [];
+afterAll(() => Promise.all(services.map((service) => service.stop())));
+
 async function serve(options: Partial<ServiceOptions> = {}): Promise<Service> {
   const where = 'dataFolder' in options ? {} : { journal: 'memory' as const };
   const service = await createService({
@@ -56,7 +61,7 @@ async function serve(options: Partial<ServiceOptions> = {}): Promise<Service> {
     ...where,
     ...options,
   } as ServiceOptions);
-  onTestFinished(() => service.stop());
+  services.push(service);
   return service;
 }
 
@@ -65,11 +70,11 @@ async function rungOf(service: Service, id: string): Promise<number> {
   return found.isOk ? found.value.rung : -1;
 }
 
-describe.each([
+describe.concurrent.each([
   ['in memory', () => ({})],
-  ['on disk', () => ({ dataFolder: temporaryFolder() })],
+  ['on disk', () => ({ dataFolder: ownFolder() })],
 ])('a timer %s', (_place, options) => {
-  test('sends its command once it is due, and once only', async () => {
+  test('sends its command once it is due, and once only', async ({ expect }) => {
     const service = await serve(options());
     await service.call(alarm, 'a').after(20);
     await expect.poll(() => rungOf(service, 'a')).toBe(1);
@@ -79,7 +84,7 @@ describe.each([
     expect(await rungOf(service, 'a')).toBe(1);
   });
 
-  test('is not fired after it was cancelled', async () => {
+  test('is not fired after it was cancelled', async ({ expect }) => {
     const service = await serve(options());
     // On a slow machine a timer may be fired before it is cancelled, and the next one is taken.
     let id: string;
@@ -96,7 +101,7 @@ describe.each([
     expect(await rungOf(service, id)).toBe(0);
   });
 
-  test('is counted for the metrics, also when it is dead', async () => {
+  test('is counted for the metrics, also when it is dead', async ({ expect }) => {
     const service = await serve({ ...options(), management: { port: 0 } });
     const metrics = async () => (await fetch(`${service.managementUrl!}/svc/metrics`)).text();
     expect(await metrics()).toContain('\nsvc_timers{state="pending"} 0\n');
@@ -111,7 +116,7 @@ describe.each([
     expect(after).toContain('\nsvc_invocations_ended_total{kind="firing",outcome="Failed"} 1\n');
   });
 
-  test('of the service recurs', async () => {
+  test('of the service recurs', async ({ expect }) => {
     const given = options();
     const schedules = [{ id: 'tick', due: Due.every(1_000), call: callOf(alarm, 's').ring() }];
     const service = await serve({ ...given, schedules });
@@ -119,8 +124,8 @@ describe.each([
   });
 });
 
-test('a schedule of the service is removed with its declaration', async () => {
-  const dataFolder = temporaryFolder();
+test.concurrent('a schedule of the service is removed with its declaration', async ({ expect }) => {
+  const dataFolder = ownFolder();
   const schedules = [{ id: 'tick', due: Due.every(1_000), call: callOf(alarm, 's').ring() }];
   const first = await serve({ dataFolder, schedules });
   await expect.poll(() => rungOf(first, 's'), { timeout: 10_000 }).toBeGreaterThanOrEqual(1);
@@ -132,8 +137,10 @@ test('a schedule of the service is removed with its declaration', async () => {
   expect(await rungOf(second, 's')).toBe(rung);
 });
 
-test('a timer that became due while the service was stopped is fired when it starts', async () => {
-  const dataFolder = temporaryFolder();
+test.concurrent('a timer that became due while the service was stopped is fired when it starts', async ({
+  expect,
+}) => {
+  const dataFolder = ownFolder();
   const first = await serve({ dataFolder });
   await first.call(alarm, 'a').after(100);
   await first.stop();
@@ -144,7 +151,9 @@ test('a timer that became due while the service was stopped is fired when it sta
   await expect.poll(() => rungOf(second, 'a')).toBe(1);
 });
 
-test('a command that fails as often as it may is not sent again, and is logged', async () => {
+test.concurrent('a command that fails as often as it may is not sent again, and is logged', async ({
+  expect,
+}) => {
   const entries: LogEntry[] = [];
   const service = await serve({ log: (entry) => entries.push(entry) });
   await service.call(alarm, 'a').failLater();

@@ -1,7 +1,7 @@
 // TimerDispatch: the thread that fires timers, and its links to the shards, when it starts, ends by itself and is stopped.
 import { once } from 'node:events';
 import type { MessagePort } from 'node:worker_threads';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, test } from 'vitest';
 import type { Firing } from '../../../host/engine/firing.ts';
 import type { Journal } from '../../../host/engine/needs/journal.ts';
 import { TIMER_SETTINGS_DEFAULT } from '../../../host/engine/timer-settings.ts';
@@ -13,15 +13,22 @@ import {
   type SqliteJournal,
 } from '../../../host/storage/sqlite/sqlite-journal.ts';
 import type { FiringAnswer } from '../../../host/timers/firing-answer.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { temporaryFoldersOfFile } from '../../support/temporary-folder.ts';
 import { change, timerAt } from '../../support/timer-writes.ts';
+
+const ownFolder = temporaryFoldersOfFile();
+/** What is closed at the end, in the reverse order. */
+const closing: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
 
 const POLL = { timeout: 30_000 };
 const settled: FiringAnswer = { outcome: 'settled' };
 
 /** A journal, and a dispatch of one shard whose thread is not started yet. */
 async function dispatching(relink: (dispatch: TimerDispatch) => void = () => {}) {
-  const dir = temporaryFolder();
+  const dir = ownFolder();
   const reasons: string[] = [];
   const dispatch: TimerDispatch = new TimerDispatch({
     settings: TIMER_SETTINGS_DEFAULT,
@@ -30,14 +37,14 @@ async function dispatching(relink: (dispatch: TimerDispatch) => void = () => {})
     log: ({ fields }) => reasons.push(String(fields?.['reason'])),
     relink: () => relink(dispatch),
   });
-  onTestFinished(() => dispatch.stop(0));
+  closing.push(() => dispatch.stop(0));
   return { dir, dispatch, reasons };
 }
 
 async function opened(dir: string): Promise<{ file: SqliteJournal; journal: Journal }> {
   const file = await openSqliteJournal(dir);
   const journal = attachSqliteJournal(file.connect());
-  onTestFinished(async () => {
+  closing.push(async () => {
     await journal.close();
     await file.close();
   });
@@ -53,9 +60,11 @@ function shard(port: MessagePort, fire = async (_firing: Firing) => settled): Fi
       fired.push(firing);
       return fire(firing);
     },
-    (failure) => expect.unreachable(String(failure)),
+    (failure) => {
+      throw new Error(String(failure));
+    },
   );
-  onTestFinished(() => port.close());
+  closing.push(() => port.close());
   return fired;
 }
 
@@ -63,7 +72,9 @@ const dueNow = (name: string, id = 'target') =>
   timerAt(name, 1, { target: { component: 'Cart', id } });
 const owner = { component: 'Cart', id: 'one' };
 
-test('the thread starts with the first timer, and fires to the links that it was given before and since', async () => {
+test.concurrent('the thread starts with the first timer, and fires to the links that it was given before and since', async ({
+  expect,
+}) => {
   const { dir, dispatch } = await dispatching();
   const { file, journal } = await opened(dir);
   const first = shard(dispatch.link(0));
@@ -77,7 +88,7 @@ test('the thread starts with the first timer, and fires to the links that it was
   expect(first.some(({ target }) => target.id === 'b')).toBe(false);
 });
 
-test('why a firing was unavailable is logged', async () => {
+test.concurrent('why a firing was unavailable is logged', async ({ expect }) => {
   const { dir, dispatch, reasons } = await dispatching();
   const { file, journal } = await opened(dir);
   shard(dispatch.link(0), async () => ({ outcome: 'unavailable', reason: 'the disk is full' }));
@@ -86,7 +97,9 @@ test('why a firing was unavailable is logged', async () => {
   await expect.poll(() => reasons, POLL).toEqual(['the disk is full']);
 });
 
-test('a thread that ends by itself is logged, and started again with new links', async () => {
+test.concurrent('a thread that ends by itself is logged, and started again with new links', async ({
+  expect,
+}) => {
   let fired: Firing[] | undefined;
   const { dir, dispatch, reasons } = await dispatching((ended) => {
     fired = shard(ended.link(0));
@@ -103,7 +116,9 @@ test('a thread that ends by itself is logged, and started again with new links',
   await expect.poll(() => fired, POLL).toMatchObject([{ target: { id: 'target' } }]);
 });
 
-test('a stop waits for the firings in flight, closes the links, and gives none that lives', async () => {
+test.concurrent('a stop waits for the firings in flight, closes the links, and gives none that lives', async ({
+  expect,
+}) => {
   const { dir, dispatch } = await dispatching();
   const { file, journal } = await opened(dir);
   const held = Promise.withResolvers<FiringAnswer>();
