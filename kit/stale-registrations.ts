@@ -23,6 +23,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isProcessAlive } from './process-life.ts';
 
 const FILES_MAX = 500;
 const FILE_BYTES_MAX = 4 * 1024;
@@ -69,7 +70,7 @@ function staleInstance(folder: string, name: string, namespace: string): Instanc
   const { pid, instanceId } = instance;
   const isNamed = [`${pid}.json`, `${pid}-${instanceId}.json`, `.${pid}-${instanceId}.tmp`];
   if (!isNamed.includes(name) || !instanceId.startsWith(namespace)) return undefined;
-  return isGone(pid) ? instance : undefined;
+  return isProcessAlive(pid) ? undefined : instance;
 }
 
 function readInstance(path: string): Instance | undefined {
@@ -90,15 +91,6 @@ function readInstance(path: string): Instance | undefined {
       : undefined;
   } finally {
     closeSync(file);
-  }
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
 

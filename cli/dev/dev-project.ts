@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { BuiltComponent } from '@svc/guest-sdk/compiler';
+import { isProcessAlive } from '@svc/kit/process-life';
 import { CommandFailure } from '../command.ts';
 import { projectName } from '../project-name.ts';
 import { writeSourceMap } from '../source-map-file.ts';
@@ -63,7 +64,7 @@ export class DevModules {
     this.#folder = join(all, String(process.pid));
     // A session that was killed has left its folder, which is named by its process.
     for (const pid of foldersIn(all))
-      if (!isAlive(Number(pid))) rmSync(join(all, pid), { recursive: true, force: true });
+      if (!isProcessAlive(Number(pid))) rmSync(join(all, pid), { recursive: true, force: true });
   }
 
   /** Writes a module. Resolves with the absolute path of its file. */
@@ -95,14 +96,5 @@ function foldersIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!(pid > 0)) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

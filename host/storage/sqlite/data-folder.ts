@@ -16,6 +16,7 @@ import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { removeControlSocket } from '@svc/kit/control-socket';
+import { isProcessAlive } from '@svc/kit/process-life';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   createJournalFile,
@@ -164,12 +165,7 @@ export function isHosted(dir: string): boolean {
   const owner = readOwner(dir);
   if (owner === undefined) return false;
   if (owner.pid === undefined || owner.host !== hostname()) return true;
-  try {
-    return process.kill(owner.pid, 0);
-  } catch (error) {
-    // A process of another user may not be asked.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+  return isProcessAlive(owner.pid);
 }
 
 function textOf(value: unknown): string | undefined {
