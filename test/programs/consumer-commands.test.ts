@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
@@ -21,7 +22,7 @@ test('a running service delivers parked events again, and skips them', async () 
   const send = async (method: string, path: string) =>
     expect((await fetch(url + path, { method })).ok).toBe(true);
   const lanes = async () => {
-    const { stdout } = await runSvc(['consumers', data, 'bookkeeping', '-o', 'json']);
+    const { stdout } = await runCommand(['consumers', data, 'bookkeeping', '-o', 'json']);
     return (JSON.parse(stdout) as { lanes: object[] }).lanes;
   };
   const booked = async () =>
@@ -41,11 +42,20 @@ test('a running service delivers parked events again, and skips them', async () 
   await expect.poll(lanes, { timeout: 20_000 }).toMatchObject([parked]);
 
   const skip = (event: string) =>
-    runSvc(['consumers', 'skip', data, 'bookkeeping', 'order/o1', event, '--reason', 'by hand']);
+    runCommand([
+      'consumers',
+      'skip',
+      data,
+      'bookkeeping',
+      'order/o1',
+      event,
+      '--reason',
+      'by hand',
+    ]);
   expect((await skip('1')).stderr).toContain('SVC_NOT_IN_JOURNAL');
   expect(await skip('2')).toMatchObject({ code: 0 });
   await expect.poll(lanes, { timeout: 20_000 }).toEqual([]);
   expect(await booked()).toEqual([]);
-  const { stdout } = await runSvc(['consumers', data]);
+  const { stdout } = await runCommand(['consumers', data]);
   expect(stdout).toMatch(/\nbookkeeping +beginning +\d+ +0 +0\n/);
 });
