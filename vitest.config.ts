@@ -1,10 +1,6 @@
 // The two tiers of tests: `npm test` runs `main`, `npm run test:long` runs `long`. A file is in the long tier when its
 // name ends in `.long.test.ts`.
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-
-// The processes and threads that tests start share the compiled sources with the command line (cli/bin/svc.js).
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules', '.cache', 'svc');
 
 const LONG = '**/*.long.test.ts';
 const TESTS = ['test/**/*.test.ts', 'examples/*/test/**/*.test.ts'];

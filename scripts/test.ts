@@ -58,6 +58,8 @@ function runTests(selection: readonly string[]): Counted {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
   try {
+    // The processes and threads that tests start share the compiled sources with the command line (cli/bin/svc.js).
+    process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'svc');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
     const green = run('vitest', ['run', ...reporters, ...selection]);
     if (!existsSync(report)) return { passed: 0, failed: 1 };
