@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
+import { AUTH_DEFAULTS, AUTH_RANGES } from '../control-plane/tokens/auth-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
@@ -40,6 +41,14 @@ const PROXY_SECTION: Section = {
   title: 'Proxy of a web-hosted service',
   defaults: { ...PROXY_DEFAULTS },
   ranges: PROXY_RANGES,
+};
+
+const AUTH_SECTION: Section = {
+  name: 'auth',
+  files: ['control-plane/tokens/auth-section.ts'],
+  title: 'Access tokens',
+  defaults: { ...AUTH_DEFAULTS },
+  ranges: AUTH_RANGES,
 };
 
 function sectionText({ name, files, title, defaults, ranges }: Section): string {
@@ -116,8 +125,19 @@ may use cores. Without an [identity](identity.md) every caller counts as \`inter
 | \`svc.proxy.base-domain\` | none | domain of the hostnames that the platform derives; without it, requests of the internet get no \`X-Forwarded-*\` |
 | \`svc.proxy.services-file\` | none | JSON file in which services are found instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
 
+The control plane takes access tokens of an [identity provider](identity-provider.md). Which ones, is decided by the settings of
+[their section](#access-tokens) and these:
+
+| Setting | Default | What it is |
+|---|---|---|
+| \`svc.auth.issuer\` | | URL of the identity provider, exactly as its tokens have it |
+| \`svc.auth.client-id\` | | public client with which the command line logs in |
+| \`svc.auth.audience\` | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
+| \`svc.auth.roles-claim\` | \`realm_access.roles\` | claim with the list of a caller's roles |
+
 ${sections.join('\n')}
-${sectionText(PROXY_SECTION)}`;
+${sectionText(PROXY_SECTION)}
+${sectionText(AUTH_SECTION)}`;
 }
 
 /** Returns the range of a setting; every number and every list has one. */

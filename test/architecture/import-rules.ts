@@ -173,12 +173,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Beside a process in a pod.
   'proxy/pod': [],
   proxy: [],
+  // Judging access tokens. It knows nothing of what callers may do.
+  'control-plane/tokens': [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
   examples: [],
   scripts: [
     'cli',
     'contract',
+    'control-plane/tokens/auth-section.ts',
     'kit/setting-name.ts',
     'kit/settings-reader.ts',
     'proxy/pod/proxy-section.ts',
@@ -235,6 +238,7 @@ const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   // A module of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
+  jose: ['control-plane/tokens'],
   fastify: ['bench'],
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],

@@ -4,6 +4,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PLATFORM_VARIABLES } from '../../client/index.ts';
+import {
+  readTokenSettings,
+  TOKEN_SETTING_NAMES,
+} from '../../control-plane/tokens/token-settings.ts';
+import { readAssignments, SettingsReader } from '../../kit/settings-reader.ts';
 import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../kit/setting-name.ts';
@@ -40,8 +45,17 @@ function isSetting(name: string): boolean {
         SECTION_DEFAULTS,
         SECTION_RANGES,
       ),
-    ) || takes(() => readProxySettings(inputs))
+    ) ||
+    takes(() => readProxySettings(inputs)) ||
+    takes(() => readAuth(inputs.args[1]!))
   );
+}
+
+/** Reads the settings of access tokens alone, as a program that has no others would. */
+function readAuth(assignment: string): void {
+  const reader = new SettingsReader(readAssignments([assignment]), {});
+  reader.checkNames(new Set(TOKEN_SETTING_NAMES));
+  readTokenSettings(reader, undefined);
 }
 
 function takes(read: () => unknown): boolean {

@@ -1,0 +1,50 @@
+// EmailAddress: which two texts are the same e-mail address. Invitations are found by the normal form, so two people must
+// never share one: letters are folded only where no letter of ASCII arises from another one.
+import { domainToASCII } from 'node:url';
+
+/** Length of an address in characters, the most that SMTP can deliver to. */
+const LENGTH_MAX = 254;
+/** Characters of the part before the `@`: those that need no quotes, and letters beyond ASCII. */
+const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.\-\u{80}-\u{10ffff}]+$/u;
+/** Characters of a domain before it is converted. Others would mean something to the parser of hosts. */
+const DOMAIN = /^[A-Za-z0-9.\-\u{80}-\u{10ffff}]+$/u;
+/** The ASCII form of a domain. Its last label is not a number, as it would be in an IPv4 address. */
+const ASCII_DOMAIN =
+  /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*(?!\d+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const HARMFUL = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Co}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+const ASCII = /[\0-\u{7f}]/u;
+
+/**
+ * Returns the form in which equal addresses are the same text: trimmed, in lower case and NFC, its domain in ASCII
+ * (`münchen.de` becomes `xn--mnchen-3ya.de`). Returns undefined for a text that is no address: of more than 254 characters,
+ * with quotes, blanks or control characters, or with characters that fold into letters of ASCII, such as the Kelvin sign.
+ */
+export function normalEmail(text: string): string | undefined {
+  const trimmed = text.trim();
+  const at = trimmed.lastIndexOf('@');
+  if (at === -1 || trimmed.length > LENGTH_MAX || HARMFUL.test(trimmed)) return undefined;
+  const local = normalLocalPart(trimmed.slice(0, at));
+  const domain = asciiDomain(trimmed.slice(at + 1));
+  if (local === undefined || domain === undefined) return undefined;
+  const normal = `${local}@${domain}`;
+  return normal.length > LENGTH_MAX ? undefined : normal;
+}
+
+function normalLocalPart(local: string): string | undefined {
+  if (!LOCAL_PART.test(local)) return undefined;
+  const becomesAscii = Array.from(local).some(
+    (character) => !ASCII.test(character) && ASCII.test(folded(character)),
+  );
+  return becomesAscii ? undefined : folded(local);
+}
+
+/** Lower-casing can take a text out of NFC. */
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
+function asciiDomain(domain: string): string | undefined {
+  if (!DOMAIN.test(domain)) return undefined;
+  const ascii = domainToASCII(domain);
+  return ASCII_DOMAIN.test(ascii) ? ascii : undefined;
+}

@@ -1,0 +1,69 @@
+// JudgedTokens: remembers which tokens were found good, so that their signatures are verified once a minute instead of at each
+// request. A dump of the memory shows digests, from which no token can be made.
+//
+// Invariants
+// J1  Nothing is remembered for more than a minute, or past the expiry time of the token.
+// J2  At most `max` tokens are remembered; the one that was judged first gives way.
+import { hash } from 'node:crypto';
+import type { CryptoKey } from 'jose';
+import type { Caller } from './caller.ts';
+import type { KeyHint } from './key-set.ts';
+import type { TokenClock } from './token-clock.ts';
+
+export interface JudgedToken {
+  readonly caller: Caller;
+  /** The members of the header that name the key, and the key that was found by them. The caller is known only while it is found. */
+  readonly hint: KeyHint;
+  readonly key: CryptoKey;
+  /** Expiry time in milliseconds since 1970. */
+  readonly expiresMs: number;
+}
+
+const REMEMBERED_MS = 60_000;
+
+export class JudgedTokens {
+  readonly #clock: TokenClock;
+  readonly #max: number;
+  readonly #byDigest = new Map<
+    string,
+    { readonly judged: JudgedToken; readonly untilMs: number }
+  >();
+
+  constructor(clock: TokenClock, max: number) {
+    this.#clock = clock;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#byDigest.size;
+  }
+
+  find(token: string): JudgedToken | undefined {
+    const digest = digestOf(token);
+    const found = this.#byDigest.get(digest);
+    if (found === undefined) return undefined;
+    const { judged, untilMs } = found;
+    if (this.#clock.monotonicMs() < untilMs && this.#clock.nowMs() < judged.expiresMs)
+      return judged;
+    this.#byDigest.delete(digest);
+    return undefined;
+  }
+
+  remember(token: string, judged: JudgedToken): void {
+    if (this.#max === 0) return;
+    const digest = digestOf(token);
+    // Deleted first, so that the order of the map is that of judging.
+    this.#byDigest.delete(digest);
+    const [first] = this.#byDigest.keys();
+    if (first !== undefined && this.#byDigest.size >= this.#max) this.#byDigest.delete(first);
+    this.#byDigest.set(digest, { judged, untilMs: this.#clock.monotonicMs() + REMEMBERED_MS });
+  }
+
+  forget(token: string): void {
+    this.#byDigest.delete(digestOf(token));
+  }
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64');
+}

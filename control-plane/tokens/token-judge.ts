@@ -1,0 +1,161 @@
+// TokenJudge: judges the access token of a request (RFC 9068, RFC 8725) against the keys that the identity provider publishes.
+//
+// Invariants
+// T1  A caller is known only by a signature of a key that the provider publishes, or published when it could last be read.
+// T2  A token is refused for its own fault, and answered as unavailable for a fault of the provider.
+// T3  No outcome and no line of the log contains a part of a token.
+import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import type { LogEntry } from '@svc/kit/log-entry';
+import { bearerToken } from './authorization-header.ts';
+import type { TokenOutcome } from './caller.ts';
+import { callerOf } from './claims.ts';
+import { JudgedTokens } from './judged-tokens.ts';
+import type { KeyHint } from './key-set.ts';
+import type { Fetch } from './provider-document.ts';
+import { ProviderKeys } from './provider-keys.ts';
+import { SYSTEM_TOKEN_CLOCK, type TokenClock } from './token-clock.ts';
+import { refusedFor, type TokenFault } from './token-fault.ts';
+import type { TokenSettings } from './token-settings.ts';
+
+export interface TokenJudgeOptions {
+  readonly settings: TokenSettings;
+  readonly log: (entry: LogEntry) => void;
+  readonly fetch?: Fetch;
+  readonly clock?: TokenClock;
+}
+
+/** Seconds after which a caller may try again while keys cannot be read. */
+const RETRY_AFTER_S = 5;
+/** Types of access tokens: of RFC 9068, and of the providers that say JWT of all their tokens. */
+const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
+/** The fault for each claim that jose refuses. */
+const CLAIM_FAULTS: ReadonlyMap<string, TokenFault> = new Map([
+  ['iss', 'issuer'],
+  ['aud', 'audience'],
+  ['nbf', 'not-yet-valid'],
+  ['exp', 'no-expiry'],
+  ['sub', 'subject'],
+]);
+
+export class TokenJudge {
+  readonly #settings: TokenSettings;
+  readonly #clock: TokenClock;
+  readonly #keys: ProviderKeys;
+  readonly #judged: JudgedTokens;
+
+  constructor({ settings, log, fetch, clock = SYSTEM_TOKEN_CLOCK }: TokenJudgeOptions) {
+    this.#settings = settings;
+    this.#clock = clock;
+    const { issuer, section } = settings;
+    this.#keys = new ProviderKeys({
+      issuer,
+      ...section,
+      fetch: fetch ?? globalThis.fetch,
+      clock,
+      log,
+    });
+    this.#judged = new JudgedTokens(clock, section.judgedTokensMax);
+  }
+
+  /** `authorization`: the value of each `Authorization` header of the request. Never rejects. */
+  async judge(authorization: readonly string[]): Promise<TokenOutcome> {
+    const found = bearerToken(authorization);
+    if (found.kind === 'missing') return found;
+    if (found.kind === 'faulty') return refusedFor(found.fault);
+    return (await this.#remembered(found.token)) ?? (await this.#judgeToken(found.token));
+  }
+
+  close(): void {
+    this.#keys.close();
+  }
+
+  /** The remembered outcome counts only while the key is found that it was found with. */
+  async #remembered(token: string): Promise<TokenOutcome | undefined> {
+    const judged = this.#judged.find(token);
+    if (judged === undefined) return undefined;
+    const found = await this.#keys.find(judged.hint);
+    if (found.kind === 'unavailable') return unavailable();
+    if (found.kind === 'key' && found.key === judged.key)
+      return { kind: 'known', caller: judged.caller };
+    this.#judged.forget(token);
+    return undefined;
+  }
+
+  async #judgeToken(token: string): Promise<TokenOutcome> {
+    const hint = this.#hintOf(token);
+    if ('fault' in hint) return refusedFor(hint.fault);
+    const found = await this.#keys.find(hint);
+    switch (found.kind) {
+      case 'unavailable':
+        return unavailable();
+      case 'none':
+        return refusedFor('unknown-key');
+      case 'faulty':
+        return refusedFor(found.fault);
+      case 'key':
+        return await this.#verified(token, hint, found.key);
+    }
+  }
+
+  /** Reads the header, and refuses what needs no key to be refused: it costs no read of keys. */
+  #hintOf(token: string): KeyHint | { readonly fault: TokenFault } {
+    if (token.split('.').length === 5) return { fault: 'encrypted' };
+    const parts = unverifiedParts(token);
+    if (parts === undefined) return { fault: 'malformed' };
+    const { alg, kid, typ, crit } = parts.header;
+    if (crit !== undefined) return { fault: 'critical-header' };
+    if (typeof alg !== 'string' || !this.#settings.section.algorithms.includes(alg))
+      return { fault: 'algorithm' };
+    if (typ !== undefined && !(typeof typ === 'string' && TYPES.has(typ.toLowerCase())))
+      return { fault: 'wrong-type' };
+    if (parts.claims.iss !== this.#settings.issuer) return { fault: 'issuer' };
+    if (kid === undefined) return { alg };
+    return typeof kid === 'string' ? { alg, kid } : { fault: 'malformed' };
+  }
+
+  async #verified(token: string, hint: KeyHint, key: CryptoKey): Promise<TokenOutcome> {
+    const { issuer, audience, rolesPath, section } = this.#settings;
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        issuer,
+        audience,
+        algorithms: [hint.alg],
+        clockTolerance: section.clockToleranceMs / 1000,
+        currentDate: new Date(this.#clock.nowMs()),
+        requiredClaims: ['exp', 'sub'],
+      });
+      if (!Number.isFinite(payload.exp)) return refusedFor('no-expiry');
+      const caller = callerOf(payload, rolesPath);
+      if (caller === undefined) return refusedFor('subject');
+      this.#judged.remember(token, { caller, hint, key, expiresMs: payload.exp! * 1000 });
+      return { kind: 'known', caller };
+    } catch (error) {
+      return refusedFor(faultOf(error));
+    }
+  }
+}
+
+/** Header and claims before the signature is verified; undefined if they cannot be read. */
+function unverifiedParts(token: string) {
+  try {
+    return {
+      header: decodeProtectedHeader(token) as Readonly<Record<string, unknown>>,
+      claims: decodeJwt(token),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOf(error: unknown): TokenFault {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return CLAIM_FAULTS.get(error.claim) ?? 'malformed';
+  // jose throws a TypeError for a key that does not fit its algorithm: RSA of less than 2,048 bits.
+  return error instanceof errors.JOSEError ? 'malformed' : 'unusable-key';
+}
+
+function unavailable(): TokenOutcome {
+  return { kind: 'unavailable', retryAfterS: RETRY_AFTER_S };
+}
