@@ -15,6 +15,7 @@ import type { RequestHead } from '../messages/heads.ts';
 import type { RequestPart } from '../messages/parts.ts';
 import { RequestReader } from '../readers/request-reader.ts';
 import { ConnectionClock } from './connection-clock.ts';
+import { HalfClose } from './half-close.ts';
 import { type Bytes, Output } from './output.ts';
 import { type ExchangeOwner, OpenExchange } from './server-exchange.ts';
 import type { ServerHandler } from './server-handler.ts';
@@ -55,8 +56,8 @@ export class ServerConnection implements ExchangeOwner, Swept {
   #isLast = false;
   /** Nothing that arrives is interpreted any more. */
   #isInputOver = false;
-  /** The client has ended its side. */
-  #hasInputEnded = false;
+  /** Present once the client has ended its side. */
+  #halfClose: HalfClose | undefined;
   /** This side was ended after the last response. */
   #isLingering = false;
   #isRetired = false;
@@ -153,7 +154,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
       !exchange.head.keepsOpen ||
       this.#isRetired ||
       this.#isInputOver ||
-      (this.#hasInputEnded && this.#reader.bufferedBytes === 0) ||
+      (this.#halfClose !== undefined && this.#reader.bufferedBytes === 0) ||
       this.#clock.isOverAt(this.#clock.lastByteMs);
     if (closes) {
       this.#isLast = true;
@@ -174,7 +175,8 @@ export class ServerConnection implements ExchangeOwner, Swept {
       if (first !== undefined && this.#takeTurn(first)) break;
     }
     this.#owner.requestsEnded(done);
-    if (mustClose) this.#end();
+    // The client may have ended its side after the response began without announcing the close.
+    if (mustClose || (this.#line.length === 0 && this.#isInputOver)) this.#end();
     else {
       if (this.#line.length === 0) this.#clock.idle(this.#owner.sweep.now());
       this.#pump();
@@ -205,9 +207,8 @@ export class ServerConnection implements ExchangeOwner, Swept {
   }
 
   #inputEnded(): void {
-    this.#hasInputEnded = true;
+    this.#halfClose = new HalfClose(this.#owner, this.#output, this.#transport);
     this.#pump();
-    for (const exchange of this.#line.slice()) exchange.halfClosed();
   }
 
   #mayRead(): boolean {
@@ -234,7 +235,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
         const part = this.#reader.next();
         if (part !== undefined) this.#take(part);
         else {
-          if (this.#hasInputEnded) this.#finishReading();
+          if (this.#halfClose !== undefined) this.#finishReading();
           break;
         }
       }
@@ -341,7 +342,9 @@ export class ServerConnection implements ExchangeOwner, Swept {
 
   #schedule(): void {
     if (this.#isLingering) return;
-    if (!this.#mayRead()) this.deadlineMs = Infinity;
+    if (this.#halfClose !== undefined && this.#line.length > 0)
+      this.deadlineMs = this.#halfClose.deadlineMs;
+    else if (!this.#mayRead()) this.deadlineMs = Infinity;
     else if (this.#incoming !== undefined) this.deadlineMs = this.#clock.bodyDeadlineMs();
     else if (!this.#reader.betweenMessages) this.deadlineMs = this.#clock.headDeadlineMs();
     else if (this.#line.length > 0) this.deadlineMs = Infinity;
@@ -354,6 +357,9 @@ export class ServerConnection implements ExchangeOwner, Swept {
       // The client still reads the last response.
       if (isWriting) this.deadlineMs = nowMs + this.#owner.times.lingerMs;
       else this.socket.destroy();
+    } else if (this.#halfClose !== undefined && this.#line.length > 0) {
+      if (this.#halfClose.hasLeft(this.#line[0]!, nowMs)) this.cut();
+      else this.#schedule();
     } else if (this.#incoming !== undefined) this.#refuse(failure('body-timeout'));
     else if (!this.#reader.betweenMessages) this.#refuse(failure('head-timeout'));
     else if (isWriting) {

@@ -22,11 +22,6 @@ export interface ServerExchange {
   readonly socket: ByteSocket;
   /** Called at most once, when a response that is not complete can no longer reach the client. */
   onGone: (() => void) | undefined;
-  /**
-   * Called at most once, when the client has closed its side and the response is not complete. It may still read, or it may
-   * be gone, which only writing shows.
-   */
-  onHalfClosed: (() => void) | undefined;
   /** Whether the request was received to its end. */
   readonly isRequestComplete: boolean;
   /**
@@ -91,7 +86,6 @@ const FINISHED_SINK: BodySink = {
 export class OpenExchange implements ServerExchange, BodyTarget {
   readonly head: RequestHead;
   onGone: (() => void) | undefined;
-  onHalfClosed: (() => void) | undefined;
   isRequestComplete = false;
   /** The connection closes after the response. */
   closes = false;
@@ -281,10 +275,6 @@ export class OpenExchange implements ServerExchange, BodyTarget {
 
   drained(): void {
     if (!this.#isResponseComplete) this.#writer?.onDrain?.();
-  }
-
-  halfClosed(): void {
-    if (!this.#isOver && !this.#isResponseComplete) this.onHalfClosed?.();
   }
 
   /** Takes the exchange from its handler: nothing that the handler does has an effect any more. */

@@ -28,6 +28,11 @@ export interface ServerTimes {
   readonly idleMs: number;
   /** After the last response, until the client closes its side too. */
   readonly lingerMs: number;
+  /**
+   * Without a byte to a client that has ended its side before its response is complete: until it is sent an informational
+   * response, which shows whether it still reads; within a response, until it counts as gone.
+   */
+  readonly halfClosedMs: number;
   /** Without a request, once the connection is to close. */
   readonly retiredIdleMs: number;
   /** Age at which a connection is to close after its current response; called for each connection. */
@@ -50,6 +55,7 @@ export const DEFAULT_SERVER_TIMES: ServerTimes = {
   requestMs: Infinity,
   idleMs: 75_000,
   lingerMs: 2_000,
+  halfClosedMs: 300,
   retiredIdleMs: 1_000,
   lifetimeMs: () => Infinity,
 };

@@ -10,6 +10,7 @@ export type ByteSocket = Duplex;
 /** The TCP connection of a socket: the socket itself, or the one below TLS. */
 export interface Transport {
   resetAndDestroy: () => unknown;
+  write: (bytes: Buffer) => unknown;
 }
 
 /** Closes a socket so that the peer cannot mistake it for a valid end. Without a transport, it is only destroyed. */

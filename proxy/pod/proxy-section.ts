@@ -35,6 +35,8 @@ export interface ProxySection extends ForwardLimits {
   readonly bodyTimeoutMs: number;
   /** Time for which a connection may be idle between two requests, in milliseconds. */
   readonly keepAliveTimeoutMs: number;
+  /** Time without a byte to a client that has ended its side: then it is sent a response 102, or counts as gone if its response has begun. In milliseconds. */
+  readonly halfClosedTimeoutMs: number;
   /** Age at which a connection closes after its current response, in milliseconds, ± 10 %. */
   readonly connectionAgeMs: number;
   /** Time for the process to accept a connection when the readiness port is asked, in milliseconds. */
@@ -59,6 +61,7 @@ export const PROXY_DEFAULTS: { readonly [Key in keyof ProxySection]: ProxySectio
   headTimeoutMs: DEFAULT_SERVER_TIMES.headMs,
   bodyTimeoutMs: DEFAULT_SERVER_TIMES.bodyMs,
   keepAliveTimeoutMs: DEFAULT_SERVER_TIMES.idleMs,
+  halfClosedTimeoutMs: DEFAULT_SERVER_TIMES.halfClosedMs,
   connectionAgeMs: CONNECTION_AGE.ageMs,
   readinessTimeoutMs: 900,
   stopTimeoutMs: 10_000,
@@ -91,6 +94,7 @@ export const PROXY_RANGES: { readonly [Key in keyof ProxySection]: Range } = {
   headTimeoutMs: TIME,
   bodyTimeoutMs: TIME,
   keepAliveTimeoutMs: TIME,
+  halfClosedTimeoutMs: TIME,
   connectionAgeMs: TIME,
   readinessTimeoutMs: TIME,
   stopTimeoutMs: [0, 1_000_000_000],

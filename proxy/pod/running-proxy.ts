@@ -218,12 +218,14 @@ export class RunningProxy {
   }
 
   #times(lifetimeMs: () => number): ServerTimes {
-    const { headTimeoutMs, bodyTimeoutMs, keepAliveTimeoutMs } = this.#settings.section;
+    const { headTimeoutMs, bodyTimeoutMs, keepAliveTimeoutMs, halfClosedTimeoutMs } =
+      this.#settings.section;
     return {
       ...DEFAULT_SERVER_TIMES,
       headMs: headTimeoutMs,
       bodyMs: bodyTimeoutMs,
       idleMs: keepAliveTimeoutMs,
+      halfClosedMs: halfClosedTimeoutMs,
       lifetimeMs,
     };
   }

@@ -1,5 +1,5 @@
 // A server under test, whose clock stands still unless the test moves it.
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { serveListener } from '../../../http1/connections/listener.ts';
 import type { BodyReceiver } from '../../../http1/connections/body.ts';
@@ -59,7 +59,6 @@ export interface Seen {
   readonly exchange: ServerExchange;
   readonly body: Recorded;
   isGone: boolean;
-  isHalfClosed: boolean;
 }
 
 export function answer(
@@ -107,8 +106,8 @@ export class Served {
     });
   }
 
-  async listen(): Promise<this> {
-    const server = createServer();
+  /** `server`: a listener of `node:tls`, for example. */
+  async listen(server: Server = createServer()): Promise<this> {
     serveListener(server, this.connections);
     this.port = await listening(server);
     onTestFinished(() => void this.connections.cut());
@@ -139,12 +138,9 @@ export class Served {
   }
 
   #request(exchange: ServerExchange): void {
-    const seen: Seen = { exchange, body: new Recorded(), isGone: false, isHalfClosed: false };
+    const seen: Seen = { exchange, body: new Recorded(), isGone: false };
     exchange.onGone = () => {
       seen.isGone = true;
-    };
-    exchange.onHalfClosed = () => {
-      seen.isHalfClosed = true;
     };
     this.seen.push(seen);
     if (this.receives) exchange.receive(seen.body);

@@ -1,4 +1,4 @@
-// How connections of a server end, apart from their times: early responses, half-close, clients that leave.
+// How connections of a server end, apart from their times: early responses, slow clients, clients that leave.
 import { describe, expect, it } from 'vitest';
 import { answerWhole, Served } from './served.ts';
 
@@ -29,40 +29,6 @@ describe('early responses', () => {
     expect(served.connections.count).toBe(1);
     served.clock.advance(2_000);
     await served.connections.empty();
-  });
-});
-
-describe('half-close', () => {
-  it('leaves the client its responses', async () => {
-    const served = await new Served().listen();
-    const client = (await served.dial()).write(GET + GET);
-    client.socket.end();
-    await served.until(() => served.seen[1]?.isHalfClosed === true, 'the half-close');
-    expect(served.seen.map(({ isGone }) => isGone)).toEqual([false, false]);
-    for (const { exchange } of served.seen) answerWhole(exchange, 'late');
-    await client.closed();
-    expect(client.text).toBe(ok('late') + ok('late', 'Connection: close\r\n'));
-  });
-
-  it('between requests closes the connection', async () => {
-    const served = await new Served().listen();
-    const client = (await served.dial()).write(GET);
-    answerWhole((await served.request(0)).exchange, 'one');
-    await client.has('one');
-    client.socket.end();
-    await client.closed();
-    expect(served.connections.count).toBe(0);
-  });
-
-  it('behind requests that wait does not lose them', async () => {
-    const served = await new Served({ pipelinedMax: 1 }).listen();
-    const client = (await served.dial()).write(GET + GET);
-    client.socket.end();
-    await served.until(() => served.seen[0]?.isHalfClosed === true, 'the half-close');
-    answerWhole(served.seen[0]!.exchange, 'one');
-    answerWhole((await served.request(1)).exchange, 'two');
-    await client.closed();
-    expect(client.text).toBe(ok('one') + ok('two', 'Connection: close\r\n'));
   });
 });
 

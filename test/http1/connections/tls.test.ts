@@ -23,13 +23,9 @@ function tlsServer(): Server {
 }
 
 async function serve(): Promise<{ served: Served; dial: () => Promise<RawPeer> }> {
-  const served = new Served();
-  const server = tlsServer();
-  serveListener(server, served.connections);
-  const port = await listening(server);
-  onTestFinished(() => void served.connections.cut());
+  const served = await new Served().listen(tlsServer());
   const dial = async (): Promise<RawPeer> => {
-    const socket = connect(options(port));
+    const socket = connect(options(served.port));
     onTestFinished(() => void socket.destroy());
     await new Promise<void>((resolve) => socket.once('secureConnect', resolve));
     return new RawPeer(socket);
@@ -73,18 +69,6 @@ describe('a server', () => {
     );
   });
 
-  it('answers a client that has closed its side', async () => {
-    const { served, dial } = await serve();
-    const client = (await dial()).write(GET);
-    client.socket.end();
-    await served.until(() => served.seen[0]?.isHalfClosed === true, 'the half-close');
-    const text = 'x'.repeat(1_000_000);
-    answerWhole(served.seen[0]!.exchange, text);
-    await client.closed();
-    expect(client.text.endsWith(text)).toBe(true);
-    expect(served.seen[0]!.isGone).toBe(false);
-  });
-
   it.each(['1.0', '1.1'])('gives a broken response no valid end: HTTP/%s', async (version) => {
     const { served, dial } = await serve();
     const client = (await dial()).write(`GET / HTTP/${version}\r\nHost: a\r\n\r\n`);
@@ -95,22 +79,6 @@ describe('a server', () => {
     sink.destroy();
     await client.closed();
     expect(client).toMatchObject({ hasEnded: false, error: { code: 'ECONNRESET' } });
-  });
-
-  it('notices that the client has left', async () => {
-    const { served, dial } = await serve();
-    const client = (await dial()).write(GET);
-    const { exchange } = await served.request(0);
-    const sink = exchange.respond(200, 'OK', [], { kind: 'chunked' });
-    sink.write(Buffer.from('abc'));
-    await client.has('abc');
-    client.socket.destroy();
-    await served.until(() => served.seen[0]!.isHalfClosed || served.seen[0]!.isGone, 'the end');
-    sink.write(Buffer.from('abc'));
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    sink.write(Buffer.from('abc'));
-    await served.connections.empty();
-    expect(served.seen[0]!.isGone).toBe(true);
   });
 
   it('lets a client that still sends read an early response', async () => {
