@@ -15,34 +15,21 @@ import type { RequestHead } from '../messages/heads.ts';
 import type { RequestPart } from '../messages/parts.ts';
 import { RequestReader } from '../readers/request-reader.ts';
 import { ConnectionClock } from './connection-clock.ts';
+import type { ConnectionOwner } from './connection-owner.ts';
 import { HalfClose } from './half-close.ts';
 import { type Bytes, Output } from './output.ts';
 import { type ExchangeOwner, OpenExchange } from './server-exchange.ts';
-import type { ServerHandler } from './server-handler.ts';
-import type { ServerLimits, ServerTimes } from './server-limits.ts';
 import { type ByteSocket, cut, type Transport } from './socket-end.ts';
-import type { Sweep, Swept } from './sweep.ts';
+import type { Swept } from './sweep.ts';
 import { type Refusal, TOO_MANY_REQUESTS, UNREADABLE } from './whole-responses.ts';
 
-/** Server of the connections: their handler, their limits and their count. */
-export interface ConnectionOwner {
-  readonly handler: ServerHandler;
-  readonly limits: ServerLimits;
-  readonly times: ServerTimes;
-  readonly sweep: Sweep;
-  /** Value of the field Keep-Alive of responses after which the connection stays open; undefined: they have none. */
-  readonly keepAlive: string | undefined;
-  /** Counts a request, in any case. Returns false if there are too many. */
-  requestBegan(): boolean;
-  requestsEnded(count: number): void;
-  closed(connection: ServerConnection): void;
-}
+type Owner = ConnectionOwner<ServerConnection>;
 
 export class ServerConnection implements ExchangeOwner, Swept {
   readonly socket: ByteSocket;
   readonly openedAtMs: number;
   deadlineMs: number;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: Owner;
   readonly #transport: Transport | undefined;
   readonly #reader: RequestReader;
   readonly #output: Output;
@@ -64,7 +51,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   #ignoredBytes = 0;
   readonly #clock: ConnectionClock;
 
-  constructor(owner: ConnectionOwner, socket: ByteSocket, transport: Transport | undefined) {
+  constructor(owner: Owner, socket: ByteSocket, transport: Transport | undefined) {
     const nowMs = owner.sweep.now();
     this.#owner = owner;
     this.socket = socket;

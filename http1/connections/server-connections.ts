@@ -1,5 +1,6 @@
 // The connections that a server has accepted: their number, the number of their requests, and how they all end.
-import { type ConnectionOwner, ServerConnection } from './server-connection.ts';
+import type { ConnectionOwner } from './connection-owner.ts';
+import { ServerConnection } from './server-connection.ts';
 import type { ServerHandler } from './server-handler.ts';
 import type { ServerLimits, ServerTimes } from './server-limits.ts';
 import type { ByteSocket, Transport } from './socket-end.ts';
@@ -14,7 +15,7 @@ export interface ServerOptions {
   readonly announcesIdleTime?: boolean;
 }
 
-export class ServerConnections implements ConnectionOwner {
+export class ServerConnections implements ConnectionOwner<ServerConnection> {
   readonly handler: ServerHandler;
   readonly limits: ServerLimits;
   readonly times: ServerTimes;
