@@ -31,7 +31,6 @@ const FAILURE_PAUSE_MS = 1000;
 
 export class ProviderKeys {
   readonly #options: ProviderKeysOptions;
-  readonly #closing = new AbortController();
   #keys: KeySet | undefined;
   /** Address of the keys; undefined until discovered, and after a failure. */
   #keysUrl: string | undefined;
@@ -43,6 +42,9 @@ export class ProviderKeys {
   /** Why the last read failed; undefined: it did not. */
   #problem: string | undefined;
   #reading: Promise<void> | undefined;
+  /** Ends the read under way. */
+  #deadline: AbortController | undefined;
+  #isClosed = false;
 
   constructor(options: ProviderKeysOptions) {
     this.#options = options;
@@ -61,7 +63,8 @@ export class ProviderKeys {
 
   /** Ends a read that is under way; from now on none begins. */
   close(): void {
-    this.#closing.abort();
+    this.#isClosed = true;
+    this.#deadline?.abort();
   }
 
   /** The keys that may be used now. */
@@ -87,8 +90,7 @@ export class ProviderKeys {
   /** Joins the read under way, or begins one unless the last one has just failed. */
   #read(): Promise<void> {
     if (this.#reading !== undefined) return this.#reading;
-    if (this.#ageMs(this.#failedMs) < FAILURE_PAUSE_MS || this.#closing.signal.aborted)
-      return Promise.resolve();
+    if (this.#ageMs(this.#failedMs) < FAILURE_PAUSE_MS || this.#isClosed) return Promise.resolve();
     this.#startedMs = this.#options.clock.monotonicMs();
     this.#reading = this.#readInTime().finally(() => {
       this.#reading = undefined;
@@ -99,8 +101,9 @@ export class ProviderKeys {
   async #readInTime(): Promise<void> {
     const { clock, readTimeoutMs } = this.#options;
     const deadline = new AbortController();
+    this.#deadline = deadline;
     const cancel = clock.after(readTimeoutMs, () => deadline.abort());
-    const answer = await this.#readAt(AbortSignal.any([deadline.signal, this.#closing.signal]));
+    const answer = await this.#readAt(deadline.signal);
     cancel();
     if (answer.kind === 'problem') this.#fail(answer.problem);
     else this.#take(answer.keys);
@@ -133,7 +136,7 @@ export class ProviderKeys {
   #fail(problem: string): void {
     this.#failedMs = this.#options.clock.monotonicMs();
     this.#keysUrl = undefined;
-    if (this.#closing.signal.aborted) return;
+    if (this.#isClosed) return;
     if (problem !== this.#problem)
       this.#options.log({
         level: 'warn',

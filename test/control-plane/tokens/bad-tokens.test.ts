@@ -4,10 +4,11 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  generateKeyPairSync,
   type JsonWebKeyInput,
   sign,
 } from 'node:crypto';
-import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
+import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { challengeOf } from '../../../control-plane/tokens/authorization-header.ts';
 import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
@@ -248,6 +249,24 @@ describe('refused is', () => {
     expect(await faultOf(`${base64(header({ cty: 'x' }))}.${body}.${signature}`)).toBe('signature');
     expect(await faultOf(`${head}.${body}.${'A'.repeat(342)}`)).toBe('signature');
     expect(await faultOf(`${head}.${body}.`)).toBe('signature');
+  });
+
+  test('a key of RSA with less than 2,048 bits', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const before = provider.keys;
+    const short = {
+      ...privateKey.export({ format: 'jwk' }),
+      kid: 'short',
+      alg: 'RS256',
+      use: 'sig',
+    };
+    const { kty, n, e } = short;
+    const published = JSON.stringify({ keys: [{ kty, n, e, kid: 'short', alg: 'RS256' }] });
+    provider.failures.set('keys', { status: 200, body: published });
+    provider.keys = [short as JWK];
+    expect(await faultOf(signed(header(), claims()))).toBe('unusable-key');
+    provider.keys = before;
+    provider.recover();
   });
 
   test('a token without a key id if several keys could be meant', async () => {

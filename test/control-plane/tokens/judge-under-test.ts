@@ -42,6 +42,7 @@ export class ManualClock implements TokenClock {
 export class JudgeUnderTest {
   readonly clock = new ManualClock();
   readonly log: LogEntry[] = [];
+  readonly settings: TokenSettings;
   readonly judge: TokenJudge;
 
   constructor(
@@ -51,15 +52,16 @@ export class JudgeUnderTest {
       ...settings
     }: Partial<Omit<TokenSettings, 'section'>> & { readonly section?: Partial<AuthSection> } = {},
   ) {
+    this.settings = {
+      issuer,
+      audience,
+      clientId: CLI_CLIENT,
+      rolesPath: ['realm_access', 'roles'],
+      ...settings,
+      section: { ...AUTH_DEFAULTS, ...section },
+    };
     this.judge = new TokenJudge({
-      settings: {
-        issuer,
-        audience,
-        clientId: CLI_CLIENT,
-        rolesPath: ['realm_access', 'roles'],
-        ...settings,
-        section: { ...AUTH_DEFAULTS, ...section },
-      },
+      settings: this.settings,
       clock: this.clock,
       log: (entry) => this.log.push(entry),
     });

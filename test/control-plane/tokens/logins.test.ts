@@ -1,5 +1,6 @@
 // Tokens that people and machines get from a real provider, in each way in which the platform's users get them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TokenJudge } from '../../../control-plane/tokens/token-judge.ts';
 import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
 import { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import {
@@ -57,6 +58,14 @@ describe('a person is known by', () => {
     const { access_token: token } = await logIn(provider, subject);
     expect(await under.caller(token)).toMatchObject({ subject, emailVerified: false });
   });
+});
+
+test('a caller is known by the clock of the machine, as in a program', async () => {
+  const judge = new TokenJudge({ settings: under.settings, log: () => undefined });
+  const token = await machineToken(provider, 'ci');
+  const outcomes = [await judge.judge([`Bearer ${token}`]), await judge.judge([`Bearer ${token}`])];
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['known', 'known']);
+  judge.close();
 });
 
 test('a machine is known by its client credentials, with its roles', async () => {
