@@ -36,12 +36,8 @@ export {
   type InputOf,
   type TokenSource,
 } from './control-plane/client.ts';
-export {
-  PARAMETERS,
-  isOrganizationId,
-  normalizedEmail,
-  type ParameterName,
-} from './control-plane/identifiers.ts';
+export { normalizedEmail } from './control-plane/email-address.ts';
+export { PARAMETERS, isOrganizationId, type ParameterName } from './control-plane/identifiers.ts';
 export { bodyProblems } from './control-plane/request.ts';
 export { RETRY_LIMITS_DEFAULT, type RetryLimits } from './control-plane/retries.ts';
 export {

@@ -1,5 +1,4 @@
 // Identifiers of the control plane: the rules of ids, names, subjects and addresses, as text and as schemas.
-import { charactersOf } from '../descriptor/problem.ts';
 import { NAME_PATTERN, PROJECT_ID_LENGTH_MAX, SERVICE_NAME_LENGTH_MAX } from '../service-name.ts';
 import { text } from './schema.ts';
 import {
@@ -13,7 +12,6 @@ const NO_CONTROLS = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 const EMAIL_PART = String.raw`[^\s@"(),:;<>\[\\\]\u0000-\u001f\u007f-\u009f]+`;
 const ORGANIZATION_ID_PATTERN = '^[a-z][a-z0-9-]*$';
 const EMAIL_PATTERN = String.raw`^\s*${EMAIL_PART}@${EMAIL_PART}\s*$`;
-const EMAIL = new RegExp(EMAIL_PATTERN, 'u');
 
 export const organizationId = text(
   'id of an organization: lower-case letters, digits and hyphens, a letter first',
@@ -65,13 +63,4 @@ export type ParameterName = keyof typeof PARAMETERS;
 /** Returns whether an organization may have the id. */
 export function isOrganizationId(id: string): boolean {
   return id.length <= ORGANIZATION_ID_LENGTH_MAX && new RegExp(ORGANIZATION_ID_PATTERN).test(id);
-}
-
-/**
- * Returns an e-mail address in the form in which addresses are compared: trimmed, in lower case, in Unicode's normal form
- * NFC. Nothing after a plus and no dot is removed. Undefined: the text is no address.
- */
-export function normalizedEmail(address: string): string | undefined {
-  if (charactersOf(address) > EMAIL_LENGTH_MAX || !EMAIL.test(address)) return undefined;
-  return address.trim().toLowerCase().normalize('NFC');
 }

@@ -6,7 +6,7 @@ export interface Caller {
   readonly subject: string;
   /** Display name without control and format characters, at most 200 characters. */
   readonly name?: string;
-  /** Address as the token has it; `normalEmail` makes it comparable. */
+  /** Address as the token has it; `normalizedEmail` of @svc/client makes it comparable. */
   readonly email?: string;
   /** Whether the provider has verified the address. False without an address. */
   readonly emailVerified: boolean;

@@ -1,17 +1,14 @@
 // Claims: makes a caller of the claims of a token whose signature is good. The subject has to be right; a name or an address
 // that is not is left out, since nobody should be locked out for the sake of a display.
+import { NAME_LENGTH_MAX, normalizedEmail, SUBJECT_LENGTH_MAX } from '@svc/client';
 import { HARMFUL_CHARACTERS } from '@svc/contract/harmful-character';
 import type { Caller } from './caller.ts';
 import { claimAt, type ClaimPath } from './claim-path.ts';
-import { normalEmail } from './email-address.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
 /** The role at the provider whose holders administer the platform. */
 const PLATFORM_ADMIN = 'platform-admin';
-/** OpenID Connect Core, section 2. */
-const SUBJECT_LENGTH_MAX = 255;
-const NAME_LENGTH_MAX = 200;
 
 /** Returns undefined if the claim `sub` is no text of 1 to 255 characters without control characters. */
 export function callerOf(claims: Claims, rolesPath: ClaimPath): Caller | undefined {
@@ -37,8 +34,8 @@ function own(claims: Claims, name: string): unknown {
 function isSubject(value: unknown): value is string {
   return (
     typeof value === 'string' &&
-    value.length >= 1 &&
-    value.length <= SUBJECT_LENGTH_MAX &&
+    value !== '' &&
+    Array.from(value).length <= SUBJECT_LENGTH_MAX &&
     !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
   );
 }
@@ -58,7 +55,7 @@ function displayName(value: unknown): string | undefined {
 }
 
 function addressOf(value: unknown): string | undefined {
-  if (typeof value !== 'string' || normalEmail(value) === undefined) return undefined;
+  if (typeof value !== 'string' || normalizedEmail(value) === undefined) return undefined;
   return value.trim();
 }
 

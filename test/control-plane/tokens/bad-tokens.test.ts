@@ -8,7 +8,7 @@ import {
   type JsonWebKeyInput,
   sign,
 } from 'node:crypto';
-import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
+import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { challengeOf } from '../../../control-plane/tokens/authorization-header.ts';
 import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
@@ -263,7 +263,7 @@ describe('refused is', () => {
     const { kty, n, e } = short;
     const published = JSON.stringify({ keys: [{ kty, n, e, kid: 'short', alg: 'RS256' }] });
     provider.failures.set('keys', { status: 200, body: published });
-    provider.keys = [short as JWK];
+    provider.keys = [short];
     expect(await faultOf(signed(header(), claims()))).toBe('unusable-key');
     provider.keys = before;
     provider.recover();

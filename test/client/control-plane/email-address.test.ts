@@ -1,7 +1,7 @@
 // Which addresses are the same, and which texts are none.
 import { assert, constantFrom, pre, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalEmail } from '../../../control-plane/tokens/email-address.ts';
+import { normalizedEmail } from '../../../client/control-plane/email-address.ts';
 
 test.each([
   ['ada@example.com', 'ada@example.com'],
@@ -18,7 +18,7 @@ test.each([
   ['ada@ｅxample.com', 'ada@example.com'],
   ['ada@example。com', 'ada@example.com'],
 ])('%j is %j', (text, normal) => {
-  expect(normalEmail(text)).toBe(normal);
+  expect(normalizedEmail(text)).toBe(normal);
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   'İda@example.com',
   'a\u{37e}b@example.com',
 ])('%j is no address', (text) => {
-  expect(normalEmail(text)).toBeUndefined();
+  expect(normalizedEmail(text)).toBeUndefined();
 });
 
 test('no letter beyond ASCII folds into one of ASCII before the @', () => {
@@ -61,7 +61,7 @@ test('no letter beyond ASCII folds into one of ASCII before the @', () => {
   for (let code = 0x80; code <= 0x1ffff; code++) {
     const letter = String.fromCodePoint(code);
     if (letter.normalize('NFC').toLowerCase() === letter) continue;
-    const [local] = normalEmail(`x${letter}@example.com`)?.split('@') ?? [];
+    const [local] = normalizedEmail(`x${letter}@example.com`)?.split('@') ?? [];
     // Only a combining mark could join the letter before it, and then nothing of ASCII is left.
     if (local !== undefined && /^x?[\0-\u{7f}]*$/u.test(local)) folding.push(letter);
   }
@@ -77,11 +77,11 @@ test('the normal form is its own normal form, and the case of ASCII does not mat
   assert(
     property(part, part, (local, domain) => {
       const text = `${local}@${domain}`;
-      const normal = normalEmail(text);
+      const normal = normalizedEmail(text);
       pre(normal !== undefined);
-      expect(normalEmail(normal)).toBe(normal);
+      expect(normalizedEmail(normal)).toBe(normal);
       const upper = text.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase());
-      expect(normalEmail(upper)).toBe(normal);
+      expect(normalizedEmail(upper)).toBe(normal);
     }),
   );
 });
