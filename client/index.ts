@@ -75,6 +75,7 @@ export { descriptorProblems, type DescriptorContext } from './descriptor/descrip
 export { projectProblem } from './descriptor/field-checks.ts';
 export { hostingKind, type HostingKind } from './descriptor/hosting-kind.ts';
 export { hostnameProblem } from './descriptor/hostname.ts';
+export { IMAGE_LENGTH_MAX, imageProblem } from './descriptor/image-reference.ts';
 export { ALLOWED_FINDINGS_MAX, HOSTNAMES_MAX, MOUNTS_MAX } from './descriptor/list-checks.ts';
 export {
   MOUNT_PATH_LENGTH_MAX,

@@ -7,7 +7,7 @@ import { requestOf, type RouteInput } from './request.ts';
 import { pause, pauseAfter, RETRY_LIMITS_DEFAULT, type RetryLimits } from './retries.ts';
 import type { ParametersIn, Route } from './route.ts';
 import { ROUTES, type RouteName } from './routes.ts';
-import type { ValueOf } from './schema.ts';
+import type { Shown, ValueOf } from './schema.ts';
 
 /** Bearer token, or a function that returns one for each attempt; undefined: requests are sent without. */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
@@ -28,11 +28,13 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Ends the call, also between two attempts; it rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Key of a write. Default: a random one. Pass your own to continue a call of a process that has ended. */
+  /**
+   * Key of a write: 1 to 255 visible characters of ASCII. Default: a random one. Pass your own to continue a call of a process
+   * that has ended.
+   */
   readonly idempotencyKey?: string;
 }
 
-type Shown<Type> = { readonly [Key in keyof Type]: Type[Key] };
 type BodyInput<Of extends Route> = Of extends { readonly body: infer Body }
   ? Of extends { readonly isBodyOptional: true }
     ? { readonly body?: ValueOf<Body> }
@@ -64,15 +66,15 @@ type Call<Name extends RouteName> = keyof InputOf<Name> extends never
     : (input: InputOf<Name>, options?: CallOptions) => Promise<AnswerOf<Name>>;
 
 /**
- * A function for each route. It rejects with InvalidRequestError, ApiError or NoAnswerError, or with the reason of the
- * caller's signal.
+ * A function for each route. It rejects with InvalidRequestError, ApiError or NoAnswerError, with the reason of the caller's
+ * signal, or with TypeError for an invalid token or key.
  */
 export type Client = { readonly [Name in RouteName]: Call<Name> };
 
 const TIMEOUT_MS_DEFAULT = 30_000;
 const ANSWER_BYTES_MAX_DEFAULT = 32 * 1024 * 1024;
 
-/** Creates a client of a control plane. Throws TypeError for an invalid base URL. */
+/** Creates a client of a control plane. Throws TypeError for an invalid base URL or time. */
 export function createClient(options: ClientOptions): Client {
   const settings: Settings = {
     baseUrl: baseUrlOf(options.baseUrl),
@@ -82,6 +84,7 @@ export function createClient(options: ClientOptions): Client {
     answerBytesMax: options.answerBytesMax ?? ANSWER_BYTES_MAX_DEFAULT,
     retries: { ...RETRY_LIMITS_DEFAULT, ...options.retries },
   };
+  if (!(settings.timeoutMs > 0)) throw new TypeError('timeoutMs is not more than 0');
   const names = Object.keys(ROUTES) as RouteName[];
   return Object.fromEntries(
     names.map((name) => [
@@ -104,6 +107,9 @@ async function call(
 ): Promise<unknown> {
   const route: Route = ROUTES[name];
   const request = requestOf(name, input);
+  // An invalid header would look like a lost connection.
+  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
+    throw new TypeError('idempotencyKey is not 1 to 255 visible characters of ASCII');
   for (let attempt = 1; ; attempt += 1) {
     try {
       signal?.throwIfAborted();

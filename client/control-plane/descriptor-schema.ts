@@ -1,6 +1,7 @@
 // DescriptorSchema: the schema of a service's descriptor, for OpenAPI and documentation. It says less than
 // descriptorProblems checks: the rules between fields are in the descriptions.
 import { ALLOWED_FINDINGS_MAX, HOSTNAMES_MAX, MOUNTS_MAX } from '../descriptor/list-checks.ts';
+import { IMAGE_LENGTH_MAX } from '../descriptor/image-reference.ts';
 import {
   INSTANCES_DEFAULT,
   INSTANCES_MAX,
@@ -24,7 +25,10 @@ function limitedList(description: string, items: Schema<unknown>, maxItems: numb
 
 const fields: Readonly<Record<DescriptorField, Schema<unknown>>> = {
   name: { ...serviceName, description: 'name of the service, equal to the one in the path' },
-  image: text('image to run', { minLength: 1, maxLength: 1000 }),
+  image: text('image to run, such as `registry.example.com/shop/cart:4`', {
+    minLength: 1,
+    maxLength: IMAGE_LENGTH_MAX,
+  }),
   hosting: word('how the code is run, `embedded` by default', HOSTINGS),
   protocol: text(
     'only with `process` (`http/1.1` for a web-hosted service, `svc/1` for components) and `wasm` (version of the WIT package, such as `0.2.0`), which need it',

@@ -2,6 +2,7 @@
 import { isRecord } from '../descriptor/problem.ts';
 import { ApiError, NoAnswerError } from './api-error.ts';
 import type { ApiRequest } from './request.ts';
+import { TIMER_MS_MAX } from './retries.ts';
 import { successOf, type Route } from './route.ts';
 import { ROUTES, type RouteName } from './routes.ts';
 
@@ -26,10 +27,13 @@ export async function exchange(
   const ending = new AbortController();
   const abort = (): void => ending.abort();
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    abort();
-  }, timeoutMs);
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      abort();
+    },
+    Math.min(timeoutMs, TIMER_MS_MAX),
+  );
   signal?.addEventListener('abort', abort, { once: true });
   try {
     signal?.throwIfAborted();

@@ -46,6 +46,9 @@ function isPassing(error: unknown): boolean {
   );
 }
 
+/** Longest time of a timer, in milliseconds; a longer one ends at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** Waits; rejects with the signal's reason as soon as it is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -53,10 +56,13 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      },
+      Math.min(ms, TIMER_MS_MAX),
+    );
     if (signal?.aborted === true) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });

@@ -11,7 +11,8 @@ export type Schema<Value> = Readonly<Record<string, unknown>> & {
 export type ValueOf<Of> = Of extends Schema<infer Value> ? Value : never;
 
 type Fields = Readonly<Record<string, Schema<unknown>>>;
-type Shown<Type> = { readonly [Key in keyof Type]: Type[Key] };
+/** The same type, shown by its fields. */
+export type Shown<Type> = { readonly [Key in keyof Type]: Type[Key] };
 export type ObjectOf<Required extends Fields, Optional extends Fields> = Shown<
   { readonly [Key in keyof Required]: ValueOf<Required[Key]> } & {
     readonly [Key in keyof Optional]?: ValueOf<Optional[Key]>;

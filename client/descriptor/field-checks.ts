@@ -7,11 +7,11 @@ import {
   isProjectId,
   isServiceName,
 } from '../service-name.ts';
+import { imageProblem } from './image-reference.ts';
 import { Problems, isRecord, quoted } from './problem.ts';
 import { cpuMillis, memoryBytes } from './resource-quantity.ts';
 import { INSTANCES_MAX } from './service-descriptor.ts';
 
-const IMAGE_LENGTH_MAX = 1000;
 const SECRET_NAME_LENGTH_MAX = 253;
 const SECRET_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const RUNTIME = /^\d{1,9}\.\d{1,9}\.\d{1,9}(-[0-9A-Za-z.-]{1,100})?(\+[0-9A-Za-z.-]{1,100})?$/;
@@ -36,11 +36,8 @@ export function projectProblem(id: string): string | undefined {
 }
 
 export function checkImage(value: unknown, problems: Problems): void {
-  if (typeof value !== 'string' || value === '') problems.add('is not the name of an image');
-  else if (value.length > IMAGE_LENGTH_MAX)
-    problems.add(`is longer than ${IMAGE_LENGTH_MAX} characters`);
-  else if (!/^[\x21-\x7e]+$/.test(value))
-    problems.add('has a blank or a character that no name of an image has');
+  const reason = typeof value === 'string' ? imageProblem(value) : 'is not the name of an image';
+  if (reason !== undefined) problems.add(reason);
 }
 
 export function checkRuntime(value: unknown, problems: Problems): void {

@@ -15,7 +15,7 @@ import {
   type RouteName,
   type ServiceDescriptor,
 } from '../../../client/index.ts';
-import { STATUS, ScriptedServer, answer, type Script } from './scripted-server.ts';
+import { STATUS, ScriptedServer, answer, type Script } from '../support/scripted-server.ts';
 
 const CART: ServiceDescriptor = { name: 'cart', image: 'cart:1' };
 const CART_KEY = { projectId: 'shop', name: 'cart' };
@@ -230,6 +230,28 @@ describe('an invalid request is not sent', () => {
         expect(requests).toEqual([]);
       },
       { token: 'secret\r\nx: y' },
+    );
+  });
+
+  test.each(['', 'a b', 'a\nb', 'é', 'x'.repeat(256)])(
+    'and one with the key %j is none',
+    async (idempotencyKey) => {
+      await withServer(never, async (client, { requests }) => {
+        const error = await failureOf(client.pauseService(CART_KEY, { idempotencyKey }));
+        expect(String(error)).toMatch(/^TypeError: idempotencyKey /);
+        expect(requests).toEqual([]);
+      });
+    },
+  );
+
+  test('and a time has to be more than 0, and may have no end', async () => {
+    expect(() => createClient({ baseUrl: 'http://127.0.0.1', timeoutMs: 0 })).toThrow(
+      /^timeoutMs /,
+    );
+    await withServer(
+      (response) => answer(response, 200, []),
+      async (client) => expect(await client.listProjects()).toEqual([]),
+      { timeoutMs: Infinity },
     );
   });
 

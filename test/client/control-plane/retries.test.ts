@@ -9,7 +9,7 @@ import {
 } from '../../../client/index.ts';
 import { retryAfterS } from '../../../client/control-plane/exchange.ts';
 import { pauseAfter } from '../../../client/control-plane/retries.ts';
-import { STATUS, ScriptedServer, answer, type Script } from './scripted-server.ts';
+import { STATUS, ScriptedServer, answer, type Script } from '../support/scripted-server.ts';
 
 const CART_KEY = { projectId: 'shop', name: 'cart' };
 const QUICK = { pauseMs: 1, pauseMsMax: 2 };
