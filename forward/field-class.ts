@@ -48,19 +48,23 @@ const FOLDED_CLASSES: ReadonlyMap<string, FieldClass> = new Map<string, FieldCla
 
 /**
  * Lengths of the names in CLASSES and FOLDED_CLASSES, a bit each, indexed by their first letter. Most names are recognised
- * as end-to-end by these two alone. Nothing is remembered of foreign names.
+ * as end-to-end by these two and the letter of the platform's prefix. Nothing is remembered of foreign names.
  */
 const LENGTHS = new Int32Array(128);
 for (const name of [...CLASSES.keys(), ...FOLDED_CLASSES.keys()])
   LENGTHS[name.charCodeAt(0)]! |= 1 << name.length;
-// A name of any length may begin with the platform's prefix.
-LENGTHS[PLATFORM_HEADER_PREFIX.charCodeAt(0)] = ~0;
 
 const CASE_BIT = 0x20;
+/** Position and code of a letter of the platform's prefix that no other frequent name has there. */
+const PLATFORM_LETTER_AT = 2;
+const PLATFORM_LETTER = PLATFORM_HEADER_PREFIX.charCodeAt(PLATFORM_LETTER_AT);
 
 export function fieldClass(name: string): FieldClass {
   const lengths = LENGTHS[(name.charCodeAt(0) | CASE_BIT) & 0x7f]!;
-  return ((lengths >>> (name.length & 31)) & 1) === 0 ? 'end-to-end' : judge(name);
+  const isKnownLength = ((lengths >>> (name.length & 31)) & 1) !== 0;
+  // A name of any length may begin with the platform's prefix.
+  const mayBePlatform = (name.charCodeAt(PLATFORM_LETTER_AT) | CASE_BIT) === PLATFORM_LETTER;
+  return isKnownLength || mayBePlatform ? judge(name) : 'end-to-end';
 }
 
 function judge(name: string): FieldClass {

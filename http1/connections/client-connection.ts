@@ -8,7 +8,7 @@
 import type { ResponsePart } from '../messages/parts.ts';
 import type { ResponseHead } from '../messages/heads.ts';
 import { ResponseReader } from '../readers/response-reader.ts';
-import { encodeRequestHead } from '../writers/head-writer.ts';
+import { requestHeadText } from '../writers/head-writer.ts';
 import {
   ClientExchange,
   type ClientExchangeOwner,
@@ -107,7 +107,7 @@ export class ClientConnection implements ClientExchangeOwner, Swept {
     if (!this.isUsable) throw new Error('the connection is not idle');
     const { method, target, version, fields, framing } = request;
     const all = framedFields(fields, framing, 'own', []);
-    const head = encodeRequestHead(method, target, version, all);
+    const head = requestHeadText(method, target, version, all);
     const exchange = new ClientExchange(this, framing, receiver);
     this.#exchange = exchange;
     this.#response = undefined;

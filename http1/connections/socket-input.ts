@@ -4,7 +4,7 @@
 import type { ByteSocket } from './socket-end.ts';
 
 const READ_BYTES = 64 * 1024;
-let shared: Uint8Array | undefined;
+let shared: Buffer | undefined;
 
 /** The option `onread` of `net.connect` and `tls.connect`. */
 export interface OnRead {
@@ -19,11 +19,13 @@ export class SocketInput {
   #receive: ((bytes: Buffer) => void) | undefined;
 
   constructor() {
-    shared ??= new Uint8Array(Buffer.allocUnsafeSlow(READ_BYTES).buffer);
+    const buffer = (shared ??= Buffer.allocUnsafeSlow(READ_BYTES));
     this.onread = {
-      buffer: shared,
-      callback: (length, buffer) => {
-        this.#deliver(Buffer.from(buffer.subarray(0, length)));
+      buffer,
+      callback: (length) => {
+        const bytes = Buffer.allocUnsafe(length);
+        buffer.copy(bytes, 0, 0, length);
+        this.#deliver(bytes);
         return true;
       },
     };

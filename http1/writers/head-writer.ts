@@ -25,10 +25,20 @@ export function encodeRequestHead(
   version: HttpVersion,
   flatFields: readonly string[],
 ): Buffer {
+  return Buffer.from(requestHeadText(method, path, version, flatFields), 'latin1');
+}
+
+/** Returns what `encodeRequestHead` does as text in latin1. */
+export function requestHeadText(
+  method: string,
+  path: string,
+  version: HttpVersion,
+  flatFields: readonly string[],
+): string {
   if (!isToken(method)) throw new TypeError('the method is not a token');
   if (path === '' || NOT_IN_TARGET.test(path))
     throw new TypeError('the request target has a character that is not allowed');
-  return Buffer.from(encodeFields(`${method} ${path} HTTP/${version}\r\n`, flatFields), 'latin1');
+  return encodeFields(`${method} ${path} HTTP/${version}\r\n`, flatFields);
 }
 
 /** Encodes a response head of HTTP/1.1 with its empty line. */

@@ -145,6 +145,7 @@ describe('P9: a request that claims what only the platform says', () => {
     'X~Svc-Caller: local',
     'X-Svc-Anything: 1',
     'X-SVC-: 1',
+    'x_svc.a-name-with-more-than-thirty-two-letters: 1',
     'X-Svc-Answered-By: proxy',
     'Forwarded: for=1.2.3.4;host=evil',
     'FORWARDED: host=evil',
