@@ -5,11 +5,12 @@ import { processorUs } from '../../bench/processor-time.ts';
 const TICK_US = 10_000;
 const LEAST_US = 5 * TICK_US;
 
+function usedUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
 test('is what the process itself counts, to a tick for each of user and system', () => {
-  const usedUs = () => {
-    const { user, system } = process.cpuUsage();
-    return user + system;
-  };
   while (usedUs() < LEAST_US);
   const beforeUs = usedUs();
   const readUs = processorUs(process.pid);
