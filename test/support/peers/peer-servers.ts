@@ -201,7 +201,7 @@ function apacheCommand(site: Site): PeerCommand {
 RequestHeader set X-Request-Line expr=%{THE_REQUEST}
 AllowEncodedSlashes NoDecode
 MergeSlashes Off
-ProxyPass "/" "http://127.0.0.1:${site.recorderPort}/" nocanon
+ProxyPass "/" "http://127.0.0.1:${site.recorderPort}/" nocanon flushpackets=on
 `,
   );
   return { program: 'apache2', args: ['-X', '-f', config] };

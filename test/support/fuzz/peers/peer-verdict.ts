@@ -1,7 +1,7 @@
 // PeerVerdict: whether a server has received the requests that the proxy has accepted, and no other ones.
 import { type ReadMessage, readRequests } from '../../http1/corpus.ts';
 import type { LaneResult } from './peer-lane.ts';
-import { type ReadResponse, readFinalResponses } from './response-stream.ts';
+import { type ReadResponse, readFinalResponses } from '../../http1/response-stream.ts';
 import { toleratedRefusal } from './tolerated-refusals.ts';
 
 /** A request as the proxy reads it. */
@@ -15,6 +15,8 @@ export interface ExpectedRequest {
   /** In latin1. */
   readonly body: string;
   readonly keepsOpen: boolean;
+  /** Host to which it is addressed. */
+  readonly authority: string;
 }
 
 export interface ExpectedStream {
@@ -41,21 +43,15 @@ export function expectedOf(stream: Buffer): ExpectedStream {
   return { requests, isBroken: false };
 }
 
-function requestOf({
-  method,
-  path,
-  version,
-  fields,
-  body,
-  keepsOpen,
-}: ReadMessage): ExpectedRequest {
+function requestOf(message: ReadMessage): ExpectedRequest {
   return {
-    method: method as string,
-    target: path as string,
-    version: version as string,
-    fields: fields as readonly string[],
-    body,
-    keepsOpen: keepsOpen as boolean,
+    method: message['method'] as string,
+    target: message['path'] as string,
+    version: message['version'] as string,
+    fields: message['fields'] as readonly string[],
+    body: message.body,
+    keepsOpen: message['keepsOpen'] as boolean,
+    authority: message['authority'] as string,
   };
 }
 
@@ -95,7 +91,9 @@ export function judge(
         ? undefined
         : toleratedRefusal(server, request, isClosed ? 'closes' : status);
     if (reason === undefined)
-      return problem(`request ${index + 1} (${reportOf(request)}) is answered ${status}`);
+      return problem(
+        `request ${index + 1} (${reportOf(request)}) is answered ${status}${response.isOfProxy ? ' by the proxy' : ''}`,
+      );
     tolerated.push(reason);
   }
   const more = responses.slice(requests.length);

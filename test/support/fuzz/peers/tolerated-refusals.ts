@@ -67,7 +67,7 @@ function expectsOther(request: ExpectedRequest): boolean {
 function isHostOfApache(host: string): boolean {
   if (host === '' || host.startsWith('[')) return true;
   const name = host.replace(/:\d+$/, '');
-  return /^[\d.]+$/.test(name) ? isIPv4(name) : /^(?:[\w-]+\.)*[\w-]+\.?$/.test(name);
+  return /(?:^|\.)\d+\.?$/.test(name) ? isIPv4(name) : /^(?:[\w-]+\.)*[\w-]+\.?$/.test(name);
 }
 
 function forwardsNoMore(request: ExpectedRequest): boolean {
@@ -132,8 +132,9 @@ const TOLERATED: readonly ToleratedRefusal[] = [
   {
     server: 'apache',
     status: 400,
-    reason: 'a host is an address, or labels of letters, digits, hyphens and underscores',
-    fits: (request) => valuesOf(request, 'host').some((value) => !isHostOfApache(value)),
+    reason:
+      'a host is an address, or labels of letters, digits, hyphens and underscores, the last one no number',
+    fits: ({ authority }) => !isHostOfApache(authority),
   },
   { server: 'apache', status: 404, reason: 'no resource has a NUL in its path', fits: hasNul },
   {

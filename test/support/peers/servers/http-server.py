@@ -1,5 +1,6 @@
 # A server on http.server that answers each request with what it has received. Its argument is the port.
 import hashlib
+import os
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,8 +18,11 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self):
         # self.path has fewer slashes at its beginning than the request line.
         target = self.requestline.split(" ")[1]
-        if target == "/events":
-            return self.events()
+        path, _, query = target.partition("?")
+        if path == "/events":
+            return self.events(query)
+        if path == "/big":
+            return self.big(int(query))
         body = self.body()
         if body is None:
             self.close_connection = True
@@ -52,15 +56,22 @@ class Handler(BaseHTTPRequestHandler):
             if line == b"":
                 return None
 
-    # Sends three events, each a tenth of a second after the one before.
-    def events(self):
+    # Sends an event for each file that appears.
+    def events(self, path):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         for number in range(3):
+            while not os.path.exists(f"{path}.{number}"):
+                time.sleep(0.01)
             self.wfile.write(b"data: %d\n\n" % number)
-            time.sleep(0.1)
+
+    def big(self, size):
+        self.send_response(200)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+        self.wfile.write(b"x" * size)
 
     def log_message(self, *_):
         pass

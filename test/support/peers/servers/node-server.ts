@@ -1,19 +1,21 @@
 // A server on node:http that answers each request with what it has received. Its argument is the port.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
+import { eventsOf } from './awaited-events.ts';
 import { shownBody } from './shown-body.ts';
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.url === '/events') {
+  const [path, query = ''] = request.url!.split('?');
+  if (path === '/events') {
     response.setHeader('Content-Type', 'text/event-stream');
-    for (let number = 0; number < 3; number++) {
-      response.write(`data: ${number}\n\n`);
-      await pause(100);
-    }
+    for await (const event of eventsOf(query)) response.write(event);
     response.end();
     return;
   }
-  if (request.url === '/hints') response.writeEarlyHints({ link: '</a.css>; rel=preload' });
+  if (path === '/big') {
+    response.end(Buffer.alloc(Number(query), 'x'));
+    return;
+  }
+  if (path === '/hints') response.writeEarlyHints({ link: '</a.css>; rel=preload' });
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   const callers = request.headersDistinct['x-svc-caller']?.join(',') ?? '';

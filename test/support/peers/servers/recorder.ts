@@ -9,12 +9,32 @@ import {
   serveListener,
   Sweep,
 } from '@svc/http1';
+import { eventsOf } from './awaited-events.ts';
 import { shownBody } from './shown-body.ts';
 
 const BODY = Buffer.from('ok\n');
 
+async function sendEvents(exchange: ServerExchange, path: string): Promise<void> {
+  // nginx passes events one by one if it is asked to.
+  const fields = ['Content-Type', 'text/event-stream', 'X-Accel-Buffering', 'no'];
+  const response = exchange.respond(200, 'OK', fields, { kind: 'chunked' });
+  for await (const event of eventsOf(path)) response.write(event);
+  response.end();
+}
+
 function answer(exchange: ServerExchange): void {
   const { method, target, fields, expectsContinue } = exchange.head;
+  const [, resource, query = ''] = /^(\/[a-z]*)(?:\?(.*))?$/.exec(target) ?? [];
+  if (resource === '/events') {
+    void sendEvents(exchange, query);
+    return;
+  }
+  if (resource === '/big') {
+    const response = exchange.respond(200, 'OK', [], { kind: 'chunked' });
+    response.write(Buffer.alloc(Number(query), 'x'));
+    response.end();
+    return;
+  }
   if (expectsContinue) exchange.informational(100, 'Continue', []);
   const parts: Buffer[] = [];
   exchange.receive({

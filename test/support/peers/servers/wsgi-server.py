@@ -1,6 +1,8 @@
 # A WSGI application on wsgiref that answers each request with what it has received. Its argument is the port.
 import hashlib
+import os
 import sys
+import time
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 
@@ -9,7 +11,21 @@ class Quiet(WSGIRequestHandler):
         pass
 
 
+# Sends an event for each file that appears.
+def events(path):
+    for number in range(3):
+        while not os.path.exists(f"{path}.{number}"):
+            time.sleep(0.01)
+        yield b"data: %d\n\n" % number
+
+
 def application(environ, start_response):
+    if environ["PATH_INFO"] == "/events":
+        start_response("200 OK", [("Content-Type", "text/event-stream")])
+        return events(environ["QUERY_STRING"])
+    if environ["PATH_INFO"] == "/big":
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [b"x" * int(environ["QUERY_STRING"])]
     length = int(environ.get("CONTENT_LENGTH") or "0")
     body = environ["wsgi.input"].read(length)
     query = f"?{environ['QUERY_STRING']}" if environ["QUERY_STRING"] else ""
