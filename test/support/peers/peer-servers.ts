@@ -15,7 +15,11 @@ interface Site {
   readonly folder: string;
   readonly port: number;
   readonly recorderPort: number;
+  /** Time after which it closes an idle connection. */
+  readonly idleSeconds: number;
 }
+
+const IDLE_SECONDS_DEFAULT = 600;
 
 interface ServerKind {
   readonly needs: readonly PeerProgram[];
@@ -24,7 +28,10 @@ interface ServerKind {
 
 const KINDS = {
   recorder: { needs: [], command: ({ port }) => nodeCommand('recorder.ts', port) },
-  node: { needs: [], command: ({ port }) => nodeCommand('node-server.ts', port) },
+  node: {
+    needs: [],
+    command: ({ port, idleSeconds }) => nodeCommand('node-server.ts', port, idleSeconds),
+  },
   python: { needs: ['python3'], command: ({ port }) => pythonCommand('http-server.py', port) },
   wsgi: { needs: ['python3'], command: ({ port }) => pythonCommand('wsgi-server.py', port) },
   php: { needs: ['php'], command: phpCommand },
@@ -53,10 +60,19 @@ export class PeerServers {
     this.#processes = processes;
   }
 
-  static async start(folder: string, names: readonly PeerServerName[]): Promise<PeerServers> {
-    const recorder = await start('recorder', folder, 0);
+  /** `idleSeconds`: time after which they close an idle connection. */
+  static async start(
+    folder: string,
+    names: readonly PeerServerName[],
+    idleSeconds = IDLE_SECONDS_DEFAULT,
+  ): Promise<PeerServers> {
+    const common = { parent: folder, recorderPort: 0, idleSeconds };
+    const recorder = await start('recorder', common);
     const started = await Promise.allSettled(
-      names.map(async (name) => [name, await start(name, folder, recorder.port)] as const),
+      names.map(async (name) => {
+        const server = await start(name, { ...common, recorderPort: recorder.port });
+        return [name, server] as const;
+      }),
     );
     const servers = new PeerServers(
       new Map([
@@ -79,21 +95,27 @@ export class PeerServers {
   }
 }
 
+interface StartOptions {
+  /** Folder in which each server has one of its own. */
+  readonly parent: string;
+  readonly recorderPort: number;
+  readonly idleSeconds: number;
+}
+
 async function start(
   name: PeerServerName,
-  parent: string,
-  recorderPort: number,
+  { parent, recorderPort, idleSeconds }: StartOptions,
 ): Promise<PeerProcess> {
   const folder = join(parent, name);
   mkdirSync(folder, { recursive: true });
   return PeerProcess.start(
-    (port) => KINDS[name].command({ folder, port, recorderPort }),
+    (port) => KINDS[name].command({ folder, port, recorderPort, idleSeconds }),
     async (port) => (await fetch(`http://127.0.0.1:${port}/`)).headers.has('x-report'),
   );
 }
 
-function nodeCommand(file: string, port: number): PeerCommand {
-  return { program: process.execPath, args: [join(SERVERS, file), String(port)] };
+function nodeCommand(file: string, ...args: readonly number[]): PeerCommand {
+  return { program: process.execPath, args: [join(SERVERS, file), ...args.map(String)] };
 }
 
 function pythonCommand(file: string, port: number): PeerCommand {
@@ -115,7 +137,7 @@ function phpCommand({ folder, port }: Site): PeerCommand {
   };
 }
 
-function nginxCommand({ folder, port, recorderPort }: Site): PeerCommand {
+function nginxCommand({ folder, port, recorderPort, idleSeconds }: Site): PeerCommand {
   const config = join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${folder}/${name};`)
@@ -133,7 +155,7 @@ http {
   large_client_header_buffers 8 128k;
   client_max_body_size 0;
   keepalive_requests 1000000000;
-  keepalive_timeout 600s;
+  keepalive_timeout ${idleSeconds}s;
   upstream recorder { server 127.0.0.1:${recorderPort}; keepalive 8; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:${port};
@@ -151,7 +173,7 @@ http {
   return { program: 'nginx', args: ['-e', 'stderr', '-p', folder, '-c', config] };
 }
 
-function haproxyCommand({ folder, port, recorderPort }: Site): PeerCommand {
+function haproxyCommand({ folder, port, recorderPort, idleSeconds }: Site): PeerCommand {
   const config = join(folder, 'haproxy.cfg');
   writeFileSync(
     config,
@@ -164,7 +186,7 @@ defaults
   timeout connect 5s
   timeout client 600s
   timeout server 600s
-  timeout http-keep-alive 600s
+  timeout http-keep-alive ${idleSeconds}s
 listen peer
   bind 127.0.0.1:${port}
   server recorder 127.0.0.1:${recorderPort}
@@ -174,7 +196,7 @@ listen peer
 }
 
 /** The lines with which every configuration of Apache begins. */
-function apacheBeginning({ folder, port }: Site, modules: readonly string[]): string {
+function apacheBeginning({ folder, port, idleSeconds }: Site, modules: readonly string[]): string {
   return `ServerRoot "${folder}"
 DefaultRuntimeDir "${folder}"
 PidFile "${folder}/httpd.pid"
@@ -182,7 +204,7 @@ ErrorLog error.log
 LogLevel crit
 ServerName localhost
 Listen 127.0.0.1:${port}
-KeepAliveTimeout 600
+KeepAliveTimeout ${idleSeconds}
 MaxKeepAliveRequests 0
 ThreadsPerChild 64
 TraceEnable extended

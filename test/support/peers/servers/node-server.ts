@@ -1,4 +1,5 @@
-// A server on node:http that answers each request with what it has received. Its argument is the port.
+// A server on node:http that answers each request with what it has received. Its arguments are the port and the seconds after
+// which it closes an idle connection.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { eventsOf } from './awaited-events.ts';
 import { shownBody } from './shown-body.ts';
@@ -30,7 +31,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 const server = createServer(
   // Node would refuse heads that the proxy passes.
-  { maxHeaderSize: 128 * 1024, keepAliveTimeout: 600_000 },
+  { maxHeaderSize: 128 * 1024, keepAliveTimeout: Number(process.argv[3]) * 1000 },
   (request, response) => {
     // A request that breaks off gets no answer.
     answer(request, response).catch(() => response.destroy());
