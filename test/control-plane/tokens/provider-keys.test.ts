@@ -52,6 +52,21 @@ describe('rotation', () => {
     expect(await under.verdict(old)).toBe(TOKEN_FAULTS['unknown-key']);
   });
 
+  test('reading the same keys again costs no verification of tokens that were known', async () => {
+    const verify = vi.spyOn(crypto.subtle, 'verify');
+    const token = await good();
+    expect(await under.verdict(token)).toBe('known');
+    under.clock.advance(5000);
+    expect(await under.verdict(await ofUnknownKey())).toBe(TOKEN_FAULTS['unknown-key']);
+    expect(await under.verdict(token)).toBe('known');
+    expect([provider.reads.keys, verify.mock.calls.length]).toEqual([2, 1]);
+    // A minute later it is judged anew.
+    under.clock.advance(55_000);
+    expect(await under.verdict(token)).toBe('known');
+    expect(verify).toHaveBeenCalledTimes(2);
+    verify.mockRestore();
+  });
+
   test('a key that was replaced under its id is refused', async () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
