@@ -33,6 +33,7 @@ interface Details {
   readonly 'request-malformed': { readonly failure: MessageFailure };
   readonly 'path-ambiguous': object;
   readonly 'response-malformed': { readonly answerer: Answerer; readonly failure: MessageFailure };
+  readonly 'response-too-large': { readonly called: NamedService; readonly bytesMax: number };
   readonly 'too-many-requests': object;
   readonly stopping: object;
   readonly 'not-readiness': object;
@@ -139,6 +140,12 @@ export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } =
     when: 'the response of the process or a service is malformed, or switches protocols',
     error: ({ answerer, failure }) =>
       `${subjectOf(answerer)} sent a response that is not valid: ${failure.reason}`,
+  },
+  'response-too-large': {
+    status: 502,
+    when: 'the response to a call of a component is larger than its runtime takes',
+    error: ({ called, bytesMax }) =>
+      `${subjectOf(called)} sent a response with more than ${bytesMax} bytes, the most that the runtime of the calling component takes.`,
   },
   'too-many-requests': {
     status: 503,

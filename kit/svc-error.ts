@@ -72,6 +72,7 @@ export const SVC_ERROR_CODES = [
   'SVC_SHARD_UNAVAILABLE',
   'SVC_CALL_UNCERTAIN',
   'SVC_RESPONSE_DROPPED',
+  'SVC_SERVICE_CALL_DENIED',
   // The command line and the settings.
   'SVC_USAGE',
   'SVC_SETTING_INVALID',

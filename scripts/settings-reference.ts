@@ -20,6 +20,7 @@ const DECLARED_IN = {
   timers: ['host/engine/timer-settings.ts', 'Timers'],
   views: ['host/model/view-limits.ts', 'Views'],
   consumers: ['host/consumers/consumer-settings.ts', 'Consumers'],
+  calls: ['host/service-calls/call-settings.ts', 'Calls of other services'],
   log: ['kit/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],
@@ -107,7 +108,8 @@ by commas; \`none\` is the empty list.
 | \`svc.http.enabled\` | | \`true\` | whether the service has an HTTP server; \`false\`: nothing listens on its port |
 | \`svc.management.port\` | | 7626 | port of the management server of a deployed service; 0 takes a free one |
 | \`svc.management.host\` | | 0.0.0.0 | address that the management server listens on |
-| \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a service that is not deployed registers, so that the console finds it |
+| \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a service that is not deployed registers, so that the console and other services find it |
+| \`svc.calls.services-file\` | | none | JSON file in which a deployed service finds the services that it calls, instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
 | \`svc.observability.otlp-endpoint\` | | none | URL to which spans are exported with OTLP over HTTP; without a path, \`/v1/traces\` is added |
 | \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |
 

@@ -138,4 +138,21 @@ export namespace routing {
     keyUnits: usize,
     answer: usize,
   ): void;
+
+  /** `headers`: list<tuple<string, string>>. `answer`: address for a result<response, call-error>. */
+  // @ts-ignore: decorator
+  @external("svc:runtime/routing@0.2.0", "request")
+  export declare function request(
+    service: usize,
+    serviceUnits: usize,
+    method: usize,
+    methodUnits: usize,
+    path: usize,
+    pathUnits: usize,
+    headers: usize,
+    headersCount: usize,
+    body: usize,
+    bodyLength: usize,
+    answer: usize,
+  ): void;
 }

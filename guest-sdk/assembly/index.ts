@@ -17,6 +17,7 @@ export { NullablePatch, Patch } from "./patch";
 export { register } from "./registry";
 export { Result, ok, refuse } from "./result";
 export { EventContext } from "./source-event";
+export { ServiceClient, ServiceReply, ServiceResponse } from "./service-client";
 export { DeferredCall, Due } from "./timer";
 export { Timers } from "./timers";
 export { RowChange, View } from "./view";

@@ -6,7 +6,7 @@ import { Header, HttpAnswer } from "./http-answer";
 export class Result<T> {
   protected refused: Refusal | null = null;
   protected given!: T;
-  private status: i32 = 0;
+  private ownStatus: i32 = 0;
   private headers: Header[] | null = null;
 
   static __svc_of<T>(value: T): Result<T> {
@@ -63,7 +63,7 @@ export class Result<T> {
 
   /** Sets the status of the response, 200 to 599, when a route returns this result. A refusal has its own status. */
   withStatus(status: i32): this {
-    this.status = status;
+    this.ownStatus = status;
     return this;
   }
 
@@ -92,7 +92,7 @@ export class Result<T> {
   }
 
   protected answerHead(call: HttpAnswer): void {
-    call.answerHead(this.status, this.headers);
+    call.answerHead(this.ownStatus, this.headers);
   }
 }
 

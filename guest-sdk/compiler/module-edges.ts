@@ -57,6 +57,7 @@ const CONTRACT_IMPORTS: ReadonlySet<string> = new Set([
   'svc:runtime/journal@0.2.0 read',
   'svc:runtime/journal@0.2.0 find',
   'svc:runtime/routing@0.2.0 call',
+  'svc:runtime/routing@0.2.0 request',
   '[export]svc:runtime/entity@0.2.0 [resource-new]instance',
 ]);
 

@@ -18,6 +18,7 @@ import { queryEffectProblems } from './query-effects.ts';
 import { nothingRegistered, readRegistrations } from './registrations.ts';
 import { descriptorProblems } from './refused-descriptor.ts';
 import { reservedNameProblems } from './reserved-names.ts';
+import { serviceCallProblems } from './service-calls.ts';
 import { sourceNumbers } from './source-map.ts';
 import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
@@ -79,6 +80,7 @@ export function sdkTransform(state: BuildState): TransformClass {
           entityCallProblems(one, clients),
         ),
         ...parser.sources.filter(isUserSource).flatMap(timerCallProblems),
+        ...parser.sources.filter(isUserSource).flatMap(serviceCallProblems),
       );
       state.warnings = parser.sources.filter(isUserSource).flatMap(uncheckedNumberWarnings);
       const views = declarations.views.values();

@@ -53,7 +53,8 @@ export function callFailure(error: unknown): CallFailure | undefined {
     };
   if (!(error instanceof SvcError)) return undefined;
   // The message is about what the module has passed, and contains nothing else.
-  if (error.code === 'SVC_TIMER_INVALID') return { word: 'DENIED', text: error.message };
+  if (error.code === 'SVC_TIMER_INVALID' || error.code === 'SVC_SERVICE_CALL_DENIED')
+    return { word: 'DENIED', text: error.message };
   if (DONE_OR_NOT.has(error.code)) return { word: 'TIMED_OUT', text: '' };
   const reason = NOTHING_DONE.get(error.code);
   if (reason !== undefined) return { word: 'UNAVAILABLE', text: reason };

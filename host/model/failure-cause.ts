@@ -27,6 +27,7 @@ const LASTING: ReadonlySet<SvcErrorCode> = new Set([
 const MISTAKES: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_IDEMPOTENCY_KEY_INVALID',
   'SVC_TIMER_INVALID',
+  'SVC_SERVICE_CALL_DENIED',
   'SVC_FIND_INVALID',
   'SVC_CURSOR_INVALID',
 ]);

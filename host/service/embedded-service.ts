@@ -28,14 +28,13 @@ import { type IntrospectionSettings, serviceView } from '../introspection/servic
 import { LimitLog } from './limit-log.ts';
 import { httpUrl, type ListenWords } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
-import { entryBytes } from '@svc/kit/log-rate';
 import { type Phase, Phases } from '@svc/kit/phases';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
-import { embeddedLog } from './embedded-log.ts';
+import { embeddedLog, limitedLog } from './embedded-log.ts';
 import {
   addressOf,
   type CallOptions,
@@ -56,9 +55,10 @@ import { ProcessConsumers } from './process-consumers.ts';
 import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
 import { ProcessViews } from './process-views.ts';
+import { ServicesOnDemand } from './called-services.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { changeService, NO_VIEWS } from './service-change.ts';
-import { ServiceLog } from './service-log.ts';
+import type { ServiceLog } from './service-log.ts';
 
 const STOP_GRACE_MS = 10_000;
 /** A day. */
@@ -149,7 +149,7 @@ class EmbeddedService implements Service {
     this.#shard = new ProcessShard(guest.descriptor, sections.observability.ringCapacity);
     this.#history = new ProcessHistory(guest, storage.dir);
     this.#write = embeddedLog(options);
-    this.#log = this.#serviceLog();
+    this.#log = limitedLog(sections.log, this.#shard.counters, this.#write);
     this.#consumers = new ProcessConsumers({
       consumers: guest.descriptor.consumers ?? [],
       settings: sections.consumers,
@@ -290,8 +290,14 @@ class EmbeddedService implements Service {
   }
 
   #serve(): void {
-    const { guest, sections } = this.#parts;
+    const { guest, sections, introspection } = this.#parts;
     const { deployed = false } = this.#options;
+    const { runningFolder } = introspection;
+    const services = new ServicesOnDemand({
+      settings: sections.calls,
+      network: deployed ? undefined : { kind: 'local', runningFolder },
+      log: this.#log,
+    });
     const served = new ServedGuest({
       guest,
       journal: this.#journal!,
@@ -302,6 +308,7 @@ class EmbeddedService implements Service {
       budgets: requestBudgets(sections.http),
       index: 0,
       views: this.#views?.finder,
+      services,
       createServer: createHttpServer,
     });
     this.#shard.answers = served.answers;
@@ -360,20 +367,6 @@ class EmbeddedService implements Service {
       this.#history.close(),
     ]);
     await this.#introspection.finished();
-  }
-
-  #serviceLog(): ServiceLog {
-    let writtenBytes = 0;
-    const log = new ServiceLog({
-      limits: this.#parts.sections.log,
-      counters: this.#shard.counters,
-      send: (entry) => {
-        this.#write(entry);
-        writtenBytes += entryBytes(entry);
-        log.written(writtenBytes);
-      },
-    });
-    return log;
   }
 
   #makeIntrospection(): Introspection {

@@ -19,6 +19,7 @@ const SECTIONS = [
   'timers',
   'views',
   'consumers',
+  'calls',
   'log',
   'observability',
 ] as const;
@@ -50,6 +51,7 @@ export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'timers'> &
   NamedSettings<'views'> &
   NamedSettings<'consumers'> &
+  NamedSettings<'calls'> &
   NamedSettings<'log'> &
   NamedSettings<'observability'>;
 

@@ -199,9 +199,8 @@ export class RunningService {
 
   async #admit(): Promise<GuestSource> {
     const { moduleFile: file, sections } = this.#settings;
-    const { env } = this.#options;
-    const { signal } = this.#admission;
-    this.#served = await readModule(file, sections, { env, signal });
+    const given = { env: this.#options.env, signal: this.#admission.signal };
+    this.#served = await readModule(file, sections, given);
     return this.#served;
   }
 
@@ -266,6 +265,7 @@ export class RunningService {
         address: { host, port },
         http,
         identity,
+        network: this.#settings.network,
         count,
         sections: shardLimits(sections, count),
       },

@@ -4,6 +4,7 @@ import {
   CONSUMER_SETTINGS_DEFAULT,
   CONSUMER_SETTINGS_RANGE,
 } from '../consumers/consumer-settings.ts';
+import { CALL_SETTINGS_DEFAULT, CALL_SETTINGS_RANGE } from '../service-calls/call-settings.ts';
 import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-limits.ts';
 import { TIMER_SETTINGS_DEFAULT, TIMER_SETTINGS_RANGE } from '../engine/timer-settings.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
@@ -36,6 +37,7 @@ export const SECTION_DEFAULTS = {
   timers: { ...TIMER_SETTINGS_DEFAULT },
   views: { ...VIEW_LIMITS_DEFAULT },
   consumers: { ...CONSUMER_SETTINGS_DEFAULT },
+  calls: { ...CALL_SETTINGS_DEFAULT },
   log: { ...LOG_LIMITS_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
   observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
@@ -52,6 +54,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   timers: TIMER_SETTINGS_RANGE,
   views: VIEW_LIMITS_RANGE,
   consumers: CONSUMER_SETTINGS_RANGE,
+  calls: CALL_SETTINGS_RANGE,
   log: LOG_LIMITS_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
   observability: OBSERVABILITY_LIMITS_RANGE,

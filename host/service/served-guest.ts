@@ -25,11 +25,12 @@ import type { MutualTls } from '../http/mutual-tls.ts';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
 import { eventHandler, type HandleEvent } from '../http/requests/event-handler.ts';
 import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
-import type { CallableEngine } from '../http/requests/request-calls.ts';
+import type { CallableEngine } from '../http/requests/callable-engine.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RouteTable } from '../http/route-table.ts';
 import { SpanRing } from '../shards/recorder/span-ring.ts';
+import type { CalledServices } from '../model/service-call.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { SharedSeries } from '../model/shared-series.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
@@ -78,6 +79,8 @@ export interface ServedGuestOptions {
   readonly index: number;
   /** Answers queries of views; absent if the service has none. */
   readonly views?: ServedViews | undefined;
+  /** Other services, which handlers call; absent: they call none. */
+  readonly services?: ServedServices | undefined;
   /** Creates the HTTP server. The caller loads its code: a shard does so while the journal is being opened. */
   readonly createServer: typeof createHttpServer;
   /** Routes requests and calls between the shards of a service; absent if there is one shard. */
@@ -86,11 +89,15 @@ export interface ServedGuestOptions {
 
 type RoutedParts = Pick<
   Parameters<typeof shardRouting>[0],
-  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop' | 'views'
+  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop' | 'views' | 'services'
 >;
 
 export interface ServedViews extends QueriedViews {
   close(): void;
+}
+
+export interface ServedServices extends CalledServices {
+  close(): Promise<void>;
 }
 
 export class ServedGuest {
@@ -106,20 +113,30 @@ export class ServedGuest {
   readonly #handleEvent: HandleEvent | undefined;
   readonly #server: HttpServer;
   readonly #views: ServedViews | undefined;
+  readonly #services: ServedServices | undefined;
   readonly #timers: readonly NodeJS.Timeout[];
   /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
   #graceEndMs = 0;
   #isClosing = false;
 
   constructor(options: ServedGuestOptions) {
-    const { guest, log, numbers, budgets, index, views, createServer } = options;
+    const { guest, log, numbers, budgets, index, views, services, createServer } = options;
     const { http: settings, 'http.cors': cors } = options.sections;
     const random = systemRandom();
     const eventLoop = new EventLoopBudget();
     const recorder = new SpanRing(numbers, index);
     this.engine = servedEngine(options, { random, eventLoop, recorder });
-    const parts = { guest, engine: this.engine, clock: systemClock, random, eventLoop, views };
+    const parts = {
+      guest,
+      engine: this.engine,
+      clock: systemClock,
+      random,
+      eventLoop,
+      views,
+      services,
+    };
     this.#views = views;
+    this.#services = services;
     this.#guest = guest;
     this.#log = log;
     this.#firings = numbers.firings;
@@ -236,6 +253,7 @@ export class ServedGuest {
     await this.engine.close();
     clearTimeout(timer);
     this.#views?.close();
+    await this.#services?.close();
   }
 }
 

@@ -18,6 +18,7 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
+import type { CalledNetwork } from '../shards/shard-messages.ts';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
 
 /** Default paths of a deployed instance's module and journal. */
@@ -48,6 +49,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly management: { readonly host: string; readonly port: number };
   /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
   readonly runningFolder: string | undefined;
+  /** How the service finds others that it calls. */
+  readonly network: CalledNetwork;
   /** Receiver of spans; undefined if spans are not exported. */
   readonly otlp: OtlpTarget | undefined;
   /** Number of shards. */
@@ -93,6 +96,7 @@ const plainNames: readonly string[] = [
   'svc.management.host',
   'svc.management.port',
   'svc.running.dir',
+  'svc.calls.services-file',
   'svc.observability.otlp-endpoint',
   'svc.observability.otlp-headers',
 ];
@@ -136,6 +140,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
       port: reader.port('svc.management.port', MANAGEMENT_PORT),
     },
     runningFolder: runningFolder(reader.text('svc.running.dir')),
+    network: calledNetwork(reader, deployed),
     otlp: otlpTarget(
       reader.text('svc.observability.otlp-endpoint'),
       reader.text('svc.observability.otlp-headers'),
@@ -240,6 +245,16 @@ export function otlpUrl(endpoint: string): string | undefined {
   if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
   if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
   return url.href;
+}
+
+function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {
+  const file = reader.text('svc.calls.services-file');
+  if (deployed)
+    return {
+      kind: 'installation',
+      servicesFile: file === undefined ? undefined : resolve(file),
+    };
+  return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
 }
 
 function otlpTarget(

@@ -1,12 +1,17 @@
 // ShardIdentity: mutual TLS of one shard. The main thread reads and checks the certificates; a shard only takes them into use.
 import assert from 'node:assert/strict';
-import { CertificateGenerations } from '@svc/identity/certificate-generations';
+import {
+  CertificateGenerations,
+  type CertificateSource,
+} from '@svc/identity/certificate-generations';
 import { type CertificateTexts, parseCertificates } from '@svc/identity/certificates';
 import { MutualTls } from '../http/mutual-tls.ts';
 import type { ShardIdentity } from '../shards/shard-messages.ts';
 
 export interface ServedIdentity {
   readonly tls: MutualTls;
+  /** The certificates in use. */
+  readonly certificates: CertificateSource;
   /** Takes new certificates into use. */
   readonly renew: (texts: CertificateTexts) => void;
 }
@@ -22,6 +27,7 @@ export function shardIdentity(
   const generations = new CertificateGenerations(first);
   return {
     tls: new MutualTls(generations, project, rules),
+    certificates: generations,
     renew: (renewed) => void generations.offer(renewed, undefined),
   };
 }

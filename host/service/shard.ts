@@ -6,7 +6,6 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
-import type { MutualTls } from '../http/mutual-tls.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -17,8 +16,10 @@ import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import { type Delivery, DELIVERY_AWAY } from './event-delivery.ts';
+import { ServicesOnDemand } from './called-services.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
+import type { ServedIdentity } from './shard-identity.ts';
 import type { Firing } from '../engine/firing.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
 import type { ViewFinder } from '../views/view-finder.ts';
@@ -168,8 +169,12 @@ async function servedOptions({
   const { index, count, sections, deployed } = settings;
   const numbers = new ShardNumbers(guest.descriptor, sections.observability.ringCapacity, shared);
   const budgets = requestBudgets(sections.http, settings.budgets, index);
-  const tls = await mutualTls(certificates);
-  const options = { guest, journal, deployed, sections, log, numbers, budgets, index, views, tls };
+  const identity = await servedIdentity(certificates);
+  const options = {
+    ...{ guest, journal, deployed, sections, log, numbers, budgets, index, views },
+    tls: identity?.tls,
+    services: calledServices(identity),
+  };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
@@ -184,15 +189,36 @@ async function servedOptions({
   return { ...options, createServer, route };
 }
 
-/** Returns the TLS of the shard's server, which new certificates reach; undefined if the service listens without TLS. */
-async function mutualTls(texts: CertificateTexts | undefined): Promise<MutualTls | undefined> {
+/** Returns the identity of the shard, which new certificates reach; undefined if the service listens without TLS. */
+async function servedIdentity(
+  texts: CertificateTexts | undefined,
+): Promise<ServedIdentity | undefined> {
   const { identity } = settings;
   if (identity === undefined || texts === undefined) return undefined;
   // A service without TLS does not wait for this code.
   const { shardIdentity } = await import('./shard-identity.ts');
-  const { tls, renew } = shardIdentity(identity, texts);
-  renewCertificates = renew;
-  return tls;
+  const served = shardIdentity(identity, texts);
+  renewCertificates = served.renew;
+  return served;
+}
+
+/** Returns the other services, which the handlers call. */
+function calledServices(served: ServedIdentity | undefined): ServicesOnDemand {
+  const { sections, network, identity } = settings;
+  return new ServicesOnDemand({
+    settings: sections.calls,
+    network:
+      network?.kind === 'installation'
+        ? served &&
+          identity && {
+            ...network,
+            project: identity.project,
+            trustDomain: identity.rules.trustDomain,
+            certificates: served.certificates,
+          }
+        : network,
+    log,
+  });
 }
 
 /** Connects the router to the other shards, including those that start later. */

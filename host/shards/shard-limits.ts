@@ -6,6 +6,7 @@ const PER_SERVICE = {
   http: ['requestsInFlightMax', 'connectionsMax'],
   engine: ['liveEntitiesMax', 'unsettledBytesMax'],
   wasm: ['memoryBytesTotalMax', 'releasedBytesMax', 'endpointInstancesMax', 'waitingRequestsMax'],
+  calls: ['inFlightMax'],
   log: ['linesPerSecond', 'bytesPerSecond', 'waitingBytesMax'],
 } as const satisfies {
   readonly [Section in keyof ShardSections]?: readonly (keyof ShardSections[Section])[];
@@ -22,6 +23,7 @@ export function shardLimits<Sections extends ShardSections>(
     http: shared(sections.http, PER_SERVICE.http, count),
     engine: shared(sections.engine, PER_SERVICE.engine, count),
     wasm: shared(sections.wasm, PER_SERVICE.wasm, count),
+    calls: shared(sections.calls, PER_SERVICE.calls, count),
     log: shared(sections.log, PER_SERVICE.log, count),
   };
 }

@@ -92,6 +92,13 @@ export interface ShardIdentity {
   readonly rules: CallerRules;
 }
 
+/** How a shard finds the services that its handlers call. */
+export type CalledNetwork =
+  /** On a developer's machine: by the registrations in the folder; undefined: there is none. */
+  | { readonly kind: 'local'; readonly runningFolder: string | undefined }
+  /** With the identity of the service: in the file; undefined: by DNS. */
+  | { readonly kind: 'installation'; readonly servicesFile: string | undefined };
+
 /** Start data of a shard. */
 export interface ShardSettings {
   readonly name: string;
@@ -106,6 +113,8 @@ export interface ShardSettings {
   readonly http: boolean;
   /** Absent: the service listens without TLS. */
   readonly identity?: ShardIdentity | undefined;
+  /** Absent: the handlers call no other services. */
+  readonly network?: CalledNetwork | undefined;
   /** Memory of the LimitCounters. */
   readonly counters: SharedArrayBuffer;
   /** Budgets that all shards share. */

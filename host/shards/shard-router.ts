@@ -11,7 +11,7 @@ import type { HandlerTable } from '../model/handler-table.ts';
 import { shardUnavailable } from './peer-failures.ts';
 import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
 import { RingTransport } from './ring-transport.ts';
-import type { CallableEngine, RoutedCall } from '../http/requests/request-calls.ts';
+import type { CallableEngine, RoutedCall } from '../http/requests/callable-engine.ts';
 import type { Peer } from './shard-messages.ts';
 
 type Outcome = Reply | Refusal;

@@ -8,6 +8,7 @@ import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerTable } from '../model/handler-table.ts';
+import type { CalledServices } from '../model/service-call.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
@@ -25,6 +26,8 @@ interface Parts {
   readonly eventLoop: EventLoopBudget;
   /** Absent if the service has no views. */
   readonly views?: QueriedViews | undefined;
+  /** Absent if the service cannot call others. */
+  readonly services?: CalledServices | undefined;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Indices of the handlers of the module, which all shards share. */
   readonly handlerTable: HandlerTable;
@@ -37,7 +40,14 @@ export interface ShardRouting {
   readonly handle: ReturnType<typeof requestHandler>;
 }
 
-export function shardRouting({ guest, clock, random, views, ...parts }: Parts): ShardRouting {
+export function shardRouting({
+  guest,
+  clock,
+  random,
+  views,
+  services,
+  ...parts
+}: Parts): ShardRouting {
   const { index, ownership, eventLoop } = parts;
   const router = new ShardRouter({
     ...parts,
@@ -55,6 +65,7 @@ export function shardRouting({ guest, clock, random, views, ...parts }: Parts): 
     clock,
     random,
     views,
+    services,
     eventLoop,
     firstCallIsRemote: (request, target, waiter) =>
       requests.firstCallIsRemote(request, target, waiter),

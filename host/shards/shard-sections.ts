@@ -1,5 +1,6 @@
 // ShardSections are the sections of the settings that a shard has.
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
+import type { CallSettings } from '../service-calls/call-settings.ts';
 import type { EngineLimits } from '../engine/engine-limits.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { HostingSettings } from '../hosting/guest-source.ts';
@@ -15,6 +16,7 @@ export interface ShardSections extends HostingSettings {
   readonly timers: TimerSettings;
   readonly views: ViewLimits;
   readonly consumers: ConsumerSettings;
+  readonly calls: CallSettings;
   readonly log: LogLimits;
   /** `ringCapacity`: maximum number of spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };

@@ -4,10 +4,8 @@
 // - The pod is ready only once the service port listens, and not any more once a stop was asked for.
 // - Without usable certificates nothing listens.
 // - During a stop the process can call services as long as requests are in flight, for it may have to in order to answer them.
-import { DNS_FINDER_LIMITS, DnsFinder } from '@svc/forward/dns-finder';
-import { SystemResolver } from '@svc/forward/dns-resolver';
-import { FileFinder } from '@svc/forward/file-finder';
 import { CallingPort } from '@svc/forward/calling-port';
+import { installationFinder } from '@svc/forward/installation-finder';
 import { MountTable } from '@svc/forward/mounts';
 import { ProcessTarget } from '@svc/forward/process-target';
 import { MutualTlsConnector } from '@svc/forward/service-connector';
@@ -37,10 +35,6 @@ const LOOPBACK = '127.0.0.1';
 const SWEEP_MS = 100;
 /** Pause between two looks at the handshakes that are under way during a stop, in milliseconds. */
 const HANDSHAKE_LOOK_MS = 50;
-const FILE_LOOK_MS = 2000;
-/** Time for one question to a name server, in milliseconds, and the number of attempts. */
-const DNS_TIMEOUT_MS = 1000;
-const DNS_TRIES = 2;
 /** The readiness port serves programs that ask for little. */
 const READINESS_LIMITS: ServerLimits = {
   ...DEFAULT_SERVER_LIMITS,
@@ -126,31 +120,11 @@ export class RunningProxy {
 
   #openFinder(): ServiceFinder {
     const { servicesFile, identity } = this.#settings;
-    const { project } = identity;
-    if (servicesFile !== undefined)
-      return new FileFinder({
-        file: servicesFile,
-        project,
-        lookEveryMs: FILE_LOOK_MS,
-        onProblem: (reason) =>
-          this.#log({
-            level: 'warn',
-            message: `The file of services cannot be used: ${reason}`,
-            fields: { file: servicesFile },
-          }),
-      });
-    return new DnsFinder({
-      resolver: new SystemResolver({ timeoutMs: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
-      project,
-      limits: DNS_FINDER_LIMITS,
+    return installationFinder({
+      project: identity.project,
+      servicesFile,
       now: () => this.#sweep.now(),
-      random: Math.random,
-      onFailure: ({ service, project: of }, reason) =>
-        this.#log({
-          level: 'warn',
-          message: 'The name server failed',
-          fields: { service: `${of}/${service}`, reason },
-        }),
+      warn: (message, fields) => this.#log({ level: 'warn', message, fields }),
     });
   }
 

@@ -85,6 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/http',
     // The type alone: a shard is given its settings.
     'host/consumers/consumer-settings.ts',
+    'host/service-calls/call-settings.ts',
     // The type alone: a shard's journal is a value that they pass on.
     'host/storage/journal-connection.ts',
   ],
@@ -158,6 +159,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/control': ['host/model'],
   // It folds the events of a feed into the rows of views.
   'host/views': ['host/engine', 'host/model'],
+  // It sends requests to other services, and knows nothing of what makes them.
+  'host/service-calls': ['host/model'],
   'host/http/requests': ['host/engine', 'host/http', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
   'guest-sdk/assembly': [],

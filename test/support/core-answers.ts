@@ -53,3 +53,38 @@ export function putAnswer(
     write(8, answer.other);
   } else tag(4, 3);
 }
+
+/** Writes into the memory of a core module. */
+export interface Lowering {
+  /** Returns a view of the memory as it is now. */
+  readonly view: () => DataView;
+  /** Writes a text, and returns its pointer and length. */
+  readonly put: (text: string) => readonly [number, number];
+  readonly allocate: (align: number, bytes: number) => number;
+}
+
+/** Writes a result<list<recorded-event>, string>: the JSON texts of the events, or a text that says why there are none. */
+export function putRecorded(
+  events: string | readonly string[],
+  at: number,
+  { view, put, allocate }: Lowering,
+): void {
+  if (typeof events === 'string') {
+    const [from, length] = put(events);
+    view().setUint8(at, 1);
+    view().setUint32(at + 4, from, true);
+    view().setUint32(at + 8, length, true);
+    return;
+  }
+  const list = allocate(8, events.length * 32);
+  for (const [index, json] of events.entries()) {
+    const words = [...put('manifest'), ...put(json)];
+    view().setBigUint64(list + index * 32, BigInt(index + 1), true);
+    view().setBigUint64(list + index * 32 + 8, BigInt(1000 + index), true);
+    for (const [word, number] of words.entries())
+      view().setUint32(list + index * 32 + 16 + word * 4, number, true);
+  }
+  view().setUint8(at, 0);
+  view().setUint32(at + 4, list, true);
+  view().setUint32(at + 8, events.length, true);
+}

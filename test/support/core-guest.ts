@@ -1,7 +1,8 @@
 // CoreGuest: a compiled core module, called as the contract says. It trusts the module: it is for
 // tests of the SDK, whose modules are ours. What it cannot read it gives back as a thrown error.
 import { START_EXPORT } from '../../host/hosting/wasm/metering/module-rewriter.ts';
-import { type CallAnswer, type CoreRefusal, putAnswer } from './core-answers.ts';
+import { type CallAnswer, type CoreRefusal, putAnswer, putRecorded } from './core-answers.ts';
+import { type CoreRequestSent, type CoreServiceAnswer, serveRequest } from './core-services.ts';
 import { type CoreTimer, type CoreTimerChange, timer, timerChanges } from './core-timers.ts';
 
 export interface CoreEffect {
@@ -34,6 +35,7 @@ export interface CoreImports {
   /** Its answer is an error of the call; undefined: the timer is set. */
   readonly setTimer?: (timer: CoreTimer) => CallAnswer | undefined;
   readonly cancelTimer?: (component: string, id: string, name: string) => CallAnswer | undefined;
+  readonly request?: (sent: CoreRequestSent) => CoreServiceAnswer;
   readonly readEvents?: (id: string, afterSeq: bigint, limit: number) => string | readonly string[];
 }
 
@@ -100,7 +102,7 @@ export class CoreGuest {
               BigInt.asUintN(64, after),
               limit >>> 0,
             ) ?? 'no journal';
-          this.#putRecorded(at, events);
+          putRecorded(events, at, this.#lowering);
         },
         // No test of this guest has views: each query is denied.
         find: (...values: number[]) => this.#putDeniedPage(values.at(-1)),
@@ -109,6 +111,7 @@ export class CoreGuest {
         call: (...values: number[]) => {
           this.#serveCall(imports, values);
         },
+        request: (...values: number[]) => serveRequest(imports.request, values, this.#lowering),
       },
       [`[export]${ENTITY}`]: {
         '[resource-new]instance': (representation: number) => {
@@ -364,34 +367,16 @@ export class CoreGuest {
     this.#putAnswer(at, answer);
   }
 
-  #putAnswer(at: number, answer: CallAnswer): void {
-    putAnswer(
-      answer,
-      at,
-      () => this.#view(),
-      (text) => this.#put(text),
-    );
+  get #lowering() {
+    return {
+      view: () => this.#view(),
+      put: (text: string) => this.#put(text),
+      allocate: (align: number, bytes: number) => this.#allocate(align, bytes),
+    };
   }
 
-  #putRecorded(at: number, events: string | readonly string[]): void {
-    if (typeof events === 'string') {
-      const [from, length] = this.#put(events);
-      this.#view().setUint8(at, 1);
-      this.#view().setUint32(at + 4, from, true);
-      this.#view().setUint32(at + 8, length, true);
-      return;
-    }
-    const list = this.#allocate(8, events.length * 32);
-    for (const [index, json] of events.entries()) {
-      const words = [...this.#put('manifest'), ...this.#put(json)];
-      const view = this.#view();
-      view.setBigUint64(list + index * 32, BigInt(index + 1), true);
-      view.setBigUint64(list + index * 32 + 8, BigInt(1000 + index), true);
-      for (const [word, number] of words.entries())
-        view.setUint32(list + index * 32 + 16 + word * 4, number, true);
-    }
-    this.#view().setUint8(at, 0);
-    this.#view().setUint32(at + 4, list, true);
-    this.#view().setUint32(at + 8, events.length, true);
+  #putAnswer(at: number, answer: CallAnswer): void {
+    const { view, put } = this.#lowering;
+    putAnswer(answer, at, view, put);
   }
 }

@@ -1,12 +1,15 @@
-// The functions with which a handler changes timers, for tests whose handlers change none: each of them rejects.
+// The functions with which a handler changes timers and calls other services, for tests whose handlers do neither: each of them
+// rejects.
 import type { EntityEngine } from '../../host/engine/entity-engine.ts';
 import type { HostCalls } from '../../host/engine/needs/guest.ts';
 
-const unexpected = (): Promise<never> => Promise.reject(new Error('this test has no timers'));
+const unexpected = (): Promise<never> =>
+  Promise.reject(new Error('this test has no timers and no other services'));
 
-export const WITHOUT_TIMERS: Pick<HostCalls, 'setTimer' | 'cancelTimer'> &
+export const WITHOUT_TIMERS: Pick<HostCalls, 'setTimer' | 'cancelTimer' | 'request'> &
   Pick<EntityEngine, 'changeTimers'> = {
   setTimer: unexpected,
   cancelTimer: unexpected,
   changeTimers: unexpected,
+  request: unexpected,
 };

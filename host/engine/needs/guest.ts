@@ -14,6 +14,7 @@ import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts'
 import type { Verdict } from '../../model/consumer.ts';
 import type { EntityEvent, EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { GuestFault } from '../../model/guest-fault.ts';
+import type { ServiceRequest, ServiceResponse } from '../../model/service-call.ts';
 import type { Timer } from '../../model/timer.ts';
 import type { KeyedEvent, RowPage, RowState } from '../../model/view.ts';
 
@@ -131,7 +132,7 @@ export interface GuestConsumers {
 
 /**
  * HostCalls are everything that a handler or a consumer can reach while it runs: calls of entities, their events and
- * timers, rows of views, and the clock.
+ * timers, rows of views, other services, and the clock.
  *
  * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`, and `findAtOnce` in place
  * of `find`. When either returns undefined, the hosting aborts the handler. If `remoteAnswer` then returns a promise, the hosting waits for
@@ -198,6 +199,12 @@ export interface HostCalls {
   setTimer(timer: Timer): Awaitable<void>;
   /** Cancels the timer of an entity; there need not be one. Throws, or rejects, as `setTimer` does. */
   cancelTimer(owner: EntityRef, name: string): Awaitable<void>;
+  /**
+   * Sends a request to another service and waits for its response, whatever its status. A handler that cannot wait is run
+   * again where it can before it sends one, so the request is made once. Throws, or rejects with, the SvcErrors of
+   * `CalledServices.request`; then nothing was sent.
+   */
+  request(request: ServiceRequest): Awaitable<ServiceResponse>;
   /**
    * Finds rows of a view by one of its queries, at most `limit` (1 to 1,000). `input`: the query's parameters, JSON text.
    * `cursor`: from the page before; undefined: the first page. Returns a refusal for an unknown view or query, and for

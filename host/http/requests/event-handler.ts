@@ -17,11 +17,13 @@ import type { EntityEvent } from '../../model/entity.ts';
 import { eventKey, roundSuffix } from '../../model/event-key.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { KeptBytes } from '../../model/kept-bytes.ts';
+import type { CalledServices } from '../../model/service-call.ts';
 import type { RequestBudgets } from '../../model/request-budgets.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import { type EventRecorder, EventSpan, NO_EVENT_RECORDER } from './event-span.ts';
 import { checkWanted, replayed, settled } from './handler-run.ts';
-import { type CallableEngine, RequestCalls } from './request-calls.ts';
+import type { CallableEngine } from './callable-engine.ts';
+import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
 
@@ -30,6 +32,8 @@ export interface EventHandlerParts {
   readonly engine: CallableEngine;
   /** Absent if the service has no views. */
   readonly views?: QueriedViews | undefined;
+  /** Absent if the service cannot call others. */
+  readonly services?: CalledServices | undefined;
   /** The budget of the thread that all requests and events run in. */
   readonly eventLoop?: EventLoopBudget;
   /** Time in which a consumer has to answer, in milliseconds. */
@@ -68,6 +72,7 @@ export function eventHandler({
   guest: { consumers },
   engine,
   views,
+  services,
   eventLoop = new EventLoopBudget(),
   answerTimeoutMs,
   budgets,
@@ -84,6 +89,7 @@ export function eventHandler({
     const kept = budgets === undefined ? undefined : new KeptBytes(budgets.unsent);
     const calls = new EventCalls(span.traced(engine), clock, eventLoop, keys, kept);
     calls.metadata = context.metadata;
+    calls.services = services && span.tracedServices(services);
     if (views !== undefined) calls.allowFinds(new RequestFinds(views, undefined));
     try {
       const answer = await inTime(answerTimeoutMs, calls, async () => {

@@ -16,8 +16,9 @@ import type { Metadata, Refusal } from '../../model/call.ts';
 import type { Verdict } from '../../model/consumer.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { HandlerTable } from '../../model/handler-table.ts';
+import type { CalledServices } from '../../model/service-call.ts';
 import { outcomeOfFailure, SPAN_OK, SPAN_REFUSED } from '../../model/span-outcome.ts';
-import type { CallableEngine } from './request-calls.ts';
+import type { CallableEngine } from './callable-engine.ts';
 
 /** Records the spans of consumers. */
 export interface EventRecorder {
@@ -78,6 +79,15 @@ export class EventSpan implements EndedCall {
         speculate: (target, name, input, metadata, key) =>
           engine.speculate!(target, name, input, own(metadata), key),
       }),
+    };
+  }
+
+  /** Returns services whose requests are children of this span. */
+  tracedServices(services: CalledServices): CalledServices {
+    return {
+      perHandlerMax: services.perHandlerMax,
+      request: (request, metadata, signal) =>
+        services.request(request, this.ofCall(metadata), signal),
     };
   }
 

@@ -19,8 +19,6 @@
 //     the handler does not: the budget was checked just before the handler began.
 // R5  After the request was cancelled, the call that waits fails, and so does every later call.
 import assert from 'node:assert';
-import type { EntityEngine } from '../../engine/entity-engine.ts';
-import type { PendingCall } from '../../engine/entity/entity-call.ts';
 import type { Clock } from '../../engine/needs/clock.ts';
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
@@ -30,8 +28,10 @@ import { callFailure, readFailure } from '../../model/call-failure.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { KeptBytes } from '../../model/kept-bytes.ts';
 import type { Timer, TimerChange } from '../../model/timer.ts';
+import type { CalledServices, ServiceRequest, ServiceResponse } from '../../model/service-call.ts';
 import type { RowPage, RowQuery } from '../../model/view.ts';
 import { CallFailures } from './call-failures.ts';
+import type { CallableEngine } from './callable-engine.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';
 import {
   BYTES_PER_UNIT,
@@ -43,18 +43,9 @@ import {
   type RecordedCall,
   RecordedCalls,
 } from './recorded-calls.ts';
-import type { RequestFinds } from './request-finds.ts';
+import { type RequestFinds, rowQuery } from './request-finds.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
-
-/** A call that has no answer yet. */
-export interface RoutedCall extends PendingCall {
-  /** Whether the call was sent to another shard. */
-  readonly isRemote?: boolean;
-}
-
-export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents' | 'changeTimers'> {
-  readonly speculate?: (...call: Parameters<EntityEngine['speculate']>) => Outcome | RoutedCall;
-}
+import { RequestServices } from './request-services.ts';
 
 /**
  * UTF-16 units of calls and results that are recorded for a replay. A handler that exceeds them is replayed where it can
@@ -68,11 +59,15 @@ export class RequestCalls implements HostCalls {
   readonly requestMs: number;
   /** Metadata of the request. Its trace is that of the timers that the handler sets. */
   metadata: Metadata = [];
+  /** Other services; undefined if the service cannot call them. */
+  services: CalledServices | undefined;
   /** Queries of views; absent if the service has none. */
   find: HostCalls['find'];
   /** Absent where `find` is, and where `speculate` is. */
   findAtOnce: HostCalls['findAtOnce'];
   #finds: RequestFinds | undefined;
+  /** Undefined until the handler makes a request to another service. */
+  #requests: RequestServices | undefined;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #eventLoop: EventLoopBudget;
@@ -159,14 +154,13 @@ export class RequestCalls implements HostCalls {
         checkOwnKey(call[4], target, name);
         return this.#engine.call(target, name, input, metadata, key);
       };
-      // The input is in memory while the call yields as well, so it is counted from here on.
-      return this.#attempt(() =>
-        countInput(this.#kept, callBytes(call), () => this.#withinBudget(make)),
-      );
+      return this.#counted(callBytes(call), make);
     }
-    return this.#attempt(() =>
-      this.#withinBudget(() => recorded.answer ?? thrown(recorded.failure)),
-    );
+    const replay = (): Awaitable<Outcome> => {
+      if (recorded.answer === undefined) throw recorded.failure;
+      return recorded.answer;
+    };
+    return this.#attempt(() => this.#withinBudget(replay));
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
@@ -192,10 +186,15 @@ export class RequestCalls implements HostCalls {
    * not recorded. It counts from the handler's time: a consumer that handles its event again sets the same timer.
    */
   #changeTimer(owner: EntityRef, change: TimerChange, units: number): Awaitable<void> {
-    const changed = () => this.#engine.changeTimers(owner, [change], this.metadata, this.nowMs());
-    return this.#attempt(() =>
-      countInput(this.#kept, units * BYTES_PER_UNIT, () => this.#withinBudget(changed)),
+    return this.#counted(units * BYTES_PER_UNIT, () =>
+      this.#engine.changeTimers(owner, [change], this.metadata, this.nowMs()),
     );
+  }
+
+  /** Makes a request, which is made once and not recorded for the reason that applies to a change of a timer. */
+  request(request: ServiceRequest): Awaitable<ServiceResponse> {
+    const requests = (this.#requests ??= new RequestServices(this.services));
+    return this.#counted(request.body.length, () => requests.send(request, this.metadata));
   }
 
   /** Returns the failure of a call that the handler passes on as its answer; undefined if the refusal is the handler's own. */
@@ -238,6 +237,7 @@ export class RequestCalls implements HostCalls {
     const { last } = this.#recorded;
     if (last?.answer instanceof Promise && this.#kept !== undefined)
       countUnfinished(this.#kept, callBytes(last.call), last.answer);
+    this.#requests?.cancel(reason);
     this.#failWait?.(reason);
   }
 
@@ -358,6 +358,11 @@ export class RequestCalls implements HostCalls {
     }
   }
 
+  /** Makes a call whose input has this many bytes. The input is in memory while the call yields as well, so it is counted before. */
+  #counted<T>(bytes: number, call: () => Awaitable<T>): Awaitable<T> {
+    return this.#attempt(() => countInput(this.#kept, bytes, () => this.#withinBudget(call)));
+  }
+
   /** Calls at once, or yields first when the event-loop budget is used up (R4). */
   #withinBudget<T>(call: () => Awaitable<T>): Awaitable<T> {
     if (!this.#mustYield()) return call();
@@ -387,14 +392,4 @@ export class RequestCalls implements HostCalls {
     this.#failures ??= new CallFailures();
     this.#failures.add(error, describe(error));
   }
-}
-
-function rowQuery([view, query, input, limit, cursor]: Parameters<
-  NonNullable<HostCalls['find']>
->): RowQuery {
-  return { view, query, input, limit, cursor };
-}
-
-function thrown(error: unknown): never {
-  throw error;
 }

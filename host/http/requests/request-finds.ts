@@ -1,6 +1,7 @@
 // RequestFinds serves the queries of views that the handler of one request makes. A query finds what the handler's own commands
 // have stored, and what the header Svc-After of the request names.
 import type { Position, Positions } from '../../engine/needs/feed.ts';
+import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { Awaitable, Refusal } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { RowPage, RowQuery } from '../../model/view.ts';
@@ -83,4 +84,11 @@ export class RequestFinds {
     // What the commands have stored is on disk, so it is before the end. The request's own position is, too.
     return this.#hasCommanded ? this.#views.positions.end() : this.#after;
   }
+}
+
+/** Returns the arguments of `HostCalls.find` as a query. */
+export function rowQuery([view, query, input, limit, cursor]: Parameters<
+  NonNullable<HostCalls['find']>
+>): RowQuery {
+  return { view, query, input, limit, cursor };
 }

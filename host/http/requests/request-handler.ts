@@ -22,8 +22,10 @@ import {
 } from '../../model/endpoint.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
+import type { CalledServices } from '../../model/service-call.ts';
 import { checkWanted, notPassedOn, replayed, settled } from './handler-run.ts';
-import { type CallableEngine, RequestCalls } from './request-calls.ts';
+import type { CallableEngine } from './callable-engine.ts';
+import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
 import { positionAfter } from '../position-token.ts';
@@ -35,6 +37,8 @@ interface Parts {
   readonly random: RandomSource;
   /** Absent if the service has no views. */
   readonly views?: QueriedViews | undefined;
+  /** Absent if the service cannot call others. */
+  readonly services?: CalledServices | undefined;
   /** The budget of the thread that all requests run in. */
   readonly eventLoop?: EventLoopBudget;
   /** Called when the first entity that a handler calls is owned by another shard. */
@@ -53,6 +57,7 @@ export function requestHandler({
   clock,
   random,
   views,
+  services,
   eventLoop = new EventLoopBudget(),
   firstCallIsRemote,
 }: Parts) {
@@ -103,6 +108,7 @@ export function requestHandler({
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
     const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
     calls.metadata = metadata;
+    calls.services = services;
     if (views !== undefined) {
       const after = positionAfter(request.headers, views.positions);
       if (after === false) return FOREIGN_TOKEN;

@@ -75,7 +75,10 @@ export interface CoreInterface {
   /** Module name of the imports that are the intrinsics of the exported resource `instance`. */
   readonly entityResource: string;
   readonly names: ExportNames;
-  /** Whether clock and journal have timers and views, and effects have changes of timers. */
+  /**
+   * Whether clock and journal have timers and views, effects have changes of timers, and `routing` has requests to other
+   * services.
+   */
   readonly hasTimersAndViews: boolean;
   /** The only imports a component may have. */
   readonly componentImports: ReadonlySet<string>;
@@ -144,9 +147,11 @@ function interfaceOf(version: ProtocolVersion): CoreInterface {
   ];
   const clock: [string, string][] = [['now-ms', signature([], 'i64')]];
   const journal: [string, string][] = [['read', signature([...i32(4), 'i64', ...i32(2)])]];
+  const routing: [string, string][] = [['call', signature(i32(14))]];
   if (hasTimersAndViews) {
     clock.push(['set-timer', signature(i32(2))], ['cancel-timer', signature(i32(7))]);
     journal.push(['find', signature(i32(11))]);
+    routing.push(['request', signature(i32(11))]);
   }
   return {
     version,
@@ -164,7 +169,7 @@ function interfaceOf(version: ProtocolVersion): CoreInterface {
     coreImports: new Map([
       [named('clock'), new Map(clock)],
       [named('journal'), new Map(journal)],
-      [named('routing'), new Map([['call', signature(i32(14))]])],
+      [named('routing'), new Map(routing)],
       [
         `[export]${named('entity')}`,
         new Map([

@@ -88,6 +88,14 @@ export class CallState {
     this.#countComponentCall();
   }
 
+  /** Counts a request to another service, which only a handler may make. */
+  enterServiceCall(): void {
+    this.enterHandlerCall(
+      'routing.request',
+      ' Endpoints and consumers call other services, and give an entity what it needs of the response as its input.',
+    );
+  }
+
   /** Counts a call that only a handler of a request or an event may make. `help`: as for `enter`. */
   enterHandlerCall(name: string, help = ''): void {
     this.enter(name, this.phase === PHASE.handler, help);

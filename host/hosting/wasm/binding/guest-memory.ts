@@ -239,6 +239,10 @@ export class GuestMemory {
     this.#view.setUint8(address, value);
   }
 
+  storeU16(address: number, value: number): void {
+    this.#view.setUint16(address, value, true);
+  }
+
   storeU32(address: number, value: number): void {
     this.#view.setUint32(address, value, true);
   }

@@ -7,6 +7,7 @@ import { PHASE } from './call-state.ts';
 import { type ImportTarget, MUST_WAIT } from './host-call.ts';
 import { findAndWait, findAtOnce, findRows, readJournal } from './journal-imports.ts';
 import { callAndWait, callAtOnce, callEntity } from './routing-imports.ts';
+import { requestService } from './service-imports.ts';
 import { cancelTimer, setTimer } from './timer-imports.ts';
 
 const CLOCK_HELP =
@@ -61,6 +62,16 @@ export function createImports(
       call: suspending
         ? new WebAssembly.Suspending(callEntity.bind(undefined, target, callAndWait))
         : callEntity.bind(undefined, target, callAtOnce),
+      ...(world.hasTimersAndViews
+        ? {
+            request: suspending
+              ? new WebAssembly.Suspending(requestService.bind(undefined, target))
+              : () => {
+                  state.enterServiceCall();
+                  throw MUST_WAIT;
+                },
+          }
+        : {}),
     }),
     [world.entityResource]: bare({
       '[resource-new]instance': (rep: number) => {

@@ -10,7 +10,8 @@ import type {
   EndpointResponse,
 } from '../../../../host/model/endpoint.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { type CallableEngine, RequestCalls } from '../../../../host/http/requests/request-calls.ts';
+import type { CallableEngine } from '../../../../host/http/requests/callable-engine.ts';
+import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
 import { amplyKept } from '../../../support/kept-bytes.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';

@@ -285,6 +285,7 @@ describe('a handler', () => {
 const CALLS = {
   'clock.set-timer': '(call $set-timer (i32.const 4096) (i32.const 256))',
   'clock.cancel-timer': `(call $cancel-timer ${'(i32.const 0)'.repeat(6)} (i32.const 256))`,
+  'routing.request': `(call $request ${'(i32.const 0)'.repeat(10)} (i32.const 256))`,
   'journal.find': `(call $find ${'(i32.const 0)'.repeat(10)} (i32.const 256))`,
 } as const;
 

@@ -88,7 +88,8 @@ const IMPORTS = `
 export const NEW_IMPORTS = `
   (import "${RUNTIME}clock@0.2.0" "set-timer" (func $set-timer (param i32 i32)))
   (import "${RUNTIME}clock@0.2.0" "cancel-timer" (func $cancel-timer (param i32 i32 i32 i32 i32 i32 i32)))
-  (import "${RUNTIME}journal@0.2.0" "find" (func $find (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))`;
+  (import "${RUNTIME}journal@0.2.0" "find" (func $find (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))
+  (import "${RUNTIME}routing@0.2.0" "request" (func $request (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))`;
 
 /**
  * Valid bodies that do nothing. Lowered values are placed from page 1 on, by a pointer that only increases; results

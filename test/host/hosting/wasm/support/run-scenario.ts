@@ -110,6 +110,10 @@ function callsOf({ context: { nowMs }, answers, journal }: Handle, routed: unkno
     },
     setTimer: (timer) => void routed.push({ timer }),
     cancelTimer: (owner, name) => void routed.push({ owner, name }),
+    request: (request) => {
+      routed.push({ request });
+      return { status: 200, headers: [], body: new Uint8Array() };
+    },
     readEvents: async (entity, afterSeq, limit) => {
       routed.push({ entity, afterSeq, limit });
       return (journal ?? []).map((event) => ({ kind: 'event', ...event }));

@@ -1,0 +1,150 @@
+// ServiceExchange: one request to a service that was found, and its response, which is kept in memory until it is complete.
+//
+// Invariants:
+// - A response is complete, or it is one of the runtime's own (@svc/forward/answers). Nothing of a response that broke off or is
+//   too large reaches the module.
+// - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
+//   response.
+import { answer, answerMessage, type NamedService, type ProxyAnswer } from '@svc/forward/answers';
+import type { ForwardedHead } from '@svc/forward/forwarded-head';
+import { passedResponseFields } from '@svc/forward/response-fields';
+import type { ServiceTarget } from '@svc/forward/service-targets';
+import type { TargetOutcome } from '@svc/forward/target';
+import type {
+  ClientExchange,
+  ClientFailure,
+  Framing,
+  ResponseHead,
+  ResponseReceiver,
+} from '@svc/http1';
+import type { HeaderList } from '../model/endpoint.ts';
+import type { ServiceResponse } from '../model/service-call.ts';
+
+/** Methods whose request has a length even if its body is empty (RFC 9110, section 8.6). */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+export interface ServiceExchangeOptions {
+  readonly target: ServiceTarget;
+  readonly head: ForwardedHead;
+  readonly body: Uint8Array;
+  /** The service, for messages. */
+  readonly called: NamedService;
+  readonly responseBytesMax: number;
+  /** Receives the response, once. */
+  readonly done: (response: ServiceResponse) => void;
+}
+
+export class ServiceExchange implements ResponseReceiver {
+  readonly #options: ServiceExchangeOptions;
+  #cancelTaking: (() => void) | undefined;
+  #client: ClientExchange | undefined;
+  #response: ResponseHead | undefined;
+  /** Whether the request may be sent once more. */
+  #mayRepeat: boolean;
+  #isOver = false;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(options: ServiceExchangeOptions) {
+    this.#options = options;
+    this.#mayRepeat = REPEATABLE.has(options.head.method);
+  }
+
+  start(): void {
+    this.#take(false);
+  }
+
+  /** Breaks the exchange off; `done` is not called any more. */
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelTaking?.();
+    this.#client?.cancel();
+    this.#client = undefined;
+  }
+
+  #take(fresh: boolean): void {
+    const taking = { fresh, canRepeat: this.#mayRepeat };
+    this.#cancelTaking = this.#options.target.take(taking, (outcome) => {
+      if (!this.#isOver) this.#send(outcome);
+    });
+  }
+
+  #send(outcome: TargetOutcome): void {
+    if (outcome.connection === undefined) return this.#settle(responseOf(outcome.answer));
+    const { head, body } = this.#options;
+    const { method, path, fields } = head;
+    const framing: Framing =
+      body.length > 0 || WITH_BODY.has(method)
+        ? { kind: 'length', bytes: body.length }
+        : { kind: 'none' };
+    this.#client = outcome.connection.send(
+      { method, target: path, version: '1.1', fields, framing },
+      this,
+    );
+    if (body.length > 0)
+      this.#client.body.write(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+    this.#client.body.end();
+  }
+
+  // The response.
+
+  informational(): void {
+    this.#mayRepeat = false;
+  }
+
+  head(head: ResponseHead): void {
+    this.#response = head;
+    if (head.framing.kind === 'length' && head.framing.bytes > this.#options.responseBytesMax)
+      this.#tooLarge();
+  }
+
+  data(bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#options.responseBytesMax) this.#tooLarge();
+    else this.#pieces.push(bytes);
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    const { status, fields } = this.#response!;
+    const passed = passedResponseFields(fields, this.#options.target.responder);
+    this.#settle({ status, headers: pairs(passed), body: Buffer.concat(this.#pieces) });
+  }
+
+  failed(failure: ClientFailure): void {
+    this.#client = undefined;
+    if (this.#isOver) return;
+    if (failure.kind === 'closed-before-response' && this.#mayRepeat) {
+      this.#mayRepeat = false;
+      this.#take(true);
+    } else this.#settle(responseOf(this.#options.target.answerTo(failure)));
+  }
+
+  #tooLarge(): void {
+    const { called, responseBytesMax: bytesMax } = this.#options;
+    this.#client?.cancel();
+    this.#settle(responseOf(answer('response-too-large', { called, bytesMax })));
+  }
+
+  #settle(response: ServiceResponse): void {
+    this.#isOver = true;
+    this.#client = undefined;
+    this.#pieces = [];
+    this.#options.done(response);
+  }
+}
+
+/** Returns an answer of the runtime as a process behind the proxy would receive it. */
+export function responseOf(own: ProxyAnswer): ServiceResponse {
+  const { status, fields, body } = answerMessage(own);
+  return { status, headers: pairs(fields), body };
+}
+
+function pairs(flat: readonly string[]): HeaderList {
+  const list: [string, string][] = [];
+  for (let at = 0; at < flat.length; at += 2) list.push([flat[at]!.toLowerCase(), flat[at + 1]!]);
+  return list;
+}
