@@ -30,6 +30,11 @@ export type {
 } from './hosting/embedded/consumer-definition.ts';
 export type { EventContext } from './hosting/embedded/event-source.ts';
 export type { Timers } from './hosting/embedded/calling-context.ts';
+export type {
+  ServiceClient,
+  ServiceRequestOptions,
+  ServiceResponse,
+} from './hosting/embedded/service-client.ts';
 export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
 export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
 export { before, del, get, patch, post, put } from './hosting/embedded/route-definition.ts';

@@ -73,7 +73,8 @@ function nameProblems({ args }: NewExpression): Problem[] {
 
 /** Reports the path of a request that is made with the client at once: `new ServiceClient("billing").get<T>("invoices")`. */
 function pathProblems({ expression: called, args }: CallExpression, names: SdkNames): Problem[] {
-  if (!(called instanceof PropertyAccessExpression) || !isClient(called.expression, names)) return [];
+  if (!(called instanceof PropertyAccessExpression) || !isClient(called.expression, names))
+    return [];
   const method = called.property.text;
   const path: Expression | undefined = WITH_PATH.has(method)
     ? args[0]

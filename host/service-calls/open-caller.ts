@@ -39,8 +39,9 @@ const NO_REGISTRATIONS: ServiceFinder = {
   close() {},
 };
 
+const now = (): number => performance.now();
+
 export function openCaller({ network, settings, warn }: OpenCallerOptions): ServiceCaller {
-  const now = () => performance.now();
   const onFailure = (service: string, reason: string): void =>
     warn('A service was not found or not reached', { service, reason });
   if (network.kind === 'local') {

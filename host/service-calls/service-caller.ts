@@ -5,10 +5,11 @@
 // - Each request settles within its time, by a response or because it was cancelled; then nothing of it is left.
 import { answer, type NamedService } from '@svc/forward/answers';
 import { FORWARD_LIMITS } from '@svc/forward/forward-limits';
+import type { ForwardedHead } from '@svc/forward/forwarded-head';
 import { passedRequestFields } from '@svc/forward/request-fields';
 import type { ServiceConnector } from '@svc/forward/service-connector';
 import type { ServiceFinder } from '@svc/forward/service-finder';
-import { ServiceTargets } from '@svc/forward/service-targets';
+import { type ServiceTarget, ServiceTargets } from '@svc/forward/service-targets';
 import { Sweep } from '@svc/http1';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Metadata } from '../model/call.ts';
@@ -89,52 +90,45 @@ export class ServiceCaller implements CalledServices {
     this.#services.close();
   }
 
-  #send(request: OutgoingRequest, signal: AbortSignal): Promise<ServiceResponse> {
+  async #send(request: OutgoingRequest, signal: AbortSignal): Promise<ServiceResponse> {
     const { project, settings } = this.#options;
-    const { called, method, path, fields, body } = request;
+    const { called } = request;
     const { timeoutMs, responseBytesMax } = settings;
     const named: NamedService = { service: called.service, project: called.project ?? project };
-    const { promise, resolve, reject } = Promise.withResolvers<ServiceResponse>();
-    let exchange: ServiceExchange | undefined;
-    let isSettled = false;
-    const settle = (end: () => void): void => {
-      if (isSettled) return;
-      isSettled = true;
-      clearTimeout(timer);
-      signal.removeEventListener('abort', cancel);
-      exchange?.cancel();
-      end();
-    };
-    const done = (response: ServiceResponse): void => settle(() => resolve(response));
-    const cancel = (): void => settle(() => reject(signal.reason as Error));
+    const { promise: ended, resolve: done, reject } = Promise.withResolvers<ServiceResponse>();
     const timer = setTimeout(
       () => done(responseOf(answer('answer-timed-out', { answerer: named, timeoutMs }))),
       timeoutMs,
     );
+    const cancel = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', cancel);
-    this.#services.find(called, 'call').then(
-      (target) => {
-        if (isSettled) return;
-        if ('kind' in target) return done(responseOf(target));
-        const passed = passedRequestFields(fields, {
-          destination: 'call',
-          host: target.authority,
-          arrival: undefined,
-          addressedTo: undefined,
-        });
-        const head = { method, path, fields: passed };
-        exchange = new ServiceExchange({
-          target,
-          head,
-          body,
-          called: named,
-          responseBytesMax,
-          done,
-        });
-        exchange.start();
-      },
-      (error: unknown) => settle(() => reject(error as Error)),
-    );
-    return promise;
+    let exchange: ServiceExchange | undefined;
+    try {
+      const target = await Promise.race([this.#services.find(called, 'call'), ended]);
+      if ('headers' in target) return target;
+      if ('kind' in target) return responseOf(target);
+      const head = headOf(request, target);
+      const { body } = request;
+      exchange = new ServiceExchange({ target, head, body, called: named, responseBytesMax, done });
+      exchange.start();
+      return await ended;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      exchange?.cancel();
+    }
   }
+}
+
+function headOf(
+  { method, path, fields }: OutgoingRequest,
+  { authority }: ServiceTarget,
+): ForwardedHead {
+  const passed = passedRequestFields(fields, {
+    destination: 'call',
+    host: authority,
+    arrival: undefined,
+    addressedTo: undefined,
+  });
+  return { method, path, fields: passed };
 }

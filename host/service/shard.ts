@@ -170,11 +170,9 @@ async function servedOptions({
   const numbers = new ShardNumbers(guest.descriptor, sections.observability.ringCapacity, shared);
   const budgets = requestBudgets(sections.http, settings.budgets, index);
   const identity = await servedIdentity(certificates);
-  const options = {
-    ...{ guest, journal, deployed, sections, log, numbers, budgets, index, views },
-    tls: identity?.tls,
-    services: calledServices(identity),
-  };
+  const services = calledServices(identity);
+  const own = { log, numbers, budgets, index, services, tls: identity?.tls };
+  const options = { guest, journal, deployed, sections, views, ...own };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
@@ -197,24 +195,24 @@ async function servedIdentity(
   if (identity === undefined || texts === undefined) return undefined;
   // A service without TLS does not wait for this code.
   const { shardIdentity } = await import('./shard-identity.ts');
-  const served = shardIdentity(identity, texts);
-  renewCertificates = served.renew;
-  return served;
+  const own = shardIdentity(identity, texts);
+  renewCertificates = own.renew;
+  return own;
 }
 
 /** Returns the other services, which the handlers call. */
-function calledServices(served: ServedIdentity | undefined): ServicesOnDemand {
+function calledServices(own: ServedIdentity | undefined): ServicesOnDemand {
   const { sections, network, identity } = settings;
   return new ServicesOnDemand({
     settings: sections.calls,
     network:
       network?.kind === 'installation'
-        ? served &&
+        ? own &&
           identity && {
             ...network,
             project: identity.project,
             trustDomain: identity.rules.trustDomain,
-            certificates: served.certificates,
+            certificates: own.certificates,
           }
         : network,
     log,

@@ -131,7 +131,7 @@ test.each<[string, string, CoreServiceAnswer, unknown]>([
     'a raw response that does not decode',
     'raw',
     { status: 200, body: '<p>' },
-    '200 the response of service \'billing\' does not decode: body: must be an object, found "<p>"',
+    "200 the response of service 'billing' does not decode: body: must be an object, found <",
   ],
   [
     'the reason of a raw request that was not sent',

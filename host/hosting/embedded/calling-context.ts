@@ -1,4 +1,4 @@
-// CallingContext: what a handler of a route and a consumer can reach: entities, their timers, views, and the clock.
+// CallingContext: what a handler of a route and a consumer can reach: entities, their timers, views, other services, and the clock.
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext } from '../../model/call.ts';
 import type { DeferredCall } from './deferred-call.ts';
@@ -6,6 +6,7 @@ import type { Due } from './due.ts';
 import { type EntityClient, entityClient } from './entity-client.ts';
 import type { EntityDefinition } from './entity-definition.ts';
 import { SeededRandom } from './seeded-random.ts';
+import { ServiceClient } from './service-client.ts';
 import { nameOf, timerOf, type TimerOptions } from './timer-change.ts';
 import { type ViewClient, viewClient } from './view-client.ts';
 import type { ViewDefinition } from './view-definition.ts';
@@ -36,6 +37,8 @@ export interface CallingContext {
   readonly timers: Timers;
   /** Returns a client of a view of this service. */
   readonly view: <Definition extends ViewDefinition>(view: Definition) => ViewClient<Definition>;
+  /** Returns a client of another service: `billing` in the same project, or `ledger.finance` in another one. */
+  readonly service: (name: string) => ServiceClient;
   /**
    * Milliseconds since 1970-01-01T00:00:00Z: the time of the request, or of the last call's result. In a consumer: the
    * time of the event. Read it when you need it.
@@ -74,6 +77,7 @@ export function callingContext(
       if (!views.has(view)) throw new Error(`view '${view.id}' is none of this service's views`);
       return viewClient(view, calls);
     },
+    service: (name: string) => new ServiceClient(name, calls),
     get nowMs() {
       return calls.nowMs();
     },

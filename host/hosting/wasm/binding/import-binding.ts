@@ -30,26 +30,17 @@ export function createImports(
         ? {
             'set-timer': suspending
               ? new WebAssembly.Suspending(setTimer.bind(undefined, target))
-              : () => {
-                  state.enterTimerCall('clock.set-timer');
-                  throw MUST_WAIT;
-                },
+              : mustWait(() => state.enterTimerCall('clock.set-timer')),
             'cancel-timer': suspending
               ? new WebAssembly.Suspending(cancelTimer.bind(undefined, target))
-              : () => {
-                  state.enterTimerCall('clock.cancel-timer');
-                  throw MUST_WAIT;
-                },
+              : mustWait(() => state.enterTimerCall('clock.cancel-timer')),
           }
         : {}),
     }),
     [world.journal]: bare({
       read: suspending
         ? new WebAssembly.Suspending(readJournal.bind(undefined, target))
-        : () => {
-            state.enterHandlerCall('journal.read');
-            throw MUST_WAIT;
-          },
+        : mustWait(() => state.enterHandlerCall('journal.read')),
       ...(world.hasTimersAndViews
         ? {
             find: suspending
@@ -66,10 +57,7 @@ export function createImports(
         ? {
             request: suspending
               ? new WebAssembly.Suspending(requestService.bind(undefined, target))
-              : () => {
-                  state.enterServiceCall();
-                  throw MUST_WAIT;
-                },
+              : mustWait(() => state.enterServiceCall()),
           }
         : {}),
     }),
@@ -88,6 +76,14 @@ export function createImports(
       },
     }),
   });
+}
+
+/** Returns an import for an instance that cannot suspend: it counts its call, and aborts the handler. */
+function mustWait(enter: () => void): () => never {
+  return () => {
+    enter();
+    throw MUST_WAIT;
+  };
 }
 
 function bare<T extends object>(properties: T): T {

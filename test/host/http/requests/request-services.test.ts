@@ -123,30 +123,30 @@ test('an overloaded caller is unavailable to the handler, which can pass that on
   expect(calls.failurePassedOnBy(answer)).toBe(overloaded);
 });
 
-describe('a consumer', () => {
-  const attempt = (services: CalledServices, trace = 'c'.repeat(32)) => {
-    const it = new TimersUnderTest();
-    const given: Metadata[] = [];
-    const handle = eventHandler({
-      guest: {
-        consumers: {
-          handle: async (context, _consumer, _event, calls) => {
-            given.push(context.metadata);
-            await calls.request(REQUEST);
-            return { kind: 'done' };
-          },
+const attempt = (services: CalledServices, trace = 'c'.repeat(32)) => {
+  const it = new TimersUnderTest();
+  const given: Metadata[] = [];
+  const handle = eventHandler({
+    guest: {
+      consumers: {
+        handle: async (context, _consumer, _event, calls) => {
+          given.push(context.metadata);
+          await calls.request(REQUEST);
+          return { kind: 'done' };
         },
       },
-      engine: it.engine,
-      services,
-      eventLoop: unlimitedEventLoop(),
-      answerTimeoutMs: 60_000,
-    })!;
-    const event = { manifest: 'order-event', json: '{}' };
-    const about = { entity: ref('o'), seq: 1, timeMs: it.nowMs, event, seed: 1n, trace };
-    return { verdict: handle('ledger', about, 0), given };
-  };
+    },
+    engine: it.engine,
+    services,
+    eventLoop: unlimitedEventLoop(),
+    answerTimeoutMs: 60_000,
+  })!;
+  const event = { manifest: 'order-event', json: '{}' };
+  const about = { entity: ref('o'), seq: 1, timeMs: it.nowMs, event, seed: 1n, trace };
+  return { verdict: handle('ledger', about, 0), given };
+};
 
+describe('a consumer', () => {
   test('sends a request at each attempt, in the trace of the event and as a child of the attempt', async () => {
     const services = new Services();
     const first = attempt(services);

@@ -31,6 +31,8 @@ const RESPONSE: ServiceResponse = {
   body: Buffer.from([0, 255, 7]),
 };
 
+const zeros = (count: number) => '(i32.const 0)'.repeat(count);
+
 const withRequest = () => {
   const memory = new StaticMemory();
   const at = memory.record(40, [
@@ -121,7 +123,6 @@ describe('a handler', () => {
     expect(order).toEqual(['replay', 'sent']);
   });
 
-  const zeros = (count: number) => '(i32.const 0)'.repeat(count);
   test.each([
     ['a service outside the memory', `(i32.const -64) (i32.const 32) ${zeros(8)} (i32.const 256)`],
     ['a name that is no UTF-8', `(i32.const 4096) (i32.const 1) ${zeros(8)} (i32.const 256)`],
