@@ -8,7 +8,7 @@ import { Header } from "./http-answer";
 import { JsonReader } from "./json-reader";
 import { Result } from "./result";
 
-/** What another service has answered, whatever the status. */
+/** A response of another service, whatever its status. */
 export class ServiceResponse {
   constructor(
     /** The service that was called. */

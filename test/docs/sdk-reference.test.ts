@@ -24,6 +24,7 @@ const NEVER_CONSTRUCTED = new Set([
   'Result',
   'RowChange',
   'RowCount',
+  'ServiceResponse',
   'Verdict',
 ]);
 /** The compiler writes these into each client. */

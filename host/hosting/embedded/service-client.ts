@@ -2,7 +2,7 @@
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { HeaderList } from '../../model/endpoint.ts';
 import type { ServiceResponse as Received } from '../../model/service-call.ts';
-import { type Codec, codecOf, type Schema, type ValueOf } from './codec.ts';
+import { type Codec, CodecProblem, codecOf, type Schema, type ValueOf } from './codec.ts';
 import { Ok, Refused, type Result } from './result.ts';
 
 export interface ServiceRequestOptions {
@@ -12,8 +12,10 @@ export interface ServiceRequestOptions {
   readonly body?: string | Uint8Array;
 }
 
-/** What another service has answered, whatever the status. Where no service answers, the runtime has (`x-svc-answered-by`). */
+/** A response of another service, whatever its status. Where no service answers, the runtime does (`x-svc-answered-by`). */
 export class ServiceResponse {
+  /** The service that was called. */
+  readonly service: string;
   /** 200 to 599. */
   readonly status: number;
   /** Names are in lower case. */
@@ -21,7 +23,8 @@ export class ServiceResponse {
   /** The body; empty if there is none. */
   readonly bytes: Uint8Array;
 
-  constructor({ status, headers, body }: Received) {
+  constructor(service: string, { status, headers, body }: Received) {
+    this.service = service;
     this.status = status;
     this.headers = headers;
     this.bytes = body;
@@ -45,7 +48,13 @@ export class ServiceResponse {
 
   /** Decodes the body as JSON. Throws a CodecProblem (a TypeError) if it does not fit the schema. */
   json<Described extends Schema>(schema: Described): ValueOf<Described> {
-    return codecFor(schema).decode(this.text(), 'body') as ValueOf<Described>;
+    try {
+      return codecFor(schema).decode(this.text(), 'body') as ValueOf<Described>;
+    } catch (error) {
+      if (!(error instanceof CodecProblem)) throw error;
+      const message = `the response of service '${this.service}' does not decode: ${error.message}`;
+      throw new CodecProblem(message);
+    }
   }
 }
 
@@ -132,7 +141,7 @@ export class ServiceClient {
       headers: Object.entries({ ...this.#headers, ...headers }),
       body: typeof body === 'string' ? Buffer.from(body) : body,
     });
-    return new ServiceResponse(response);
+    return new ServiceResponse(this.service, response);
   }
 
   async #typed<Described extends Schema | undefined>(
@@ -146,7 +155,7 @@ export class ServiceClient {
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await this.request(method, path, options);
-    if (!response.isOk) return refusedBy(this.service, response);
+    if (!response.isOk) return refusedBy(response);
     const value: unknown = reply === undefined ? undefined : response.json(reply);
     return new Ok(value) as Reply<Described>;
   }
@@ -175,8 +184,8 @@ const CODES: Readonly<Record<number, Refused['code']>> = {
 /** Codes of the runtime, with `OTHER`, as the SDK of modules has them. */
 const OTHER_CODES: Readonly<Record<number, string>> = { 503: 'UNAVAILABLE', 504: 'TIMED_OUT' };
 
-function refusedBy(service: string, response: ServiceResponse): Refused {
-  const { status } = response;
+function refusedBy(response: ServiceResponse): Refused {
+  const { service, status } = response;
   const error = errorOf(response);
   const answered = `service '${service}' answered ${status}`;
   const message = error === undefined ? answered : `${answered}: ${error}`;

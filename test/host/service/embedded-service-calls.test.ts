@@ -172,7 +172,7 @@ describe('a handler', () => {
     );
     expect(await ask()).toEqual([200, null]);
     expect(problems).toMatchObject([
-      { name: 'CodecProblem', message: expect.stringMatching(/^body.*id/) as string },
+      { name: 'CodecProblem' },
       { code: 'SVC_SERVICE_CALL_DENIED' },
       {
         code: 'SVC_SERVICE_CALL_DENIED',

@@ -8,9 +8,10 @@ test('one shard has all that the service has', () => {
 
 test('of what the service may have each shard has a share, rounded up, and every other limit as it is', () => {
   const shares = shardLimits(SECTION_DEFAULTS, 3);
-  const { http, engine, wasm, log } = SECTION_DEFAULTS;
+  const { http, engine, wasm, calls, log } = SECTION_DEFAULTS;
   expect(shares).toEqual({
     ...SECTION_DEFAULTS,
+    calls: { ...calls, inFlightMax: 86 },
     http: { ...http, requestsInFlightMax: 334, connectionsMax: 3_334 },
     engine: { ...engine, liveEntitiesMax: 33_334, unsettledBytesMax: 22_369_622 },
     wasm: {
