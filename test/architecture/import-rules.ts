@@ -6,6 +6,7 @@ import type { Workspace } from './workspaces.ts';
 
 /** Descriptions of guest sources and the locations of faults in them, for every hosting. */
 const SOURCES = ['host/hosting/guest-source.ts', 'host/hosting/source-locations.ts'];
+const WASM = 'host/hosting/wasm';
 /** A folder and the folders that it may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
@@ -20,11 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/engine': ['host/model'],
   // The layers of the wasm hosting, from reading bytes to running a module.
   'host/hosting/wasm/binary': ['host/hosting/wasm/wasm-limits.ts', 'host/model'],
-  'host/hosting/wasm/metering': [
-    'host/hosting/wasm/binary',
-    'host/hosting/wasm/wasm-limits.ts',
-    'host/model',
-  ],
+  'host/hosting/wasm/metering': [`${WASM}/binary`, `${WASM}/wasm-limits.ts`, 'host/model'],
   'host/hosting/wasm/locations': [
     'host/hosting/wasm/admission',
     'host/hosting/wasm/binary',
@@ -159,7 +156,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/control': ['host/model'],
   // It folds the events of a feed into the rows of views.
   'host/views': ['host/engine', 'host/model'],
-  // It sends requests to other services, and knows nothing of what makes them.
   'host/service-calls': ['host/model'],
   'host/http/requests': ['host/engine', 'host/http', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
