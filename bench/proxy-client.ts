@@ -1,6 +1,5 @@
 // ProxyClient: the client of the measurements of proxies. It holds its connections open, has one request under way on
 // each, and only looks for the end of a response, so that it costs little, with and without TLS.
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { monotonicMs } from './monotonic-clock.ts';
@@ -120,20 +119,26 @@ export class ProxyClient {
   }
 }
 
-/** Receives events for a time. Resolves with the delay of each in milliseconds. */
+/**
+ * Receives events for a time, from the first of them on. Resolves with the delay of each in milliseconds. Rejects if the
+ * connection ends before.
+ */
 export async function eventDelaysMs(dial: () => Socket, ms: number): Promise<number[]> {
   const socket = dial().setEncoding('latin1');
   const delays: number[] = [];
+  const begun = Promise.withResolvers<void>();
   let rest = '';
   socket.on('data', (piece: string) => {
     const nowMs = monotonicMs();
     rest += piece;
     for (const [, sent] of rest.matchAll(/data: ([0-9.]+)~/g)) delays.push(nowMs - Number(sent));
     rest = rest.slice(rest.lastIndexOf('~') + 1);
+    if (delays.length > 0) begun.resolve();
   });
+  socket.once('close', () => begun.reject(new Error('no event arrived')));
   socket.write(EVENTS_REQUEST);
-  await Promise.race([pause(ms), once(socket, 'close')]);
+  await begun.promise;
+  await pause(ms);
   socket.destroy();
-  if (delays.length === 0) throw new Error('no event arrived');
   return delays;
 }

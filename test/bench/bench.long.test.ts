@@ -29,7 +29,7 @@ describe('npm run bench', () => {
     );
     expect(report.machine).toMatch(/^\d+ cores \(.+\), \d+ GiB of memory/);
     expect(stdout).toBe(reportText(report));
-  }, 120_000);
+  }, 240_000);
 
   test.each([
     ['--rounds', '0'],
