@@ -5,7 +5,7 @@
 FROM node:26-slim AS packages
 WORKDIR /svc
 COPY . .
-RUN node scripts/pack.ts --folders --out /packages client contract kit identity host cli
+RUN node scripts/pack.ts --folders --out /packages client contract http1 kit identity forward host cli
 
 # Of the lock file, what the runtime needs; neither the compiler nor the command line's own Node.
 FROM node:26-slim AS dependencies
@@ -13,10 +13,12 @@ WORKDIR /svc
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 COPY contract/package.json contract/
+COPY http1/package.json http1/
 COPY kit/package.json kit/
 COPY identity/package.json identity/
+COPY forward/package.json forward/
 COPY host/package.json host/
-RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/contract --workspace @svc/kit --workspace @svc/identity --workspace @svc/host \
+RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/identity --workspace @svc/forward --workspace @svc/host \
     && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
     && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
     && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete

@@ -9,11 +9,12 @@
 // - An origin is repeated in an answer only after it matched. An answer that depends on the origin says so in
 //   `Vary`, also where the origin did not match or the request has none.
 import type { CorsDescriptor } from '@svc/contract';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { FieldList } from '@svc/http1';
 import type { HeaderList } from '../model/endpoint.ts';
 import type { Answer } from './answers.ts';
 import { ANY_ORIGIN, type CorsSettings } from './cors-settings.ts';
 import type { RouteTable } from './route-table.ts';
+import { headerValue } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
 
 type Header = HeaderList[number];
@@ -59,8 +60,9 @@ export class Cors {
    * The browser compares the method and the headers that it asks for with those of the answer, so this function ignores
    * them.
    */
-  preflightHeaders(headers: IncomingHttpHeaders, segments: readonly string[]): HeaderList {
-    const { origin, 'access-control-request-method': method } = headers;
+  preflightHeaders(fields: FieldList, segments: readonly string[]): HeaderList {
+    const origin = headerValue(fields, 'origin');
+    const method = headerValue(fields, 'access-control-request-method');
     if (origin === undefined || method === undefined) return [];
     const found = this.#routes.find(method, segments);
     const policy = found.kind === 'found' ? this.#policies[found.route.index] : undefined;
@@ -71,10 +73,10 @@ export class Cors {
   }
 
   /** Adds the headers of the route's policy to its answer, or to one that the server gives in its place. */
-  answerOf(answer: Answer, headers: IncomingHttpHeaders, routeIndex: number): Answer {
+  answerOf(answer: Answer, fields: FieldList, routeIndex: number): Answer {
     const policy = this.#policies[routeIndex];
     if (policy === undefined) return answer;
-    const allowed = allowedOrigin(policy, headers.origin);
+    const allowed = allowedOrigin(policy, headerValue(fields, 'origin'));
     const added = allowed === undefined ? [] : [allowed, ...policy.answerHeaders];
     const vary = policy.isOpen ? [] : [VARY_ORIGIN];
     return { ...answer, headers: [...answer.headers, ...added, ...vary] };

@@ -1,6 +1,5 @@
-// ExchangeParts: the state that all exchanges of a server share, and the parts of each exchange.
+// ExchangeParts: the state that all exchanges of a server share.
 import type { HttpCounts } from './http-observer.ts';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Positions } from '../engine/needs/feed.ts';
@@ -9,11 +8,9 @@ import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { Caller, RefusedPeer } from './access.ts';
-import type { Connections } from './connections.ts';
 import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
-import type { ResponseBatch } from './response-batch.ts';
 import type { Route, RouteTable } from './route-table.ts';
 
 /** Runs the handler of a route. Throws, or rejects with, GuestFault or SvcError. */
@@ -34,10 +31,10 @@ export interface ExchangeParts {
   readonly callerOf: (socket: Socket) => Caller | RefusedPeer;
   /** Returns whether a connection is too old to be used after its current answer; undefined: none is. */
   readonly isTooOld?: ((socket: Socket) => boolean) | undefined;
+  /** Returns the value of the header `date` of an answer; undefined: answers have none. */
+  readonly date?: (() => string) | undefined;
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
-  readonly connections: Connections;
-  readonly batch: ResponseBatch;
   readonly budgets: RequestBudgets;
   /** Undefined: no page of another origin may read an answer. */
   readonly cors: Cors | undefined;
@@ -51,19 +48,9 @@ export interface ExchangeParts {
 }
 
 export interface Load {
-  /** The number of requests whose answer or handler is not finished, without those that wait on their connection. */
+  /** The number of requests whose answer or handler is not finished. */
   inFlight: number;
   isStopping: boolean;
-}
-
-/** A request as the server received it. */
-export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Request target as the caller sent it. */
-  readonly target: string;
-  /** True: the caller sends the body only after `100 Continue`. */
-  readonly expectsContinue: boolean;
 }
 
 /** Facts about a request that are known before its body is read. */

@@ -1,12 +1,12 @@
-// Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, form, route, load,
+// Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, route, load,
 // access, idempotency key, media type, size; then it reads the body and runs the handler.
 //
 // Invariants:
 // - A request is answered once, or never if its connection is gone. At its deadline its handler is cancelled, even if
 //   the caller has gone before; a later failure of the handler goes to the log, and its last log lines to the span.
 // - The handler runs only for an admitted caller and a body that was read completely.
-import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
+import type { ServerExchange } from '@svc/http1';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
 import type { Refusal } from '../model/call.ts';
 import type { AnswerWaiter, Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
@@ -22,28 +22,19 @@ import { SvcError } from '@svc/kit/svc-error';
 import { newSpanId, spanIdText, type TraceParent } from '@svc/kit/trace-context';
 import { callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
-import type { Connection, OpenRequest } from './connections.ts';
 import type { Cors } from './cors.ts';
-import type { Admitted, Arrival, ExchangeParts } from './exchange-parts.ts';
+import type { Admitted, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
 import { LateHandler } from './late-handler.ts';
-import {
-  type BodyRead,
-  emptyBody,
-  hasBody,
-  isWithin,
-  mediaTypeProblem,
-  readBody,
-} from './request-body.ts';
-import type { BatchedResponse } from './response-batch.ts';
+import { type BodyRead, emptyBody, hasBody, mediaTypeProblem, readBody } from './request-body.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
-import { endpointHeaders, headerProblem } from './request-headers.ts';
+import { endpointHeaders } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
-import { answerBytes, handlerAnswer, writeAnswer } from './response-writer.ts';
+import { answerBytes, handlerAnswer, wholeResponse } from './response-writer.ts';
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
 
-export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, EndedRequest {
+export class Exchange implements AnswerWaiter, EndedRequest {
   cancel: ((reason: GuestFault) => void) | undefined;
   fuel = 0;
   /** Handler index; -1 if the handler has not run. */
@@ -56,99 +47,66 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   errorId: string | undefined;
   readonly kept: KeptBytes;
   readonly #parts: ExchangeParts;
-  readonly #arrival: Arrival;
-  readonly #socket: Socket;
-  readonly #connection: Connection | undefined;
+  readonly #exchange: ServerExchange;
   #body: KeptBytes | undefined;
   #route: Route | undefined;
-  #isBodyUnread: boolean;
   /** True once the request has an answer, or nobody can receive one. */
   #isAnswered = false;
+  /** True once the caller has received the answer, or nobody can. */
+  #isSent = false;
   #arrivedMs = 0;
   /** Outcome of the handler's run, and the failure for its span. */
   #outcome: SpanOutcome | undefined;
   #failure: unknown;
   /** Set if the handler was not done at the deadline. */
   #late: LateHandler | undefined;
-  /** True once the answer is finished, or nobody can receive it. */
-  #isOver = false;
-  /** True once the request no longer waits for those before it on its connection. */
-  #isInFlight = false;
-  /** The answer to be written, and whether the connection closes after it. */
-  #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
   /** Counts what keeps the request in flight: its answer and, while the handler runs, its handler. */
   #pending = 1;
 
-  constructor(parts: ExchangeParts, arrival: Arrival) {
+  constructor(parts: ExchangeParts, exchange: ServerExchange) {
     this.#parts = parts;
-    this.#arrival = arrival;
-    this.#socket = arrival.request.socket;
-    this.#connection = parts.connections.of(this.#socket);
-    this.kept = new KeptBytes(parts.budgets.unsent, this.#connection);
-    this.#isBodyUnread = hasBody(arrival.request.headers);
-  }
-
-  get isReading(): boolean {
-    return !this.#isAnswered && !this.#arrival.request.complete;
+    this.#exchange = exchange;
+    this.kept = new KeptBytes(parts.budgets.unsent);
   }
 
   run(): void {
-    const { connections, load, settings, recorder } = this.#parts;
-    const connection = this.#connection;
-    const isFull = load.inFlight >= settings.requestsInFlightMax;
-    if (connection === undefined || !connections.begin(connection, this, isFull)) return;
-    const nowMs = recorder.nowMs();
-    this.#arrivedMs = nowMs;
-    // The event comes once, and `once` would cost more than `on`.
-    this.#arrival.response.on('close', () => this.abandon());
-    if (!connections.mustWait(connection, this)) this.serve(nowMs);
-  }
-
-  serve(startMs = this.#parts.recorder.nowMs()): void {
-    if (this.#isOver) return;
-    this.#isInFlight = true;
     this.#parts.load.inFlight += 1;
-    this.startMs = startMs;
+    this.startMs = this.#parts.recorder.nowMs();
+    this.#arrivedMs = this.startMs;
+    this.#exchange.onGone = () => this.#abandon();
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
-      else if (this.#isBodyUnread) void this.#readBody(admitted);
+      else if (hasBody(this.#exchange.head.framing)) this.#readBody(admitted);
       else this.#continueWith(admitted, emptyBody(admitted.route));
     } catch (failure) {
       this.#fail(failure);
     }
   }
 
-  /** Called when the answer is finished, or when nobody can receive it. */
-  abandon(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  /** Called if nobody can receive an answer any more. */
+  #abandon(): void {
+    if (this.#isAnswered) return;
     this.#isAnswered = true;
-    this.#parts.connections.end(this.#socket, this);
+    this.#isSent = true;
     this.#release();
   }
 
   #admit(): Answer | Admitted {
     const { settings, routes, load, project, cors, budgets } = this.#parts;
-    const { request, target: rawTarget } = this.#arrival;
+    const { method, path, fields, framing } = this.#exchange.head;
     if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
-    const problem = headerProblem(request, settings.headersMax);
-    if (problem !== undefined) return { ...problem, close: true };
     const caller = this.#parts.callerOf(this.#socket);
     if (caller.kind === 'refused') return errorAnswer(403, caller.reason);
-    const method = request.method!;
-    const target = parseRequestTarget(rawTarget);
+    const target = parseRequestTarget(path);
     if (target.kind === 'malformed') return errorAnswer(400, target.reason);
-    if (target.kind === 'server')
-      return method === 'OPTIONS'
-        ? { status: 204, headers: [], body: undefined }
-        : errorAnswer(400, 'The address must begin with a slash.');
+    if (target.kind === 'server') return { status: 204, headers: [], body: undefined };
     const found = routes.find(method, target.segments);
     if (found.kind === 'none') return errorAnswer(404, 'There is no such path.');
     if (found.kind === 'other-methods') {
       const headers: HeaderList = [['allow', found.allow]];
       if (method === 'OPTIONS') {
-        const preflight = cors?.preflightHeaders(request.headers, target.segments) ?? [];
+        const preflight = cors?.preflightHeaders(fields, target.segments) ?? [];
         return { status: 204, headers: [...headers, ...preflight], body: undefined };
       }
       return errorAnswer(405, `This path takes ${found.allow}.`, headers);
@@ -161,33 +119,37 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     this.#route = found.route;
     if (!isAdmitted(found.route.access, caller, project))
       return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
-    const key = idempotencyKeyOf(method, request.headers, settings.idempotencyKeyBytesMax);
+    const key = idempotencyKeyOf(method, fields, settings.idempotencyKeyBytesMax);
     if (typeof key === 'object') return key;
-    if (this.#isBodyUnread) {
-      const refused = mediaTypeProblem(found.route.bodyKind, request.headers);
+    if (hasBody(framing)) {
+      const refused = mediaTypeProblem(found.route.bodyKind, fields);
       if (refused !== undefined) return refused;
-      if (request.headers['content-length'] !== undefined && !this.#isBodyWithin())
+      if (framing.kind === 'length' && framing.bytes > settings.bodyBytesMax)
         return this.#tooLarge();
     }
     const { route, parameters } = found;
     return { route, parameters, query: target.query, caller, idempotencyKey: key };
   }
 
-  async #readBody(admitted: Admitted): Promise<void> {
-    const { request, response, expectsContinue } = this.#arrival;
-    const { bodyBytesMax } = this.#parts.settings;
-    this.#body = new KeptBytes(this.#parts.budgets.bodies);
-    if (expectsContinue) response.writeContinue();
-    const read = await readBody(request, admitted.route, bodyBytesMax, this.#body);
-    this.startMs = this.#parts.recorder.nowMs();
-    // The caller already has the answer that the body is late or broken; the rest came too late.
-    if (this.#socket.writableEnded) return;
-    this.#isBodyUnread = read.kind === 'too-large' || read.kind === 'no-room';
-    try {
-      this.#continueWith(admitted, read);
-    } catch (failure) {
-      this.#fail(failure);
-    }
+  /** The socket of the connection; in the process itself, a stream in its place. */
+  get #socket(): Socket {
+    return this.#exchange.socket as Socket;
+  }
+
+  #readBody(admitted: Admitted): void {
+    const exchange = this.#exchange;
+    const kept = new KeptBytes(this.#parts.budgets.bodies);
+    this.#body = kept;
+    if (exchange.head.expectsContinue) exchange.informational(100, 'Continue', []);
+    const { bodyBytesMax: bytesMax } = this.#parts.settings;
+    readBody(exchange, admitted.route, { bytesMax, kept }, (read) => {
+      this.startMs = this.#parts.recorder.nowMs();
+      try {
+        this.#continueWith(admitted, read);
+      } catch (failure) {
+        this.#fail(failure);
+      }
+    });
   }
 
   #continueWith(admitted: Admitted, read: BodyRead): void {
@@ -206,15 +168,13 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
           'SVC_OVERLOADED',
           'The bodies of requests take too much memory together.',
         );
-      case 'aborted':
-        break;
     }
   }
 
   #handle(admitted: Admitted, body: Body): void {
     const { handle, random, settings, firstRouteIndex } = this.#parts;
     const { idempotencyKey } = admitted;
-    const { metadata, own, parent, state } = requestTrace(this.#arrival.request.headers, random);
+    const { metadata, own, parent, state } = requestTrace(this.#exchange.head.fields, random);
     this.handlerIndex = firstRouteIndex + admitted.route.index;
     this.trace = own;
     this.parentId = parent?.spanId;
@@ -225,7 +185,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
         route: admitted.route.index,
         parameters: admitted.parameters,
         query: admitted.query,
-        headers: endpointHeaders(this.#arrival.request),
+        headers: endpointHeaders(this.#exchange.head.fields),
         caller,
         body,
         idempotencyKey: idempotencyKey && requestKey(idempotencyKey, caller, admitted.route.label),
@@ -313,55 +273,44 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     this.#outcome = late === undefined ? outcome : outcomeOfFailure(late);
     this.#failure = late ?? failure;
     const { recorder } = this.#parts;
-    // Otherwise the request ends when its answer is written.
-    if (this.#isAnswered && this.#given === undefined)
-      recorder.served(this, recorder.nowMs(), this.#outcome, this.#failure);
+    // Otherwise the request ends with its answer.
+    if (this.#isAnswered) recorder.served(this, recorder.nowMs(), this.#outcome, this.#failure);
     else if (late === undefined) this.status = status;
   }
 
   #answer(given: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, connections, batch, cors, isTooOld } = this.#parts;
+    const { load, cors, isTooOld, counts, recorder, date } = this.#parts;
     const answer = cors === undefined ? given : this.#readable(cors, given);
     this.kept.become(answerBytes(answer));
-    // An unread body would be parsed as the next request. The connection discards a short one that is on its way; any
-    // other body ends the connection.
-    const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
-    const isLast =
-      (load.isStopping || isTooOld?.(this.#socket) === true) &&
-      connections.isNewest(this.#socket, this);
-    const closes = isStuck || isLast || answer.close === true;
-    if (closes) connections.markEnding(this.#socket);
-    this.#given = { answer, closes };
-    batch.add(this);
+    const endMs = recorder.nowMs();
+    counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
+    if (this.#outcome !== undefined) recorder.served(this, endMs, this.#outcome, this.#failure);
+    const exchange = this.#exchange;
+    if (answer.close === true || load.isStopping || isTooOld?.(this.#socket) === true)
+      exchange.closeAfterResponse();
+    try {
+      exchange.answer(wholeResponse(answer, date?.()), () => this.#sent());
+    } catch (bug) {
+      this.#log(bug, (this.errorId ??= spanIdText(newSpanId(this.#parts.random))));
+      exchange.reset();
+      this.#sent();
+    }
+    this.#release();
+  }
+
+  /** Called when the caller has received the answer, or nobody can. */
+  #sent(): void {
+    this.#isSent = true;
+    if (this.#pending === 0) this.kept.free();
   }
 
   /** Adds the headers of CORS, without which browsers hide the answer, even an error, from the page. */
   #readable(cors: Cors, answer: Answer): Answer {
-    const { request, target } = this.#arrival;
-    const index = this.#route?.index ?? cors.routeIndex(request.method!, target);
-    return cors.answerOf(answer, request.headers, index);
-  }
-
-  /** Called by the response batch. */
-  write(endMs: number): void {
-    assert(this.#given !== undefined, 'an exchange without an answer was to be written');
-    const { answer, closes } = this.#given;
-    this.#given = undefined;
-    const { recorder, counts } = this.#parts;
-    counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
-    if (this.#outcome !== undefined) recorder.served(this, endMs, this.#outcome, this.#failure);
-    if (this.#isOver) return;
-    const { request, response } = this.#arrival;
-    const { keepAlive } = this.#parts.connections;
-    const lingerMs = this.#isBodyUnread ? this.#parts.settings.lingerTimeoutMs : 0;
-    try {
-      writeAnswer(request, response, answer, { closes, lingerMs, keepAlive });
-    } catch (bug) {
-      this.#log(bug, (this.errorId ??= spanIdText(newSpanId(this.#parts.random))));
-      response.destroy();
-    }
+    const { method, path, fields } = this.#exchange.head;
+    const index = this.#route?.index ?? cors.routeIndex(method, path);
+    return cors.answerOf(answer, fields, index);
   }
 
   #tooLarge(): Answer {
@@ -371,21 +320,12 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     );
   }
 
-  #isBodyWithin(): boolean {
-    return isWithin(this.#arrival.request.headers, this.#parts.settings.bodyBytesMax);
-  }
-
   #release(): void {
     this.#pending -= 1;
     if (this.#pending > 0) return;
-    const { load, connections, settings } = this.#parts;
-    if (this.#isInFlight) load.inFlight -= 1;
-    this.kept.free();
+    this.#parts.load.inFlight -= 1;
+    if (this.#isSent) this.kept.free();
     this.#body?.free();
-    if (this.#connection !== undefined) {
-      const isFull = (): boolean => load.inFlight >= settings.requestsInFlightMax;
-      connections.proceed(this.#connection, isFull);
-    }
   }
 
   #log(failure: unknown, errorId: string): void {

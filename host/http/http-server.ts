@@ -1,25 +1,29 @@
-// HttpServer owns the listening socket and the server's lifecycle: it listens, hands each request to an
-// Exchange, and stops. Node's own server serves the connections: the routes belong to a module and are known
-// only once it is admitted, so a framework's router, hooks and body parsers would be of no use.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Server as SecureServer } from 'node:https';
-import type { Socket } from 'node:net';
+// HttpServer owns the listening socket and the server's lifecycle: it listens, lets @svc/http1 serve the connections, hands
+// each request to an Exchange, and stops.
+import { createServer, type Server, type Socket } from 'node:net';
+import { ServerConnections, serveListener, Sweep } from '@svc/http1';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Positions } from '../engine/needs/feed.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
 import type { Caller, RefusedPeer } from './access.ts';
-import { breakOff } from './client-error.ts';
-import { Connections } from './connections.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
-import { Exchange } from './exchange.ts';
-import { type EndpointHandler, type ExchangeParts, type Load } from './exchange-parts.ts';
+import { exchangeHandler } from './exchange-handler.ts';
+import type { EndpointHandler, Load } from './exchange-parts.ts';
+import { httpDate } from './http-date.ts';
 import type { HttpLog } from './http-log.ts';
 import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
-import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
+import {
+  checkHttpSettings,
+  connectionLimits,
+  connectionTimes,
+  type HttpSettings,
+  rateTimes,
+  sweepMs,
+} from './http-settings.ts';
 import type { MutualTls } from './mutual-tls.ts';
-import { ResponseBatch } from './response-batch.ts';
+import { ResponseRates } from './response-rates.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface HttpServerOptions {
@@ -70,15 +74,12 @@ const STOP_GRACE_MS = 10_000;
 
 /** Creates a server. Throws SVC_SETTING_INVALID. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { settings, routes, cors = CORS_SETTINGS_DEFAULT } = options;
+  const { settings, routes, cors = CORS_SETTINGS_DEFAULT, tls } = options;
   checkHttpSettings(settings);
   checkCorsSettings(cors);
   const load: Load = { inFlight: 0, isStopping: false };
   const budgets = options.budgets ?? requestBudgets(settings);
-  const connections = new Connections(connectionTimes(settings), budgets.unsent);
-  const observer = options.observer ?? NO_OBSERVER;
-  const { tls } = options;
-  const parts: ExchangeParts = {
+  const handler = exchangeHandler({
     routes,
     handle: options.handle,
     settings,
@@ -87,30 +88,41 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     random: options.random,
     callerOf: options.callerOf,
     isTooOld: tls && ((socket) => tls.hasToClose(socket)),
+    date: httpDate,
     project: options.project,
     positions: options.positions,
-    ...observer,
-    connections,
-    batch: new ResponseBatch(() => observer.recorder.nowMs()),
+    ...(options.observer ?? NO_OBSERVER),
     budgets,
     load,
-  };
-  const server = createNodeServer(parts, tls);
+  });
+  const times = connectionTimes(settings);
+  const connections = new ServerConnections({
+    handler,
+    limits: connectionLimits(settings),
+    times,
+    sweep: new Sweep(sweepMs(times)),
+    announcesIdleTime: true,
+  });
+  const rates = new ResponseRates(rateTimes(settings), connections, budgets.unsent);
+  const listener = tls === undefined ? createServer() : tls.createServer();
+  serveListener(listener, connections);
   let stopped: ReturnType<HttpServer['stop']> | undefined;
 
   const stop = async (graceMs: number): ReturnType<HttpServer['stop']> => {
     load.isStopping = true;
-    const closed = closedOf(server);
+    const closed = closedOf(listener);
     tls?.cutHandshakes();
-    connections.close();
+    connections.stop();
+    connections.closeIdle();
     let hasCut = false;
     const timer = setTimeout(() => (hasCut = connections.cut()), graceMs);
     await closed;
     clearTimeout(timer);
+    rates.stop();
     return { hasCut };
   };
   return {
-    listen: (address, words = WORDS) => listen(server, address, words),
+    listen: (address, words = WORDS) => listen(listener, address, words),
     stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
     get inFlight() {
       return load.inFlight;
@@ -118,43 +130,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-function createNodeServer(parts: ExchangeParts, tls: MutualTls | undefined): Server | SecureServer {
-  const { settings, connections } = parts;
-  const begin =
-    (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
-      new Exchange(parts, { request, response, target: request.url!, expectsContinue }).run();
-  const options = {
-    // Connections closes sockets that are idle or stall.
-    keepAliveTimeout: 0,
-    requestTimeout: settings.requestTimeoutMs,
-    maxHeaderSize: settings.headerBytesMax,
-    headersTimeout: settings.headersTimeoutMs,
-    // Exchange answers a request without a Host header: unlike Node's answer, its answer has a body.
-    requireHostHeader: false,
-    connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
-  };
-  const server = tls === undefined ? createServer(options) : tls.createServer(options);
-  // With a limit on headers Node would drop the excess silently; the server counts them later.
-  server.maxHeadersCount = 0;
-  server.maxConnections = settings.connectionsMax;
-  // Node takes a connection for idle as soon as an answer was handed to it, and would cut the rest of
-  // the answer and those of pipelined requests when the server closes. `Connections` closes them.
-  server.closeIdleConnections = () => undefined;
-  const accepted = tls === undefined ? 'connection' : 'secureConnection';
-  server.prependListener(accepted, (socket: Socket) => connections.accept(socket));
-  server.on('request', begin(false));
-  server.on('checkContinue', begin(true));
-  // Other expectations may be ignored (RFC 9110, 10.1.1).
-  server.on('checkExpectation', begin(false));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    breakOff(connections, socket, error, settings);
-  });
-  return server;
-}
-
 /** Resolves when the last connection is closed. A server that never listened is closed. */
-function closedOf(server: Server | SecureServer): Promise<void> {
+function closedOf(listener: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
+    listener.close(() => resolve());
   });
 }

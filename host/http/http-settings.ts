@@ -1,4 +1,11 @@
 // HttpSettings: every limit of the HTTP server, by name, with its default.
+import {
+  DEFAULT_MESSAGE_LIMITS,
+  DEFAULT_SERVER_LIMITS,
+  DEFAULT_SERVER_TIMES,
+  type ServerLimits,
+  type ServerTimes,
+} from '@svc/http1';
 import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -88,6 +95,11 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
 /** Longest time of a timer, in milliseconds: Node's timers count in 31 bits, and treat a longer time as 1 ms. */
 const TIMER_MS_MAX = 1_000_000_000;
 const COUNT_MAX = 1_000_000;
+/** Requests of a connection that are handled while the first of them has no response. */
+const PIPELINED_MAX = 100;
+/** Least number of sweeps in the shortest of the times that sweeps check. */
+const SWEEPS_PER_TIME = 4;
+const SWEEP_MS_MAX = 1_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
 const TOTAL_BYTES_MIN = 64 * 1024;
 const TOTAL_BYTES_MAX = 1024 * BYTES_MAX;
@@ -155,11 +167,43 @@ function invalid(problem: string): SvcError {
   return new SvcError('SVC_SETTING_INVALID', `The setting ${problem}`);
 }
 
-export interface ConnectionTimes {
-  /** How long a refused body is discarded before the connection closes, in milliseconds. */
-  readonly lingerMs: number;
-  /** How long a connection may idle between two requests, in milliseconds, and up to two sweeps longer. */
-  readonly idleMs: number;
+/** Returns the limits of a server's connections. */
+export function connectionLimits(settings: HttpSettings): ServerLimits {
+  return {
+    ...DEFAULT_SERVER_LIMITS,
+    message: {
+      ...DEFAULT_MESSAGE_LIMITS,
+      headBytesMax: settings.headerBytesMax,
+      fieldsMax: settings.headersMax,
+    },
+    connectionsMax: settings.connectionsMax,
+    // An exchange answers a request that is one too many.
+    requestsMax: Infinity,
+    pipelinedMax: PIPELINED_MAX,
+    // The time alone bounds what is thrown away.
+    lingerBytesMax: Infinity,
+  };
+}
+
+/** Returns the times of a server's connections, without those of their responses. */
+export function connectionTimes(settings: HttpSettings): ServerTimes {
+  return {
+    ...DEFAULT_SERVER_TIMES,
+    headMs: settings.headersTimeoutMs,
+    bodyMs: settings.requestTimeoutMs,
+    requestMs: settings.requestTimeoutMs,
+    idleMs: settings.keepAliveTimeoutMs,
+    lingerMs: settings.lingerTimeoutMs,
+  };
+}
+
+/** Returns the interval at which the times of connections are checked, in milliseconds. */
+export function sweepMs({ headMs, requestMs, idleMs, lingerMs }: ServerTimes): number {
+  const shortestMs = Math.min(headMs, requestMs, idleMs, lingerMs);
+  return Math.min(SWEEP_MS_MAX, Math.ceil(shortestMs / SWEEPS_PER_TIME));
+}
+
+export interface RateTimes {
   /** How long the other end may read nothing of an answer, in milliseconds, and up to two sweeps longer. */
   readonly stallMs: number;
   /** Bytes of responses that the other end has to read in a second, on average. */
@@ -168,11 +212,9 @@ export interface ConnectionTimes {
   readonly rateGraceMs: number;
 }
 
-/** Returns the timeouts of a server's connections. */
-export function connectionTimes(settings: HttpSettings): ConnectionTimes {
+/** Returns the times of responses that the other end of a connection reads. */
+export function rateTimes(settings: HttpSettings): RateTimes {
   return {
-    lingerMs: settings.lingerTimeoutMs,
-    idleMs: settings.keepAliveTimeoutMs,
     stallMs: settings.stallTimeoutMs,
     bytesPerSecondMin: settings.responseRateMin,
     rateGraceMs: settings.responseRateGraceMs,

@@ -1,8 +1,9 @@
 // The header Idempotency-Key: its validation, and the request key that is made of it, from which the idempotency keys
 // of the request's calls are derived. The header applies to methods that change something; with GET it has no effect.
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { FieldList } from '@svc/http1';
 import { type Answer, errorAnswer } from './answers.ts';
+import { headerValue } from './request-headers.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
@@ -12,13 +13,13 @@ const DIGEST_DIGITS = 16;
 /** Returns the header's value; undefined if it is absent or has no effect; or the answer to an invalid value. */
 export function idempotencyKeyOf(
   method: string,
-  headers: IncomingHttpHeaders,
+  fields: FieldList,
   bytesMax: number,
 ): string | Answer | undefined {
-  const key = headers['idempotency-key'];
-  if (key === undefined || !METHODS.has(method)) return undefined;
-  // Node joins repeated headers with a comma and a space.
-  if (typeof key === 'string' && key.length <= bytesMax && VISIBLE_ASCII.test(key)) return key;
+  const key = METHODS.has(method) ? headerValue(fields, 'idempotency-key') : undefined;
+  if (key === undefined) return undefined;
+  // Repeated headers are joined by a comma and a space.
+  if (key.length <= bytesMax && VISIBLE_ASCII.test(key)) return key;
   return errorAnswer(
     400,
     `The header Idempotency-Key must be one value of 1 to ${bytesMax} visible ASCII characters ` +

@@ -1,24 +1,43 @@
 // InProcessHttp: the HTTP server without a socket, for tests and tools that call a module. A request crosses a pair
 // of streams in memory and is parsed, checked, served and written like any other.
-import { type IncomingMessage, createServer, request as sendRequest } from 'node:http';
-import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import {
+  encodeRequestHead,
+  type MessageLimits,
+  type ResponseHead,
+  ResponseReader,
+  ServerConnections,
+  Sweep,
+} from '@svc/http1';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { type Caller, INTERNET } from './access.ts';
-import { breakOff } from './client-error.ts';
-import { Connections } from './connections.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
-import { Exchange } from './exchange.ts';
-import type { EndpointHandler, ExchangeParts } from './exchange-parts.ts';
+import { exchangeHandler } from './exchange-handler.ts';
+import type { EndpointHandler } from './exchange-parts.ts';
 import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
 import type { HttpLog } from './http-log.ts';
-import { connectionTimes, HTTP_SETTINGS_DEFAULT, type HttpSettings } from './http-settings.ts';
-import { ResponseBatch } from './response-batch.ts';
+import {
+  connectionLimits,
+  connectionTimes,
+  HTTP_SETTINGS_DEFAULT,
+  type HttpSettings,
+} from './http-settings.ts';
+import { endpointHeaders } from './request-headers.ts';
 import type { RouteTable } from './route-table.ts';
+
+const SWEEP_MS = 1_000;
+
+/** The error of a request whose answer is not complete. */
+class ConnectionCut extends Error {
+  readonly code = 'ECONNRESET';
+
+  constructor() {
+    super('the connection was closed before the answer was complete');
+  }
+}
 
 export interface InProcessHttpOptions {
   readonly routes: RouteTable;
@@ -57,41 +76,30 @@ export interface InProcessAnswer {
 
 export class InProcessHttp {
   readonly #callers = new WeakMap<object, Caller>();
-  readonly #connections: Connections;
-  readonly #server;
+  readonly #connections: ServerConnections;
+  /** Limits of the answers that this side reads. */
+  readonly #limits: MessageLimits;
 
   /** Throws SVC_SETTING_INVALID for invalid settings of CORS. The other settings are not checked. */
   constructor(options: InProcessHttpOptions) {
-    const { cors = CORS_SETTINGS_DEFAULT, observer = NO_OBSERVER } = options;
+    const { cors = CORS_SETTINGS_DEFAULT, settings = HTTP_SETTINGS_DEFAULT } = options;
     checkCorsSettings(cors);
-    const budgets = options.budgets ?? requestBudgets(options.settings ?? HTTP_SETTINGS_DEFAULT);
-    this.#connections = new Connections(connectionTimes(HTTP_SETTINGS_DEFAULT), budgets.unsent);
-    const parts: ExchangeParts = {
-      settings: HTTP_SETTINGS_DEFAULT,
-      ...options,
-      budgets,
-      cors: Cors.of(cors, options.routes),
-      callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
-      connections: this.#connections,
-      batch: new ResponseBatch(() => observer.recorder.nowMs()),
-      load: { inFlight: 0, isStopping: false },
-      ...observer,
-    };
-    // Exchange answers a request without a Host header: unlike Node's answer, its answer has a body.
-    const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };
-    this.#server = createServer(limits, (request, response) => {
+    const limits = connectionLimits(settings);
+    this.#limits = { ...limits.message, headBytesMax: Infinity, fieldsMax: Infinity };
+    this.#connections = new ServerConnections({
       // The answer has no date from the machine's clock, because the calling program sets the time.
-      response.sendDate = false;
-      new Exchange(parts, {
-        request,
-        response,
-        target: request.url!,
-        expectsContinue: false,
-      }).run();
-    });
-    this.#server.maxHeadersCount = 0;
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      breakOff(this.#connections, socket, error, parts.settings);
+      handler: exchangeHandler({
+        ...options,
+        settings,
+        budgets: options.budgets ?? requestBudgets(settings),
+        cors: Cors.of(cors, options.routes),
+        callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
+        load: { inFlight: 0, isStopping: false },
+        ...(options.observer ?? NO_OBSERVER),
+      }),
+      limits: { ...limits, connectionsMax: Infinity },
+      times: connectionTimes(HTTP_SETTINGS_DEFAULT),
+      sweep: new Sweep(SWEEP_MS),
     });
   }
 
@@ -106,35 +114,53 @@ export class InProcessHttp {
     body,
     caller,
   }: InProcessRequest): Promise<InProcessAnswer> {
-    const answered = Promise.withResolvers<IncomingMessage>();
-    const sent = sendRequest({
-      method,
-      path: target,
-      headers: [...headers.flat(), 'connection', 'close'],
-      createConnection: () => this.#connect(caller),
-    });
-    sent.on('response', answered.resolve).on('error', answered.reject);
-    sent.end(body);
-    const answer = await answered.promise;
-    const answerHeaders: [string, string][] = [];
-    for (let at = 0; at < answer.rawHeaders.length; at += 2) {
-      const name = answer.rawHeaders[at]!.toLowerCase();
-      if (name !== 'connection') answerHeaders.push([name, answer.rawHeaders[at + 1]!]);
-    }
-    return { status: answer.statusCode!, headers: answerHeaders, body: await buffer(answer) };
+    const content = body === undefined ? undefined : Buffer.from(body);
+    const fields = [...headers.flat(), 'connection', 'close'];
+    if (content !== undefined && !headers.some(([name]) => name.toLowerCase() === 'content-length'))
+      fields.push('content-length', String(content.length));
+    const head = encodeRequestHead(method, target, '1.1', fields);
+    const [near, far] = duplexPair();
+    this.#callers.set(far, caller);
+    this.#connections.accept(far);
+    const answered = readAnswer(near, new ResponseReader(this.#limits), method);
+    near.write(content === undefined ? head : Buffer.concat([head, content]));
+    return answered.finally(() => near.destroy());
   }
 
   /** Cuts the running requests. */
   close(): void {
     this.#connections.cut();
   }
+}
 
-  #connect(caller: Caller): Duplex {
-    const [near, far] = duplexPair();
-    this.#callers.set(far, caller);
-    // The server uses only the part of a socket that every stream has.
-    this.#connections.accept(far as Socket);
-    this.#server.emit('connection', far);
-    return near;
-  }
+/** Reads the answer to a request from its connection. */
+async function readAnswer(
+  connection: Duplex,
+  reader: ResponseReader,
+  method: string,
+): Promise<InProcessAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<InProcessAnswer>();
+  const chunks: Buffer[] = [];
+  let answer: ResponseHead | undefined;
+  reader.expect(method);
+  connection.on('data', (bytes: Buffer) => {
+    reader.push(bytes);
+    for (let part = reader.next(); part !== undefined; part = reader.next()) {
+      if (part.kind === 'head') answer = part.head;
+      else if (part.kind === 'data') chunks.push(part.bytes);
+      else if (part.kind === 'failure') reject(new Error(part.failure.reason));
+      else if (part.kind === 'end') {
+        resolve({
+          status: answer!.status,
+          headers: endpointHeaders(answer!.fields),
+          body: Buffer.concat(chunks),
+        });
+        return;
+      }
+    }
+  });
+  // It has no effect on an answer that has been read.
+  const cut = (): void => reject(new ConnectionCut());
+  connection.on('end', cut).on('close', cut).on('error', reject);
+  return promise;
 }

@@ -1,8 +1,7 @@
-// MutualTls: the server of a service whose callers prove who they are. It makes the server of node:https, and reads callers from
+// MutualTls: the server of a service whose callers prove who they are. It makes the server of node:tls, and reads callers from
 // their certificates. A service without TLS does not load this file.
-import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { CallerRules } from '@svc/identity/caller';
 import type { CertificateSource } from '@svc/identity/certificate-generations';
 import { ServerTls } from '@svc/identity/server-tls';
@@ -22,8 +21,8 @@ export class MutualTls {
   }
 
   /** Makes a server, which is given new certificates as long as the process runs. */
-  createServer(options: ServerOptions): Server {
-    const server = createServer({ ...this.#tls.serverOptions, ...options });
+  createServer(): Server {
+    const server = createServer(this.#tls.serverOptions);
     this.#tls.attach(server);
     return server;
   }

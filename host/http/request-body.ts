@@ -1,21 +1,20 @@
 // Checks the media type of a request's body against the route, and reads the body within the limit. A body is
 // read whole before the handler runs; nothing is parsed here.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { BodyReceiver, FieldList, Framing, ServerExchange } from '@svc/http1';
 import type { Body } from '../model/endpoint.ts';
 import { type KeptBytes, textBytes } from '../model/kept-bytes.ts';
 import { type Answer, errorAnswer } from './answers.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
+import { headerValue } from './request-headers.ts';
 import type { BodyKind, Route } from './route-table.ts';
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly body: Body }
   /** The body was not read to its end: the connection has to close. */
   | { readonly kind: 'too-large' }
-  /** Bodies of other requests fill the budget; the rest of this one is discarded. */
+  /** Bodies of other requests fill the budget. */
   | { readonly kind: 'no-room' }
-  | { readonly kind: 'refused'; readonly answer: Answer }
-  /** The connection is closed. */
-  | { readonly kind: 'aborted' };
+  | { readonly kind: 'refused'; readonly answer: Answer };
 
 type BodyWanted = Pick<Route, 'bodyKind' | 'isBodyOptional'>;
 
@@ -30,15 +29,8 @@ const ACCEPTED: Readonly<Record<BodyKind, string>> = {
 
 const NONE: Body = { kind: 'none' };
 
-export function hasBody(headers: IncomingHttpHeaders): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-}
-
-/** Returns whether the body's declared length is within the limit; false if no length is declared. */
-export function isWithin(headers: IncomingHttpHeaders, bytesMax: number): boolean {
-  const length = headers['content-length'];
-  return length !== undefined && Number(length) <= bytesMax;
+export function hasBody(framing: Framing): boolean {
+  return framing.kind === 'chunked' || (framing.kind === 'length' && framing.bytes > 0);
 }
 
 /**
@@ -47,16 +39,16 @@ export function isWithin(headers: IncomingHttpHeaders, bytesMax: number): boolea
  */
 export function mediaTypeProblem(
   kind: BodyKind | undefined,
-  headers: IncomingHttpHeaders,
+  fields: FieldList,
 ): Answer | undefined {
   if (kind === undefined || kind === 'bytes') return undefined;
-  const coding = headers['content-encoding']?.trim().toLowerCase();
+  const coding = headerValue(fields, 'content-encoding')?.toLowerCase();
   if (coding !== undefined && coding !== '' && coding !== 'identity')
     return errorAnswer(415, 'The body must not be compressed: this route takes it as it is.', [
       ['accept-encoding', 'identity'],
     ]);
   const accepted = ACCEPTED[kind];
-  const { type, charset } = parseMediaType(headers['content-type'] ?? '');
+  const { type, charset } = parseMediaType(headerValue(fields, 'content-type') ?? '');
   const isType = type === accepted || (kind === 'json' && type.endsWith('+json'));
   const isCharset = charset === undefined || charset === 'utf-8' || charset === 'utf8';
   if (isType && isCharset) return undefined;
@@ -83,41 +75,84 @@ export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyR
 }
 
 /**
- * Reads a body that was not read yet. If the route takes no body, up to `bytesMax` bytes of it are discarded. `kept`:
- * accounts for the memory that the body takes. Never rejects.
+ * Reads the body of a request. If the route takes no body, up to `bytesMax` bytes of it are discarded. `kept`: accounts for the
+ * memory that the body takes. `done` is called once, unless the connection reports that the request is over.
  */
 export function readBody(
-  request: IncomingMessage,
+  exchange: ServerExchange,
   wanted: BodyWanted,
-  bytesMax: number,
-  kept: KeptBytes,
-): Promise<BodyRead> {
-  return new Promise((resolve) => {
-    const gathered = new GatheredBytes(bytesMax);
-    let length = 0;
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > bytesMax) {
-        request.off('data', onData);
-        request.pause();
-        resolve({ kind: 'too-large' });
-      } else if (wanted.bodyKind === undefined) return;
-      else if (kept.fits(gathered.bytesWith(chunk))) gathered.add(chunk);
-      else {
-        request.off('data', onData).resume();
-        resolve({ kind: 'no-room' });
-      }
-    };
-    request.on('data', onData);
-    request.once('end', () => {
-      const read = decodeBody(wanted, gathered.whole);
-      if (read.kind === 'read') keepText(read.body, kept);
-      resolve(read);
-    });
-    // Without a listener an aborted request would be an uncaught error.
-    request.on('error', () => resolve({ kind: 'aborted' }));
-    request.once('close', () => resolve({ kind: 'aborted' }));
-  });
+  { bytesMax, kept }: { readonly bytesMax: number; readonly kept: KeptBytes },
+  done: (read: BodyRead) => void,
+): void {
+  const isLengthKnown = exchange.head.framing.kind === 'length';
+  exchange.receive(new BodyReading(wanted, { bytesMax, kept, isLengthKnown }, done));
+}
+
+class BodyReading implements BodyReceiver {
+  readonly #wanted: BodyWanted;
+  readonly #bytesMax: number;
+  readonly #kept: KeptBytes;
+  readonly #isLengthKnown: boolean;
+  #gathered: GatheredBytes;
+  #hasRoom = true;
+  #done: ((read: BodyRead) => void) | undefined;
+  #length = 0;
+
+  constructor(
+    wanted: BodyWanted,
+    {
+      bytesMax,
+      kept,
+      isLengthKnown,
+    }: { readonly bytesMax: number; readonly kept: KeptBytes; readonly isLengthKnown: boolean },
+    done: (read: BodyRead) => void,
+  ) {
+    this.#wanted = wanted;
+    this.#bytesMax = bytesMax;
+    this.#kept = kept;
+    this.#isLengthKnown = isLengthKnown;
+    this.#done = done;
+    this.#gathered = new GatheredBytes(bytesMax);
+  }
+
+  data(bytes: Buffer): void {
+    if (this.#done === undefined) return;
+    this.#length += bytes.length;
+    if (this.#length > this.#bytesMax) this.#finish({ kind: 'too-large' });
+    else if (this.#wanted.bodyKind === undefined) return;
+    else if (!this.#hasRoom) return;
+    else if (this.#kept.fits(this.#gathered.bytesWith(bytes))) this.#gathered.add(bytes);
+    else this.#drop();
+  }
+
+  /** The rest of a body is discarded whose length is known. The connection of any other closes. */
+  #drop(): void {
+    this.#hasRoom = false;
+    this.#gathered = new GatheredBytes(0);
+    if (!this.#isLengthKnown) this.#finish({ kind: 'no-room' });
+  }
+
+  end(): void {
+    if (this.#done === undefined) return;
+    if (!this.#hasRoom) {
+      this.#finish({ kind: 'no-room' });
+      return;
+    }
+    const read = decodeBody(this.#wanted, this.#gathered.whole);
+    if (read.kind === 'read') keepText(read.body, this.#kept);
+    this.#finish(read);
+  }
+
+  /** The connection answers the request, or is closed. */
+  broken(): void {
+    this.#done = undefined;
+  }
+
+  #finish(read: BodyRead): void {
+    const done = this.#done;
+    this.#done = undefined;
+    done?.(read);
+  }
 }
 
 /** Accounts for the memory of the decoded text, in place of the bytes that were read. */

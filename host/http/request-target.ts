@@ -17,24 +17,21 @@ export type RequestTarget =
   | { readonly kind: 'server' }
   | { readonly kind: 'malformed'; readonly reason: string };
 
+/** `target`: of a request that was read, in origin form; `*` only for `OPTIONS`. */
 export function parseRequestTarget(target: string): RequestTarget {
   if (target === '*') return { kind: 'server' };
-  for (let at = 0; at < target.length; at++) {
-    const code = target.charCodeAt(at);
-    if (code <= 0x20 || code >= 0x7f || code === 0x23 /* # */)
-      return malformed('The address has a character that must be percent-encoded.');
-  }
-  const origin = target.startsWith('/') ? target : withoutAuthority(target);
-  if (origin === undefined) return malformed('The address must begin with a slash.');
-  const mark = origin.indexOf('?');
-  const path = mark === -1 ? origin : origin.slice(0, mark);
-  const query = mark === -1 ? '' : origin.slice(mark + 1);
+  const mark = target.indexOf('?');
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? '' : target.slice(mark + 1);
   const segments = segmentsOf(path);
   if (path.includes('%'))
     for (let at = 0; at < segments.length; at++) {
       const decoded = decodeSegment(segments[at]!);
       if (decoded === undefined)
-        return malformed('The path has a percent-encoding that is not UTF-8.');
+        return {
+          kind: 'malformed',
+          reason: 'The path has a percent-encoding that is not UTF-8.',
+        };
       segments[at] = decoded;
     }
   return { kind: 'path', segments, query };
@@ -60,22 +57,4 @@ export function decodeSegment(segment: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Returns path and query of an address such as `http://host/path?query`, as proxies send it; undefined if `target` is
- * no such address or has no host. Routing ignores the host.
- */
-function withoutAuthority(target: string): string | undefined {
-  const scheme = /^https?:\/\//i.exec(target);
-  if (scheme === null) return undefined;
-  const rest = target.slice(scheme[0].length);
-  const end = rest.search(/[/?]/);
-  if (end === 0 || rest === '') return undefined;
-  if (end === -1) return '/';
-  return rest[end] === '/' ? rest.slice(end) : `/${rest.slice(end)}`;
-}
-
-function malformed(reason: string): RequestTarget {
-  return { kind: 'malformed', reason };
 }

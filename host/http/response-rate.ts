@@ -4,12 +4,13 @@
 // minimum rate become credit, up to the size of those buffers. While most of the service's budget is used,
 // there is no credit except the grace. While the budget is exhausted, the minimum rate grows: the connections
 // that keep it full are cut, the slowest first.
-import type { Socket } from 'node:net';
+import type { ServerConnection } from '@svc/http1';
 import type { ByteBudget } from '../model/byte-budget.ts';
-import type { ConnectionTimes } from './http-settings.ts';
-import { PIECE_BYTES } from './response-writer.ts';
+import type { RateTimes } from './http-settings.ts';
 
 const MS_PER_SECOND = 1_000;
+/** Bytes that a connection gives to its socket at once, and whose progress is not visible. */
+const PIECE_BYTES = 64 * 1024;
 /** Most bytes that the operating system buffers for a connection: the default maximum of Linux. */
 const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -39,11 +40,11 @@ export function nextPressure(
 
 export const NO_PRESSURE: RatePressure = { isHigh: false, factor: 1 };
 
-/** Counters of a socket. A stand-in without counters never counts as too slow. */
-type Progress = Pick<Socket, 'bytesWritten' | 'writableLength'>;
+/** Counter of a connection: bytes of its responses that have left the process since it began. */
+type Progress = Pick<ServerConnection, 'takenBytes'>;
 
 export class ResponseRate {
-  readonly #socket: Progress;
+  readonly #connection: Progress;
   readonly #bytesPerMs: number;
   readonly #graceBytes: number;
   /** Bytes that have left the process for the operating system, as of the latest sweep. */
@@ -51,10 +52,10 @@ export class ResponseRate {
   #creditBytes: number;
 
   constructor(
-    { bytesPerSecondMin, rateGraceMs }: Pick<ConnectionTimes, 'bytesPerSecondMin' | 'rateGraceMs'>,
-    socket: Progress,
+    { bytesPerSecondMin, rateGraceMs }: Pick<RateTimes, 'bytesPerSecondMin' | 'rateGraceMs'>,
+    connection: Progress,
   ) {
-    this.#socket = socket;
+    this.#connection = connection;
     this.#bytesPerMs = bytesPerSecondMin / MS_PER_SECOND;
     // The counters change only when a whole piece has left.
     this.#graceBytes = this.#bytesPerMs * rateGraceMs + PIECE_BYTES;
@@ -66,7 +67,7 @@ export class ResponseRate {
    * end, else 0.
    */
   isTooLow(ms: number, { isHigh, factor }: RatePressure): boolean {
-    const leftBytes = this.#socket.bytesWritten - this.#socket.writableLength;
+    const leftBytes = this.#connection.takenBytes;
     const takenBytes = leftBytes - this.#leftBytes;
     this.#leftBytes = leftBytes;
     const creditMax = this.#graceBytes + (isHigh ? 0 : SYSTEM_BYTES_MAX);

@@ -1,8 +1,7 @@
-// Writes an answer: an endpoint's response is checked and becomes an Answer, and an Answer becomes bytes. A
+// Converts responses: an endpoint's response is checked and becomes an Answer, and an Answer becomes what a connection sends. A
 // module decides status, headers and body. It cannot add bytes after a header's value, or set headers that frame
 // the body or belong to the connection or the platform: such a header is a fault of the module, or is left out.
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { WholeResponse } from '@svc/http1';
 import type { Positions } from '../engine/needs/feed.ts';
 import type { Refusal } from '../model/call.ts';
 import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
@@ -12,6 +11,7 @@ import { type Answer, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
 import { endToken, POSITION_FIELD } from './position-token.ts';
+import { reasonPhrase } from './reason-phrases.ts';
 
 /** Headers that only the server sets, for framing and for the date: left out of an endpoint's response. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
@@ -25,9 +25,6 @@ const RESET_CONTENT = 205;
  * Maximum bytes of a refusal's details, which are parsed before they are sent; the module's fuel does not pay for that.
  */
 const DETAILS_BYTES_MAX = 64 * 1024;
-
-/** A larger body is written in pieces of this many bytes. */
-export const PIECE_BYTES = 64 * 1024;
 
 const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   json: 'application/json',
@@ -136,84 +133,23 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
   return checked;
 }
 
-export interface WriteOptions {
-  /** True: the connection closes after the answer. */
-  readonly closes: boolean;
-  /** How long to discard what the caller is still sending before closing, in milliseconds; 0 closes at once. */
-  readonly lingerMs: number;
-  /** Value of the header `keep-alive` for a connection that stays open; undefined: the header is left out. */
-  readonly keepAlive: string | undefined;
+/** Converts an answer to what its connection sends. `date`: value of the header `date`; undefined: the header is left out. */
+export function wholeResponse(
+  { status, headers, body }: Answer,
+  date: string | undefined,
+): WholeResponse {
+  const fields: string[] = [];
+  for (const [name, value] of headers) fields.push(name, value);
+  if (date !== undefined) fields.push('date', date);
+  const bytes = wireBody(body ?? '');
+  if (body !== undefined) fields.push('content-length', String(bytes.length));
+  return { status, reason: reasonPhrase(status), fields, body: bytes };
 }
 
-/** Begins and ends the answer. Node leaves out the content if the request was `HEAD`. */
-export function writeAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: Answer,
-  options: WriteOptions,
-): void {
-  const headers = flatHeaders(answer);
-  if (options.closes) headers.push('connection', 'close');
-  else if (options.keepAlive !== undefined && response.shouldKeepAlive)
-    headers.push('keep-alive', options.keepAlive);
-  response.writeHead(answer.status, headers);
-  const { body } = answer;
-  if (!options.closes || options.lingerMs === 0) {
-    if (body === undefined || body.length <= PIECE_BYTES) response.end(body);
-    else endInPieces(response, body as Uint8Array);
-    return;
-  }
-  // Closing a socket that has unread bytes resets it, and the reset may overtake the answer. So the whole answer is
-  // sent first, the rest of the body is discarded for a while, and then the socket closes.
-  response.flushHeaders();
-  if (body !== undefined && body.length > 0) response.write(body);
-  const end = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, options.lingerMs);
-  request.once('end', end).once('close', end).on('error', end).resume();
-  // A caller that waits for `100 Continue` in vain ends its side.
-  request.socket.once('end', end);
-}
-
-/** Writes the body in pieces as the other end reads them, so that its progress is visible. */
-function endInPieces(response: ServerResponse, body: Uint8Array): void {
-  let at = 0;
-  const goOn = (): void => {
-    for (;;) {
-      const piece = body.subarray(at, (at += PIECE_BYTES));
-      if (at >= body.length) {
-        response.off('drain', goOn).end(piece);
-        return;
-      }
-      if (!response.write(piece)) return;
-    }
-  };
-  response.on('drain', goOn);
-  goOn();
-}
-
-/**
- * Writes the last answer of a connection that is broken off, and closes the connection after `lingerMs` at the latest.
- */
-export function writeLastAnswer(socket: Socket, answer: Answer, lingerMs: number): void {
-  const fields = flatHeaders(answer);
-  let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`;
-  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
-  socket.end(`${head}connection: close\r\n\r\n${answer.body?.toString() ?? ''}`);
-  // This is not the socket's own timer, which restarts with everything that the caller goes on sending.
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
-}
-
-/** Returns names and values in turn, with the content's length where content is allowed. */
-function flatHeaders(answer: Answer): string[] {
-  const flat: string[] = [];
-  for (const [name, value] of answer.headers) flat.push(name, value);
-  if (answer.body !== undefined)
-    flat.push('content-length', String(Buffer.byteLength(answer.body)));
-  return flat;
+/** Returns a text in ASCII as it is: its connection encodes it with the head. */
+function wireBody(body: string | Uint8Array): string | Buffer {
+  if (typeof body !== 'string') return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return Buffer.byteLength(body) === body.length ? body : Buffer.from(body);
 }
 
 /** Returns the text, shortened and escaped for the log. */

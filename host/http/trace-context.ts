@@ -10,7 +10,8 @@ import {
   traceParentText,
 } from '@svc/kit/trace-context';
 import { isTraceState } from '@svc/kit/trace-state';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { FieldList } from '@svc/http1';
+import { headerValue } from './request-headers.ts';
 
 /** Trace data that a request's handler passes on, and the request's position in its trace. */
 export interface RequestTrace {
@@ -23,14 +24,14 @@ export interface RequestTrace {
   readonly state: string | undefined;
 }
 
-export function requestTrace(headers: IncomingHttpHeaders, random: RandomSource): RequestTrace {
-  const header = headers['traceparent'];
-  // Node joins repeated headers with a comma, so a repeated `traceparent` does not parse.
-  const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
+export function requestTrace(fields: FieldList, random: RandomSource): RequestTrace {
+  const header = headerValue(fields, 'traceparent');
+  // Repeated headers are joined by a comma, so a repeated `traceparent` does not parse.
+  const parent = header === undefined ? undefined : parseTraceParent(header);
   const own = parent === undefined ? newTraceParent(random) : childTraceParent(parent, random);
   const metadata: [string, string][] = [['traceparent', traceParentText(own)]];
-  const state = headers['tracestate'];
-  if (parent === undefined || typeof state !== 'string' || !isTraceState(state))
+  const state = parent === undefined ? undefined : headerValue(fields, 'tracestate');
+  if (state === undefined || !isTraceState(state))
     return { metadata, own, parent, state: undefined };
   metadata.push(['tracestate', state]);
   return { metadata, own, parent, state };

@@ -1,5 +1,4 @@
-// KeptBytes: the bytes of one kind that a request holds in memory, counted in the service's budget and, optionally,
-// on its connection. For responses these are the response until the caller has received it, the answers that its
+// KeptBytes: the bytes of one kind that a request holds in memory, counted in the service's budget. For responses these are the response until the caller has received it, the answers that its
 // handler received while it waits for the disk, and the inputs of its handler's calls until they are done. For bodies
 // it is the part of the request's body that has arrived, until its handler is done.
 //
@@ -10,20 +9,13 @@ import { SvcError } from '@svc/kit/svc-error';
 /** Bytes that each request may hold whether the service has room or not. */
 export const SMALL_BYTES = 16 * 1024;
 
-/** Bytes that all requests of one connection hold together. */
-export interface KeptTogether {
-  keptBytes: number;
-}
-
 export class KeptBytes {
   readonly #budget: ByteBudget;
-  readonly #together: KeptTogether | undefined;
   #bytes = 0;
   #isFreed = false;
 
-  constructor(budget: ByteBudget, together?: KeptTogether) {
+  constructor(budget: ByteBudget) {
     this.#budget = budget;
-    this.#together = together;
   }
 
   /** Returns whether the service holds as much as it may. */
@@ -55,7 +47,7 @@ export class KeptBytes {
     return false;
   }
 
-  /** Creates a counter for further bytes, which is freed separately and does not count on the connection. */
+  /** Creates a counter for further bytes, which is freed separately. */
   beside(): KeptBytes {
     return new KeptBytes(this.#budget);
   }
@@ -66,7 +58,6 @@ export class KeptBytes {
     if (more === 0 || this.#isFreed) return;
     this.#bytes = bytes;
     this.#budget.add(more);
-    if (this.#together !== undefined) this.#together.keptBytes += more;
   }
 
   /** Releases all bytes; later changes are not counted. */

@@ -194,10 +194,21 @@ export class Output {
 
 /** Joins pieces: texts to a text, which the socket encodes as it writes it, and others to a buffer. */
 function joined(portion: readonly Bytes[], bytes: number): Bytes {
-  if (portion.every((piece) => typeof piece === 'string')) return portion.join('');
+  const text = joinedText(portion);
+  if (text !== undefined) return text;
   const buffer = Buffer.allocUnsafe(bytes);
   let at = 0;
   for (const piece of portion)
     at += typeof piece === 'string' ? buffer.write(piece, at, 'latin1') : piece.copy(buffer, at);
   return buffer;
+}
+
+/** Joins texts; undefined if one of the pieces is none. */
+function joinedText(portion: readonly Bytes[]): string | undefined {
+  let text = '';
+  for (const piece of portion) {
+    if (typeof piece !== 'string') return undefined;
+    text += piece;
+  }
+  return text;
 }

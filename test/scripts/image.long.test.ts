@@ -101,7 +101,9 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'cli',
       'client',
       'contract',
+      'forward',
       'host',
+      'http1',
       'identity',
       'kit',
     ]);

@@ -189,23 +189,16 @@ describe('a preflight', () => {
   });
 
   test.each([
-    ['with a length', 'content-length: 60\r\n', request('GET').slice(0, 60), 200],
-    ['in chunks', 'transfer-encoding: chunked\r\n', '5\r\nGET /\r\n0\r\n\r\n', 'closed'],
-  ])(
-    'may have a body, which is never taken for a request: %s',
-    async (_what, headers, body, next) => {
-      const { port, server } = await serve();
-      const client = new RawClient(port).send(preflight({ headers, body }) + request('GET'));
-      const answer = await client.answer();
-      expect([answer.status, answer.headers]).toMatchObject([204, ALLOWED]);
-      const following = client.answer().then(
-        ({ status }) => status,
-        () => 'closed',
-      );
-      expect(await following).toBe(next);
-      await expect.poll(() => server.inFlight).toBe(0);
-    },
-  );
+    ['with a length', 'content-length: 60\r\n', request('GET').slice(0, 60)],
+    ['in chunks', 'transfer-encoding: chunked\r\n', '5\r\nGET /\r\n0\r\n\r\n'],
+  ])('may have a body, which is never taken for a request: %s', async (_what, headers, body) => {
+    const { port, server } = await serve();
+    const client = new RawClient(port).send(preflight({ headers, body }) + request('GET'));
+    const answer = await client.answer();
+    expect([answer.status, answer.headers]).toMatchObject([204, ALLOWED]);
+    expect((await client.answer()).status).toBe(200);
+    await expect.poll(() => server.inFlight).toBe(0);
+  });
 
   test('that announces more than a body may have is the last of its connection', async () => {
     const { port } = await serve();

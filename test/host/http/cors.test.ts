@@ -9,7 +9,7 @@ import {
 } from '../../../host/http/cors-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
-import { descriptorOf } from './http-harness.ts';
+import { descriptorOf, fieldsOf } from './http-harness.ts';
 
 const SHOP = 'https://shop.example.com';
 const ANSWER = { status: 200, headers: [['content-type', 'text/plain']] as const, body: 'ok' };
@@ -31,14 +31,18 @@ function corsOf({ settings, cors, access, method = 'PUT' }: Case): Cors | undefi
 type Headers = Readonly<Record<string, string>>;
 
 function answered(one: Case, origin?: string): Headers {
-  const { headers } = corsOf(one)!.answerOf(ANSWER, origin === undefined ? {} : { origin }, 0);
+  const { headers } = corsOf(one)!.answerOf(
+    ANSWER,
+    fieldsOf(origin === undefined ? {} : { origin }),
+    0,
+  );
   const { 'content-type': type, ...added } = Object.fromEntries(headers);
   expect(type).toBe('text/plain');
   return added;
 }
 
 function preflight(one: Case, origin = SHOP, method = 'PUT'): Headers {
-  const headers = { origin, 'access-control-request-method': method };
+  const headers = fieldsOf({ origin, 'access-control-request-method': method });
   return Object.fromEntries(corsOf(one)?.preflightHeaders(headers, ['a']) ?? []);
 }
 
@@ -194,8 +198,10 @@ describe('a preflight', () => {
 
   test('is one only with both headers', () => {
     const cors = corsOf({ cors: {} })!;
-    expect(cors.preflightHeaders({ origin: SHOP }, ['a'])).toEqual([]);
-    expect(cors.preflightHeaders({ 'access-control-request-method': 'PUT' }, ['a'])).toEqual([]);
+    expect(cors.preflightHeaders(fieldsOf({ origin: SHOP }), ['a'])).toEqual([]);
+    expect(
+      cors.preflightHeaders(fieldsOf({ 'access-control-request-method': 'PUT' }), ['a']),
+    ).toEqual([]);
   });
 });
 
@@ -223,10 +229,10 @@ describe('nothing depends on CORS', () => {
       ]),
     );
     const cors = Cors.of({ ...CORS_SETTINGS_DEFAULT, origins: ['*'] }, routes)!;
-    const asked = { origin: SHOP, 'access-control-request-method': 'PUT' };
+    const asked = fieldsOf({ origin: SHOP, 'access-control-request-method': 'PUT' });
     expect(cors.preflightHeaders(asked, ['a'])).toEqual([]);
-    expect(cors.answerOf(ANSWER, { origin: SHOP }, 1)).toBe(ANSWER);
-    expect(cors.answerOf(ANSWER, { origin: SHOP }, -1)).toBe(ANSWER);
+    expect(cors.answerOf(ANSWER, fieldsOf({ origin: SHOP }), 1)).toBe(ANSWER);
+    expect(cors.answerOf(ANSWER, fieldsOf({ origin: SHOP }), -1)).toBe(ANSWER);
   });
 });
 

@@ -87,9 +87,10 @@ describe('callers that keep to no rule', () => {
   });
 });
 
-test('a tunnel is none of the server’s: CONNECT is closed without a word, and others are served', async () => {
+test('a tunnel is none of the server’s: CONNECT is 501 and ends the connection, and others are served', async () => {
   const { port } = await start({ descriptor });
   const client = new RawClient(port).send('CONNECT test:80 HTTP/1.1\r\nhost: test\r\n\r\n');
+  expect(await client.answer()).toMatchObject({ status: 501, headers: { connection: 'close' } });
   expect(await client.rest()).toBe('');
   expect(await ask(port, get('/now'))).toMatchObject({ status: 200 });
 });

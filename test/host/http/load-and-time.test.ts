@@ -109,7 +109,7 @@ describe('load and time', () => {
     });
     const client = new RawClient(port).send(get('/1'));
     await begun[0]!.passed;
-    client.socket.destroy();
+    client.socket.resetAndDestroy();
     const answer = ask(port, get('/2'));
     await begun[1]!.passed;
     vi.advanceTimersByTime(300);

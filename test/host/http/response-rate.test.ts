@@ -15,7 +15,13 @@ const HIGH: RatePressure = { isHigh: true, factor: 1 };
 // The grace is 100 KiB, and a piece of 64 KiB may be in transit: 16.4 seconds.
 
 function connection() {
-  const socket = { bytesWritten: 0, writableLength: 0 };
+  const socket = {
+    bytesWritten: 0,
+    writableLength: 0,
+    get takenBytes(): number {
+      return this.bytesWritten - this.writableLength;
+    },
+  };
   const rate = new ResponseRate(TIMES, socket);
   return {
     /**

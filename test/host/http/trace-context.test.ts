@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { requestTrace } from '../../../host/http/trace-context.ts';
 import { parseTraceParent } from '../../../kit/trace-context.ts';
-import { ask, descriptorOf, get, ok, start } from './http-harness.ts';
+import { ask, descriptorOf, fieldsOf, get, ok, start } from './http-harness.ts';
 
 const GOOD = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 /** The request's own span in the trace. */
@@ -10,8 +10,10 @@ const NEW = '00-000000000000002a000000000000002a-000000000000002a-01';
 const random = { next64: () => 42n };
 
 const traced = (traceparent: string, tracestate?: string) =>
-  requestTrace({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }, random)
-    .metadata;
+  requestTrace(
+    fieldsOf({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }),
+    random,
+  ).metadata;
 
 describe('requestTrace', () => {
   test('the request is a span of its own in a good trace, and passes its state on', () => {
@@ -57,8 +59,11 @@ describe('requestTrace', () => {
 
   test("it tells its own span and the caller's", () => {
     const [good, own, fresh] = [GOOD, OWN, NEW].map(parseTraceParent);
-    expect(requestTrace({ traceparent: GOOD }, random)).toMatchObject({ own, parent: good });
-    expect(requestTrace({}, random)).toMatchObject({ own: fresh, parent: undefined });
+    expect(requestTrace(fieldsOf({ traceparent: GOOD }), random)).toMatchObject({
+      own,
+      parent: good,
+    });
+    expect(requestTrace(fieldsOf({}), random)).toMatchObject({ own: fresh, parent: undefined });
   });
 });
 
