@@ -21,6 +21,8 @@ const scriptsOf = (example: string): Readonly<Record<string, string>> =>
 /** A command of a README, and the comment below it: the answer. */
 interface Request {
   readonly command: string;
+  /** Port in the README: 9000 is the service, and 9001 the web server beside it. */
+  readonly port: string;
   readonly path: string;
   readonly init: RequestInit;
   readonly answer: string;
@@ -41,20 +43,20 @@ function requestOf(command: string, answer: string): Request {
   );
   const headers = new Headers();
   const init: RequestInit = { headers };
-  let path: string | undefined;
+  let target: { readonly port: string; readonly path: string } | undefined;
   for (let at = 1; at < words.length; at++) {
     const word = words[at]!;
     if (word === '-X') init.method = words[++at]!;
     else if (word === '-d') init.body = words[++at]!;
     else if (word === '-H') headers.append(...(words[++at]!.split(': ') as [string, string]));
-    else path = pathOf(word, command);
+    else target = targetOf(word, command);
   }
-  return { command, path: path!, init, answer };
+  return { command, ...target!, init, answer };
 }
 
-function pathOf(word: string, command: string): string {
-  const path = /^http:\/\/127\.0\.0\.1:9000(\/\S*)$/.exec(word)?.[1];
-  if (path !== undefined) return path;
+function targetOf(word: string, command: string) {
+  const [, port, path] = /^http:\/\/127\.0\.0\.1:(900[01])(\/\S*)$/.exec(word) ?? [];
+  if (port !== undefined && path !== undefined) return { port, path };
   throw new Error(
     `This test cannot make the request of "${command}": "${word}" is neither -X, -H, -d nor a URL that begins with ` +
       'http://127.0.0.1:9000/. CONTRIBUTING.md says what requests of a README look like.',
@@ -68,7 +70,7 @@ beforeAll(async () => {
     if (!isProgram(example)) modules.set(example, await compileExample(example));
 }, 300_000);
 
-function startModule(example: string): SvcProcess {
+function startModule(example: string, runningFolder: string): SvcProcess {
   const folder = temporaryFolder();
   const module = `${example.slice(3)}.wasm`;
   // The name decides the journal, which is that of `svc dev`.
@@ -77,7 +79,20 @@ function startModule(example: string): SvcProcess {
     `svc build assembly/index.ts -o ${module} && svc run ${module} --name ${name}`,
   );
   writeFileSync(join(folder, module), modules.get(example)!);
-  return new SvcProcess(['run', module, '--name', name, '--port', '0'], { cwd: folder });
+  const words = ['run', module, '--name', name, '--port', '0'];
+  return new SvcProcess(words, { cwd: folder, env: { SVC_RUNNING_DIR: runningFolder } });
+}
+
+/** Starts the web server beside a service, which the script `site` runs; undefined if there is none. */
+function startSite(example: string, runningFolder: string): SvcProcess | undefined {
+  const { site } = scriptsOf(example);
+  if (site === undefined) return undefined;
+  const [svc, ...words] = site.replace('--port 9001', '--port 0').split(' ');
+  expect(svc).toBe('svc');
+  return new SvcProcess(words, {
+    cwd: join(root, example),
+    env: { SVC_RUNNING_DIR: runningFolder },
+  });
 }
 
 function startProgram(example: string): SvcProcess {
@@ -102,6 +117,7 @@ describe('the examples', () => {
       '06-',
       '07-',
       '08-',
+      '09-',
     ]);
     const listed = [...read('README.md').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\) \|/gm)];
     expect(listed.map((match) => match[1])).toEqual(examples);
@@ -122,16 +138,23 @@ describe('the examples', () => {
   });
 
   test.for(examples)('%s answers as its README says', async (example) => {
-    const service = isProgram(example) ? startProgram(example) : startModule(example);
+    const running = temporaryFolder();
+    const service = isProgram(example) ? startProgram(example) : startModule(example, running);
     onTestFinished(async () => void (await service.end('SIGKILL')));
-    const url = await service.listening();
+    const site = startSite(example, running);
+    // The command of the site ends with it only if it can stop it.
+    onTestFinished(async () => void (await site?.end('SIGTERM')));
+    const urls = new Map([
+      ['9000', await service.listening()],
+      ['9001', await site?.listening()],
+    ]);
 
     const requests = requestsOf(read(example, 'README.md'));
     expect(requests.length).toBeGreaterThanOrEqual(3);
     expect(read(example, 'README.md').match(/^curl /gm)).toHaveLength(requests.length);
-    for (const { command, path, init, answer } of requests) {
+    for (const { command, port, path, init, answer } of requests) {
       const request = async () => {
-        const response = await fetch(url + path, init);
+        const response = await fetch(`${urls.get(port)}${path}`, init);
         const body = await response.text();
         const found = body === '' ? `${response.status}, without content` : body;
         expect({ command, answer: found }).toEqual({ command, answer });

@@ -21,6 +21,7 @@ import type { HandledEvent } from './endpoint-consumers.ts';
 import type { FiredTimer } from './endpoint-timers.ts';
 import type { FindOptions, FoundRows, RowCount } from './endpoint-views.ts';
 import type { FakeComponent } from './fake-component.ts';
+import type { FakeService } from './fake-service.ts';
 import { parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import {
@@ -41,6 +42,11 @@ import { eventsSinceDeletion, storeEvents } from './test-journal.ts';
 export interface EndpointsOptions {
   /** Component id → fake. Other components are the module's own. */
   readonly components?: Readonly<Record<string, FakeComponent>>;
+  /**
+   * Name of a service that the module calls, such as `billing` → function that answers in its place. Any other service cannot
+   * be found.
+   */
+  readonly services?: Readonly<Record<string, FakeService>>;
   /** The current time; 2026-01-01T00:00:00Z by default. */
   readonly nowMs?: Time;
   /** The first random number; 1 by default. */
@@ -83,13 +89,15 @@ export class EndpointsUnderTest {
     if (options.seed !== undefined) this.#random.set(options.seed);
     const fakes = new Map(Object.entries(options.components ?? {}));
     const inputs = { clock: this.#clock, random: this.#random };
-    const service = new TestedService({ module, fakes, ...inputs });
+    const services = new Map(Object.entries(options.services ?? {}));
+    const service = new TestedService({ module, fakes, services, ...inputs });
     this.#service = service;
     const statuses = new DeclaredStatuses(module.descriptor);
     const handle = requestHandler({
       guest: service.guest,
       engine: service.callable,
       views: service.views?.finder,
+      services: service.services,
       ...inputs,
     });
     this.#http = new InProcessHttp({

@@ -25,3 +25,9 @@ export {
   timedOut,
   unavailable,
 } from './fake-component.ts';
+export {
+  answered,
+  type FakeService,
+  type FakeServiceRequest,
+  ServiceAnswer,
+} from './fake-service.ts';

@@ -21,6 +21,7 @@ import { EndpointConsumers, type HandledEvent } from './endpoint-consumers.ts';
 import { EndpointTimers, type FiredTimer } from './endpoint-timers.ts';
 import { EndpointViews } from './endpoint-views.ts';
 import { type FakeComponent, type SentCall, callFake } from './fake-component.ts';
+import { type FakeService, FakeServices } from './fake-service.ts';
 import { GuestAccount } from './guest-account.ts';
 import type { ModuleUnderTest } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
@@ -33,6 +34,8 @@ export interface TestedServiceOptions {
   readonly module: ModuleUnderTest;
   /** Component id → fake. */
   readonly fakes: ReadonlyMap<string, FakeComponent>;
+  /** Name of a service → function in its place. */
+  readonly services: ReadonlyMap<string, FakeService>;
   readonly clock: SetClock;
   readonly random: SetRandomSource;
 }
@@ -48,6 +51,7 @@ export class TestedService {
   readonly views: EndpointViews | undefined;
   /** The engine and the fakes, as handlers and consumers call them. */
   readonly callable: Pick<EntityEngine, 'call' | 'readEvents' | 'changeTimers'>;
+  readonly services: FakeServices;
   readonly faults: string[] = [];
   readonly #options: TestedServiceOptions;
   readonly #entities: WatchedEntities;
@@ -62,6 +66,7 @@ export class TestedService {
     this.#options = options;
     this.account = new GuestAccount(module.folder);
     this.guest = module.start(this.account.log);
+    this.services = new FakeServices(options.services, (error) => this.break(error));
     this.#entities = new WatchedEntities(this.guest);
     this.#engine = createEngine({
       guest: { descriptor: module.descriptor, entities: this.#entities },
@@ -150,6 +155,7 @@ export class TestedService {
       guest: this.guest,
       engine: this.callable,
       views: this.views?.finder,
+      services: this.services,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     if (handle === undefined) return undefined;

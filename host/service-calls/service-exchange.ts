@@ -5,6 +5,7 @@
 //   too large reaches the module.
 // - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
 //   response.
+import type { ServiceReference } from '@svc/client';
 import { answer, answerMessage, type NamedService, type ProxyAnswer } from '@svc/forward/answers';
 import type { ForwardedHead } from '@svc/forward/forwarded-head';
 import { passedResponseFields } from '@svc/forward/response-fields';
@@ -135,6 +136,11 @@ export class ServiceExchange implements ResponseReceiver {
     this.#pieces = [];
     this.#options.done(response);
   }
+}
+
+/** Returns the answer to a request whose service cannot be found. */
+export function unfoundService(called: ServiceReference): ServiceResponse {
+  return responseOf(answer('service-not-found', { called }));
 }
 
 /** Returns an answer of the runtime as a process behind the proxy would receive it. */

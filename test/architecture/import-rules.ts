@@ -230,6 +230,7 @@ const ENVIRONMENT_READERS = new Set([
   'cli/commands/dev.ts',
   'cli/commands/web.ts',
   'host/dev-host.ts',
+  'examples/09-calling-services/site/server.mjs',
 ]);
 /** npm package → the folders that may import it. */
 const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
