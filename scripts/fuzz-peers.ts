@@ -26,6 +26,8 @@ const SHOWN_EVERY = 10_000;
 /** Returns the exit code: 1 if servers disagree. */
 export async function fuzzPeers({ inputs, seed, forMs }: PeersFuzz): Promise<number> {
   if (notTestedWithoutServers(...DIFFERENT_SERVERS) !== undefined) return 2;
+  // The servers end with this process, also when a signal ends it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const folder = mkdtempSync(join(tmpdir(), 'svc-peers-'));
   const servers = await PeerServers.start(folder, DIFFERENT_SERVERS);
   console.log(`comparing ${DIFFERENT_SERVERS.join(', ')} from seed ${seed}`);

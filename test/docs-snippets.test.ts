@@ -71,7 +71,7 @@ test('each npm script that a page names is one of the checkout, of an example or
     exclude: ['**/node_modules/**', 'build/**'],
   });
   const named = all.flatMap((page) =>
-    [...readFileSync(join(root, page), 'utf8').matchAll(/\bnpm run ([a-z][a-z:]*)/g)].map(
+    [...readFileSync(join(root, page), 'utf8').matchAll(/\bnpm run ([a-z][a-z:-]*)/g)].map(
       ([, name]) => ({ page, name: name! }),
     ),
   );

@@ -126,10 +126,12 @@ describe.each(SERVERS)('$name', ({ name, takesChunks, continues }) => {
         `200 ${method} /c internet ${takesChunks ? '=6162636465666768' : '='}`,
       ]);
     }
+    // A server that does not read the body may close the connection before its response has arrived.
+    if (!takesChunks) return;
     const large = `${LARGE_BYTES.toString(16)}\r\n${LARGE}\r\n0\r\n\r\n`;
     const request = `POST /l HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${large}`;
     expect(reports(await responses(request, ['POST']))).toEqual([
-      `200 POST /l internet ${takesChunks ? shownBody(Buffer.from(LARGE)) : '='}`,
+      `200 POST /l internet ${shownBody(Buffer.from(LARGE))}`,
     ]);
   });
 

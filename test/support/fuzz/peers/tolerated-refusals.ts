@@ -67,7 +67,7 @@ function expectsOther(request: ExpectedRequest): boolean {
 function isHostOfApache(host: string): boolean {
   if (host === '' || host.startsWith('[')) return true;
   const name = host.replace(/:\d+$/, '');
-  return /(?:^|\.)\d+\.?$/.test(name) ? isIPv4(name) : /^(?:[\w-]+\.)*[\w-]+\.?$/.test(name);
+  return /(?:^|\.)\d[^.]*\.?$/.test(name) ? isIPv4(name) : /^(?:[\w-]+\.)*[\w-]+\.?$/.test(name);
 }
 
 function forwardsNoMore(request: ExpectedRequest): boolean {
@@ -133,7 +133,7 @@ const TOLERATED: readonly ToleratedRefusal[] = [
     server: 'apache',
     status: 400,
     reason:
-      'a host is an address, or labels of letters, digits, hyphens and underscores, the last one no number',
+      'a host is an address, or labels of letters, digits, hyphens and underscores, the last one without a digit in front',
     fits: ({ authority }) => !isHostOfApache(authority),
   },
   { server: 'apache', status: 404, reason: 'no resource has a NUL in its path', fits: hasNul },
@@ -148,6 +148,12 @@ const TOLERATED: readonly ToleratedRefusal[] = [
     status: 400,
     reason: 'PRI is the beginning of HTTP/2',
     fits: ({ method }) => method === 'PRI',
+  },
+  {
+    server: 'haproxy',
+    status: 400,
+    reason: 'names of fields have at most 255 characters',
+    fits: ({ fields }) => fields.some((name, at) => at % 2 === 0 && name.length > 255),
   },
   {
     server: 'node',
