@@ -9,6 +9,8 @@ export interface InstallationFinderOptions {
   readonly project: string;
   /** Absolute path of the file; undefined: services are found by DNS. */
   readonly servicesFile: string | undefined;
+  /** Name servers, each an address or `ADDRESS:PORT`; absent or none: those of the system. */
+  readonly nameServers?: readonly string[];
   /** Monotonic time in milliseconds. */
   readonly now: () => number;
   /** Receives a warning for the log. */
@@ -23,6 +25,7 @@ const DNS_TRIES = 2;
 export function installationFinder({
   project,
   servicesFile,
+  nameServers = [],
   now,
   warn,
 }: InstallationFinderOptions): ServiceFinder {
@@ -35,7 +38,11 @@ export function installationFinder({
         warn(`The file of services cannot be used: ${reason}`, { file: servicesFile }),
     });
   return new DnsFinder({
-    resolver: new SystemResolver({ timeoutMs: DNS_TIMEOUT_MS, tries: DNS_TRIES }),
+    resolver: new SystemResolver({
+      timeoutMs: DNS_TIMEOUT_MS,
+      tries: DNS_TRIES,
+      servers: nameServers.length === 0 ? undefined : nameServers,
+    }),
     project,
     limits: DNS_FINDER_LIMITS,
     now,

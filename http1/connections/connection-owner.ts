@@ -14,5 +14,7 @@ export interface ConnectionOwner<Connection> {
   /** Counts a request, in any case. Returns false if there are too many. */
   requestBegan(): boolean;
   requestsEnded(count: number): void;
+  /** Counts the bytes of unfinished heads. Returns false if there are too many. */
+  headBytesChanged(by: number): boolean;
   closed(connection: Connection): void;
 }

@@ -21,13 +21,13 @@ import { type Bytes, Output } from './output.ts';
 import { type ExchangeOwner, OpenExchange } from './server-exchange.ts';
 import { type ByteSocket, cut, type Transport } from './socket-end.ts';
 import type { Swept } from './sweep.ts';
+import { UnfinishedHead } from './unfinished-head.ts';
 import { type Refusal, TOO_MANY_REQUESTS, UNREADABLE } from './whole-responses.ts';
 
 type Owner = ConnectionOwner<ServerConnection>;
 
 export class ServerConnection implements ExchangeOwner, Swept {
   readonly socket: ByteSocket;
-  readonly openedAtMs: number;
   deadlineMs: number;
   readonly #owner: Owner;
   readonly #transport: Transport | undefined;
@@ -49,6 +49,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   #isLingering = false;
   #isRetired = false;
   #ignoredBytes = 0;
+  readonly #head: UnfinishedHead;
   readonly #clock: ConnectionClock;
 
   constructor(owner: Owner, socket: ByteSocket, transport: Transport | undefined) {
@@ -57,12 +58,12 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.socket = socket;
     this.#transport = transport;
     this.#reader = new RequestReader(owner.limits.message);
+    this.#head = new UnfinishedHead(owner);
     this.#output = new Output(socket);
     this.#output.onDrain = () => {
       this.#line[0]?.drained();
       this.#pump();
     };
-    this.openedAtMs = nowMs;
     this.#clock = new ConnectionClock(owner.times, nowMs);
     this.deadlineMs = nowMs + owner.times.headMs;
     socket.on('data', (bytes: Buffer) => this.#received(bytes));
@@ -229,8 +230,15 @@ export class ServerConnection implements ExchangeOwner, Swept {
     } finally {
       this.#isPumping = false;
     }
+    if (!this.#countHead()) this.#refuseHead(TOO_MANY_REQUESTS);
     this.#regulate();
     this.#schedule();
+  }
+
+  /** Returns false if the head that is being read may not have as many bytes as it has. */
+  #countHead(): boolean {
+    const isRead = this.#incoming === undefined && !this.#isInputOver;
+    return this.#head.count(isRead ? this.#reader : undefined);
   }
 
   #take(part: RequestPart): void {
@@ -297,16 +305,19 @@ export class ServerConnection implements ExchangeOwner, Swept {
 
   /** Refuses the request that is being read, after the responses before it, and reads no further. */
   #refuse(refused: MessageFailure): void {
-    this.#isInputOver = true;
     const exchange = this.#incoming;
     this.#incoming = undefined;
-    if (exchange === undefined) {
-      this.#owner.requestBegan();
-      this.#answer(this.#join(UNREADABLE), refused, undefined);
-      return;
-    }
-    exchange.broken(refused);
-    if (!exchange.hasResponded) this.#answer(exchange, refused, exchange.head);
+    this.#isInputOver = true;
+    exchange?.broken(refused);
+    if (exchange === undefined) this.#refuseHead(refused);
+    else if (!exchange.hasResponded) this.#answer(exchange, refused, exchange.head);
+  }
+
+  #refuseHead(refusal: Refusal): void {
+    this.#isInputOver = true;
+    this.#countHead();
+    this.#owner.requestBegan();
+    this.#answer(this.#join(UNREADABLE), refusal, undefined);
   }
 
   #answer(exchange: OpenExchange, refusal: Refusal, head: RequestHead | undefined): void {
@@ -381,6 +392,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   #closed(): void {
     this.#isInputOver = true;
     this.#isLingering = true;
+    this.#countHead();
     this.#owner.sweep.remove(this);
     this.#drop();
     this.#owner.closed(this);

@@ -23,6 +23,7 @@ export class ServerConnections implements ConnectionOwner<ServerConnection> {
   readonly keepAlive: string | undefined;
   readonly #open = new Set<ServerConnection>();
   #requests = 0;
+  #headBytes = 0;
   #isStopping = false;
   #whenEmpty: (() => void)[] = [];
 
@@ -104,6 +105,11 @@ export class ServerConnections implements ConnectionOwner<ServerConnection> {
 
   requestsEnded(count: number): void {
     this.#requests -= count;
+  }
+
+  headBytesChanged(by: number): boolean {
+    this.#headBytes += by;
+    return this.#headBytes <= this.limits.unfinishedHeadBytesMax;
   }
 
   closed(connection: ServerConnection): void {

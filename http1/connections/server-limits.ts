@@ -11,6 +11,8 @@ export interface ServerLimits {
   readonly pipelinedMax: number;
   /** Bytes that a connection reads ahead of its handler. It may exceed them by what one read gives. */
   readonly readAheadBytesMax: number;
+  /** Bytes of the unfinished heads of all connections together; a request with which they would be more is refused with 503. */
+  readonly unfinishedHeadBytesMax: number;
   /** Bytes of responses that wait for one before them while further requests are given to the handler. */
   readonly heldBytesMax: number;
   /** Bytes that are read and thrown away of a client that still sends after its last response. */
@@ -45,6 +47,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   requestsMax: 10_000,
   pipelinedMax: 16,
   readAheadBytesMax: 64 * 1024,
+  unfinishedHeadBytesMax: 64 * 1024 * 1024,
   heldBytesMax: 64 * 1024,
   lingerBytesMax: 1024 * 1024,
 };

@@ -17,6 +17,8 @@ export interface ProxySection extends ForwardLimits {
   readonly callingPort: number;
   /** Mounts, each `PATH=SERVICE`: `/cart=cart`. A comma in a path is written `%2C`. */
   readonly mounts: readonly string[];
+  /** Name servers that are asked for services, each an address or `ADDRESS:PORT`; none: those of the system. */
+  readonly nameServers: readonly string[];
   /** Services that may call this one: `billing` in the same project, `ledger.finance` in another. */
   readonly callers: readonly string[];
   /** Custom hostnames of the service, in lower case. If there are any, a request of the internet with another `Host` counts as one at the derived hostname. */
@@ -25,6 +27,8 @@ export interface ProxySection extends ForwardLimits {
   readonly connectionsMax: number;
   /** Size of the request line and the headers together, in bytes; a larger head is answered 431. */
   readonly headBytesMax: number;
+  /** Bytes of the unfinished heads of all connections to a port together; a request with which they would be more is answered 503. */
+  readonly unfinishedHeadBytesMax: number;
   /** Header lines of a request, each repetition of a name counted; more are answered 431. */
   readonly headersMax: number;
   /** Time for a TLS handshake, in milliseconds. */
@@ -51,11 +55,13 @@ export const PROXY_DEFAULTS: { readonly [Key in keyof ProxySection]: ProxySectio
   readinessPort: READINESS_PORT,
   callingPort: CALLING_PORT,
   mounts: [],
+  nameServers: [],
   callers: [],
   hostnames: [],
   ...FORWARD_LIMITS,
   connectionsMax: DEFAULT_SERVER_LIMITS.connectionsMax,
   headBytesMax: DEFAULT_MESSAGE_LIMITS.headBytesMax,
+  unfinishedHeadBytesMax: DEFAULT_SERVER_LIMITS.unfinishedHeadBytesMax,
   headersMax: DEFAULT_MESSAGE_LIMITS.fieldsMax,
   handshakeTimeoutMs: 10_000,
   headTimeoutMs: DEFAULT_SERVER_TIMES.headMs,
@@ -79,6 +85,7 @@ export const PROXY_RANGES: { readonly [Key in keyof ProxySection]: Range } = {
   readinessPort: PORT,
   callingPort: PORT,
   mounts: [0, 100],
+  nameServers: [0, 10],
   callers: [0, 100],
   hostnames: [0, 100],
   requestsMax: COUNT,
@@ -89,6 +96,7 @@ export const PROXY_RANGES: { readonly [Key in keyof ProxySection]: Range } = {
   idleMsMax: TIME,
   connectionsMax: COUNT,
   headBytesMax: [1024, 16 * 1024 * 1024],
+  unfinishedHeadBytesMax: [1024, 1024 * 1024 * 1024],
   headersMax: COUNT,
   handshakeTimeoutMs: TIME,
   headTimeoutMs: TIME,

@@ -22,6 +22,7 @@ import {
 import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
 import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE, type LogLimits } from '@svc/kit/log-limits';
+import { Resolver } from 'node:dns';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PROXY_DEFAULTS, PROXY_RANGES, type ProxySection } from './proxy-section.ts';
@@ -85,6 +86,7 @@ export function readProxySettings({ args, env, stderrIsTerminal }: ProxyInputs):
   const { service, identity } = whoOf(reader);
   checkDescriptor(service, mounts, sections.proxy);
   checkBaseDomain(baseDomain);
+  checkNameServers(sections.proxy.nameServers);
   return {
     service,
     identity,
@@ -194,6 +196,18 @@ function checkBaseDomain(baseDomain: string | undefined): void {
       baseDomain,
       'a domain in lower case, with a port if it is not 443',
     );
+}
+
+function checkNameServers(servers: readonly string[]): void {
+  try {
+    new Resolver().setServers(servers);
+  } catch {
+    throw invalidSetting(
+      'svc.proxy.name-servers',
+      servers.join(','),
+      'addresses such as 10.0.0.10, with a port if it is not 53, and commas between',
+    );
+  }
 }
 
 function logFormatOf(reader: SettingsReader, stderrIsTerminal: boolean): 'text' | 'json' {

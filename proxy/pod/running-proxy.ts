@@ -119,10 +119,11 @@ export class RunningProxy {
   }
 
   #openFinder(): ServiceFinder {
-    const { servicesFile, identity } = this.#settings;
+    const { servicesFile, identity, section } = this.#settings;
     return installationFinder({
       project: identity.project,
       servicesFile,
+      nameServers: section.nameServers,
       now: () => this.#sweep.now(),
       warn: (message, fields) => this.#log({ level: 'warn', message, fields }),
     });
@@ -182,12 +183,14 @@ export class RunningProxy {
   }
 
   #limits(): ServerLimits {
-    const { connectionsMax, requestsMax, headBytesMax, headersMax } = this.#settings.section;
+    const { connectionsMax, requestsMax, headBytesMax, headersMax, unfinishedHeadBytesMax } =
+      this.#settings.section;
     return {
       ...DEFAULT_SERVER_LIMITS,
       message: { ...DEFAULT_MESSAGE_LIMITS, headBytesMax, fieldsMax: headersMax },
       connectionsMax,
       requestsMax,
+      unfinishedHeadBytesMax,
     };
   }
 

@@ -88,6 +88,30 @@ describe('times', () => {
 });
 
 describe('limits', () => {
+  it('bound the unfinished heads of all connections together', async () => {
+    const served = await new Served({ unfinishedHeadBytesMax: 2_000 }).listen();
+    const begun = `GET / HTTP/1.1\r\nHost: a\r\nA: ${'x'.repeat(900)}`;
+    const held = [await served.dial(), await served.dial(), await served.dial()] as const;
+    held[0].write(begun);
+    held[1].write(begun);
+    await served.until(() => served.connections.count === 3, 'all connections');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await held[2].write(begun).end();
+    expect(held[2].text).toContain('HTTP/1.1 503 Refused\r\nX-Refused: too-many-requests\r\n');
+    // A head that comes at once is not held.
+    const whole = (await served.dial()).write(`${begun}\r\n\r\n`);
+    answerWhole((await served.request(0)).exchange, 'one');
+    await whole.has('one');
+    // The others are complete, and their bytes no longer count.
+    for (const client of held.slice(0, 2)) client.write('\r\n\r\n');
+    await served.request(2);
+    const next = (await served.dial()).write(begun);
+    await served.until(() => served.connections.count === 5, 'another connection');
+    next.write('\r\n\r\n');
+    await served.request(3);
+    expect(next.text).toBe('');
+  });
+
   it('close a connection that is one too many', async () => {
     const served = await new Served({ connectionsMax: 1 }).listen();
     const first = (await served.dial()).write(GET);

@@ -86,6 +86,11 @@ describe('refused is', () => {
       /svc\.proxy\.readiness-port and svc\.proxy\.calling-port are both 8081/,
     ],
     ['a base domain with a scheme', { SVC_PROXY_BASE_DOMAIN: 'https://a.b' }, /base-domain/],
+    [
+      'a name server by its name',
+      { SVC_PROXY_NAME_SERVERS: 'ns.a' },
+      /name-servers .*10\.0\.0\.10/,
+    ],
     ['a format of the log', { SVC_LOG: 'xml' }, /svc\.log/],
     ['an empty value', { SVC_PROXY_HOST: '' }, /svc\.proxy\.host/],
   ])('%s', (_what, env, expected) => {
