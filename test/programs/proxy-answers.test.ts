@@ -236,7 +236,7 @@ async function startStrict(): Promise<WebPod> {
 }
 
 describe('with little time and room', () => {
-  test('504, 503, 408, 431, 501 and 505 are answered in the same form', async () => {
+  test('P25: 504, 503, 408, 431, 501 and 505 are answered in the same form', async () => {
     const pod = await startStrict();
     const ask = async (request: string): Promise<RawPeer> => {
       const client = await pod.connectAs(GATEWAY_ID);

@@ -1,6 +1,6 @@
 // What passes the proxy, through the real program on raw sockets: requests to the process, calls and mounts.
 import { describe, expect, test } from 'vitest';
-import type { RawPeer } from '../forward/support/raw-peer.ts';
+import { proxyAnswer, type RawPeer } from '../forward/support/raw-peer.ts';
 import { passed as passedTo, received } from '../support/web-pods/passed-request.ts';
 import { podPairOfFile } from '../support/web-pods/pod-pair.ts';
 import { GATEWAY_ID, idOf, type WebPod } from '../support/web-pods/web-pod.ts';
@@ -117,6 +117,45 @@ describe('a request of the internet', () => {
         `${method} / HTTP/1.1`,
       );
     expect((await passed(client, ['OPTIONS * HTTP/1.1', 'Host: a']))[0]).toBe('OPTIONS * HTTP/1.1');
+  });
+
+  test('P40: CONNECT is answered 501', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    client.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    expect(await proxyAnswer(client)).toMatch(/^501 /);
+  });
+
+  test('P11: that asks for an upgrade arrives without Upgrade and Connection', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    for (const lines of [
+      ['Upgrade: websocket', 'Connection: Upgrade'],
+      ['Upgrade: h2c', 'Connection: Upgrade, HTTP2-Settings', 'HTTP2-Settings: a'],
+      ['Upgrade: websocket'],
+    ]) {
+      const seen = await passed(client, ['GET / HTTP/1.1', 'Host: a', 'Sec-A: b', ...lines]);
+      expect(seen).toContain('Sec-A: b');
+      expect(seen.filter((line) => /^(?:upgrade|connection|http2)/i.test(line))).toEqual([]);
+    }
+  });
+
+  test('P39: has the bytes of its path and fields as they were sent', async () => {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    for (const path of ['/%00', '/%zz', '/a;params=1', '/%C3%28?x=%'])
+      expect(
+        await passed(client, [`GET ${path} HTTP/1.1`, 'Host: a', 'X-Bytes: \u00c3\u0028\u00ff']),
+      ).toEqual(expect.arrayContaining([`GET ${path} HTTP/1.1`, 'X-Bytes: \u00c3\u0028\u00ff']));
+  });
+
+  test('P24: with more fields or bytes than that is answered 431', async () => {
+    for (const lines of [
+      Array.from({ length: 5000 }, (_, index) => `A${index}: b`),
+      [`A: ${'x'.repeat(64 * 1024)}`],
+      ['B: c', `C: ${'x'.repeat(100_000)}`],
+    ]) {
+      const client = await pods.web.connectAs(GATEWAY_ID);
+      client.write(`GET / HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\n\r\n`);
+      expect(await proxyAnswer(client)).toMatch(/^431 /);
+    }
   });
 
   test('P24: has up to 2,000 fields and 64 KiB, none of them lost', async () => {

@@ -1,6 +1,6 @@
 // Responses and bodies through the real program on raw sockets, and how each side learns that the other has left.
 import { describe, expect, test } from 'vitest';
-import type { RawPeer } from '../forward/support/raw-peer.ts';
+import { proxyAnswer, type RawPeer } from '../forward/support/raw-peer.ts';
 import { OK, passed, received } from '../support/web-pods/passed-request.ts';
 import { podPairOfFile } from '../support/web-pods/pod-pair.ts';
 import { GATEWAY_ID } from '../support/web-pods/web-pod.ts';
@@ -147,6 +147,64 @@ test('P19: a GET whose connection closes before the response is sent once more, 
   first.socket.destroy();
   expect((await received(pods.web))[0]).toBe('GET /again HTTP/1.1');
   expect((await client.message()).body).toBe('ok');
+});
+
+test('P19: a POST whose connection closes before the response is 502, and so is a GET at the second time', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  for (const [method, times] of [
+    ['POST', 1],
+    ['DELETE', 1],
+    ['GET', 2],
+  ] as const) {
+    const { accepted } = pods.web.process;
+    client.write(`${method} /once HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    for (let time = 0; time < times; time += 1) {
+      const process = await pods.web.process.next();
+      await process.head();
+      process.socket.destroy();
+    }
+    expect(await proxyAnswer(client)).toBe(
+      '502 The process closed the connection before it answered.',
+    );
+    expect(pods.web.process.accepted).toBe(accepted + times);
+  }
+});
+
+test('P19: a GET of whose response a byte has come is 502, and is not sent again', async () => {
+  const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+  for (const [begun, passes] of [
+    [hints, hints],
+    ['HTTP/1.1 2', ''],
+  ] as const) {
+    const client = await pods.web.connectAs(GATEWAY_ID);
+    const { accepted } = pods.web.process;
+    client.write('GET /begun HTTP/1.1\r\nHost: a\r\n\r\n');
+    const process = await pods.web.process.next();
+    await process.head();
+    process.socket.end(begun);
+    await client.take(passes);
+    expect(await proxyAnswer(client)).toMatch(/^502 /);
+    expect(pods.web.process.accepted).toBe(accepted + 1);
+  }
+});
+
+test('P12: an expectation passes, and a client of HTTP/1.0 gets no 100', async () => {
+  const client = await pods.web.connectAs(GATEWAY_ID);
+  expect(await passed(client, ['GET / HTTP/1.1', 'Host: a', 'Expect: foo'], pods.web)).toContain(
+    'Expect: foo',
+  );
+  const old = await pods.web.connectAs(GATEWAY_ID);
+  old.write('POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab');
+  await received(pods.web, `HTTP/1.1 100 Continue\r\n\r\n${OK}`);
+  expect((await old.head())[0]).toBe('HTTP/1.1 200 OK');
+});
+
+test('P13: any informational response passes, also a 100 that nobody asked for', async () => {
+  const client = await responseTo(
+    `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n${OK}`,
+  );
+  for (const line of ['102 Processing', '100 Continue', '103 Early Hints', '200 OK'])
+    expect(await firstOf(client)).toBe(`HTTP/1.1 ${line}`);
 });
 
 test('P22: pipelined requests are answered in their order', async () => {

@@ -63,6 +63,7 @@ export interface PodOptions {
   readonly folder: string;
   readonly service?: string;
   readonly project?: string;
+  /** Settings beside those of the pod, and in their place; empty: the setting is not given. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of a process that is not this object's. */
   readonly processPort?: number;
@@ -110,7 +111,8 @@ export class WebPod {
       'svc.proxy.services-file': this.#servicesFile,
       ...settings,
     };
-    const words = Object.entries(all).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+    const given = Object.entries(all).filter(([, value]) => value !== '');
+    const words = given.flatMap(([name, value]) => ['--set', `${name}=${value}`]);
     this.svc = new SvcProcess(['proxy', ...words]);
   }
 
@@ -127,9 +129,12 @@ export class WebPod {
     return pod;
   }
 
-  /** Writes the file in which the proxy finds services: ports by `<project>/<service>`. */
-  locate(services: Readonly<Record<string, number>>): void {
-    const listed = Object.entries(services).map(([name, port]) => [name, [`127.0.0.1:${port}`]]);
+  /** Writes the file in which the proxy finds services: a port or several by `<project>/<service>`. */
+  locate(services: Readonly<Record<string, number | readonly number[]>>): void {
+    const listed = Object.entries(services).map(([name, ports]) => [
+      name,
+      [ports].flat().map((port) => `127.0.0.1:${port}`),
+    ]);
     writeFileSync(this.#servicesFile, JSON.stringify({ services: Object.fromEntries(listed) }));
   }
 
