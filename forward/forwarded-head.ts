@@ -12,6 +12,15 @@ export interface ForwardedHead {
   readonly fields: readonly string[];
 }
 
+export interface MountedService {
+  /** Path of the request without that of the mount, with its query. */
+  readonly path: string;
+  /** Value of `Host` for requests to the service. */
+  readonly authority: string;
+  /** True: `Host` is the address to which the request was sent instead. */
+  readonly takesAddressFromHost?: boolean;
+}
+
 export function headForProcess(
   head: RequestHead,
   arrival: Arrival,
@@ -27,18 +36,18 @@ export function headForProcess(
   return { method: head.method, path: head.path, fields };
 }
 
-/** `path` and `authority`: those of the mounted service. */
 export function headForMount(
   head: RequestHead,
   arrival: Arrival,
   own: OwnService,
-  { path, authority }: { readonly path: string; readonly authority: string },
+  { path, authority, takesAddressFromHost = false }: MountedService,
 ): ForwardedHead {
+  const address = addressedTo(head, arrival, own);
   const fields = passedRequestFields(head.fields, {
     destination: 'mount',
-    host: authority,
+    host: takesAddressFromHost ? (address?.authority ?? authority) : authority,
     arrival,
-    addressedTo: addressedTo(head, arrival, own),
+    addressedTo: address,
   });
   return { method: head.method, path, fields };
 }

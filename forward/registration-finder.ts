@@ -81,7 +81,12 @@ export class RegistrationFinder implements ServiceFinder {
         if (found === undefined) continue;
         const host = found.host.includes(':') ? `[${found.host}]` : found.host;
         const authority = serviceAuthority(host, found.port, 'http');
-        return { kind: 'found', authority, addresses: [{ host: found.host, port: found.port }] };
+        return {
+          kind: 'found',
+          authority,
+          takesAddressFromHost: one.service.hosting === 'process',
+          addresses: [{ host: found.host, port: found.port }],
+        };
       }
     }
     return notFound('it has registered, and does not listen');

@@ -14,6 +14,11 @@ export type FoundService =
       readonly kind: 'found';
       /** Value of `Host` for requests to the service. */
       readonly authority: string;
+      /**
+       * True: the service is web-hosted on a developer's machine. No connection there shows that a request is under a mount, so
+       * what serves it takes the address that the mounting service states from `Host`.
+       */
+      readonly takesAddressFromHost?: boolean;
       /** At least one, in the order in which they should be tried. */
       readonly addresses: readonly InstanceAddress[];
     }

@@ -88,7 +88,7 @@ export class ServicePort implements ServerHandler {
     const called = { service, project: undefined };
     relayToService(exchange, {
       found: services.find(called, 'mount'),
-      headFor: ({ authority }) => headForMount(exchange.head, arrival, own, { path, authority }),
+      headFor: (target) => headForMount(exchange.head, arrival, own, { path, ...target }),
       limits,
       onError,
     });

@@ -5,13 +5,15 @@ import { DEFAULT_CLIENT_LIMITS, Pool, type ClientFailure, type Sweep } from '@sv
 import { answer, type NamedService, type ProxyAnswer } from './answers.ts';
 import type { ForwardLimits } from './forward-limits.ts';
 import type { ServiceConnector } from './service-connector.ts';
-import type { InstanceAddress, ServiceFinder } from './service-finder.ts';
+import type { FoundService, InstanceAddress, ServiceFinder } from './service-finder.ts';
 import { answerToPeer, type Target, type TargetOutcome, type TargetTaking } from './target.ts';
 
 /** A service that was found. */
 export interface ServiceTarget extends Target {
   /** Value of `Host` for requests to the service. */
   readonly authority: string;
+  /** True: under a mount, `Host` is the address to which the request was sent instead. */
+  readonly takesAddressFromHost: boolean;
 }
 
 export type Purpose = 'call' | 'mount';
@@ -71,7 +73,8 @@ export class ServiceTargets {
     {
       authority,
       addresses,
-    }: { readonly authority: string; readonly addresses: readonly InstanceAddress[] },
+      takesAddressFromHost = false,
+    }: Extract<FoundService, { readonly kind: 'found' }>,
   ): ServiceTarget {
     const { project } = this.#options;
     const named: NamedService = { service: called.service, project: called.project ?? project };
@@ -81,6 +84,7 @@ export class ServiceTargets {
     return {
       responder: 'service',
       authority,
+      takesAddressFromHost,
       answerTo,
       take: (taking, taken) => {
         const pools = tried.map((address) => this.#poolOf(address, named, purpose));

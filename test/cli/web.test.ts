@@ -131,6 +131,18 @@ createServer(async (request, response) => {
     target: '/items?a=b',
   });
   expect(await asked('/basket/items')).toMatchObject({ status: 200, from: null, target: '/items' });
+  // Both processes get the address to which the client has sent the request.
+  const { headers } = (await (await fetch(`${url}/basket/items`)).json()) as {
+    headers: Record<string, string>;
+  };
+  const { host, port } = new URL(url);
+  expect(headers).toMatchObject({
+    host,
+    'x-svc-caller': 'local',
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': host,
+    'x-forwarded-port': port,
+  });
   expect(await asked('/billing/x')).toMatchObject({
     status: 503,
     from: 'proxy',

@@ -70,6 +70,7 @@ describe('a registered service', () => {
     const found = {
       kind: 'found',
       authority: '127.0.0.1:5000',
+      takesAddressFromHost: false,
       addresses: [{ host: '127.0.0.1', port: 5000 }],
     };
     expect(await finder.find(cart)).toEqual(found);
