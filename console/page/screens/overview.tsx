@@ -4,8 +4,8 @@ import type { FaultList, LiveNumbers, ObservedComponent, ServiceDescription } fr
 import { getJson, observed } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Clock } from '../parts/clock.tsx';
-import { CopyButton } from '../parts/copy.tsx';
 import { CommandLine } from '../parts/empty.tsx';
+import { Fact, ServiceFacts } from '../parts/facts.tsx';
 import { FaultLine } from '../parts/fault-line.tsx';
 import { LatencyPlot } from '../parts/plot.tsx';
 import { RouteLabel } from '../parts/route-label.tsx';
@@ -64,38 +64,16 @@ export function OverviewScreen({ service }: { readonly service: ServiceDescripti
 }
 
 function Facts({ service }: { readonly service: ServiceDescription }) {
-  const address = service.instances[0]?.address ?? null;
   const fingerprint = service.module?.fingerprint ?? '–';
   return (
-    <dl class="facts is-row">
-      <div>
-        <dt>address</dt>
-        <dd>
-          {address === null ? 'no HTTP' : <code>{address}</code>}
-          {address !== null && <CopyButton text={address} what="address" />}
-        </dd>
-      </div>
-      <div>
-        <dt>started</dt>
-        <dd>
-          <Clock time={service.startedAt} />
-        </dd>
-      </div>
-      <div>
-        <dt>runtime</dt>
-        <dd class="number">{visibleLine(service.runtimeVersion)}</dd>
-      </div>
-      <div>
-        <dt>module</dt>
-        <dd>
-          <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
-        </dd>
-      </div>
-      <div>
-        <dt>SDK</dt>
-        <dd class="number">{visibleLine(service.module?.sdk ?? '–')}</dd>
-      </div>
-    </dl>
+    <ServiceFacts service={service}>
+      <Fact name="module">
+        <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
+      </Fact>
+      <Fact name="SDK" class="number">
+        {visibleLine(service.module?.sdk ?? '–')}
+      </Fact>
+    </ServiceFacts>
   );
 }
 

@@ -1,15 +1,14 @@
 // WebHosted: the screens of a web-hosted service, which has a process instead of components: what is known of its process,
 // and a note on the screens that only a service with components fills.
 import type { ServiceDescription } from '@svc/contract';
-import { Clock } from '../parts/clock.tsx';
-import { CopyButton } from '../parts/copy.tsx';
 import { CommandLine, Empty } from '../parts/empty.tsx';
+import { Fact, FactRow, ServiceFacts } from '../parts/facts.tsx';
 import { hashOf } from '../route.ts';
 import { countText } from '../view/number-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
 export function WebHostedScreen({ service }: { readonly service: ServiceDescription }) {
-  const { name, pid, instanceId, mounts = [], startedAt, runtimeVersion, protocol } = service;
+  const { name, pid, instanceId, mounts = [], protocol } = service;
   const address = service.instances[0]?.address ?? null;
   return (
     <>
@@ -20,29 +19,9 @@ export function WebHostedScreen({ service }: { readonly service: ServiceDescript
           process of svc <span class="number">{pid}</span> · instance <code>{instanceId}</code>
         </span>
       </header>
-      <dl class="facts is-row">
-        <div>
-          <dt>address</dt>
-          <dd>
-            {address === null ? 'no HTTP' : <code>{address}</code>}
-            {address !== null && <CopyButton text={address} what="address" />}
-          </dd>
-        </div>
-        <div>
-          <dt>started</dt>
-          <dd>
-            <Clock time={startedAt} />
-          </dd>
-        </div>
-        <div>
-          <dt>runtime</dt>
-          <dd class="number">{visibleLine(runtimeVersion)}</dd>
-        </div>
-        <div>
-          <dt>protocol</dt>
-          <dd>{visibleLine(protocol ?? '–')}</dd>
-        </div>
-      </dl>
+      <ServiceFacts service={service}>
+        <Fact name="protocol">{visibleLine(protocol ?? '–')}</Fact>
+      </ServiceFacts>
       <section aria-labelledby="process-title">
         <h2 id="process-title">Process</h2>
         <Process service={service} />
@@ -67,26 +46,20 @@ function Process({ service: { process } }: { readonly service: ServiceDescriptio
   if (process === undefined) return <p class="dim">The service says nothing of its process.</p>;
   const { pid, port, isListening, restarts } = process;
   return (
-    <dl class="facts is-row">
-      <div>
-        <dt>state</dt>
-        <dd class={isListening ? '' : 'is-Failed'}>
-          {pid === null ? 'ended, is started again' : isListening ? 'listens' : 'does not listen'}
-        </dd>
-      </div>
-      <div>
-        <dt>port</dt>
-        <dd class="number">{port}</dd>
-      </div>
-      <div>
-        <dt>process</dt>
-        <dd class="number">{pid ?? '–'}</dd>
-      </div>
-      <div>
-        <dt>restarts</dt>
-        <dd class="number">{countText(restarts)}</dd>
-      </div>
-    </dl>
+    <FactRow>
+      <Fact name="state" class={isListening ? '' : 'is-Failed'}>
+        {pid === null ? 'ended, is started again' : isListening ? 'listens' : 'does not listen'}
+      </Fact>
+      <Fact name="port" class="number">
+        {port}
+      </Fact>
+      <Fact name="process" class="number">
+        {pid ?? '–'}
+      </Fact>
+      <Fact name="restarts" class="number">
+        {countText(restarts)}
+      </Fact>
+    </FactRow>
   );
 }
 
