@@ -5,6 +5,7 @@ import {
   formsOf,
   formsWithValue,
   namesOfTwo,
+  namesWithCommandLine,
   subcommandsBeside,
 } from './option-words.ts';
 
@@ -69,12 +70,25 @@ _svc_components() {
         < <(svc journal "$dir" -o names 2>/dev/null | grep -E '^[A-Za-z0-9._-]+$')
 }
 
+# Completes the command line that begins at this word as the shell completes any other; the two functions are those of the
+# package bash-completion.
+_svc_command_line() {
+    if declare -F _comp_command_offset >/dev/null; then _comp_command_offset "$1"
+    elif declare -F _command_offset >/dev/null; then _command_offset "$1"
+    else
+        compopt -o filenames 2>/dev/null
+        if ((COMP_CWORD == $1)); then _svc_lines < <(compgen -c -- "$cur")
+        else _svc_lines < <(compgen -f -- "$cur"); fi
+    fi
+}
+
 _svc() {
-    local cur=\${COMP_WORDS[COMP_CWORD]} option='' word index
+    local cur=\${COMP_WORDS[COMP_CWORD]} option='' word index end=''
     local -a words=()
     COMPREPLY=()
     for ((index = 1; index < COMP_CWORD; index++)); do
         word=\${COMP_WORDS[index]}
+        if [[ $word == -- && -z $end ]]; then end=$index option=''; continue; fi
         # bash takes --output=json for three words.
         if [[ $word == = ]]; then continue; fi
         if [[ -n $option ]]; then option=''; continue; fi
@@ -90,6 +104,11 @@ _svc() {
     case "$command \${words[1]}" in
         ${namesOfTwo(commands).map(quoted).join(' | ')}) command="$command \${words[1]}" at=$((at - 1)) ;;
     esac
+    if [[ -n $end ]]; then
+        case $command in
+            ${namesWithCommandLine(commands).map(quoted).join(' | ')}) _svc_command_line $((end + 1)); return ;;
+        esac
+    fi
     if [[ -n $option ]]; then
         case "$command $option" in
             ${values.join('\n            ')}

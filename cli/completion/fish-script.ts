@@ -1,6 +1,12 @@
 // FishScript: completion for fish.
 import type { CommandDescription, Completion } from '../description.ts';
-import { formsWithValue, namesOfTwo, shortHelp, subcommandsBeside } from './option-words.ts';
+import {
+  formsWithValue,
+  namesOfTwo,
+  namesWithCommandLine,
+  shortHelp,
+  subcommandsBeside,
+} from './option-words.ts';
 
 export function fishScript(commands: readonly CommandDescription[]): string {
   const lines = commands.flatMap((command) => {
@@ -37,7 +43,7 @@ export function fishScript(commands: readonly CommandDescription[]): string {
 function __svc_words
     set -l value no
     for word in (commandline -opc)[2..-1]
-        if test $value = yes
+        if test $value = yes -a "$word" != --
             set value no
             continue
         end
@@ -80,7 +86,23 @@ function __svc_components
     svc journal $dir -o names 2>/dev/null | string match -r '^[A-Za-z0-9._-]+$'
 end
 
+# Whether the word belongs to a command line behind '--'.
+function __svc_in_command_line
+    set -l words (__svc_joined)
+    contains -- "$words[1]" ${namesWithCommandLine(commands).map(quoted).join(' ')}
+    and contains -- -- (commandline -opc)
+end
+
+# Completes the command line behind '--' as the shell completes any other.
+function __svc_command_line
+    set -l words (commandline -opc)
+    set -l end (contains -i -- -- $words)
+    set -e words[1..$end]
+    complete -C (string join ' ' -- (string escape -- $words) (commandline -ct))
+end
+
 complete -c svc -f
+complete -c svc -n __svc_in_command_line -a '(__svc_command_line)'
 complete -c svc -n '__svc_at 0' -s h -l help -d 'say how it is used'
 complete -c svc -n '__svc_at 0' -s v -l version -d 'print the version'
 ${lines.join('\n')}

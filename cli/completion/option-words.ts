@@ -15,6 +15,11 @@ export function namesOfTwo(commands: readonly CommandDescription[]): string[] {
   return commands.map(({ name }) => name).filter((name) => name.includes(' '));
 }
 
+/** Returns the names of the commands that take another command line behind `--`. */
+export function namesWithCommandLine(commands: readonly CommandDescription[]): string[] {
+  return commands.filter(({ behind }) => behind !== undefined).map(({ name }) => name);
+}
+
 /** Returns the sub-commands of `command` that are not already choices of its own first word. */
 export function subcommandsBeside(
   { name, words }: CommandDescription,

@@ -1,6 +1,12 @@
 // ZshScript: completion for zsh.
 import type { CommandDescription, Completion, OptionDescription } from '../description.ts';
-import { formsOf, namesOfTwo, shortHelp, subcommandsBeside } from './option-words.ts';
+import {
+  formsOf,
+  namesOfTwo,
+  namesWithCommandLine,
+  shortHelp,
+  subcommandsBeside,
+} from './option-words.ts';
 
 export function zshScript(commands: readonly CommandDescription[]): string {
   const summaries = commands
@@ -36,18 +42,30 @@ _svc_components() {
 
 ${first.join('')}_svc() {
   local curcontext="$curcontext" state state_descr
-  local -a line commands
+  local -a line offered
   typeset -A opt_args
   _arguments -C '(- *)'{-h,--help}'[say how it is used]' '(- *)'{-v,--version}'[print the version]' \\
     '1: :->command' '*:: :->arguments'
   case $state in
     command)
-      commands=(
+      offered=(
 ${summaries.join('\n')}
       )
-      _describe -t commands 'command' commands
+      _describe -t commands 'command' offered
       ;;
     arguments)
+      local end=\${words[(i)--]}
+      if ((end < CURRENT)); then
+        case $words[1] in
+          ${namesWithCommandLine(commands).map(quoted).join('|')})
+            # The command line behind it is completed as any other.
+            words=("\${(@)words[end+1,-1]}")
+            ((CURRENT -= end))
+            _normal
+            return
+            ;;
+        esac
+      fi
       # A command has one word or two.
       case "$words[1] $words[2]" in
         ${namesOfTwo(commands).map(quoted).join('|')})

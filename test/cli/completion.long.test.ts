@@ -22,6 +22,9 @@ beforeAll(async () => {
     `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'cli/bin/svc.js')}' "$@"\n`,
   );
   chmodSync(svc, 0o755);
+  const server = join(folder, 'bin', 'own-web-server');
+  writeFileSync(server, '');
+  chmodSync(server, 0o755);
   for (const file of ['my entry.ts', 'a.wasm', 'note.txt']) writeFileSync(join(folder, file), '');
   await withJournal(join(folder, 'data'), async (journal) => {
     for (const component of ['wallet', 'shopping-cart', HOSTILE]) await store(journal, component);
@@ -88,6 +91,13 @@ const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] =
   ['svc consumers data --state ', ['parked', 'retrying']],
   ['svc consumers skip data ledger transfer/t1 7 --rea', ['--reason']],
   ['svc version extra ', []],
+  ['svc web --na', ['--name']],
+  ['svc web -- own-web-s', ['own-web-server']],
+  ['svc web --name shop --watch -- own-web-s', ['own-web-server']],
+  ['svc web -- own-web-server no', ['note.txt']],
+  ['svc web -- own-web-server -- --name data/../no', ['data/../note.txt']],
+  ['svc web -- own-web-server --na', []],
+  ['svc web -- journal verify data --struc', []],
 ];
 
 function inBash(line: string): string[] {
@@ -147,6 +157,17 @@ describe.skipIf(!has('bash'))('bash', () => {
     expect(inBash('svc inspect --output =')).toEqual(['json', 'text']);
   });
 
+  test('leaves the command line of svc web to the completion of its command', () => {
+    expect(
+      inShell(
+        'bash',
+        ['--norc'],
+        `source completion.bash; _command_offset() { COMPREPLY=("from $1"); }
+         COMP_WORDS=(svc web --watch -- node ''); COMP_CWORD=5; _svc; echo "$COMPREPLY"`,
+      ),
+    ).toBe('from 4\n');
+  });
+
   test('is registered for svc', () => {
     expect(inShell('bash', ['--norc'], 'source completion.bash; complete -p svc')).toBe(
       'complete -F _svc svc\n',
@@ -188,6 +209,9 @@ describe.skipIf(!has('zsh'))('zsh', () => {
     ['svc views reb', 'svc views rebuild'],
     ['svc consumers data --state pa', 'svc consumers data --state parked'],
     ['svc timers can', 'svc timers cancel'],
+    ['svc web --na', 'svc web --name'],
+    ['svc web --watch -- own-web-s', 'svc web --watch -- own-web-server'],
+    ['svc web -- own-web-server no', 'svc web -- own-web-server note.txt'],
   ])('makes of %j and a tab %j', (line, screen) => {
     expect(inZsh(line, screen)).toBe('found\n');
   });
