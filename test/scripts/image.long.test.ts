@@ -15,6 +15,8 @@ import {
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { CertificateAuthority } from '../support/certificates/certificate-authority.ts';
+import { certificateTexts, writeCertificates } from '../support/certificates/certificate-files.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { otlpReceiver } from '../support/otlp-receiver.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -25,6 +27,7 @@ import { npmEnvironment, npmProgram, whyNoRegistry } from './support/npm.ts';
 const repository = join(import.meta.dirname, '..', '..');
 const folder = temporaryFolderOfFile();
 const noRegistry = whyNoRegistry();
+const WEB_PODS = readFileSync(join(repository, 'docs/how-to/web-pods.md'), 'utf8');
 const BUSYBOX = '/bin/busybox';
 const noBusybox = existsSync(BUSYBOX)
   ? undefined
@@ -106,6 +109,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'http1',
       'identity',
       'kit',
+      'proxy',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;
     console.log(`on top of node:26-slim: ${mebibytes.toFixed(1)} MiB in ${files.length} files`);
@@ -160,6 +164,43 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(left).toContain('journal.sqlite');
     expect(left).not.toContain('owner.json');
     expect(left).not.toContain('journal.sqlite-wal');
+  });
+
+  test('is the proxy of a web service with the command of the manifest', async () => {
+    const [, command] = /command: \[(.*)\]/.exec(WEB_PODS)!;
+    const authority = await CertificateAuthority.create('ca');
+    const issued = await authority.issue({ uris: ['spiffe://td/ns/svc-web/sa/shop'] });
+    const identity = join(folder, 'identity');
+    mkdirSync(identity);
+    writeCertificates(identity, certificateTexts(issued, authority));
+    for (const name of readdirSync(identity)) chmodSync(join(identity, name), 0o644);
+    const container = startImage(
+      { ...image, entrypoint: command!.split(', ') },
+      {
+        words: [],
+        env: {
+          SVC_NAME: 'shop',
+          SVC_PROJECT: 'web',
+          SVC_IDENTITY_FOLDER: identity,
+          SVC_IDENTITY_TRUST_DOMAIN: 'td',
+          SVC_IDENTITY_GATEWAY: 'spiffe://td/ns/svc-platform/sa/gateway',
+          SVC_PROXY_HOST: '127.0.0.1',
+          SVC_PROXY_PORT: '0',
+          SVC_PROXY_READINESS_PORT: '0',
+          SVC_PROXY_CALLING_PORT: '0',
+        },
+      },
+    );
+    let logged = '';
+    container.stderr.on('data', (bytes: Buffer) => (logged += bytes.toString()));
+    const ended = once(container, 'close');
+    for (const port of ['service', 'readiness', 'calling'])
+      await expect.poll(() => logged).toContain(`${port} port listening`);
+    const [, readiness] = /"port":(\d+),"message":"readiness port listening"/.exec(logged)!;
+    const answer = await fetch(`http://127.0.0.1:${readiness}/ready`);
+    expect(answer.headers.get('x-svc-answered-by')).toBe('proxy');
+    container.kill('SIGTERM');
+    expect(await ended, logged).toEqual([0, null]);
   });
 
   test('has the command line, which can inspect the module', async () => {
