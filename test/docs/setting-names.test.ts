@@ -26,7 +26,7 @@ const pages = globSync('**/*.md', {
 
 const found = (page: string, pattern: RegExp) =>
   [...readFileSync(join(root, page), 'utf8').matchAll(pattern)].map(([, name]) => name!);
-const dottedIn = (page: string) => found(page, /\b(svc(?:\.[a-z][a-z0-9-]*)+)(?=[`=])/g);
+const dottedIn = (page: string) => found(page, /(?<!\.)\b(svc(?:\.[a-z][a-z0-9-]*)+)(?=[`=])/g);
 const listed = new Set(dottedIn(REFERENCE));
 const variables = new Set([...listed].map((name) => variableName(name)));
 /** Codes of errors, and the variables that the platform gives to a process. */
