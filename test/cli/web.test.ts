@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
 import { web } from '../../cli/commands/web.ts';
 import { usageOf } from '../../cli/description.ts';
+import { runCommand } from '../support/command-line.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -203,10 +204,7 @@ test.each([
   [['--name', 'shop', '--mount', '/a=shop', '--', 'a'], 'is the service itself'],
   [['--watch', '--watsh', '--', 'a'], "Did you mean '--watch'?"],
 ])('what cannot be run is refused: %j', async (args, expected) => {
-  const { code, stdout, stderr } = await runSvc(['web', ...args], {
-    cwd: temporaryFolder(),
-    env: { FORCE_COLOR: undefined },
-  });
+  const { code, stdout, stderr } = await runCommand(['web', ...args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(expected instanceof RegExp ? expected : new RegExp(escaped(expected)));
 });
