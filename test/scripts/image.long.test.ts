@@ -200,7 +200,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     const answer = await fetch(`http://127.0.0.1:${readiness}/ready`);
     expect(answer.headers.get('x-svc-answered-by')).toBe('proxy');
     container.kill('SIGTERM');
-    expect(await ended, logged).toEqual([0, null]);
+    expect({ ended: await ended, logged }).toMatchObject({ ended: [0, null] });
   });
 
   test('has the command line, which can inspect the module', async () => {
