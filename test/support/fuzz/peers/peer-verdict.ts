@@ -28,6 +28,11 @@ export interface ExpectedStream {
 
 export interface Verdict {
   readonly problem?: string;
+  /**
+   * Whether the problem may be that the server has closed an idle connection at the moment at which the proxy used it for a
+   * request that is not sent twice. Such a problem does not repeat itself.
+   */
+  readonly mayBeIdleEnd?: boolean;
   /** Names of the refusals that were tolerated. */
   readonly tolerated: readonly string[];
 }
@@ -90,6 +95,11 @@ export function judge(
       response.isOfProxy && !isClosed
         ? undefined
         : toleratedRefusal(server, request, isClosed ? 'closes' : status);
+    if (reason === undefined && isClosed && !/^(?:GET|HEAD)$/.test(request.method))
+      return {
+        ...problem(`request ${index + 1} (${reportOf(request)}) has its connection closed`),
+        mayBeIdleEnd: true,
+      };
     if (reason === undefined)
       return problem(
         `request ${index + 1} (${reportOf(request)}) is answered ${status}${response.isOfProxy ? ' by the proxy' : ''}`,

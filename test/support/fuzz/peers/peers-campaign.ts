@@ -107,7 +107,11 @@ class WatchedServer {
 
   async send(stream: Buffer): Promise<Verdict> {
     this.#streams = [...this.#streams.slice(-1), stream];
-    return sendThrough(this.#lane, stream);
+    const verdict = await sendThrough(this.#lane, stream);
+    if (verdict.mayBeIdleEnd !== true) return verdict;
+    const second = await sendThrough(this.#lane, stream);
+    const reason = `${this.#name} closes: an idle connection, when it was used again`;
+    return { ...second, tolerated: [...second.tolerated, reason] };
   }
 
   /** Reports a problem with the shortest stream that causes one, and begins again with new connections. */
