@@ -46,6 +46,7 @@ export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
 export { type HandleEvent, eventHandler } from './http/requests/event-handler.ts';
 export { requestHandler } from './http/requests/request-handler.ts';
+export type { QueriedViews } from './http/requests/request-finds.ts';
 export { EVENT_PARKED, EVENT_SKIPPED } from './consumers/consumer-log.ts';
 export { CONSUMER_SETTINGS_DEFAULT } from './consumers/consumer-settings.ts';
 export { type DeliveredEvent, type DeliveryOutcome, deliveredEvent } from './consumers/delivery.ts';

@@ -10,6 +10,7 @@ import {
   type MemoryJournal,
   MemoryViews,
   ProcessViews,
+  type QueriedViews,
   StoredOrder,
   SvcError,
   VIEW_LIMITS_DEFAULT,
@@ -83,8 +84,17 @@ export class EndpointViews {
     });
   }
 
-  get finder(): ProcessViews['finder'] {
-    return this.#views.finder;
+  /** The views as handlers query them: with all events of the journal, so that the result of a test does not depend on time. */
+  get queried(): QueriedViews {
+    const { finder } = this.#views;
+    const { positions } = finder;
+    return {
+      positions,
+      isCommand: (component, name) => finder.isCommand(component, name),
+      haveReached: (after) => finder.haveReached(after),
+      find: (query, after = positions.end(), isRequired) => finder.find(query, after, isRequired),
+      findAtOnce: (query, after = positions.end()) => finder.findAtOnce(query, after),
+    };
   }
 
   /** Finds rows that have all events of the journal. */
@@ -95,7 +105,7 @@ export class EndpointViews {
     { limit = LIMIT_DEFAULT, cursor }: FindOptions,
     stackStart: StackStart,
   ): Promise<FoundRows<Row>> {
-    const { finder } = this;
+    const { finder } = this.#views;
     const input = JSON.stringify(parameters ?? {});
     const asked = { view, query, input, limit, cursor };
     const page = await finder.find(asked, finder.positions.end()).catch((error: unknown) => {

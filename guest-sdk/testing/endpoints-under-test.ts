@@ -96,7 +96,7 @@ export class EndpointsUnderTest {
     const handle = requestHandler({
       guest: service.guest,
       engine: service.callable,
-      views: service.views?.finder,
+      views: service.views?.queried,
       services: service.services,
       ...inputs,
     });

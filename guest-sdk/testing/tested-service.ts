@@ -154,7 +154,7 @@ export class TestedService {
     const handle = eventHandler({
       guest: this.guest,
       engine: this.callable,
-      views: this.views?.finder,
+      views: this.views?.queried,
       services: this.services,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
