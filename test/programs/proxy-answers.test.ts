@@ -50,7 +50,10 @@ describe('400', () => {
     expect(await answerToCall('GET //cart/x')).toContain('400 The path names no service.');
   });
 
-  test('the first segment of a call names no service: the segment', async () => {
+  test('P27: the first segment of a call names no service: the segment', async () => {
+    expect(await answerToCall('GET /Cart/x')).toMatch(/^400 .*"Cart"/);
+    expect(await answerToCall('GET /cart.Shop/x')).toMatch(/^400 .*"cart\.Shop"/);
+    expect(await answerToCall('GET /cart%2F..%2F/x')).toMatch(/^400 .*"cart%2F\.\.%2F"/);
     expect(await answerToCall('GET /No_Service/x')).toMatch(/^400 .*"No_Service"/);
     expect(await answerToCall('GET /a.b.c/x')).toMatch(/^400 .*"a\.b\.c"/);
     expect(await answerToCall('GET /%63art/x')).toMatch(/^400 .*"%63art"/);

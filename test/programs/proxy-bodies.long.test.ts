@@ -16,3 +16,16 @@ test('P17: large bodies both ways through TLS arrive unchanged, and memory does 
   });
   expect(mostRssBytes - beginRssBytes).toBeLessThan(32 * MIB);
 });
+
+test('bodies that break off end the measurement, and its proxy', async () => {
+  const measuring = slowBodies({
+    folder: temporaryFolder(),
+    bytes: 64 * MIB,
+    bytesPerSecond: MIB,
+    onProgress: () => {
+      throw new Error('that is enough');
+    },
+  });
+  // Both bodies are under way then, and nothing is rejected without being handled.
+  await expect(measuring).rejects.toThrow('that is enough');
+});

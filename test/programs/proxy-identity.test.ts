@@ -1,10 +1,11 @@
 // The certificates of `svc proxy` while it serves: rotation, the removal of an authority, unusable files; and clients that take
 // its connections, or lead requests in a circle.
+import { randomBytes } from 'node:crypto';
 import { createServer as createHttpServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import type { TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { RawPeer } from '../forward/support/raw-peer.ts';
 import { CertificateAuthority } from '../support/certificates/certificate-authority.ts';
@@ -142,6 +143,85 @@ test('P36: clients that finish neither handshake nor head are disconnected, and 
     silent.map(async (socket) => (socket.destroyed ? undefined : once(socket.resume(), 'close'))),
   );
   expect((await slow.head())[0]).toBe('HTTP/1.1 408 Request Timeout');
+});
+
+test('P36: a client whose body stops gets 408, and its body never ends at the process', async () => {
+  const pod = await startPod({ settings: { 'svc.proxy.body-timeout-ms': '300' } });
+  const slow = await pod.connectAs(GATEWAY_ID);
+  slow.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab');
+  const process = await pod.process.next();
+  await process.head();
+  expect((await slow.message()).lines[0]).toBe('HTTP/1.1 408 Request Timeout');
+  expect(await slow.rest()).toBe('');
+  // No chunk of the length 0.
+  expect(await process.rest()).toBe('2\r\nab\r\n');
+  expect(process.ended).toBe('reset');
+});
+
+test('P36: a client of TLS 1.2 is refused, and nobody can have a connection renegotiated', async () => {
+  const pod = await startPod({ processPort: await answeringPort() });
+  await expect(pod.connectAs(GATEWAY_ID, { maxVersion: 'TLSv1.2' })).rejects.toThrow(
+    /alert protocol version/i,
+  );
+  const client = await pod.connectAs(GATEWAY_ID);
+  const socket = client.socket as TLSSocket;
+  const refused = await new Promise<Error | null>((resolve) => {
+    socket.renegotiate({}, resolve);
+  });
+  expect(refused).toMatchObject({ message: expect.any(String) });
+  await post(await pod.connectAs(GATEWAY_ID));
+});
+
+/** A TLS server at one address, which is one service and then another, and keeps the keys of its sessions. */
+async function changingService(service: string) {
+  const keys = { ticketKeys: randomBytes(48) };
+  const as = async (named: string) => {
+    const { certificate: cert, key } = await authority.issue({ uris: [idOf(named)] });
+    return { cert, key, ca: authority.certificate, ...keys };
+  };
+  let heard = 0;
+  const server = createTlsServer({ ...(await as(service)), requestCert: true }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      heard += 1;
+      socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return {
+    port: (server.address() as AddressInfo).port,
+    heard: () => heard,
+    become: async (other: string) => server.setSecureContext(await as(other)),
+  };
+}
+
+test('P31: another service gets no request by a session of the one before it at its address', async () => {
+  const pod = await startPod();
+  const service = await changingService('cart');
+  pod.locate({ 'shop/cart': service.port });
+  const call = async () => {
+    const caller = await pod.connectToCall();
+    caller.write('GET /cart/ HTTP/1.1\r\nHost: a\r\n\r\n');
+    return (await caller.message()).lines[0];
+  };
+  await expect.poll(call).toBe('HTTP/1.1 200 OK');
+  const { certificate: cert, key } = await authority.issue({ uris: [idOf('web')] });
+  const options = { cert, key, ca: authority.certificate };
+  const resuming = await dialTls(service.port, options);
+  const offered = once(resuming.socket, 'session');
+  resuming.write('x');
+  const [session] = (await offered) as [Buffer];
+  const heard = service.heard();
+
+  await service.become('orders');
+  // A client that resumes its session does reach the other service.
+  const resumed = await dialTls(service.port, { ...options, session });
+  expect((resumed.socket as TLSSocket).isSessionReused()).toBe(true);
+  resumed.socket.destroy();
+  expect(await call()).toBe('HTTP/1.1 502 Bad Gateway');
+  expect(service.heard()).toBe(heard);
 });
 
 test('P28: a circle of calls ends at the limit of requests in flight', async () => {

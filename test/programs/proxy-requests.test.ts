@@ -215,6 +215,14 @@ describe('P27: a call', () => {
     );
   });
 
+  test('has its path as it was sent, also where a reading of it would leave the service', async () => {
+    const caller = await pods.web.connectToCall();
+    for (const path of ['/%2F..%2F', '/%2e%2e/web/x', '/../web', '//web/x'])
+      expect((await passed(caller, [`GET /cart${path} HTTP/1.1`, 'Host: x'], pods.cart))[0]).toBe(
+        `GET ${path} HTTP/1.1`,
+      );
+  });
+
   test('passes a redirect, and keeps the mark of a proxy that answers for the service', async () => {
     const caller = await pods.web.connectToCall();
     caller.write('GET /cart/a HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -1,4 +1,5 @@
 // `svc proxy` as a process: what it needs to start, when it is ready, how it stops.
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { proxyAnswer, type RawPeer } from '../forward/support/raw-peer.ts';
@@ -7,7 +8,7 @@ import { certificateTexts, writeCertificates } from '../support/certificates/cer
 import { type Ended, runSvc } from '../support/host-process.ts';
 import { listeningAddresses } from '../support/listening-ports.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { GATEWAY_ID, idOf, PodProcess, WebPod } from '../support/web-pods/web-pod.ts';
+import { dialTcp, GATEWAY_ID, idOf, PodProcess, WebPod } from '../support/web-pods/web-pod.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const GET = 'GET / HTTP/1.1\r\nHost: shop.example.com\r\n\r\n';
@@ -93,6 +94,17 @@ test('P29: calls are taken on 127.0.0.1 alone', async () => {
       `127.0.0.1:${pod.callingPort}`,
     ].toSorted(),
   );
+});
+
+test('P29: a call to another address of the machine is not connected', async () => {
+  const pod = await startPod({ 'svc.proxy.host': '0.0.0.0' });
+  const own = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  for (const host of new Set(['::1', '127.0.0.2', ...own.map(({ address }) => address)])) {
+    if (host === '127.0.0.1') continue;
+    await expect(dialTcp(pod.callingPort, host)).rejects.toThrow(/ECONNREFUSED|EADDRNOTAVAIL/);
+  }
+  // The address of a connection is what decides, as the service port shows.
+  await dialTcp(pod.servicePort, '127.0.0.2');
 });
 
 describe('P35: the readiness port', () => {

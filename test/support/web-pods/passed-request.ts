@@ -1,7 +1,7 @@
-// PassedRequest: a request through the proxy of a pod, taken and answered at its process.
+// PassedRequest: a request through the proxy of a pod, taken at its process, and answered there.
 import { expect } from 'vitest';
 import type { RawPeer } from '../../forward/support/raw-peer.ts';
-import type { WebPod } from './web-pod.ts';
+import { GATEWAY_ID, type WebPod } from './web-pod.ts';
 
 export const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -25,4 +25,21 @@ export async function passed(
   const seen = await received(to);
   expect((await client.message()).lines).toEqual(['HTTP/1.1 200 OK', 'Content-Length: 2']);
   return seen;
+}
+
+/** Sends a request on a connection of its own. Returns the client, and the process once it has the head. */
+export async function begin(pod: WebPod, request: string): Promise<readonly [RawPeer, RawPeer]> {
+  const client = await pod.connectAs(GATEWAY_ID);
+  client.write(request);
+  const process = await pod.process.next();
+  await process.head();
+  return [client, process];
+}
+
+export function get(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+}
+
+export function responseOf(body: string): string {
+  return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }

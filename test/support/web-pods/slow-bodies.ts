@@ -46,14 +46,16 @@ export async function slowBodies(options: SlowBodiesOptions): Promise<SlowBodies
   const { folder, bytes, bytesPerSecond, settledBytes = PORTION_BYTES, onProgress } = options;
   await using stack = new AsyncDisposableStack();
   const counts = { sent: 0, received: 0 };
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
   // Without a limit of the time for a whole request.
   const server = createServer({ requestTimeout: 0 }, (incoming, response) => {
     response.writeHead(200, { 'Content-Length': bytes });
     const reading = readAll(incoming, bytesPerSecond, (count) => (counts.sent = count));
     // A response that ends before its request ends the connection, and the upload with it.
-    void Promise.all([reading, write(response, bytes - 1)]).then(() =>
-      response.end(PATTERN.subarray((bytes - 1) % PERIOD, ((bytes - 1) % PERIOD) + 1)),
-    );
+    Promise.all([reading, write(response, bytes - 1)])
+      .then(() => response.end(PATTERN.subarray((bytes - 1) % PERIOD, ((bytes - 1) % PERIOD) + 1)))
+      .catch(failed.reject);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -77,13 +79,18 @@ export async function slowBodies(options: SlowBodiesOptions): Promise<SlowBodies
     key,
     checkServerIdentity: () => undefined,
   });
+  // An error of the connection reaches whoever waits for the request or its response, if anybody still does.
+  sending.on('error', () => undefined);
+  stack.defer(() => void sending.destroy());
   sending.flushHeaders();
-  const [response] = (await once(sending, 'response')) as [IncomingMessage];
+  const [response] = (await Promise.race([once(sending, 'response'), failed.promise])) as [
+    IncomingMessage,
+  ];
   const transfers = Promise.all([
     write(sending, bytes).then(() => sending.end()),
     readAll(response, bytesPerSecond, (count) => (counts.received = count)),
   ]);
-  const over = transfers.then(() => true);
+  const over = Promise.race([transfers, failed.promise]).then(() => true);
   over.catch(() => undefined);
   const pid = pod.svc.child.pid!;
   // Memory that any request needs is not growth.

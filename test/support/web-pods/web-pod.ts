@@ -174,8 +174,8 @@ export class WebPod {
   }
 }
 
-export async function dialTcp(port: number): Promise<RawPeer> {
-  const socket = connectTcp({ host: '127.0.0.1', port, allowHalfOpen: true });
+export async function dialTcp(port: number, host = '127.0.0.1'): Promise<RawPeer> {
+  const socket = connectTcp({ host, port, allowHalfOpen: true });
   await once(socket, 'connect');
   return new RawPeer(socket);
 }
