@@ -2,7 +2,10 @@
 // of streams in memory and is parsed, checked, served and written like any other.
 import { type Duplex, duplexPair } from 'node:stream';
 import {
+  CHUNK_END,
+  chunkHead,
   encodeRequestHead,
+  LAST_CHUNK,
   type MessageLimits,
   type ResponseHead,
   ResponseReader,
@@ -116,14 +119,17 @@ export class InProcessHttp {
   }: InProcessRequest): Promise<InProcessAnswer> {
     const content = body === undefined ? undefined : Buffer.from(body);
     const fields = [...headers.flat(), 'connection', 'close'];
-    if (content !== undefined && !headers.some(([name]) => name.toLowerCase() === 'content-length'))
+    const isGiven = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
+    const isChunked = isGiven('transfer-encoding');
+    if (content !== undefined && !isChunked && !isGiven('content-length'))
       fields.push('content-length', String(content.length));
     const head = encodeRequestHead(method, target, '1.1', fields);
     const [near, far] = duplexPair();
     this.#callers.set(far, caller);
     this.#connections.accept(far);
     const answered = readAnswer(near, new ResponseReader(this.#limits), method);
-    near.write(content === undefined ? head : Buffer.concat([head, content]));
+    const parts = content === undefined ? [] : isChunked ? inChunks(content) : [content];
+    near.write(Buffer.concat([head, ...parts]));
     return answered.finally(() => near.destroy());
   }
 
@@ -131,6 +137,13 @@ export class InProcessHttp {
   close(): void {
     this.#connections.cut();
   }
+}
+
+/** Returns the bytes of a body that is sent in one chunk. */
+function inChunks(content: Buffer): readonly Buffer[] {
+  return content.length === 0
+    ? [LAST_CHUNK]
+    : [chunkHead(content.length), content, CHUNK_END, LAST_CHUNK];
 }
 
 /** Reads the answer to a request from its connection. */
