@@ -1,0 +1,59 @@
+// Email: the organizations that may have invited an address. Its id is the normalised address (tokens/).
+//
+// Invariant: an organization that has an invitation of the address is pointed to: see pointers.ts.
+import { Type } from 'typebox';
+import { defineEntity } from '@svc/host';
+import { emptyRecord } from './claims.ts';
+import { Pointer, Pointers, isFull, pointerList } from './pointers.ts';
+
+const Email = Type.Object({ organizations: Pointers, version: Type.Integer() });
+
+const EmailEvent = Type.Union([
+  Type.Object({ type: Type.Literal('pointed'), ...Pointer.properties }),
+  Type.Object({ type: Type.Literal('unpointed'), to: Type.String() }),
+]);
+
+export const email = defineEntity({
+  component: 'email',
+  state: { manifest: 'email', schema: Email },
+  event: { manifest: 'email-event', schema: EmailEvent },
+
+  empty: () => ({ organizations: emptyRecord(), version: 0 }),
+
+  apply(state, event) {
+    switch (event.type) {
+      case 'pointed':
+        state.organizations[event.to] = event.version;
+        state.version = event.version;
+        return state;
+      case 'unpointed':
+        delete state.organizations[event.to];
+        return state;
+    }
+  },
+
+  commands: {
+    point: {
+      input: Type.Object({ to: Type.String() }),
+      handle(state, { to }, { persist, refuse }) {
+        if (isFull(state.organizations, to))
+          return refuse('too many organizations have invited this address', 'CONFLICT');
+        return persist({ type: 'pointed', to, version: state.version + 1 }).thenReply();
+      },
+    },
+    unpoint: {
+      input: Pointer,
+      handle(state, { to, version }, { persist, reply }) {
+        if (state.organizations[to] !== version) return reply();
+        return persist({ type: 'unpointed', to }).thenReply();
+      },
+    },
+  },
+
+  queries: {
+    organizations: {
+      reply: Type.Array(Pointer),
+      handle: (state) => pointerList(state.organizations),
+    },
+  },
+});

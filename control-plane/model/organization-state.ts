@@ -1,0 +1,167 @@
+// The state and the events of an organization.
+import { Type } from 'typebox';
+import type { ValueOf } from '@svc/host';
+import { Actor } from './actor.ts';
+import { Places, emptyRecord, removeClaim, setClaim } from './claims.ts';
+
+export const Role = Type.Enum(['owner', 'member']);
+export type Role = ValueOf<typeof Role>;
+
+export const Member = Type.Object({
+  role: Role,
+  /** Empty if nobody has told it: an administrator may add a subject without its address. */
+  email: Type.String(),
+  /** The same, normalised. */
+  emailKey: Type.String(),
+  display: Type.String(),
+  /** Milliseconds since 1970. */
+  sinceMs: Type.Integer(),
+  /** Display of the person who added the member. */
+  addedBy: Type.String(),
+});
+export type Member = ValueOf<typeof Member>;
+
+export const Invitation = Type.Object({
+  /** As the inviter wrote it. */
+  email: Type.String(),
+  role: Role,
+  invitedAtMs: Type.Integer(),
+  /** Display of the inviter. */
+  invitedBy: Type.String(),
+});
+
+export const Organization = Type.Object({
+  status: Type.Enum(['unused', 'alive', 'deleted']),
+  name: Type.String(),
+  disabled: Type.Boolean(),
+  /** By subject. */
+  members: Type.Record(Type.String(), Member),
+  /** By normalised address: see tokens/email. */
+  invitations: Type.Record(Type.String(), Invitation),
+  projects: Places,
+});
+export type Organization = ValueOf<typeof Organization>;
+
+/** A person who becomes a member, with what is known of them. */
+export const Person = Type.Object({
+  subject: Type.String(),
+  /** Empty if it is not known. */
+  email: Type.String(),
+  /** The same, normalised. */
+  emailKey: Type.String(),
+  display: Type.String(),
+});
+export type Person = ValueOf<typeof Person>;
+
+const by = Actor;
+const atMs = Type.Integer();
+const key = Type.String();
+const ProjectClaim = { project: Type.String(), claim: Type.String() };
+
+export const OrganizationEvent = Type.Union([
+  Type.Object({ type: Type.Literal('created'), name: Type.String(), owner: Person, by, atMs }),
+  Type.Object({ type: Type.Literal('renamed'), name: Type.String(), by }),
+  Type.Object({ type: Type.Literal('deleted'), by }),
+  Type.Object({ type: Type.Literal('invited'), key, email: Type.String(), role: Role, by, atMs }),
+  Type.Object({ type: Type.Literal('invitation-withdrawn'), key, by }),
+  /** A verified address claimed its invitation. */
+  Type.Object({ type: Type.Literal('joined'), key, person: Person, atMs }),
+  Type.Object({ type: Type.Literal('member-repaired'), person: Person, role: Role, by, atMs }),
+  Type.Object({ type: Type.Literal('member-removed'), subject: Type.String(), by }),
+  Type.Object({ type: Type.Literal('role-changed'), subject: Type.String(), role: Role, by }),
+  Type.Object({ type: Type.Literal('disabled'), by }),
+  Type.Object({ type: Type.Literal('enabled'), by }),
+  Type.Object({ type: Type.Literal('project-claimed'), ...ProjectClaim }),
+  Type.Object({ type: Type.Literal('project-confirmed'), ...ProjectClaim }),
+  Type.Object({ type: Type.Literal('project-released'), ...ProjectClaim }),
+  Type.Object({ type: Type.Literal('project-overdue'), ...ProjectClaim }),
+]);
+export type OrganizationEvent = ValueOf<typeof OrganizationEvent>;
+
+/** Applies the event to the state, which it changes and returns. */
+export function applyToOrganization(state: Organization, event: OrganizationEvent): Organization {
+  switch (event.type) {
+    case 'created':
+      state.status = 'alive';
+      state.name = event.name;
+      addMember(state, event.owner, 'owner', event);
+      return state;
+    case 'renamed':
+      state.name = event.name;
+      return state;
+    case 'deleted':
+      return { ...emptyOrganization(), status: 'deleted' };
+    case 'invited': {
+      const { key, email, role, by, atMs } = event;
+      state.invitations[key] = { email, role, invitedAtMs: atMs, invitedBy: by.display };
+      return state;
+    }
+    case 'invitation-withdrawn':
+      delete state.invitations[event.key];
+      return state;
+    case 'joined': {
+      const { role, invitedBy } = state.invitations[event.key]!;
+      delete state.invitations[event.key];
+      const { subject, ...person } = event.person;
+      state.members[subject] = { role, ...person, sinceMs: event.atMs, addedBy: invitedBy };
+      return state;
+    }
+    case 'member-repaired':
+      addMember(state, event.person, event.role, event);
+      return state;
+    case 'member-removed':
+      delete state.members[event.subject];
+      return state;
+    case 'role-changed':
+      state.members[event.subject]!.role = event.role;
+      return state;
+    case 'disabled':
+      state.disabled = true;
+      return state;
+    case 'enabled':
+      state.disabled = false;
+      return state;
+    case 'project-claimed':
+      setClaim(state.projects, event.project, event.claim, false);
+      return state;
+    case 'project-confirmed':
+      setClaim(state.projects, event.project, event.claim, true);
+      return state;
+    case 'project-released':
+      removeClaim(state.projects, event.project, event.claim);
+      return state;
+    case 'project-overdue':
+      return state;
+  }
+}
+
+export function emptyOrganization(): Organization {
+  return {
+    status: 'unused',
+    name: '',
+    disabled: false,
+    members: emptyRecord(),
+    invitations: emptyRecord(),
+    projects: emptyRecord(),
+  };
+}
+
+function addMember(
+  state: Organization,
+  { subject, ...person }: Person,
+  role: Role,
+  { by, atMs }: { readonly by: Actor; readonly atMs: number },
+): void {
+  state.members[subject] = { role, ...person, sinceMs: atMs, addedBy: by.display };
+}
+
+/** Returns whether nobody but this subject is an owner. */
+export function isLastOwner(
+  members: Readonly<Record<string, Readonly<Member>>>,
+  subject: string,
+): boolean {
+  if (members[subject]?.role !== 'owner') return false;
+  for (const other of Object.keys(members))
+    if (other !== subject && members[other]!.role === 'owner') return false;
+  return true;
+}

@@ -1,0 +1,278 @@
+// Organization: its members, its invitations, whether it is disabled, and the ids of its projects. It is never deleted from
+// the journal: an id that was used once stays used (contract, document 1, "Identifier rules").
+//
+// Invariants: an organization that exists has at least one member, and after a command that was not an administrator's one
+// owner. A deleted organization has no projects and takes none. Who may send a command is judged before, from the members of
+// this state (access/); a command judges only what depends on the state.
+import { Type } from 'typebox';
+import { Due, defineEntity } from '@svc/host';
+import { Actor } from './actor.ts';
+import {
+  Claim,
+  SETTLE_AFTER_MS,
+  confirmedCount,
+  hasClaim,
+  hasPendingMax,
+  isPending,
+  newClaim,
+  settleTimer,
+} from './claims.ts';
+import {
+  Invitation,
+  Member,
+  Organization,
+  OrganizationEvent,
+  Person,
+  Role,
+  applyToOrganization,
+  emptyOrganization,
+  isLastOwner,
+} from './organization-state.ts';
+import {
+  LAST_OWNER,
+  NO_SUCH_INVITATION,
+  NO_SUCH_MEMBER,
+  NO_SUCH_ORGANIZATION,
+  ORGANIZATION_ID_USED,
+  PLACE_BUSY,
+} from './refusals.ts';
+
+/** Maximum number of projects of one organization. */
+export const PROJECTS_OF_ORGANIZATION_MAX = 1_000;
+/** Maximum number of members of one organization, and of invitations. */
+export const MEMBERS_OF_ORGANIZATION_MAX = 10_000;
+export const INVITATIONS_OF_ORGANIZATION_MAX = 1_000;
+
+const Subject = Type.Object({ subject: Type.String(), by: Actor });
+const ProjectClaim = Type.Object({ project: Type.String(), claim: Type.String() });
+
+/** The organization as one caller sees it. */
+export const Access = Type.Object({
+  isDisabled: Type.Boolean(),
+  /** Absent: the caller is not a member. */
+  role: Type.Optional(Role),
+});
+
+export const OrganizationSummary = Type.Object({
+  name: Type.String(),
+  projects: Type.Integer(),
+  disabled: Type.Boolean(),
+  role: Type.Optional(Role),
+});
+
+/** A command that is sent again changes nothing, except where its refusal says so. */
+export const organization = defineEntity({
+  component: 'organization',
+  state: { manifest: 'organization', schema: Organization },
+  event: { manifest: 'organization-event', schema: OrganizationEvent },
+
+  empty: emptyOrganization,
+  apply: applyToOrganization,
+
+  commands: {
+    create: {
+      input: Type.Object({ name: Type.String(), owner: Person, by: Actor }),
+      handle(state, { name, owner, by }, { nowMs, persist, refuse }) {
+        if (state.status !== 'unused') return refuse(ORGANIZATION_ID_USED, 'CONFLICT');
+        return persist({ type: 'created', name, owner, by, atMs: nowMs }).thenReply();
+      },
+    },
+    rename: {
+      input: Type.Object({ name: Type.String(), by: Actor }),
+      handle(state, { name, by }, { persist, reply, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        if (state.name === name) return reply();
+        return persist({ type: 'renamed', name, by }).thenReply();
+      },
+    },
+    delete: {
+      input: Type.Object({ by: Actor }),
+      handle(state, { by }, { persist, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        if (Object.keys(state.projects).length > 0)
+          return refuse('the organization has projects: delete them first', 'CONFLICT');
+        return persist({ type: 'deleted', by }).thenReply();
+      },
+    },
+
+    /** Inviting the same address again replaces the role. `key`: the normalised address. */
+    invite: {
+      input: Type.Object({ key: Type.String(), email: Type.String(), role: Role, by: Actor }),
+      handle(state, { key, email, role, by }, { nowMs, persist, reply, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        for (const subject of Object.keys(state.members))
+          if (state.members[subject]!.emailKey === key)
+            return refuse('a member has this address already', 'CONFLICT');
+        const known = state.invitations[key];
+        if (known?.role === role && known.email === email) return reply();
+        if (
+          known === undefined &&
+          Object.keys(state.invitations).length >= INVITATIONS_OF_ORGANIZATION_MAX
+        )
+          return refuse(
+            `the organization has ${INVITATIONS_OF_ORGANIZATION_MAX} invitations, which is the most: withdraw some`,
+            'CONFLICT',
+          );
+        return persist({ type: 'invited', key, email, role, by, atMs: nowMs }).thenReply();
+      },
+    },
+    withdrawInvitation: {
+      input: Type.Object({ key: Type.String(), by: Actor }),
+      handle(state, { key, by }, { persist, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        if (state.invitations[key] === undefined) return refuse(NO_SUCH_INVITATION, 'NOT_FOUND');
+        return persist({ type: 'invitation-withdrawn', key, by }).thenReply();
+      },
+    },
+    /** Makes a member of the person whose verified address is invited; replies whether it was. */
+    join: {
+      input: Type.Object({ key: Type.String(), person: Person }),
+      reply: Type.Boolean(),
+      handle(state, { key, person }, { nowMs, persist, reply }) {
+        if (state.invitations[key] === undefined) return reply(false);
+        if (state.members[person.subject] !== undefined) return reply(false);
+        return persist({ type: 'joined', key, person, atMs: nowMs }).thenReply(true);
+      },
+    },
+    removeMember: {
+      input: Subject,
+      handle(state, { subject, by }, { persist, refuse }) {
+        if (state.members[subject] === undefined) return refuse(NO_SUCH_MEMBER, 'NOT_FOUND');
+        if (isLastOwner(state.members, subject)) return refuse(LAST_OWNER, 'CONFLICT');
+        return persist({ type: 'member-removed', subject, by }).thenReply();
+      },
+    },
+    setRole: {
+      input: Type.Object({ subject: Type.String(), role: Role, by: Actor }),
+      handle(state, { subject, role, by }, { persist, reply, refuse }) {
+        const member = state.members[subject];
+        if (member === undefined) return refuse(NO_SUCH_MEMBER, 'NOT_FOUND');
+        if (member.role === role) return reply();
+        if (isLastOwner(state.members, subject)) return refuse(LAST_OWNER, 'CONFLICT');
+        return persist({ type: 'role-changed', subject, role, by }).thenReply();
+      },
+    },
+    /** Adds a member, or sets the role of one. Only an administrator's request sends it. */
+    repair: {
+      input: Type.Object({ person: Person, role: Role, by: Actor }),
+      handle(state, { person, role, by }, { nowMs, persist, reply, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        const { subject } = person;
+        const member = state.members[subject];
+        if (member === undefined)
+          return persist({ type: 'member-repaired', person, role, by, atMs: nowMs }).thenReply();
+        if (member.role === role) return reply();
+        return persist({ type: 'role-changed', subject, role, by }).thenReply();
+      },
+    },
+    /** Replies whether it was not disabled before. */
+    disable: {
+      input: Type.Object({ by: Actor }),
+      handle(state, { by }, { persist, reply, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        return state.disabled ? reply() : persist({ type: 'disabled', by }).thenReply();
+      },
+    },
+    enable: {
+      input: Type.Object({ by: Actor }),
+      handle(state, { by }, { persist, reply, refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        return state.disabled ? persist({ type: 'enabled', by }).thenReply() : reply();
+      },
+    },
+
+    /** Holds the id of a project that is going to be created. */
+    claimProject: {
+      input: Type.Object({ project: Type.String() }),
+      reply: Claim,
+      handle(state, { project }, context) {
+        if (state.status !== 'alive') return context.refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        const held = state.projects[project];
+        if (hasPendingMax(held)) return context.refuse(PLACE_BUSY, 'TOO_MANY_REQUESTS');
+        if (
+          held === undefined &&
+          Object.keys(state.projects).length >= PROJECTS_OF_ORGANIZATION_MAX
+        )
+          return context.refuse(
+            `the organization has ${PROJECTS_OF_ORGANIZATION_MAX} projects, which is the most: delete one`,
+            'CONFLICT',
+          );
+        const claim = newClaim(context);
+        return context
+          .persist({ type: 'project-claimed', project, claim: claim.id })
+          .thenSetTimer(
+            settleTimer(project, claim.id),
+            Due.after(SETTLE_AFTER_MS),
+            context.self.settleProject({ project, claim: claim.id }),
+          )
+          .thenReply(claim);
+      },
+    },
+    confirmProject: {
+      input: ProjectClaim,
+      handle(state, { project, claim }, { persist, reply }) {
+        if (!isPending(state.projects, project, claim)) return reply();
+        return persist({ type: 'project-confirmed', project, claim })
+          .thenCancelTimer(settleTimer(project, claim))
+          .thenReply();
+      },
+    },
+    releaseProject: {
+      input: ProjectClaim,
+      handle(state, { project, claim }, { persist, reply }) {
+        if (!hasClaim(state.projects, project, claim)) return reply();
+        return persist({ type: 'project-released', project, claim })
+          .thenCancelTimer(settleTimer(project, claim))
+          .thenReply();
+      },
+    },
+    /** The command of the timer: a consumer asks the project, and confirms or releases the claim. */
+    settleProject: {
+      input: ProjectClaim,
+      handle(state, { project, claim }, { persist, reply }) {
+        if (!isPending(state.projects, project, claim)) return reply();
+        return persist({ type: 'project-overdue', project, claim }).thenReply();
+      },
+    },
+  },
+
+  queries: {
+    /** What a subject may do here: refused like an organization that does not exist only if it does not. */
+    access: {
+      input: Type.Object({ subject: Type.String() }),
+      reply: Access,
+      handle(state, { subject }, { refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        const role = state.members[subject]?.role;
+        const isDisabled = state.disabled;
+        return role === undefined ? { isDisabled } : { isDisabled, role };
+      },
+    },
+    summary: {
+      input: Type.Object({ subject: Type.String() }),
+      reply: OrganizationSummary,
+      handle(state, { subject }, { refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        const { name, disabled } = state;
+        const role = state.members[subject]?.role;
+        const projects = confirmedCount(state.projects);
+        return { name, projects, disabled, ...(role !== undefined && { role }) };
+      },
+    },
+    people: {
+      reply: Type.Object({
+        members: Type.Record(Type.String(), Member),
+        invitations: Type.Record(Type.String(), Invitation),
+      }),
+      handle(state, { refuse }) {
+        if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        return { members: state.members, invitations: state.invitations };
+      },
+    },
+    /** Ids of the projects that exist, or are being created. */
+    projectIds: {
+      reply: Type.Array(Type.String()),
+      handle: (state) => Object.keys(state.projects).sort(),
+    },
+  },
+});

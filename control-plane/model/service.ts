@@ -1,0 +1,184 @@
+// Service: its descriptor, whether it is exposed, paused or suspended, and its generation. Its id is `<project>/<name>`. It is
+// never deleted from the journal: a name may be used again, and generation and history go on.
+//
+// Invariants: a service that exists has a project that holds its claim, and each hostname it holds has a claim of it: see
+// claims.ts. The generation rises with every apply and every restart, and never falls. An entry of the history is stored for
+// what changes something, with the actor and the time of the decision.
+import { Type } from 'typebox';
+import { defineEntity } from '@svc/host';
+import { Actor } from './actor.ts';
+import { Claim, isOver } from './claims.ts';
+import { CLAIM_OVER, NO_SUCH_SERVICE, SERVES_NO_HTTP } from './refusals.ts';
+import {
+  Descriptor,
+  HeldHostname,
+  Service,
+  ServiceEvent,
+  applyToService,
+  emptyService,
+  heldHostnames,
+} from './service-state.ts';
+
+const By = Type.Object({ by: Actor });
+
+/** Code of the refusal of an apply without a claim: the service does not exist, so its name has to be claimed first. */
+export const NEEDS_CLAIM = 'NEEDS_CLAIM';
+
+export const Applied = Type.Object({
+  generation: Type.Integer(),
+  /** Id of the claim with which its life began: a claim that was made for this apply and is another one is not needed. */
+  claim: Type.String(),
+  /** What the service held before, and no longer does: the hostnames are to be released. */
+  freed: Type.Array(HeldHostname),
+});
+
+export const service = defineEntity({
+  component: 'service',
+  state: { manifest: 'service', schema: Service },
+  event: { manifest: 'service-event', schema: ServiceEvent },
+
+  empty: emptyService,
+  apply: applyToService,
+
+  commands: {
+    apply: {
+      input: Type.Object({
+        descriptor: Descriptor,
+        /** The place in the project, of a service that does not exist. */
+        claim: Type.Optional(Claim),
+        /** The descriptor's hostnames, each with a claim. */
+        hostnames: Type.Array(HeldHostname),
+        by: Actor,
+      }),
+      reply: Applied,
+      handle(state, { descriptor, claim, hostnames, by }, { nowMs, persistAll, refuse }) {
+        if (!state.isAlive) {
+          if (claim === undefined)
+            return refuse(NO_SUCH_SERVICE, 'OTHER', { otherCode: NEEDS_CLAIM });
+          if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', { otherCode: 'CLAIM_OVER' });
+        }
+        const generation = state.generation + 1;
+        const life = state.isAlive ? state.claim : claim!.id;
+        const entry = { generation, by, atMs: nowMs };
+        const kept = new Set(hostnames.map((held) => held.claim));
+        const freed = heldHostnames({ hostnames: state.hostnames }).filter(
+          (held) => !kept.has(held.claim),
+        );
+        const applied = { type: 'applied' as const, ...entry, descriptor, claim: life, hostnames };
+        const reply = { generation, claim: life };
+        const { exposed } = state;
+        if (descriptor.http !== false || exposed === undefined)
+          return persistAll([{ ...applied, freed }]).thenReply({ ...reply, freed });
+        return persistAll([
+          { ...applied, freed },
+          { type: 'unexposed', ...entry, freed: [exposed] },
+        ]).thenReply({ ...reply, freed: [...freed, exposed] });
+      },
+    },
+    restart: {
+      input: By,
+      handle(state, { by }, { nowMs, persist, refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        if (state.paused)
+          return refuse('the service is paused: resume it instead of restarting it', 'CONFLICT');
+        const generation = state.generation + 1;
+        return persist({ type: 'restarted', generation, by, atMs: nowMs }).thenReply();
+      },
+    },
+    pause: {
+      input: By,
+      handle(state, { by }, { nowMs, persist, reply, refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        if (state.paused) return reply();
+        const { generation } = state;
+        return persist({ type: 'paused', generation, by, atMs: nowMs }).thenReply();
+      },
+    },
+    resume: {
+      input: By,
+      handle(state, { by }, { nowMs, persist, reply, refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        if (!state.paused) return reply();
+        const { generation } = state;
+        return persist({ type: 'resumed', generation, by, atMs: nowMs }).thenReply();
+      },
+    },
+    /** Replies with the hostname that it has, which a request at the same time may have claimed. */
+    expose: {
+      input: Type.Object({ ...HeldHostname.properties, by: Actor }),
+      reply: HeldHostname,
+      handle(state, { hostname, claim, by }, { nowMs, persist, reply, refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        if (state.descriptor?.http === false) return refuse(SERVES_NO_HTTP, 'CONFLICT');
+        if (state.exposed !== undefined) return reply(state.exposed);
+        const { generation } = state;
+        const held = { hostname, claim };
+        return persist({ type: 'exposed', generation, by, atMs: nowMs, ...held }).thenReply(held);
+      },
+    },
+    /** Replies with what is to be released. */
+    unexpose: {
+      input: By,
+      reply: Type.Array(HeldHostname),
+      handle(state, { by }, { nowMs, persist, reply, refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        const { exposed, generation } = state;
+        if (exposed === undefined) return reply([]);
+        const freed = [exposed];
+        return persist({ type: 'unexposed', generation, by, atMs: nowMs, freed }).thenReply(freed);
+      },
+    },
+    /** Replies with what is to be released: the place in the project, and the hostnames. */
+    delete: {
+      input: By,
+      reply: Type.Object({ claim: Type.String(), freed: Type.Array(HeldHostname) }),
+      handle(state, { by }, { nowMs, persist, refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        const { claim, generation } = state;
+        const freed = heldHostnames(state);
+        const entry = { generation, by, atMs: nowMs };
+        return persist({ type: 'deleted', ...entry, claim, freed }).thenReply({ claim, freed });
+      },
+    },
+    /** The organization was disabled. */
+    suspend: {
+      input: By,
+      handle(state, { by }, { nowMs, persist, reply }) {
+        if (!state.isAlive || state.suspended) return reply();
+        const { generation } = state;
+        return persist({ type: 'suspended', generation, by, atMs: nowMs }).thenReply();
+      },
+    },
+    reinstate: {
+      input: By,
+      handle(state, { by }, { nowMs, persist, reply }) {
+        if (!state.isAlive || !state.suspended) return reply();
+        const { generation } = state;
+        return persist({ type: 'reinstated', generation, by, atMs: nowMs }).thenReply();
+      },
+    },
+  },
+
+  queries: {
+    /** Refused if the service does not exist. */
+    get: {
+      reply: Service,
+      handle: (state, { refuse }) => (state.isAlive ? state : refuse(NO_SUCH_SERVICE, 'NOT_FOUND')),
+    },
+    /** The same of a service that may be deleted, for whoever makes the platform follow. */
+    desired: { reply: Service, handle: (state) => state },
+    /** Whether this claim began its present life. */
+    hasClaim: {
+      input: Type.Object({ claim: Type.String() }),
+      reply: Type.Boolean(),
+      handle: (state, { claim }) => state.isAlive && state.claim === claim,
+    },
+    /** Whether it holds a hostname with this claim. */
+    holds: {
+      input: HeldHostname,
+      reply: Type.Boolean(),
+      handle: (state, { hostname, claim }) =>
+        heldHostnames(state).some((held) => held.hostname === hostname && held.claim === claim),
+    },
+  },
+});
