@@ -1,0 +1,79 @@
+// SettleClaims: the consumer that ends what a flow left half done: claims that nobody confirmed, and places that nobody
+// released.
+//
+// Invariant: every command that it sends may be repeated, and does nothing if the flow has sent it already.
+import { defineConsumer } from '@svc/host';
+import { confirmHostnames, releaseHostnames } from '../flows/held-hostnames.ts';
+import { serviceKeyOf } from '../flows/service-id.ts';
+import { hostname } from '../model/hostname.ts';
+import { organization } from '../model/organization.ts';
+import { project } from '../model/project.ts';
+import { service } from '../model/service.ts';
+
+export const settleClaims = defineConsumer({
+  id: 'settle-claims',
+  start: 'beginning',
+  on: [
+    {
+      entity: organization,
+      async handle(event, { call, entityId, done }) {
+        if (event.type !== 'project-overdue') return done();
+        const { project: id, claim } = event;
+        const exists = await call(project, id).hasClaim({ claim });
+        if (!exists.isOk) return exists;
+        const parent = call(organization, entityId);
+        const settled = exists.value
+          ? await parent.confirmProject({ project: id, claim })
+          : await parent.releaseProject({ project: id, claim });
+        return settled.isOk ? done() : settled;
+      },
+    },
+    {
+      entity: project,
+      async handle(event, { call, entityId, done }) {
+        if (event.type === 'deleted') {
+          const { organization: parent, claim } = event;
+          const released = await call(organization, parent).releaseProject({
+            project: entityId,
+            claim,
+          });
+          return released.isOk ? done() : released;
+        }
+        if (event.type !== 'service-overdue') return done();
+        const { service: name, claim } = event;
+        const exists = await call(service, `${entityId}/${name}`).hasClaim({ claim });
+        if (!exists.isOk) return exists;
+        const parent = call(project, entityId);
+        const settled = exists.value
+          ? await parent.confirmService({ service: name, claim })
+          : await parent.releaseService({ service: name, claim });
+        return settled.isOk ? done() : settled;
+      },
+    },
+    {
+      entity: service,
+      async handle(event, { call, entityId, done }) {
+        if (event.type === 'applied' || event.type === 'unexposed' || event.type === 'deleted')
+          await releaseHostnames(call, event.freed);
+        if (event.type !== 'deleted') return done();
+        const { project: parent, service: name } = serviceKeyOf(entityId);
+        const released = await call(project, parent).releaseService({
+          service: name,
+          claim: event.claim,
+        });
+        return released.isOk ? done() : released;
+      },
+    },
+    {
+      entity: hostname,
+      async handle(event, { call, entityId, done }) {
+        if (event.type !== 'overdue') return done();
+        const held = { hostname: entityId, claim: event.claim };
+        const isHeld = await call(service, event.service).holds(held);
+        if (!isHeld.isOk) return isHeld;
+        await (isHeld.value ? confirmHostnames(call, [held]) : releaseHostnames(call, [held]));
+        return done();
+      },
+    },
+  ],
+});

@@ -1,0 +1,57 @@
+// ApplyService: gives a service a descriptor, and creates the service if there is none of this name.
+import type { ServiceKey } from '@svc/client';
+import { Ok, type Result, type ValueOf } from '@svc/host';
+import type { Actor } from '../model/actor.ts';
+import { project } from '../model/project.ts';
+import { NEEDS_CLAIM, service, type Applied } from '../model/service.ts';
+import type { Descriptor, HeldHostname } from '../model/service-state.ts';
+import type { Call } from './call.ts';
+import { claimHostnames, confirmHostnames, releaseHostnames } from './held-hostnames.ts';
+import { serviceId } from './service-id.ts';
+
+type Reply = ValueOf<typeof Applied>;
+
+/** Replies with the new generation. Refused with CONFLICT if another service has one of the hostnames. */
+export async function applyService(
+  call: Call,
+  key: ServiceKey,
+  descriptor: Descriptor,
+  by: Actor,
+): Promise<Result<number>> {
+  const claimed = await claimHostnames(call, serviceId(key), descriptor.hostnames ?? []);
+  if (!claimed.isOk) return claimed;
+  const applied = await applyOrCreate(call, key, { descriptor, hostnames: claimed.value, by });
+  if (!applied.isOk) {
+    await releaseHostnames(call, claimed.value);
+    return applied;
+  }
+  await confirmHostnames(call, claimed.value);
+  await releaseHostnames(call, applied.value.freed);
+  return new Ok(applied.value.generation);
+}
+
+interface Application {
+  readonly descriptor: Descriptor;
+  readonly hostnames: HeldHostname[];
+  readonly by: Actor;
+}
+
+/** Applies to the service that there is, or claims its name and creates it. */
+async function applyOrCreate(
+  call: Call,
+  key: ServiceKey,
+  application: Application,
+): Promise<Result<Reply>> {
+  const client = call(service, serviceId(key));
+  const existing = await client.apply(application);
+  if (existing.isOk || existing.otherCode !== NEEDS_CLAIM) return existing;
+  const parent = call(project, key.project);
+  const claim = await parent.claimService({ service: key.service });
+  if (!claim.isOk) return claim;
+  const created = await client.apply({ ...application, claim: claim.value });
+  const place = { service: key.service, claim: claim.value.id };
+  // A request at the same time may have created it with its own claim, so this one is not needed.
+  if (created.isOk && created.value.claim === claim.value.id) await parent.confirmService(place);
+  else await parent.releaseService(place);
+  return created;
+}

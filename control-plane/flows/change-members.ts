@@ -1,0 +1,63 @@
+// ChangeMembers: inviting an address, claiming the invitations of one, and adding a member directly. A pointer to the
+// organization is set before the organization decides (model/pointers.ts).
+import { Ok, type Result } from '@svc/host';
+import type { Actor } from '../model/actor.ts';
+import { email } from '../model/email.ts';
+import { organization } from '../model/organization.ts';
+import type { Person, Role } from '../model/organization-state.ts';
+import { person } from '../model/person.ts';
+import type { Call } from './call.ts';
+
+interface Invited {
+  /** The normalised address. */
+  readonly key: string;
+  /** The address as the inviter wrote it. */
+  readonly email: string;
+  readonly role: Role;
+}
+
+/** Refused with CONFLICT if a member has the address. */
+export async function invite(
+  call: Call,
+  organizationId: string,
+  invited: Invited,
+  by: Actor,
+): Promise<Result<null>> {
+  const pointed = await call(email, invited.key).point({ to: organizationId });
+  if (!pointed.isOk) return pointed;
+  return call(organization, organizationId).invite({ ...invited, by });
+}
+
+/** Makes the person a member of each organization that has invited the address, which the provider has verified. */
+export async function claimInvitations(call: Call, claimant: Person): Promise<void> {
+  const address = call(email, claimant.emailKey);
+  const pointers = await address.organizations();
+  if (!pointers.isOk) return;
+  for (const { to, version } of pointers.value) {
+    const pointed = await call(person, claimant.subject).point({ to });
+    if (!pointed.isOk) continue;
+    await call(organization, to).join({ key: claimant.emailKey, person: claimant });
+    await address.unpoint({ to, version });
+  }
+}
+
+/** Adds the person, or sets the role of the member. */
+export async function repairMember(
+  call: Call,
+  organizationId: string,
+  repaired: { readonly person: Person; readonly role: Role },
+  by: Actor,
+): Promise<Result<null>> {
+  const pointed = await call(person, repaired.person.subject).point({ to: organizationId });
+  if (!pointed.isOk) return pointed;
+  return call(organization, organizationId).repair({ ...repaired, by });
+}
+
+/** Organizations that may have the subject as a member: more than those that have it, never fewer. */
+export async function possibleOrganizations(
+  call: Call,
+  subject: string,
+): Promise<Result<readonly string[]>> {
+  const pointers = await call(person, subject).organizations();
+  return pointers.isOk ? new Ok(pointers.value.map(({ to }) => to)) : pointers;
+}

@@ -1,0 +1,15 @@
+// DeleteProject: deletes a project without services. Its id stays used.
+import { Ok, type Result } from '@svc/host';
+import type { Actor } from '../model/actor.ts';
+import { organization } from '../model/organization.ts';
+import { project } from '../model/project.ts';
+import type { Call } from './call.ts';
+
+/** Refused with CONFLICT while the project has services. */
+export async function deleteProject(call: Call, id: string, by: Actor): Promise<Result<null>> {
+  const deleted = await call(project, id).delete({ by });
+  if (!deleted.isOk) return deleted;
+  const { organization: parent, claim } = deleted.value;
+  await call(organization, parent).releaseProject({ project: id, claim });
+  return new Ok(null);
+}

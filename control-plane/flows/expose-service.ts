@@ -1,0 +1,37 @@
+// ExposeService: gives a service its derived hostname, and takes it away again.
+import type { ServiceKey } from '@svc/client';
+import { Ok, type Result } from '@svc/host';
+import type { Actor } from '../model/actor.ts';
+import { service } from '../model/service.ts';
+import type { Call } from './call.ts';
+import { claimHostnames, confirmHostnames, releaseHostnames } from './held-hostnames.ts';
+import { serviceId } from './service-id.ts';
+
+/** Refused with CONFLICT if another service has the hostname, or the service serves no HTTP. */
+export async function exposeService(
+  call: Call,
+  key: ServiceKey,
+  hostname: string,
+  by: Actor,
+): Promise<Result<null>> {
+  const id = serviceId(key);
+  const claimed = await claimHostnames(call, id, [hostname]);
+  if (!claimed.isOk) return claimed;
+  const [held] = claimed.value;
+  const exposed = await call(service, id).expose({ ...held!, by });
+  // The service may have been exposed before, and then holds the hostname with another claim.
+  if (exposed.isOk && exposed.value.claim === held!.claim) await confirmHostnames(call, [held!]);
+  else await releaseHostnames(call, [held!]);
+  return exposed.isOk ? new Ok(null) : exposed;
+}
+
+export async function unexposeService(
+  call: Call,
+  key: ServiceKey,
+  by: Actor,
+): Promise<Result<null>> {
+  const freed = await call(service, serviceId(key)).unexpose({ by });
+  if (!freed.isOk) return freed;
+  await releaseHostnames(call, freed.value);
+  return new Ok(null);
+}
