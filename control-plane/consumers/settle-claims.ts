@@ -1,4 +1,4 @@
-// SettleClaims: the consumer that ends what a flow left half done: claims that nobody confirmed, and places that nobody
+// SettleClaims: the consumer that ends what a flow left half done: claims that nobody confirmed, and names that nobody
 // released.
 //
 // Invariant: every command that it sends may be repeated, and does nothing if the flow has sent it already.

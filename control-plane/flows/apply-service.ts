@@ -4,7 +4,7 @@ import { Ok, type Result, type ValueOf } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { project } from '../model/project.ts';
 import { NEEDS_CLAIM, service, type Applied } from '../model/service.ts';
-import type { Descriptor, HeldHostname } from '../model/service-state.ts';
+import { heldHostname, type ClaimedHostname, type Descriptor } from '../model/service-state.ts';
 import type { Call } from './call.ts';
 import { claimHostnames, confirmHostnames, releaseHostnames } from './held-hostnames.ts';
 import { serviceId } from './service-id.ts';
@@ -21,18 +21,19 @@ export async function applyService(
   const claimed = await claimHostnames(call, serviceId(key), descriptor.hostnames ?? []);
   if (!claimed.isOk) return claimed;
   const applied = await applyOrCreate(call, key, { descriptor, hostnames: claimed.value, by });
+  const held = claimed.value.map(heldHostname);
   if (!applied.isOk) {
-    await releaseHostnames(call, claimed.value);
+    await releaseHostnames(call, held);
     return applied;
   }
-  await confirmHostnames(call, claimed.value);
+  await confirmHostnames(call, held);
   await releaseHostnames(call, applied.value.freed);
   return new Ok(applied.value.generation);
 }
 
 interface Application {
   readonly descriptor: Descriptor;
-  readonly hostnames: HeldHostname[];
+  readonly hostnames: ClaimedHostname[];
   readonly by: Actor;
 }
 
@@ -49,9 +50,9 @@ async function applyOrCreate(
   const claim = await parent.claimService({ service: key.service });
   if (!claim.isOk) return claim;
   const created = await client.apply({ ...application, claim: claim.value });
-  const place = { service: key.service, claim: claim.value.id };
+  const held = { service: key.service, claim: claim.value.id };
   // A request at the same time may have created it with its own claim, so this one is not needed.
-  if (created.isOk && created.value.claim === claim.value.id) await parent.confirmService(place);
-  else await parent.releaseService(place);
+  if (created.isOk && created.value.claim === claim.value.id) await parent.confirmService(held);
+  else await parent.releaseService(held);
   return created;
 }

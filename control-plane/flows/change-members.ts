@@ -25,7 +25,7 @@ export async function invite(
 ): Promise<Result<null>> {
   const pointed = await call(email, invited.key).point({ to: organizationId });
   if (!pointed.isOk) return pointed;
-  return call(organization, organizationId).invite({ ...invited, by });
+  return call(organization, organizationId).invite({ ...invited, by, ...pointed.value });
 }
 
 /** Makes the person a member of each organization that has invited the address, which the provider has verified. */
@@ -36,8 +36,12 @@ export async function claimInvitations(call: Call, claimant: Person): Promise<vo
   for (const { to, version } of pointers.value) {
     const pointed = await call(person, claimant.subject).point({ to });
     if (!pointed.isOk) continue;
-    await call(organization, to).join({ key: claimant.emailKey, person: claimant });
-    await address.unpoint({ to, version });
+    const joined = await call(organization, to).join({
+      key: claimant.emailKey,
+      person: claimant,
+      ...pointed.value,
+    });
+    if (joined.isOk) await address.unpoint({ to, version });
   }
 }
 
@@ -50,14 +54,30 @@ export async function repairMember(
 ): Promise<Result<null>> {
   const pointed = await call(person, repaired.person.subject).point({ to: organizationId });
   if (!pointed.isOk) return pointed;
-  return call(organization, organizationId).repair({ ...repaired, by });
+  return call(organization, organizationId).repair({ ...repaired, by, ...pointed.value });
 }
 
-/** Organizations that may have the subject as a member: more than those that have it, never fewer. */
-export async function possibleOrganizations(
-  call: Call,
-  subject: string,
-): Promise<Result<readonly string[]>> {
+/** An organization of a person, with the role that the person has there. */
+export interface Membership {
+  readonly id: string;
+  readonly name: string;
+  readonly role: Role;
+  /** Number of projects. */
+  readonly projects: number;
+  readonly disabled: boolean;
+}
+
+/** Returns the organizations of a subject, ordered by id. Each was asked; wrong pointers are removed. */
+export async function membershipsOf(call: Call, subject: string): Promise<Result<Membership[]>> {
   const pointers = await call(person, subject).organizations();
-  return pointers.isOk ? new Ok(pointers.value.map(({ to }) => to)) : pointers;
+  if (!pointers.isOk) return pointers;
+  const memberships: Membership[] = [];
+  for (const pointer of pointers.value) {
+    const summary = await call(organization, pointer.to).summary({ subject });
+    const role = summary.isOk ? summary.value.role : undefined;
+    if (summary.isOk && role !== undefined)
+      memberships.push({ id: pointer.to, ...summary.value, role });
+    else await call(person, subject).unpoint(pointer);
+  }
+  return new Ok(memberships);
 }

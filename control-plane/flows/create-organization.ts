@@ -15,5 +15,5 @@ export async function createOrganization(
 ): Promise<Result<null>> {
   const pointed = await call(person, owner.subject).point({ to: id });
   if (!pointed.isOk) return pointed;
-  return call(organization, id).create({ name, owner, by });
+  return call(organization, id).create({ name, owner, by, ...pointed.value });
 }

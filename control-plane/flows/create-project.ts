@@ -21,7 +21,7 @@ export async function createProject(
     claim: claim.value,
     by,
   });
-  const place = { project: id, claim: claim.value.id };
-  await (created.isOk ? parent.confirmProject(place) : parent.releaseProject(place));
+  const held = { project: id, claim: claim.value.id };
+  await (created.isOk ? parent.confirmProject(held) : parent.releaseProject(held));
   return created;
 }

@@ -3,6 +3,7 @@ import type { ServiceKey } from '@svc/client';
 import { Ok, type Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { service } from '../model/service.ts';
+import { heldHostname } from '../model/service-state.ts';
 import type { Call } from './call.ts';
 import { claimHostnames, confirmHostnames, releaseHostnames } from './held-hostnames.ts';
 import { serviceId } from './service-id.ts';
@@ -17,11 +18,12 @@ export async function exposeService(
   const id = serviceId(key);
   const claimed = await claimHostnames(call, id, [hostname]);
   if (!claimed.isOk) return claimed;
-  const [held] = claimed.value;
-  const exposed = await call(service, id).expose({ ...held!, by });
+  const [first] = claimed.value;
+  const held = heldHostname(first!);
+  const exposed = await call(service, id).expose({ ...first!, by });
   // The service may have been exposed before, and then holds the hostname with another claim.
-  if (exposed.isOk && exposed.value.claim === held!.claim) await confirmHostnames(call, [held!]);
-  else await releaseHostnames(call, [held!]);
+  if (exposed.isOk && exposed.value.claim === held.claim) await confirmHostnames(call, [held]);
+  else await releaseHostnames(call, [held]);
   return exposed.isOk ? new Ok(null) : exposed;
 }
 

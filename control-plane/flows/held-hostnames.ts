@@ -1,7 +1,7 @@
 // HeldHostnames: claiming, confirming and releasing the hostnames of a service.
 import { Ok, type Result } from '@svc/host';
 import { hostname } from '../model/hostname.ts';
-import type { HeldHostname } from '../model/service-state.ts';
+import { heldHostname, type ClaimedHostname, type HeldHostname } from '../model/service-state.ts';
 import type { Call } from './call.ts';
 
 /** Claims all hostnames for the service, or none: what it claimed before a refusal is released. */
@@ -9,17 +9,17 @@ export async function claimHostnames(
   call: Call,
   service: string,
   hostnames: readonly string[],
-): Promise<Result<HeldHostname[]>> {
-  const held: HeldHostname[] = [];
+): Promise<Result<ClaimedHostname[]>> {
+  const claimed: ClaimedHostname[] = [];
   for (const name of hostnames) {
     const claim = await call(hostname, name).claim({ service });
     if (!claim.isOk) {
-      await releaseHostnames(call, held);
+      await releaseHostnames(call, claimed.map(heldHostname));
       return claim;
     }
-    held.push({ hostname: name, claim: claim.value.id });
+    claimed.push({ hostname: name, claim: claim.value });
   }
-  return new Ok(held);
+  return new Ok(claimed);
 }
 
 export async function confirmHostnames(call: Call, held: readonly HeldHostname[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { ValueOf } from '@svc/host';
 export const Actor = Type.Object({
   /** The `sub` claim of the caller's token. */
   subject: Type.String(),
-  /** What people read: the caller's name, else the address, else the subject. */
+  /** The caller's name, else the address, else the subject. */
   display: Type.String(),
   /** True if the role platform-admin is what allowed the action (contract, document 1, "History entry"). */
   administrative: Type.Boolean(),

@@ -4,7 +4,16 @@
 import { Type } from 'typebox';
 import { defineEntity } from '@svc/host';
 import { emptyRecord } from './claims.ts';
-import { Pointer, Pointers, isFull, pointerList } from './pointers.ts';
+import {
+  PointedUntil,
+  Pointer,
+  Pointers,
+  isFull,
+  isRemovable,
+  nextVersion,
+  pointedUntil,
+  pointerList,
+} from './pointers.ts';
 
 const Email = Type.Object({ organizations: Pointers, version: Type.Integer() });
 
@@ -35,17 +44,19 @@ export const email = defineEntity({
   commands: {
     point: {
       input: Type.Object({ to: Type.String() }),
-      handle(state, { to }, { persist, refuse }) {
+      reply: PointedUntil,
+      handle(state, { to }, { nowMs, persist, refuse }) {
         if (isFull(state.organizations, to))
           return refuse('too many organizations have invited this address', 'CONFLICT');
-        return persist({ type: 'pointed', to, version: state.version + 1 }).thenReply();
+        const version = nextVersion(state.version, nowMs);
+        return persist({ type: 'pointed', to, version }).thenReply(pointedUntil(version));
       },
     },
     unpoint: {
       input: Pointer,
-      handle(state, { to, version }, { persist, reply }) {
-        if (state.organizations[to] !== version) return reply();
-        return persist({ type: 'unpointed', to }).thenReply();
+      handle(state, pointer, { nowMs, persist, reply }) {
+        if (!isRemovable(state.organizations, pointer, nowMs)) return reply();
+        return persist({ type: 'unpointed', to: pointer.to }).thenReply();
       },
     },
   },

@@ -1,11 +1,11 @@
 // Hostname: which service holds a hostname, a derived or a custom one. Its id is the hostname in lower case.
 //
 // Invariants: one service at most holds it, and holds it as long as it has a claim: see claims.ts, where the hostname is the
-// place and the service is the child.
+// name and the service is the child.
 import { Type } from 'typebox';
 import { Due, defineEntity } from '@svc/host';
 import { Claim, Claims, SETTLE_AFTER_MS, emptyRecord, hasPendingMax, newClaim } from './claims.ts';
-import { HOSTNAME_TAKEN, PLACE_BUSY } from './refusals.ts';
+import { HOSTNAME_TAKEN, TOO_MANY_CLAIMS } from './refusals.ts';
 
 const Hostname = Type.Object({
   /** `<project>/<service>`; empty: nobody. */
@@ -58,7 +58,8 @@ export const hostname = defineEntity({
       handle(state, { service }, context) {
         if (state.service !== '' && state.service !== service)
           return context.refuse(HOSTNAME_TAKEN, 'CONFLICT');
-        if (hasPendingMax(state.claims)) return context.refuse(PLACE_BUSY, 'TOO_MANY_REQUESTS');
+        if (hasPendingMax(state.claims))
+          return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
         const made = newClaim(context);
         return context
           .persist({ type: 'claimed', service, claim: made.id })

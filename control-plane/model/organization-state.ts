@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
-import { Places, emptyRecord, removeClaim, setClaim } from './claims.ts';
+import { ClaimsByName, emptyRecord, removeClaim, setClaim } from './claims.ts';
 
 export const Role = Type.Enum(['owner', 'member']);
 export type Role = ValueOf<typeof Role>;
@@ -33,12 +33,13 @@ export const Invitation = Type.Object({
 export const Organization = Type.Object({
   status: Type.Enum(['unused', 'alive', 'deleted']),
   name: Type.String(),
-  disabled: Type.Boolean(),
+  /** Absent: the organization is not disabled. */
+  disabledBy: Type.Optional(Actor),
   /** By subject. */
   members: Type.Record(Type.String(), Member),
   /** By normalised address: see tokens/email. */
   invitations: Type.Record(Type.String(), Invitation),
-  projects: Places,
+  projects: ClaimsByName,
 });
 export type Organization = ValueOf<typeof Organization>;
 
@@ -116,10 +117,10 @@ export function applyToOrganization(state: Organization, event: OrganizationEven
       state.members[event.subject]!.role = event.role;
       return state;
     case 'disabled':
-      state.disabled = true;
+      state.disabledBy = event.by;
       return state;
     case 'enabled':
-      state.disabled = false;
+      delete state.disabledBy;
       return state;
     case 'project-claimed':
       setClaim(state.projects, event.project, event.claim, false);
@@ -139,7 +140,6 @@ export function emptyOrganization(): Organization {
   return {
     status: 'unused',
     name: '',
-    disabled: false,
     members: emptyRecord(),
     invitations: emptyRecord(),
     projects: emptyRecord(),

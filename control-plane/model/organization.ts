@@ -28,13 +28,16 @@ import {
   emptyOrganization,
   isLastOwner,
 } from './organization-state.ts';
+import { PointedUntil } from './pointers.ts';
 import {
+  CLAIM_OVER,
   LAST_OWNER,
   NO_SUCH_INVITATION,
   NO_SUCH_MEMBER,
   NO_SUCH_ORGANIZATION,
   ORGANIZATION_ID_USED,
-  PLACE_BUSY,
+  OVER,
+  TOO_MANY_CLAIMS,
 } from './refusals.ts';
 
 /** Maximum number of projects of one organization. */
@@ -44,6 +47,9 @@ export const MEMBERS_OF_ORGANIZATION_MAX = 10_000;
 export const INVITATIONS_OF_ORGANIZATION_MAX = 1_000;
 
 const Subject = Type.Object({ subject: Type.String(), by: Actor });
+const MEMBERS_FULL = `the organization has ${MEMBERS_OF_ORGANIZATION_MAX} members, which is the most: remove some`;
+/** Until when the pointer to the organization lets it decide: see pointers.ts. */
+const pointed = PointedUntil.properties;
 const ProjectClaim = Type.Object({ project: Type.String(), claim: Type.String() });
 
 /** The organization as one caller sees it. */
@@ -71,9 +77,10 @@ export const organization = defineEntity({
 
   commands: {
     create: {
-      input: Type.Object({ name: Type.String(), owner: Person, by: Actor }),
-      handle(state, { name, owner, by }, { nowMs, persist, refuse }) {
+      input: Type.Object({ name: Type.String(), owner: Person, by: Actor, ...pointed }),
+      handle(state, { name, owner, by, untilMs }, { nowMs, persist, refuse }) {
         if (state.status !== 'unused') return refuse(ORGANIZATION_ID_USED, 'CONFLICT');
+        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
         return persist({ type: 'created', name, owner, by, atMs: nowMs }).thenReply();
       },
     },
@@ -97,8 +104,14 @@ export const organization = defineEntity({
 
     /** Inviting the same address again replaces the role. `key`: the normalised address. */
     invite: {
-      input: Type.Object({ key: Type.String(), email: Type.String(), role: Role, by: Actor }),
-      handle(state, { key, email, role, by }, { nowMs, persist, reply, refuse }) {
+      input: Type.Object({
+        key: Type.String(),
+        email: Type.String(),
+        role: Role,
+        by: Actor,
+        ...pointed,
+      }),
+      handle(state, { key, email, role, by, untilMs }, { nowMs, persist, reply, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
         for (const subject of Object.keys(state.members))
           if (state.members[subject]!.emailKey === key)
@@ -113,6 +126,7 @@ export const organization = defineEntity({
             `the organization has ${INVITATIONS_OF_ORGANIZATION_MAX} invitations, which is the most: withdraw some`,
             'CONFLICT',
           );
+        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
         return persist({ type: 'invited', key, email, role, by, atMs: nowMs }).thenReply();
       },
     },
@@ -124,13 +138,22 @@ export const organization = defineEntity({
         return persist({ type: 'invitation-withdrawn', key, by }).thenReply();
       },
     },
-    /** Makes a member of the person whose verified address is invited; replies whether it was. */
+    /**
+     * Makes a member of the person whose verified address is invited, and replies whether it did. The invitation of a
+     * member ends without changing the member's role.
+     */
     join: {
-      input: Type.Object({ key: Type.String(), person: Person }),
+      input: Type.Object({ key: Type.String(), person: Person, ...pointed }),
       reply: Type.Boolean(),
-      handle(state, { key, person }, { nowMs, persist, reply }) {
+      handle(state, { key, person, untilMs }, { nowMs, persist, reply, refuse }) {
         if (state.invitations[key] === undefined) return reply(false);
-        if (state.members[person.subject] !== undefined) return reply(false);
+        const { subject, display } = person;
+        if (state.members[subject] !== undefined) {
+          const by = { subject, display, administrative: false };
+          return persist({ type: 'invitation-withdrawn', key, by }).thenReply(false);
+        }
+        if (isFullOf(state.members)) return refuse(MEMBERS_FULL, 'CONFLICT');
+        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
         return persist({ type: 'joined', key, person, atMs: nowMs }).thenReply(true);
       },
     },
@@ -154,30 +177,35 @@ export const organization = defineEntity({
     },
     /** Adds a member, or sets the role of one. Only an administrator's request sends it. */
     repair: {
-      input: Type.Object({ person: Person, role: Role, by: Actor }),
-      handle(state, { person, role, by }, { nowMs, persist, reply, refuse }) {
+      input: Type.Object({ person: Person, role: Role, by: Actor, ...pointed }),
+      handle(state, { person, role, by, untilMs }, { nowMs, persist, reply, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
         const { subject } = person;
         const member = state.members[subject];
-        if (member === undefined)
-          return persist({ type: 'member-repaired', person, role, by, atMs: nowMs }).thenReply();
-        if (member.role === role) return reply();
-        return persist({ type: 'role-changed', subject, role, by }).thenReply();
+        if (member?.role === role) return reply();
+        if (member !== undefined)
+          return persist({ type: 'role-changed', subject, role, by }).thenReply();
+        if (isFullOf(state.members)) return refuse(MEMBERS_FULL, 'CONFLICT');
+        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        return persist({ type: 'member-repaired', person, role, by, atMs: nowMs }).thenReply();
       },
     },
-    /** Replies whether it was not disabled before. */
     disable: {
       input: Type.Object({ by: Actor }),
       handle(state, { by }, { persist, reply, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
-        return state.disabled ? reply() : persist({ type: 'disabled', by }).thenReply();
+        return state.disabledBy !== undefined
+          ? reply()
+          : persist({ type: 'disabled', by }).thenReply();
       },
     },
     enable: {
       input: Type.Object({ by: Actor }),
       handle(state, { by }, { persist, reply, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
-        return state.disabled ? persist({ type: 'enabled', by }).thenReply() : reply();
+        return state.disabledBy === undefined
+          ? reply()
+          : persist({ type: 'enabled', by }).thenReply();
       },
     },
 
@@ -188,7 +216,7 @@ export const organization = defineEntity({
       handle(state, { project }, context) {
         if (state.status !== 'alive') return context.refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
         const held = state.projects[project];
-        if (hasPendingMax(held)) return context.refuse(PLACE_BUSY, 'TOO_MANY_REQUESTS');
+        if (hasPendingMax(held)) return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
         if (
           held === undefined &&
           Object.keys(state.projects).length >= PROJECTS_OF_ORGANIZATION_MAX
@@ -237,14 +265,14 @@ export const organization = defineEntity({
   },
 
   queries: {
-    /** What a subject may do here: refused like an organization that does not exist only if it does not. */
+    /** The subject's role, if it is a member. Refused only if there is no such organization. */
     access: {
       input: Type.Object({ subject: Type.String() }),
       reply: Access,
       handle(state, { subject }, { refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
         const role = state.members[subject]?.role;
-        const isDisabled = state.disabled;
+        const isDisabled = state.disabledBy !== undefined;
         return role === undefined ? { isDisabled } : { isDisabled, role };
       },
     },
@@ -253,7 +281,8 @@ export const organization = defineEntity({
       reply: OrganizationSummary,
       handle(state, { subject }, { refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
-        const { name, disabled } = state;
+        const { name } = state;
+        const disabled = state.disabledBy !== undefined;
         const role = state.members[subject]?.role;
         const projects = confirmedCount(state.projects);
         return { name, projects, disabled, ...(role !== undefined && { role }) };
@@ -269,6 +298,11 @@ export const organization = defineEntity({
         return { members: state.members, invitations: state.invitations };
       },
     },
+    /** Who disabled the organization. Absent: it is not disabled. */
+    disabling: {
+      reply: Type.Object({ by: Type.Optional(Actor) }),
+      handle: ({ disabledBy: by }) => (by === undefined ? {} : { by }),
+    },
     /** Ids of the projects that exist, or are being created. */
     projectIds: {
       reply: Type.Array(Type.String()),
@@ -276,3 +310,7 @@ export const organization = defineEntity({
     },
   },
 });
+
+function isFullOf(members: Readonly<Record<string, Readonly<Member>>>): boolean {
+  return Object.keys(members).length >= MEMBERS_OF_ORGANIZATION_MAX;
+}

@@ -5,7 +5,16 @@
 import { Type } from 'typebox';
 import { defineEntity } from '@svc/host';
 import { emptyRecord } from './claims.ts';
-import { Pointer, Pointers, isFull, pointerList } from './pointers.ts';
+import {
+  PointedUntil,
+  Pointer,
+  Pointers,
+  isFull,
+  isRemovable,
+  nextVersion,
+  pointedUntil,
+  pointerList,
+} from './pointers.ts';
 
 const Profile = Type.Object({ name: Type.String(), email: Type.String() });
 
@@ -54,17 +63,19 @@ export const person = defineEntity({
     },
     point: {
       input: Type.Object({ to: Type.String() }),
-      handle(state, { to }, { persist, refuse }) {
+      reply: PointedUntil,
+      handle(state, { to }, { nowMs, persist, refuse }) {
         if (isFull(state.organizations, to))
           return refuse('the person belongs to too many organizations', 'CONFLICT');
-        return persist({ type: 'pointed', to, version: state.version + 1 }).thenReply();
+        const version = nextVersion(state.version, nowMs);
+        return persist({ type: 'pointed', to, version }).thenReply(pointedUntil(version));
       },
     },
     unpoint: {
       input: Pointer,
-      handle(state, { to, version }, { persist, reply }) {
-        if (state.organizations[to] !== version) return reply();
-        return persist({ type: 'unpointed', to }).thenReply();
+      handle(state, pointer, { nowMs, persist, reply }) {
+        if (!isRemovable(state.organizations, pointer, nowMs)) return reply();
+        return persist({ type: 'unpointed', to: pointer.to }).thenReply();
       },
     },
   },

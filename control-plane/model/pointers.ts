@@ -1,13 +1,14 @@
-// Pointers: what may refer to something, kept apart from what decides. A person points to the organizations that may have
-// them as a member, an address to those that may have invited it. The organization decides, and a pointer is set before its
-// decision, so pointers are never too few; those that turn out to be wrong are removed.
+// Pointers: which organizations may concern a person or an address, kept apart from the decision itself. A person points to
+// the organizations that may have them as a member, an address to those that may have invited it. The organization decides.
 //
-// Invariant: a pointer is removed only as it was when the organization was asked. Whoever sets it again in the meantime gives
-// it another version, which stays.
+// Invariants: a pointer is set before the organization decides, and the organization decides only while the pointer cannot be
+// removed. A pointer that was set again is removed only by a caller that has read it since. So pointers are never too few, and
+// those that turn out to be wrong can be removed.
 import { Type } from 'typebox';
 import type { ValueOf } from '@svc/host';
+import { CLAIM_MS, SETTLE_AFTER_MS } from './claims.ts';
 
-/** Versions by the id that is pointed to. */
+/** Versions by the id that is pointed to: when the pointer was set, in milliseconds since 1970, rising strictly. */
 export const Pointers = Type.Record(Type.String(), Type.Integer());
 export type Pointers = ValueOf<typeof Pointers>;
 
@@ -17,6 +18,9 @@ export const POINTERS_MAX = 1_000;
 export const Pointer = Type.Object({ to: Type.String(), version: Type.Integer() });
 export type Pointer = ValueOf<typeof Pointer>;
 
+/** The time, in milliseconds since 1970, from which on an organization decides nothing because of a pointer. */
+export const PointedUntil = Type.Object({ untilMs: Type.Integer() });
+
 export function pointerList(pointers: Readonly<Pointers>): Pointer[] {
   return Object.keys(pointers)
     .sort()
@@ -25,4 +29,23 @@ export function pointerList(pointers: Readonly<Pointers>): Pointer[] {
 
 export function isFull(pointers: Readonly<Pointers>, to: string): boolean {
   return pointers[to] === undefined && Object.keys(pointers).length >= POINTERS_MAX;
+}
+
+/** Returns the version of a pointer that is set now. `last`: the version of the one that was set last. */
+export function nextVersion(last: number, nowMs: number): number {
+  return Math.max(nowMs, last + 1);
+}
+
+/** Returns until when a pointer lets an organization decide. */
+export function pointedUntil(version: number): ValueOf<typeof PointedUntil> {
+  return { untilMs: version + CLAIM_MS };
+}
+
+/** Returns whether the pointer is still as it was read, and no organization can decide because of it any more. */
+export function isRemovable(
+  pointers: Readonly<Pointers>,
+  { to, version }: Pointer,
+  nowMs: number,
+): boolean {
+  return pointers[to] === version && nowMs >= version + SETTLE_AFTER_MS;
 }

@@ -8,7 +8,7 @@ import { Due, defineEntity, type ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
 import {
   Claim,
-  Places,
+  ClaimsByName,
   SETTLE_AFTER_MS,
   confirmedCount,
   emptyRecord,
@@ -21,7 +21,7 @@ import {
   setClaim,
   settleTimer,
 } from './claims.ts';
-import { CLAIM_OVER, NO_SUCH_PROJECT, PLACE_BUSY, PROJECT_ID_USED } from './refusals.ts';
+import { CLAIM_OVER, OVER, NO_SUCH_PROJECT, TOO_MANY_CLAIMS, PROJECT_ID_USED } from './refusals.ts';
 
 /** Maximum number of services of one project. */
 export const SERVICES_OF_PROJECT_MAX = 1_000;
@@ -34,7 +34,9 @@ const Project = Type.Object({
   organization: Type.String(),
   /** Id of the claim with which the project was created. */
   claim: Type.String(),
-  services: Places,
+  services: ClaimsByName,
+  /** The administrator who disabled the organization. Absent: the services are not suspended. */
+  suspendedBy: Type.Optional(Actor),
 });
 
 const ServiceClaim = Type.Object({ service: Type.String(), claim: Type.String() });
@@ -48,6 +50,8 @@ export const ProjectEvent = Type.Union([
     by: Actor,
   }),
   Type.Object({ type: Type.Literal('renamed'), name: Type.String(), by: Actor }),
+  Type.Object({ type: Type.Literal('suspended'), by: Actor }),
+  Type.Object({ type: Type.Literal('reinstated'), by: Actor }),
   Type.Object({
     type: Type.Literal('deleted'),
     organization: Type.String(),
@@ -108,6 +112,12 @@ export const project = defineEntity({
       case 'renamed':
         state.name = event.name;
         return state;
+      case 'suspended':
+        state.suspendedBy = event.by;
+        return state;
+      case 'reinstated':
+        delete state.suspendedBy;
+        return state;
       case 'deleted':
         state.status = 'deleted';
         return state;
@@ -136,7 +146,7 @@ export const project = defineEntity({
       handle(state, { organization, name, claim, by }, { nowMs, persist, reply, refuse }) {
         if (state.status === 'alive' && state.claim === claim.id) return reply();
         if (state.status !== 'unused') return refuse(PROJECT_ID_USED, 'CONFLICT');
-        if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', { otherCode: 'CLAIM_OVER' });
+        if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', OVER);
         return persist({ type: 'created', organization, name, claim: claim.id, by }).thenReply();
       },
     },
@@ -146,6 +156,21 @@ export const project = defineEntity({
         if (state.status !== 'alive') return refuse(NO_SUCH_PROJECT, 'NOT_FOUND');
         if (state.name === name) return reply();
         return persist({ type: 'renamed', name, by }).thenReply();
+      },
+    },
+    /** The organization was disabled: a consumer suspends the services. */
+    suspend: {
+      input: Type.Object({ by: Actor }),
+      handle(state, { by }, { persist, reply }) {
+        if (state.status !== 'alive' || state.suspendedBy !== undefined) return reply();
+        return persist({ type: 'suspended', by }).thenReply();
+      },
+    },
+    reinstate: {
+      input: Type.Object({ by: Actor }),
+      handle(state, { by }, { persist, reply }) {
+        if (state.status !== 'alive' || state.suspendedBy === undefined) return reply();
+        return persist({ type: 'reinstated', by }).thenReply();
       },
     },
     /** Replies with the claim that the organization then releases. */
@@ -170,7 +195,7 @@ export const project = defineEntity({
       handle(state, { service }, context) {
         if (state.status !== 'alive') return context.refuse(NO_SUCH_PROJECT, 'NOT_FOUND');
         const held = state.services[service];
-        if (hasPendingMax(held)) return context.refuse(PLACE_BUSY, 'TOO_MANY_REQUESTS');
+        if (hasPendingMax(held)) return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
         if (held === undefined && Object.keys(state.services).length >= SERVICES_OF_PROJECT_MAX)
           return context.refuse(
             `the project has ${SERVICES_OF_PROJECT_MAX} services, which is the most: delete one, or create another project`,
@@ -223,6 +248,11 @@ export const project = defineEntity({
         const { name, organization, services } = state;
         return { name, organization, services: confirmedCount(services) };
       },
+    },
+    /** Who had the services suspended. Absent: they are not suspended. */
+    suspension: {
+      reply: Type.Object({ by: Type.Optional(Actor) }),
+      handle: ({ suspendedBy: by }) => (by === undefined ? {} : { by }),
     },
     /** Names of the services that exist, or are being created. */
     serviceNames: {

@@ -14,9 +14,10 @@ export const PROJECT_ID_USED =
   'this project id was used before, and an id is never used again: choose another';
 
 /** A claim came too late: see claims.ts. Nothing was done. */
+export const OVER = { otherCode: 'CLAIM_OVER' };
 export const CLAIM_OVER = 'the request took too long, and nothing was done: send it again';
 /** Too many requests create the same thing at the same time. */
-export const PLACE_BUSY = 'many requests create this at the same time: send yours again later';
+export const TOO_MANY_CLAIMS = 'many requests create this at the same time: send yours again later';
 
 export const NO_SUCH_MEMBER = 'the organization has no such member';
 export const NO_SUCH_INVITATION = 'the organization has no such invitation';

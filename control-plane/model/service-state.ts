@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
-import { emptyRecord } from './claims.ts';
+import { Claim, emptyRecord } from './claims.ts';
 
 const Text = Type.String();
 const Texts = Type.Array(Text);
@@ -31,6 +31,10 @@ export type Descriptor = ValueOf<typeof Descriptor>;
 /** A hostname and the claim with which the service holds it. */
 export const HeldHostname = Type.Object({ hostname: Text, claim: Text });
 export type HeldHostname = ValueOf<typeof HeldHostname>;
+
+/** A hostname with a claim that the service has not used yet. */
+export const ClaimedHostname = Type.Object({ hostname: Text, claim: Claim });
+export type ClaimedHostname = ValueOf<typeof ClaimedHostname>;
 
 export const Service = Type.Object({
   isAlive: Type.Boolean(),
@@ -65,7 +69,7 @@ export const ServiceEvent = Type.Union([
     claim: Text,
     /** Custom hostnames that it holds from now on. */
     hostnames: Type.Array(HeldHostname),
-    /** What it held before, and no longer does. */
+    /** Custom hostnames that it held before and no longer does. */
     freed,
   }),
   Type.Object({ type: Type.Literal('restarted'), ...entry }),
@@ -138,4 +142,9 @@ export function heldHostnames({
     claim: hostnames[hostname]!,
   }));
   return exposed === undefined ? held : [{ ...exposed }, ...held];
+}
+
+/** Returns how the service stores a claimed hostname. */
+export function heldHostname({ hostname, claim }: ClaimedHostname): HeldHostname {
+  return { hostname, claim: claim.id };
 }

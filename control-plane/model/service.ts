@@ -8,14 +8,16 @@ import { Type } from 'typebox';
 import { defineEntity } from '@svc/host';
 import { Actor } from './actor.ts';
 import { Claim, isOver } from './claims.ts';
-import { CLAIM_OVER, NO_SUCH_SERVICE, SERVES_NO_HTTP } from './refusals.ts';
+import { CLAIM_OVER, NO_SUCH_SERVICE, OVER, SERVES_NO_HTTP } from './refusals.ts';
 import {
+  ClaimedHostname,
   Descriptor,
   HeldHostname,
   Service,
   ServiceEvent,
   applyToService,
   emptyService,
+  heldHostname,
   heldHostnames,
 } from './service-state.ts';
 
@@ -28,7 +30,7 @@ export const Applied = Type.Object({
   generation: Type.Integer(),
   /** Id of the claim with which its life began: a claim that was made for this apply and is another one is not needed. */
   claim: Type.String(),
-  /** What the service held before, and no longer does: the hostnames are to be released. */
+  /** Hostnames that the service held before and no longer does: they are to be released. */
   freed: Type.Array(HeldHostname),
 });
 
@@ -44,19 +46,22 @@ export const service = defineEntity({
     apply: {
       input: Type.Object({
         descriptor: Descriptor,
-        /** The place in the project, of a service that does not exist. */
+        /** A claim of its name in the project; only a service that does not exist needs it. */
         claim: Type.Optional(Claim),
         /** The descriptor's hostnames, each with a claim. */
-        hostnames: Type.Array(HeldHostname),
+        hostnames: Type.Array(ClaimedHostname),
         by: Actor,
       }),
       reply: Applied,
-      handle(state, { descriptor, claim, hostnames, by }, { nowMs, persistAll, refuse }) {
+      handle(state, { descriptor, claim, hostnames: claimed, by }, { nowMs, persistAll, refuse }) {
         if (!state.isAlive) {
           if (claim === undefined)
             return refuse(NO_SUCH_SERVICE, 'OTHER', { otherCode: NEEDS_CLAIM });
-          if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', { otherCode: 'CLAIM_OVER' });
+          if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', OVER);
         }
+        if (claimed.some((one) => isOver(one.claim, nowMs)))
+          return refuse(CLAIM_OVER, 'OTHER', OVER);
+        const hostnames = claimed.map(heldHostname);
         const generation = state.generation + 1;
         const life = state.isAlive ? state.claim : claim!.id;
         const entry = { generation, by, atMs: nowMs };
@@ -105,18 +110,19 @@ export const service = defineEntity({
     },
     /** Replies with the hostname that it has, which a request at the same time may have claimed. */
     expose: {
-      input: Type.Object({ ...HeldHostname.properties, by: Actor }),
+      input: Type.Object({ ...ClaimedHostname.properties, by: Actor }),
       reply: HeldHostname,
       handle(state, { hostname, claim, by }, { nowMs, persist, reply, refuse }) {
         if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
         if (state.descriptor?.http === false) return refuse(SERVES_NO_HTTP, 'CONFLICT');
         if (state.exposed !== undefined) return reply(state.exposed);
+        if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', OVER);
         const { generation } = state;
-        const held = { hostname, claim };
+        const held = heldHostname({ hostname, claim });
         return persist({ type: 'exposed', generation, by, atMs: nowMs, ...held }).thenReply(held);
       },
     },
-    /** Replies with what is to be released. */
+    /** Replies with the hostnames to release. */
     unexpose: {
       input: By,
       reply: Type.Array(HeldHostname),
@@ -128,7 +134,7 @@ export const service = defineEntity({
         return persist({ type: 'unexposed', generation, by, atMs: nowMs, freed }).thenReply(freed);
       },
     },
-    /** Replies with what is to be released: the place in the project, and the hostnames. */
+    /** Replies with the claims to release: the one of its name in the project, and those of its hostnames. */
     delete: {
       input: By,
       reply: Type.Object({ claim: Type.String(), freed: Type.Array(HeldHostname) }),

@@ -1,6 +1,7 @@
 // The rules of imports within the checkout: which folder may import which, where the environment is read, and where each
 // npm package is used. What workspaces may import of one another is in workspaces.ts. The functions are pure: they take
 // lists of files and imports and give the problems, a line each.
+import { PACKAGE_FOLDERS } from './package-folders.ts';
 import type { Import, SourceTree } from './source-tree.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -174,6 +175,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   proxy: [],
   // Judging access tokens. It knows nothing of what callers may do.
   'control-plane/tokens': [],
+  // What entities decide, each by itself. Flows span entities, and consumers finish the flows that were cut off.
+  'control-plane/model': [],
+  'control-plane/flows': ['control-plane/model'],
+  'control-plane/consumers': ['control-plane/flows', 'control-plane/model'],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
   examples: [],
@@ -232,29 +237,6 @@ const ENVIRONMENT_READERS = new Set([
   'host/dev-host.ts',
   'examples/09-calling-services/site/server.mjs',
 ]);
-/** npm package → the folders that may import it. */
-const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  typebox: ['contract', 'host/hosting/embedded', 'examples'],
-  // A module of AssemblyScript's own library.
-  util: ['guest-sdk/assembly'],
-  croner: ['host/schedule'],
-  jose: ['control-plane/tokens'],
-  fastify: ['bench'],
-  // The products with which the benchmark compares, which are installed beside it.
-  '@restatedev/restate-sdk': ['bench/peers'],
-  'cloudflare:workers': ['bench/peers'],
-  vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
-  pino: ['kit'],
-  assemblyscript: ['guest-sdk/compiler'],
-  '@bytecodealliance/jco': ['guest-sdk/compiler'],
-  preact: ['console/page'],
-  '@preact/signals': ['console/page'],
-  vite: ['scripts'],
-  '@opentelemetry/exporter-trace-otlp-http': ['host/introspection/observability'],
-  '@opentelemetry/resources': ['host/introspection/observability'],
-  '@opentelemetry/sdk-trace': ['host/introspection/observability'],
-  '@opentelemetry/api': ['host/introspection/observability'],
-};
 const ADAPTERS = [
   'host/hosting',
   'host/storage',

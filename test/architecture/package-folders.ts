@@ -1,0 +1,25 @@
+// The folders that may import an npm package of others.
+
+/** npm package → the folders that may import it. */
+export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  typebox: ['contract', 'host/hosting/embedded', 'control-plane/model', 'examples'],
+  // A module of AssemblyScript's own library.
+  util: ['guest-sdk/assembly'],
+  croner: ['host/schedule'],
+  jose: ['control-plane/tokens'],
+  fastify: ['bench'],
+  // The products with which the benchmark compares, which are installed beside it.
+  '@restatedev/restate-sdk': ['bench/peers'],
+  'cloudflare:workers': ['bench/peers'],
+  vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
+  pino: ['kit'],
+  assemblyscript: ['guest-sdk/compiler'],
+  '@bytecodealliance/jco': ['guest-sdk/compiler'],
+  preact: ['console/page'],
+  '@preact/signals': ['console/page'],
+  vite: ['scripts'],
+  '@opentelemetry/exporter-trace-otlp-http': ['host/introspection/observability'],
+  '@opentelemetry/resources': ['host/introspection/observability'],
+  '@opentelemetry/sdk-trace': ['host/introspection/observability'],
+  '@opentelemetry/api': ['host/introspection/observability'],
+};

@@ -1,0 +1,133 @@
+// ControlPlaneUnderTest: the entities and consumers of the control plane in a service of their own, and the people who use it.
+import { expect, onTestFinished } from 'vitest';
+import { createService, type Result, type Service } from '@svc/host';
+import { settleClaims } from '../../control-plane/consumers/settle-claims.ts';
+import { suspendServices } from '../../control-plane/consumers/suspend-services.ts';
+import type { Call } from '../../control-plane/flows/call.ts';
+import { createOrganization } from '../../control-plane/flows/create-organization.ts';
+import { createProject } from '../../control-plane/flows/create-project.ts';
+import type { Actor } from '../../control-plane/model/actor.ts';
+import { email } from '../../control-plane/model/email.ts';
+import { hostname } from '../../control-plane/model/hostname.ts';
+import { organization } from '../../control-plane/model/organization.ts';
+import type { Person } from '../../control-plane/model/organization-state.ts';
+import { person } from '../../control-plane/model/person.ts';
+import { project } from '../../control-plane/model/project.ts';
+import { service } from '../../control-plane/model/service.ts';
+import type { Descriptor } from '../../control-plane/model/service-state.ts';
+
+export const SOON = { timeout: 20_000 };
+
+export interface ControlPlaneUnderTest {
+  readonly service: Service;
+  readonly call: Call;
+}
+
+/** `dataFolder`: where the journal is; without it, the journal is in memory. */
+export async function startControlPlane(dataFolder?: string): Promise<ControlPlaneUnderTest> {
+  const running = await createService({
+    name: 'control-plane',
+    entities: [organization, project, service, hostname, email, person],
+    consumers: [settleClaims, suspendServices],
+    http: false,
+    log: 'none',
+    ...(dataFolder === undefined ? { journal: 'memory' as const } : { dataFolder }),
+  });
+  onTestFinished(() => running.stop());
+  return { service: running, call: (entity, id) => running.call(entity, id) };
+}
+
+export function actor(subject: string): Actor {
+  return { subject, display: subject, administrative: false };
+}
+
+export const administrator: Actor = { subject: 'root', display: 'root', administrative: true };
+
+export function personOf(subject: string, address = `${subject}@example.com`): Person {
+  return { subject, email: address, emailKey: address, display: subject };
+}
+
+export function descriptor(name: string, more: Partial<Descriptor> = {}): Descriptor {
+  return { name, image: 'registry.example/it:1', ...more };
+}
+
+/** Creates an organization, owned by `ann`. */
+export async function givenOrganization(call: Call, id: string): Promise<void> {
+  accepted(await createOrganization(call, id, { name: id, owner: personOf('ann') }, actor('ann')));
+}
+
+/** Creates an organization, owned by `ann`, with a project. */
+export async function givenProject(call: Call, organizationId: string, id: string): Promise<void> {
+  await givenOrganization(call, organizationId);
+  accepted(await createProject(call, id, { organizationId, name: id }, actor('ann')));
+}
+
+/** Returns the value, and fails if there is a refusal in its place. */
+export function accepted<Value>(result: Result<Value>): Value {
+  if (!result.isOk) throw new Error(`refused with ${result.code}: ${result.message}`);
+  return result.value;
+}
+
+/** Returns the code of the refusal, or `ok`. */
+export function outcomeOf(result: Result<unknown>): string {
+  if (result.isOk) return 'ok';
+  return result.otherCode ?? result.code;
+}
+
+export function outcomesOf(results: readonly Result<unknown>[]): string[] {
+  return results.map(outcomeOf).sort();
+}
+
+/** Returns the kinds of the history of a service, oldest first. */
+export async function historyOf({ service: running }: ControlPlaneUnderTest, id: string) {
+  const records = await running.readEvents(service, id);
+  return records.map(({ event }) => event);
+}
+
+/**
+ * Fails unless a name is claimed if and only if its child exists: projects in their organization, services in their project,
+ * and hostnames by the service that holds them.
+ */
+export async function expectSettled(
+  call: Call,
+  ids: {
+    readonly organizations: readonly string[];
+    readonly projects: readonly string[];
+    /** `<project>/<name>`. */
+    readonly services: readonly string[];
+    readonly hostnames: readonly string[];
+  },
+): Promise<void> {
+  const parentOf = new Map<string, string>();
+  for (const id of ids.organizations)
+    for (const child of accepted(await call(organization, id).projectIds())) {
+      expect(parentOf.get(child), `organization of ${child}`).toBeUndefined();
+      parentOf.set(child, id);
+    }
+  const named = new Set<string>();
+  for (const id of ids.projects) {
+    const summary = await call(project, id).summary();
+    expect(parentOf.get(id), `organization of ${id}`).toBe(
+      summary.isOk ? summary.value.organization : undefined,
+    );
+    const names = accepted(await call(project, id).serviceNames());
+    for (const name of names) named.add(`${id}/${name}`);
+    if (summary.isOk) expect(summary.value.services, `services of ${id}`).toBe(names.length);
+    else expect(names, `services of ${id}`).toEqual([]);
+  }
+  const holders = new Map<string, string>();
+  for (const id of ids.services) {
+    const state = accepted(await call(service, id).desired());
+    expect(named.has(id), `the name of ${id} is claimed`).toBe(state.isAlive);
+    const held = [...Object.keys(state.hostnames)];
+    if (state.exposed !== undefined) held.push(state.exposed.hostname);
+    for (const name of held) {
+      expect(holders.get(name), `holder of ${name}`).toBeUndefined();
+      holders.set(name, id);
+    }
+  }
+  for (const name of ids.hostnames)
+    expect(accepted(await call(hostname, name).holder()), `holder of ${name}`).toBe(
+      holders.get(name) ?? '',
+    );
+}

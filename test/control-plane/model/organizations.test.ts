@@ -1,0 +1,260 @@
+// Organizations: their ids, members, invitations and owners, whatever the requests at the same time.
+import { describe, expect, test } from 'vitest';
+import {
+  invite,
+  claimInvitations,
+  membershipsOf,
+  repairMember,
+} from '../../../control-plane/flows/change-members.ts';
+import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
+import { createProject } from '../../../control-plane/flows/create-project.ts';
+import { email } from '../../../control-plane/model/email.ts';
+import { organization } from '../../../control-plane/model/organization.ts';
+import type { Role } from '../../../control-plane/model/organization-state.ts';
+import { person } from '../../../control-plane/model/person.ts';
+import type { Call } from '../../../control-plane/flows/call.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import {
+  accepted,
+  actor,
+  administrator,
+  givenOrganization,
+  givenProject,
+  outcomeOf,
+  outcomesOf,
+  personOf,
+  startControlPlane,
+} from '../control-plane-under-test.ts';
+
+const ann = actor('ann');
+
+async function rolesOf(call: Call, id: string): Promise<Record<string, Role>> {
+  const { members } = accepted(await call(organization, id).people());
+  return Object.fromEntries(Object.keys(members).map((key) => [key, members[key]!.role]));
+}
+
+function repair(call: Call, id: string, subject: string, role: Role = 'owner') {
+  return repairMember(call, id, { person: personOf(subject), role }, administrator);
+}
+
+describe('an id of an organization', () => {
+  test('that 50 requests create at once is created by one of them', async () => {
+    const { call } = await startControlPlane();
+    const create = (n: number) =>
+      createOrganization(call, 'shop', { name: 'Shop', owner: personOf(`p${n}`) }, ann);
+    const results = await Promise.all(Array.from({ length: 50 }, (_, n) => create(n)));
+    expect(outcomesOf(results)).toEqual([...Array<string>(49).fill('CONFLICT'), 'ok']);
+    const winner = results.findIndex(({ isOk }) => isOk);
+    expect(await rolesOf(call, 'shop')).toEqual({ [`p${winner}`]: 'owner' });
+  });
+
+  test('that was deleted is never used again, also after a restart', async () => {
+    const folder = temporaryFolder();
+    const create = (call: Call) =>
+      createOrganization(call, 'shop', { name: 'Shop', owner: personOf('bob') }, ann);
+    const first = await startControlPlane(folder);
+    accepted(await create(first.call));
+    accepted(await first.call(organization, 'shop').delete({ by: ann }));
+    expect(outcomeOf(await create(first.call))).toBe('CONFLICT');
+    await first.service.stop();
+    const second = await startControlPlane(folder);
+    expect(outcomeOf(await create(second.call))).toBe('CONFLICT');
+    expect(outcomeOf(await second.call(organization, 'shop').people())).toBe('NOT_FOUND');
+  });
+
+  test('may be a word of the language', async () => {
+    const { call } = await startControlPlane();
+    await givenProject(call, 'constructor', 'valueof');
+    accepted(
+      await createProject(call, 'constructor', { organizationId: 'constructor', name: 'x' }, ann),
+    );
+    expect(accepted(await call(organization, 'constructor').projectIds())).toEqual([
+      'constructor',
+      'valueof',
+    ]);
+    accepted(await repair(call, 'constructor', '__proto__'));
+    expect(await rolesOf(call, 'constructor')).toEqual({ ann: 'owner', ['__proto__']: 'owner' });
+  });
+});
+
+test('two control planes cannot run with one data folder', async () => {
+  const folder = temporaryFolder();
+  await startControlPlane(folder);
+  await expect(startControlPlane(folder)).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
+});
+
+describe('the last owner', () => {
+  test('stays, if two owners demote each other at the same moment', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await repair(call, 'shop', 'bob'));
+    const demote = (subject: string, by: string) =>
+      call(organization, 'shop').setRole({ subject, role: 'member', by: actor(by) });
+    const results = await Promise.all([demote('bob', 'ann'), demote('ann', 'bob')]);
+    expect(outcomesOf(results)).toEqual(['CONFLICT', 'ok']);
+    expect(Object.values(await rolesOf(call, 'shop')).sort()).toEqual(['member', 'owner']);
+  });
+
+  test('cannot be removed, and an owner beside another can', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    const remove = () => call(organization, 'shop').removeMember({ subject: 'ann', by: ann });
+    expect(outcomeOf(await remove())).toBe('CONFLICT');
+    accepted(await repair(call, 'shop', 'bob'));
+    accepted(await remove());
+    expect(await rolesOf(call, 'shop')).toEqual({ bob: 'owner' });
+    expect(outcomeOf(await remove())).toBe('NOT_FOUND');
+  });
+
+  test('is demoted by an administrator who repairs it as a member', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await repair(call, 'shop', 'ann', 'member'));
+    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'member' });
+  });
+});
+
+describe('an invitation', () => {
+  const invited = { key: 'bob@example.com', email: 'Bob@example.com', role: 'member' as const };
+
+  test('becomes a membership of one of two subjects with the same address', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await invite(call, 'shop', invited, ann));
+    await Promise.all(
+      ['bob', 'bobby'].map((subject) => claimInvitations(call, personOf(subject, invited.key))),
+    );
+    const { members, invitations } = accepted(await call(organization, 'shop').people());
+    expect(Object.keys(members)).toHaveLength(2);
+    expect(invitations).toEqual({});
+    const joined = Object.keys(members).find((subject) => subject !== 'ann')!;
+    expect(['bob', 'bobby']).toContain(joined);
+    expect(members[joined]).toMatchObject({ role: 'member', addedBy: 'ann', email: invited.key });
+    const others = joined === 'bob' ? 'bobby' : 'bob';
+    expect(accepted(await membershipsOf(call, joined)).map(({ id }) => id)).toEqual(['shop']);
+    expect(accepted(await membershipsOf(call, others))).toEqual([]);
+  });
+
+  test('that is withdrawn while it is claimed is either withdrawn or claimed', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    for (let n = 0; n < 10; n++) {
+      const key = `bob${n}@example.com`;
+      accepted(await invite(call, 'shop', { ...invited, key }, ann));
+      const [withdrawn] = await Promise.all([
+        call(organization, 'shop').withdrawInvitation({ key, by: ann }),
+        claimInvitations(call, personOf(`bob${n}`, key)),
+      ]);
+      const isMember = `bob${n}` in (await rolesOf(call, 'shop'));
+      expect([withdrawn.isOk, isMember]).toSatisfy(([left, right]) => left !== right);
+    }
+  });
+
+  test('that is sent again has the new role', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await invite(call, 'shop', invited, ann));
+    accepted(await invite(call, 'shop', { ...invited, role: 'owner' }, ann));
+    await claimInvitations(call, personOf('bob'));
+    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'owner', bob: 'owner' });
+  });
+
+  test('of the address of a member is refused', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    const again = { ...invited, key: 'ann@example.com' };
+    expect(outcomeOf(await invite(call, 'shop', again, ann))).toBe('CONFLICT');
+  });
+
+  test('of another address of a member ends, and changes no role', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await invite(call, 'shop', invited, ann));
+    await claimInvitations(call, personOf('ann', invited.key));
+    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'owner' });
+    expect(accepted(await call(organization, 'shop').people()).invitations).toEqual({});
+  });
+
+  test('does not outlive its organization', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await invite(call, 'shop', invited, ann));
+    accepted(await call(organization, 'shop').delete({ by: ann }));
+    await claimInvitations(call, personOf('bob'));
+    expect(accepted(await membershipsOf(call, 'bob'))).toEqual([]);
+  });
+});
+
+describe('a pointer', () => {
+  test('is not removed while an organization may still decide because of it', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    const address = call(email, 'bob@example.com');
+    const pointed = accepted(await address.point({ to: 'shop' }));
+    // A token of the address comes between the two steps of an invitation.
+    await claimInvitations(call, personOf('bob'));
+    const invited = { key: 'bob@example.com', email: 'bob@example.com', role: 'member' as const };
+    accepted(await call(organization, 'shop').invite({ ...invited, by: ann, ...pointed }));
+    await claimInvitations(call, personOf('bob'));
+    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'owner', bob: 'member' });
+  });
+
+  test('that is too old lets no organization decide', async () => {
+    const { call } = await startControlPlane();
+    const shop = call(organization, 'shop');
+    const old = { untilMs: Date.now() };
+    const owner = personOf('ann');
+    const create = await shop.create({ name: 'Shop', owner, by: ann, ...old });
+    expect(outcomeOf(create)).toBe('CLAIM_OVER');
+    await givenOrganization(call, 'shop');
+    const invited = { key: 'b@example.com', email: 'b@example.com', role: 'member' as const };
+    expect(outcomeOf(await shop.invite({ ...invited, by: ann, ...old }))).toBe('CLAIM_OVER');
+    const bob = { person: personOf('bob'), role: 'member' as const };
+    expect(outcomeOf(await shop.repair({ ...bob, by: ann, ...old }))).toBe('CLAIM_OVER');
+    accepted(await invite(call, 'shop', invited, ann));
+    const joined = await shop.join({ key: invited.key, person: personOf('bob'), ...old });
+    expect(outcomeOf(joined)).toBe('CLAIM_OVER');
+    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'owner' });
+  });
+
+  test('of a person to an organization without them is harmless', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    accepted(await call(person, 'bob').point({ to: 'shop' }));
+    expect(accepted(await membershipsOf(call, 'bob'))).toEqual([]);
+    expect(accepted(await membershipsOf(call, 'ann'))).toEqual([
+      { id: 'shop', name: 'shop', role: 'owner', projects: 0, disabled: false },
+    ]);
+  });
+});
+
+test('a member who was removed has no role at once', async () => {
+  const { call } = await startControlPlane();
+  await givenOrganization(call, 'shop');
+  accepted(await repair(call, 'shop', 'bob', 'member'));
+  const shop = call(organization, 'shop');
+  const access = async () => accepted(await shop.access({ subject: 'bob' }));
+  expect(await access()).toEqual({ isDisabled: false, role: 'member' });
+  accepted(await shop.removeMember({ subject: 'bob', by: ann }));
+  expect(await access()).toEqual({ isDisabled: false });
+});
+
+test('what is done twice is recorded once', async () => {
+  const control = await startControlPlane();
+  await givenOrganization(control.call, 'shop');
+  const shop = control.call(organization, 'shop');
+  for (let n = 0; n < 2; n++) {
+    accepted(await shop.rename({ name: 'Shop', by: ann }));
+    accepted(await shop.disable({ by: administrator }));
+    accepted(await repair(control.call, 'shop', 'bob'));
+  }
+  for (let n = 0; n < 2; n++) accepted(await shop.enable({ by: administrator }));
+  const records = await control.service.readEvents(organization, 'shop');
+  expect(records.map(({ event }) => event.type)).toEqual([
+    'created',
+    'renamed',
+    'disabled',
+    'member-repaired',
+    'enabled',
+  ]);
+});
