@@ -54,24 +54,35 @@ export const Person = Type.Object({
 });
 export type Person = ValueOf<typeof Person>;
 
-const by = Actor;
-const atMs = Type.Integer();
-const key = Type.String();
+/** The actor and the time of the decision, in milliseconds since 1970. */
+const byNow = { by: Actor, atMs: Type.Integer() };
+const Key = Type.String();
 const ProjectClaim = { project: Type.String(), claim: Type.String() };
 
 export const OrganizationEvent = Type.Union([
-  Type.Object({ type: Type.Literal('created'), name: Type.String(), owner: Person, by, atMs }),
-  Type.Object({ type: Type.Literal('renamed'), name: Type.String(), by }),
-  Type.Object({ type: Type.Literal('deleted'), by }),
-  Type.Object({ type: Type.Literal('invited'), key, email: Type.String(), role: Role, by, atMs }),
-  Type.Object({ type: Type.Literal('invitation-withdrawn'), key, by }),
+  Type.Object({ type: Type.Literal('created'), name: Type.String(), owner: Person, ...byNow }),
+  Type.Object({ type: Type.Literal('renamed'), name: Type.String(), by: Actor }),
+  Type.Object({ type: Type.Literal('deleted'), by: Actor }),
+  Type.Object({
+    type: Type.Literal('invited'),
+    key: Key,
+    email: Type.String(),
+    role: Role,
+    ...byNow,
+  }),
+  Type.Object({ type: Type.Literal('invitation-withdrawn'), key: Key, by: Actor }),
   /** A verified address claimed its invitation. */
-  Type.Object({ type: Type.Literal('joined'), key, person: Person, atMs }),
-  Type.Object({ type: Type.Literal('member-repaired'), person: Person, role: Role, by, atMs }),
-  Type.Object({ type: Type.Literal('member-removed'), subject: Type.String(), by }),
-  Type.Object({ type: Type.Literal('role-changed'), subject: Type.String(), role: Role, by }),
-  Type.Object({ type: Type.Literal('disabled'), by }),
-  Type.Object({ type: Type.Literal('enabled'), by }),
+  Type.Object({ type: Type.Literal('joined'), key: Key, person: Person, atMs: Type.Integer() }),
+  Type.Object({ type: Type.Literal('member-repaired'), person: Person, role: Role, ...byNow }),
+  Type.Object({ type: Type.Literal('member-removed'), subject: Type.String(), by: Actor }),
+  Type.Object({
+    type: Type.Literal('role-changed'),
+    subject: Type.String(),
+    role: Role,
+    by: Actor,
+  }),
+  Type.Object({ type: Type.Literal('disabled'), by: Actor }),
+  Type.Object({ type: Type.Literal('enabled'), by: Actor }),
   Type.Object({ type: Type.Literal('project-claimed'), ...ProjectClaim }),
   Type.Object({ type: Type.Literal('project-confirmed'), ...ProjectClaim }),
   Type.Object({ type: Type.Literal('project-released'), ...ProjectClaim }),

@@ -298,7 +298,7 @@ export const organization = defineEntity({
         return { members: state.members, invitations: state.invitations };
       },
     },
-    /** Who disabled the organization. Absent: it is not disabled. */
+    /** The administrator who disabled the organization. Absent: it is not disabled. */
     disabling: {
       reply: Type.Object({ by: Type.Optional(Actor) }),
       handle: ({ disabledBy: by }) => (by === undefined ? {} : { by }),
@@ -306,7 +306,7 @@ export const organization = defineEntity({
     /** Ids of the projects that exist, or are being created. */
     projectIds: {
       reply: Type.Array(Type.String()),
-      handle: (state) => Object.keys(state.projects).sort(),
+      handle: (state) => Object.keys(state.projects).toSorted(),
     },
   },
 });

@@ -23,7 +23,7 @@ export const PointedUntil = Type.Object({ untilMs: Type.Integer() });
 
 export function pointerList(pointers: Readonly<Pointers>): Pointer[] {
   return Object.keys(pointers)
-    .sort()
+    .toSorted()
     .map((to) => ({ to, version: pointers[to]! }));
 }
 

@@ -249,7 +249,7 @@ export const project = defineEntity({
         return { name, organization, services: confirmedCount(services) };
       },
     },
-    /** Who had the services suspended. Absent: they are not suspended. */
+    /** The administrator who disabled the organization. Absent: the services are not suspended. */
     suspension: {
       reply: Type.Object({ by: Type.Optional(Actor) }),
       handle: ({ suspendedBy: by }) => (by === undefined ? {} : { by }),
@@ -257,7 +257,7 @@ export const project = defineEntity({
     /** Names of the services that exist, or are being created. */
     serviceNames: {
       reply: Type.Array(Type.String()),
-      handle: (state) => Object.keys(state.services).sort(),
+      handle: (state) => Object.keys(state.services).toSorted(),
     },
     /** Whether this claim created the project. */
     hasClaim: {

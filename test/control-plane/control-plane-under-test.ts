@@ -75,7 +75,7 @@ export function outcomeOf(result: Result<unknown>): string {
 }
 
 export function outcomesOf(results: readonly Result<unknown>[]): string[] {
-  return results.map(outcomeOf).sort();
+  return results.map(outcomeOf).toSorted();
 }
 
 /** Returns the kinds of the history of a service, oldest first. */
@@ -119,7 +119,7 @@ export async function expectSettled(
   for (const id of ids.services) {
     const state = accepted(await call(service, id).desired());
     expect(named.has(id), `the name of ${id} is claimed`).toBe(state.isAlive);
-    const held = [...Object.keys(state.hostnames)];
+    const held = Object.keys(state.hostnames);
     if (state.exposed !== undefined) held.push(state.exposed.hostname);
     for (const name of held) {
       expect(holders.get(name), `holder of ${name}`).toBeUndefined();

@@ -84,12 +84,13 @@ describe('deleting', () => {
       ]);
       accepted(deleted);
     }
-    await expectSettled(call, {
+    const settled = expectSettled(call, {
       organizations: ['shop'],
       projects: ['web'],
       services: rounds.map((n) => `web/s${n}`),
       hostnames: rounds.map((n) => `s${n}.example`),
     });
+    await expect(settled).resolves.toBeUndefined();
   });
 });
 

@@ -92,7 +92,7 @@ describe('the last owner', () => {
       call(organization, 'shop').setRole({ subject, role: 'member', by: actor(by) });
     const results = await Promise.all([demote('bob', 'ann'), demote('ann', 'bob')]);
     expect(outcomesOf(results)).toEqual(['CONFLICT', 'ok']);
-    expect(Object.values(await rolesOf(call, 'shop')).sort()).toEqual(['member', 'owner']);
+    expect(Object.values(await rolesOf(call, 'shop')).toSorted()).toEqual(['member', 'owner']);
   });
 
   test('cannot be removed, and an owner beside another can', async () => {

@@ -47,10 +47,10 @@ describe('the generation', () => {
     const generations = await Promise.all(
       ['bob', 'cid'].map((by) => applyService(control.call, key, descriptor('cart'), actor(by))),
     );
-    expect(generations.map(accepted).sort()).toEqual([2, 3]);
+    expect(generations.map(accepted).toSorted((a, b) => a - b)).toEqual([2, 3]);
     const entries = await historyOf(control, 'web/cart');
     expect(entries.map(({ generation }) => generation)).toEqual([1, 2, 3]);
-    expect(entries.map(({ by }) => by?.subject).sort()).toEqual(['ann', 'bob', 'cid']);
+    expect(entries.map(({ by }) => by?.subject ?? '').toSorted()).toEqual(['ann', 'bob', 'cid']);
     expect(entries.every(({ atMs }) => atMs !== undefined)).toBe(true);
   });
 
@@ -61,7 +61,9 @@ describe('the generation', () => {
       applyService(call, key, descriptor('cart'), ann),
     );
     const generations = (await Promise.all(applies)).map(accepted);
-    expect(generations.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    expect(generations.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, n) => n + 1),
+    );
     expect(accepted(await call(project, 'web').summary()).services).toBe(1);
   });
 
