@@ -53,7 +53,6 @@ export class ServerConnection implements ExchangeOwner, Swept {
   readonly #clock: ConnectionClock;
 
   constructor(owner: Owner, socket: ByteSocket, transport: Transport | undefined) {
-    const nowMs = owner.sweep.now();
     this.#owner = owner;
     this.socket = socket;
     this.#transport = transport;
@@ -64,8 +63,8 @@ export class ServerConnection implements ExchangeOwner, Swept {
       this.#line[0]?.drained();
       this.#pump();
     };
-    this.#clock = new ConnectionClock(owner.times, nowMs);
-    this.deadlineMs = nowMs + owner.times.headMs;
+    this.#clock = new ConnectionClock(owner.times, owner.sweep);
+    this.deadlineMs = this.#clock.headDeadlineMs();
     socket.on('data', (bytes: Buffer) => this.#received(bytes));
     socket.on('end', () => this.#inputEnded());
     // The close that follows says what matters.
@@ -96,7 +95,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    if (this.#line.length === 0) this.#clock.idle(this.#owner.sweep.now());
+    if (this.#line.length === 0) this.#clock.idle();
     this.#schedule();
   }
 
@@ -166,7 +165,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
     // The client may have ended its side after the response began without announcing the close.
     if (mustClose || (this.#line.length === 0 && this.#isInputOver)) this.#end();
     else {
-      if (this.#line.length === 0) this.#clock.idle(this.#owner.sweep.now());
+      if (this.#line.length === 0) this.#clock.idle();
       this.#pump();
     }
   }
@@ -342,7 +341,8 @@ export class ServerConnection implements ExchangeOwner, Swept {
     if (this.#isLingering) return;
     if (this.#halfClose !== undefined && this.#line.length > 0)
       this.deadlineMs = this.#halfClose.deadlineMs;
-    else if (!this.#mayRead()) this.deadlineMs = Infinity;
+    else if (!this.#mayRead() || this.#incoming?.awaitsContinue === true)
+      this.deadlineMs = this.#clock.pausedDeadlineMs();
     else if (this.#incoming !== undefined) this.deadlineMs = this.#clock.bodyDeadlineMs();
     else if (!this.#reader.betweenMessages) this.deadlineMs = this.#clock.headDeadlineMs();
     else if (this.#line.length > 0) this.deadlineMs = Infinity;
@@ -361,7 +361,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
     } else if (this.#incoming !== undefined) this.#refuse(failure('body-timeout'));
     else if (!this.#reader.betweenMessages) this.#refuse(failure('head-timeout'));
     else if (isWriting) {
-      this.#clock.idle(nowMs);
+      this.#clock.idle();
       this.#schedule();
     } else if (this.#clock.isOverAt(nowMs) && !this.#isRetired) this.retire();
     else this.#end();

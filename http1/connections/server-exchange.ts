@@ -94,6 +94,10 @@ export class OpenExchange implements ServerExchange, BodyTarget {
   #trailers: FieldList | undefined;
   #isPaused = false;
   #isTurn = false;
+  /** A byte of the body has come. */
+  #hasBody = false;
+  /** The handler has asked for the body with 100 (Continue). */
+  #hasContinued = false;
   #hasResponded = false;
   #isResponseComplete = false;
   #isOver = false;
@@ -134,8 +138,12 @@ export class OpenExchange implements ServerExchange, BodyTarget {
   informational(status: number, reason: string, fields: readonly string[]): void {
     if (this.#isOver || this.#hasResponded || this.head.version === '1.0') return;
     const waitingBytes = this.#isTurn ? this.#owner.waitingBytes : this.#heldBytes;
-    if (waitingBytes > INFORMATIONAL_WAITING_BYTES_MAX) return;
-    this.put(responseHeadText(status, reason, framedFields(fields, NO_BODY, 'forbidden', [])));
+    if (waitingBytes <= INFORMATIONAL_WAITING_BYTES_MAX)
+      this.put(responseHeadText(status, reason, framedFields(fields, NO_BODY, 'forbidden', [])));
+    if (status === 100 && !this.#hasContinued) {
+      this.#hasContinued = true;
+      this.#owner.proceed(this);
+    }
   }
 
   closeAfterResponse(): void {
@@ -240,7 +248,14 @@ export class OpenExchange implements ServerExchange, BodyTarget {
     return this.#receiver === undefined;
   }
 
+  /** Whether the client may wait for a response before it sends the body. */
+  get awaitsContinue(): boolean {
+    const mayHaveSeen = this.#hasContinued && this.#isTurn;
+    return this.head.expectsContinue && !this.#hasBody && !mayHaveSeen;
+  }
+
   data(bytes: Buffer): void {
+    this.#hasBody = true;
     if (!this.#isOver) this.#receiver?.data(bytes);
   }
 

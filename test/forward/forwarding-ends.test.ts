@@ -171,6 +171,22 @@ describe('a process', () => {
     expect((await client.message()).body).toBe('new');
   });
 
+  test('P16: that neither answers nor asks for the body of a request that waits for it is 504', async () => {
+    const ports = await ForwardingPorts.open();
+    const client = await ports.request(
+      'PUT / HTTP/1.1',
+      'Host: a',
+      'Expect: 100-continue',
+      'Content-Length: 5',
+    );
+    await (await ports.process.next()).head();
+    ports.advance(59_900);
+    ports.advance(200);
+    expect(await proxyAnswer(client)).toBe(
+      '504 The process did not begin to answer within 60 seconds.',
+    );
+  });
+
   test('P16: that has begun its answer may be silent for an hour', async () => {
     const ports = await ForwardingPorts.open();
     const client = await ports.request('GET / HTTP/1.1', 'Host: a');

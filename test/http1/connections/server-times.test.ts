@@ -55,6 +55,71 @@ describe('times', () => {
     expect(client.text).toBe(ok('slow') + ok('more'));
   });
 
+  const EXPECTING =
+    'PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n';
+
+  it('of a body begin when its client was asked for it, if it waits for that', async () => {
+    const served = await new Served().listen();
+    const client = (await served.dial()).write(EXPECTING);
+    const { exchange, body } = await served.request(0);
+    served.clock.advance(1_000_000);
+    exchange.informational(100, 'Continue', []);
+    served.clock.advance(59_900);
+    await client.has('100 Continue\r\n\r\n');
+    expect(body.failure).toBeUndefined();
+    served.clock.advance(100);
+    await client.end();
+    expect(client.text).toContain('HTTP/1.1 408 Refused\r\nX-Refused: body-timeout\r\n');
+  });
+
+  it('of a body begin when its client was asked for it behind another response', async () => {
+    const served = await new Served().listen();
+    const client = (await served.dial()).write(GET + EXPECTING);
+    const [first, second] = [await served.request(0), await served.request(1)];
+    second.exchange.informational(100, 'Continue', []);
+    served.clock.advance(1_000_000);
+    answerWhole(first.exchange, 'one');
+    served.clock.advance(59_900);
+    await client.has('100 Continue\r\n\r\n');
+    client.write('hi');
+    await second.body.over;
+    expect(second.body.text).toBe('hi');
+  });
+
+  it('of a body begin with its first byte, if its client does not wait', async () => {
+    const served = await new Served().listen();
+    const client = (await served.dial()).write(`${EXPECTING}h`);
+    const { body } = await served.request(0);
+    await served.until(() => body.text === 'h', 'a byte');
+    served.clock.advance(60_000);
+    await client.end();
+    expect(client.text).toContain('HTTP/1.1 408 Refused\r\nX-Refused: body-timeout\r\n');
+  });
+
+  it('of a body begin anew when its handler takes it again', async () => {
+    const served = await new Served().listen();
+    served.onRequest = (exchange, body) => {
+      body.data = (bytes) => {
+        body.text += bytes.toString('latin1');
+        exchange.pause();
+      };
+    };
+    const client = (await served.dial()).write(
+      'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nh',
+    );
+    const { exchange, body } = await served.request(0);
+    await served.until(() => body.text === 'h', 'a byte');
+    served.clock.advance(1_000_000);
+    exchange.resume();
+    served.clock.advance(59_900);
+    client.write('i');
+    await served.until(() => body.text === 'hi', 'another byte');
+    exchange.resume();
+    await body.over;
+    expect(body.failure).toBeUndefined();
+    expect(body.text).toBe('hi');
+  });
+
   it('never cut a response that has begun', async () => {
     const served = await new Served().listen();
     const client = (await served.dial()).write(GET);
