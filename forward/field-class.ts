@@ -3,6 +3,7 @@
 // and `X.Svc.Caller` become the same variable as `X-Svc-Caller`. Names of the platform are therefore compared without
 // regard to these characters.
 import { PLATFORM_HEADER_PREFIX } from '@svc/client';
+import { foldedName } from '@svc/http1';
 
 export type FieldClass =
   | 'end-to-end'
@@ -75,9 +76,4 @@ function judge(name: string): FieldClass {
   const found = FOLDED_CLASSES.get(folded);
   if (found !== undefined) return found;
   return folded.startsWith(PLATFORM_HEADER_PREFIX) ? 'platform' : 'end-to-end';
-}
-
-/** Returns a name, which is in lower case, with a hyphen for each character that is no letter and no digit. */
-export function foldedName(lowerName: string): string {
-  return lowerName.replaceAll(/[^a-z0-9]/g, '-');
 }

@@ -1,7 +1,6 @@
 // NominatedFields: the fields that `Connection` declares to belong to this hop (RFC 9110, section 7.6.1). They are removed,
 // except those by which a sender could remove what the platform or the other side relies on.
-import type { FieldList } from '@svc/http1';
-import { foldedName } from './field-class.ts';
+import { foldedName, type FieldList } from '@svc/http1';
 
 const NEVER_NOMINATED: ReadonlySet<string> = new Set([
   'host',

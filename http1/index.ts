@@ -1,4 +1,5 @@
 // The entry point of the package @svc/http1.
+export { foldedName } from './grammar/folded-name.ts';
 export { FieldList, NO_FIELDS } from './messages/field-list.ts';
 export {
   failure,

@@ -32,7 +32,7 @@ const FAILURES = {
   'length-and-chunked': [400, 'The message has both Content-Length and Transfer-Encoding.'],
   'ambiguous-framing-field': [
     400,
-    'A field name equals Content-Length or Transfer-Encoding but for underscores.',
+    'A field name equals Content-Length or Transfer-Encoding but for its hyphen.',
   ],
   'bad-chunk-size': [400, 'The size of a chunk is not a hexadecimal number.'],
   'chunk-too-large': [400, 'The size of a chunk is larger than can be counted.'],

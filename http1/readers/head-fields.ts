@@ -1,6 +1,7 @@
 // The fields of a head as a list, with the values of those that frame the message or name its host. One pass: only
 // fields whose names have the length of such a name are compared with it.
 import { contentLength, listElements, transferCoding } from '../grammar/field-values.ts';
+import { foldsInto } from '../grammar/folded-name.ts';
 import type { FailureCode } from '../messages/failure.ts';
 import { FieldList, NO_FIELDS, isSameName } from '../messages/field-list.ts';
 import { CHUNKED, type Framing, NO_BODY } from '../messages/framing.ts';
@@ -24,7 +25,7 @@ export class HeadFields {
   #length = '';
   #encodingCount = 0;
   #encoding = '';
-  /** Whether a field name has an underscore instead of the hyphen of a field that frames the message. */
+  /** Whether a field name has another character instead of the hyphen of a field that frames the message. */
   #isAmbiguous = false;
 
   constructor(section: SectionReader) {
@@ -74,7 +75,7 @@ export class HeadFields {
 
   #isFraming(name: string, expected: string): boolean {
     if (isSameName(name, expected)) return true;
-    this.#isAmbiguous ||= name.includes('_') && isSameName(name.replaceAll('_', '-'), expected);
+    this.#isAmbiguous ||= foldsInto(name, expected);
     return false;
   }
 

@@ -43,9 +43,9 @@ function pairsOf(lines: string): string[] {
     });
 }
 
-function valuesOf(pairs: readonly string[], name: string, likeUnderscore = false): string[] {
+function valuesOf(pairs: readonly string[], name: string, isFolded = false): string[] {
   const same = (other: string) =>
-    (likeUnderscore ? other.replaceAll('_', '-') : other).toLowerCase() === name;
+    (isFolded ? other.replaceAll(/[^a-z0-9]/gi, '-') : other).toLowerCase() === name;
   return pairs.filter((_, index) => index % 2 === 1 && same(pairs[index - 1]!));
 }
 
