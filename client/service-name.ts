@@ -5,7 +5,6 @@ export const SERVICE_NAME_LENGTH_MAX = 63;
 /** Maximum length of a project's id, so that `svc-<project>` is a label in DNS. */
 export const PROJECT_ID_LENGTH_MAX = 57;
 
-const LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?';
 /** Grammar of the name of a service and the id of a project, as a JSON Schema writes it. */
 export const NAME_PATTERN = '^[a-z]([a-z0-9-]*[a-z0-9])?$';
 const NAME = new RegExp(NAME_PATTERN);
@@ -14,9 +13,9 @@ const NAME = new RegExp(NAME_PATTERN);
  * Grammar of a reference to a service, as a JSON Schema writes it: `<service>` in the own project or
  * `<service>.<project>`.
  */
-export const SERVICE_REFERENCE_PATTERN = `^${LABEL}(\\.${LABEL})?$`;
+export const SERVICE_REFERENCE_PATTERN = `^${nameOfAtMost(SERVICE_NAME_LENGTH_MAX)}(\\.${nameOfAtMost(PROJECT_ID_LENGTH_MAX)})?$`;
 /** Maximum length of a reference. */
-export const SERVICE_REFERENCE_LENGTH_MAX = 127;
+export const SERVICE_REFERENCE_LENGTH_MAX = SERVICE_NAME_LENGTH_MAX + 1 + PROJECT_ID_LENGTH_MAX;
 
 const REFERENCE = new RegExp(SERVICE_REFERENCE_PATTERN);
 
@@ -45,6 +44,11 @@ export function isProjectId(text: string): boolean {
 /** Returns whether the text has the grammar of a reference. */
 export function isServiceReference(text: string): boolean {
   return text.length <= SERVICE_REFERENCE_LENGTH_MAX && REFERENCE.test(text);
+}
+
+/** Returns the grammar of NAME_PATTERN with a maximum length. */
+function nameOfAtMost(length: number): string {
+  return `[a-z]([a-z0-9-]{0,${length - 2}}[a-z0-9])?`;
 }
 
 /**

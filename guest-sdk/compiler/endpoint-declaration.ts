@@ -8,6 +8,7 @@ import {
   type ParameterNode,
   type TypeNode,
 } from 'assemblyscript';
+import { isServiceReference } from '@svc/client';
 import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Problem } from './build-error.ts';
 import { readCors } from './cors-declaration.ts';
@@ -88,7 +89,6 @@ const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
 /** A parameter with this name is the body, whatever its type. */
 const BODY_NAME = 'body';
 const PATH = /^(\/(([A-Za-z0-9_.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
-const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
 const INTERNET: AccessRule = { allow: 'internet' };
 const ACCESS_HELP =
   'say who may call: @access("internet"), @access("services"), @access("services", "orders", "billing.finance"), @access("local") or @access("nobody")';
@@ -176,7 +176,7 @@ function isUtf8(path: string): boolean {
 function readAccess(node: DecoratorNode, problems: Problem[]): AccessRule | undefined {
   const [allow, ...services] = stringArguments(node) ?? [];
   if (allow === 'services') {
-    const bad = services.find((service) => !SERVICE.test(service));
+    const bad = services.find((service) => !isServiceReference(service));
     if (bad === undefined) return services.length === 0 ? { allow } : { allow, services };
     problems.push(
       problemAt(node.range, `'${bad}' is not a service`, 'write "service" or "service.project"'),

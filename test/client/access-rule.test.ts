@@ -48,8 +48,11 @@ test.each([
   '*',
   '',
   'a-',
-  'a'.repeat(127),
-  'a'.repeat(128),
+  'a'.repeat(63),
+  'a'.repeat(64),
+  `cart.${'a'.repeat(57)}`,
+  `cart.${'a'.repeat(58)}`,
+  'cart.1a',
 ])('an endpoint and a web-hosted service admit %j alike', (name) => {
   expect(areCallers([name])).toBe(isServiceReference(name));
   expect(isEndpointRule([name])).toBe(isServiceReference(name));

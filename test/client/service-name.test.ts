@@ -5,6 +5,7 @@ import {
   isProjectId,
   isServiceName,
   namesService,
+  SERVICE_REFERENCE_LENGTH_MAX,
   serviceReferenceOf,
 } from '../../client/index.ts';
 
@@ -20,6 +21,26 @@ describe('a reference', () => {
       expect(serviceReferenceOf(text)).toBeUndefined();
     },
   );
+
+  test.each(['a', 'a1', 'a--1', '1a', '1', 'a.', 'a-', 'é', 'a'.repeat(57), 'a'.repeat(58)])(
+    'names a service by its name, and a project by its id: %j',
+    (name) => {
+      expect(serviceReferenceOf(name) !== undefined).toBe(isServiceName(name));
+      expect(serviceReferenceOf(`${name}.shop`) !== undefined).toBe(isServiceName(name));
+      expect(serviceReferenceOf(`cart.${name}`) !== undefined).toBe(isProjectId(name));
+    },
+  );
+
+  test('is as long as the longest name and the longest id', () => {
+    const longest = `${'a'.repeat(63)}.${'b'.repeat(57)}`;
+    expect(serviceReferenceOf(longest)).toEqual({
+      service: 'a'.repeat(63),
+      project: 'b'.repeat(57),
+    });
+    expect(longest).toHaveLength(SERVICE_REFERENCE_LENGTH_MAX);
+    expect(serviceReferenceOf('a'.repeat(64))).toBeUndefined();
+    expect(serviceReferenceOf(`cart.${'b'.repeat(58)}`)).toBeUndefined();
+  });
 });
 
 test('the id of a project is short enough to be a part of the name of a namespace', () => {

@@ -36,6 +36,9 @@ describe('P27: a call', () => {
     ['/s_c', 's_c'],
     [String.raw`/svc\x`, String.raw`svc\x`],
     ['/evil@svc/x', 'evil@svc'],
+    ['/1abc/x', '1abc'],
+    ['/cart.2fin/x', 'cart.2fin'],
+    [`/cart.${'a'.repeat(58)}/x`, `cart.${'a'.repeat(58)}`],
     [`/${'a'.repeat(200)}`, 'a'.repeat(200)],
   ])('%s has a first segment that is no service', (path, segment) => {
     expect(callTarget(path)).toEqual({ kind: 'not-a-service', segment });

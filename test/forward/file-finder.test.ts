@@ -90,6 +90,7 @@ describe('a file that cannot be used', () => {
     [{ services: { cart: [] } }, '"cart" is not <project>/<service>'],
     [{ services: { 'shop/cart/x': [] } }, '"shop/cart/x" is not <project>/<service>'],
     [{ services: { 'shop/Cart': [] } }, '"shop/Cart" is not <project>/<service>'],
+    [{ services: { '2fin/cart': [] } }, '"2fin/cart" is not <project>/<service>'],
     [{ services: { 'shop/cart': '127.0.0.1:1' } }, 'shop/cart has no list of addresses'],
     ...[
       'localhost:1',

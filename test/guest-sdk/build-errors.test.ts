@@ -41,6 +41,11 @@ describe('endpoints', () => {
       /^3:\d+ 'Orders' is not a service/,
     ],
     [
+      'an access rule with a project that no project can have as its id',
+      endpoint('@get("/") get(): Done { return new Done(); }', '@access("services", "cart.2fin")'),
+      /^3:\d+ 'cart.2fin' is not a service/,
+    ],
+    [
       'a template parameter that no one takes',
       endpoint('@get("/{id}") get(): Done { return new Done(); }'),
       /^4:\d+ 'get' does not take the path parameter \{id\}: add a parameter 'id'$/,

@@ -38,7 +38,7 @@ describe('a descriptor without problems', () => {
           { path: '/cart/v2', service: 'cart-2' },
           { path: '/~a/b_c/@d', service: 'cart' },
         ],
-        callers: ['billing', 'reports.finance', '3d'],
+        callers: ['billing', 'reports.finance', 'd3'],
         hostnames: ['shop.example.com', 'xn--mnchen-3ya.example'],
         env: { LOG_LEVEL: 'debug', _x: '' },
       }),
