@@ -3,7 +3,8 @@
 //
 // Invariants: a service is looked up once at a time, however many requests ask for it. Answers are remembered for their TTL
 // within bounds, and the number of remembered services and of lookups at the same time is limited. If the name server
-// fails, the last answer is used for a while: callers check the identity of whoever listens at an address.
+// fails or too many lookups run, the last answer is used for a while: callers check the identity of whoever listens at an
+// address.
 import { clusterHost, type ServiceKey, type ServiceReference } from '@svc/client';
 import { serviceAuthority } from './authority.ts';
 import type { DnsResolver, ServiceRecord } from './dns-resolver.ts';
@@ -21,7 +22,7 @@ export interface DnsFinderLimits {
   readonly rememberedMsMax: number;
   /** Time for which it is remembered that a service does not exist, in milliseconds. */
   readonly absentMs: number;
-  /** Time for which an old answer is used while the name server fails, in milliseconds. */
+  /** Time for which an old answer is used while the name server fails or too many lookups run, in milliseconds. */
   readonly staleMsMax: number;
   /** Number of remembered services. */
   readonly servicesMax: number;
@@ -54,7 +55,7 @@ export interface DnsFinderOptions {
 interface Remembered {
   readonly found: FoundService;
   readonly validUntilMs: number;
-  /** Until then the answer is used if a new lookup fails. */
+  /** Until then the answer is used if a new lookup fails or cannot begin. */
   readonly usableUntilMs: number;
 }
 
@@ -83,7 +84,7 @@ export class DnsFinder implements ServiceFinder {
     const running = this.#lookups.get(host);
     if (running !== undefined) return running;
     if (this.#lookups.size >= this.#options.limits.lookupsMax)
-      return remembered?.found ?? notFound('too many lookups at the same time');
+      return this.#stillUsable(remembered) ?? notFound('too many lookups at the same time');
     const lookup = this.#lookUp(key, host, remembered).finally(() => this.#lookups.delete(host));
     this.#lookups.set(host, lookup);
     return lookup;
@@ -91,6 +92,13 @@ export class DnsFinder implements ServiceFinder {
 
   close(): void {
     this.#options.resolver.cancel();
+  }
+
+  /** Returns the service that an old answer found, unless the answer is too old. */
+  #stillUsable(remembered: Remembered | undefined): FoundService | undefined {
+    const isUsable =
+      remembered?.found.kind === 'found' && this.#options.now() < remembered.usableUntilMs;
+    return isUsable ? remembered.found : undefined;
   }
 
   async #lookUp(
@@ -107,12 +115,11 @@ export class DnsFinder implements ServiceFinder {
       const reason = (error as NodeJS.ErrnoException).code ?? String(error);
       onFailure(key, reason);
       // The next lookup waits, so that a failing name server is not asked for each request.
-      const isUsable = before?.found.kind === 'found' && now() < before.usableUntilMs;
-      const found = isUsable ? before.found : notFound(`the name server failed (${reason})`);
+      const found = this.#stillUsable(before) ?? notFound(`the name server failed (${reason})`);
       this.#put(host, {
         found,
         validUntilMs: now() + limits.absentMs,
-        usableUntilMs: isUsable ? before.usableUntilMs : 0,
+        usableUntilMs: before?.usableUntilMs ?? 0,
       });
       return found;
     }

@@ -200,6 +200,31 @@ describe('what a finder remembers', () => {
     });
   });
 
+  test('is used while there are too many lookups, but not for longer than while a name server fails', async () => {
+    const { promise, resolve } = Promise.withResolvers<never[]>();
+    const many = new ManyServices(10);
+    const { finder, clock } = finderFor(
+      {
+        services: async (name) => (name.includes('slow') ? promise : many.services(name)),
+        addresses: async () => many.addresses(),
+        cancel: () => {},
+      },
+      { lookupsMax: 1, staleMsMax: 60_000 },
+    );
+    await finder.find(cart);
+    const slow = finder.find({ service: 'slow', project: undefined });
+    clock.ms = 59_999;
+    expect(await finder.find(cart)).toMatchObject({ kind: 'found' });
+    clock.ms = 60_000;
+    expect(await finder.find(cart)).toEqual({
+      kind: 'not-found',
+      reason: 'too many lookups at the same time',
+    });
+    resolve([]);
+    await slow;
+    expect(await finder.find(cart)).toMatchObject({ kind: 'found' });
+  });
+
   test('is in the order of the priorities, and has no record without a port or a name', async () => {
     const { finder } = finderFor({
       services: async () =>
