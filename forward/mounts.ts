@@ -65,23 +65,36 @@ function segmentsOf(path: string): readonly string[] {
   return path.slice(1).split('/');
 }
 
+/** How readers change the text of a path, in their order. */
+const TEXT_CHANGES = [
+  decodedButSeparators,
+  decodedOnce,
+  decodedRepeatedly,
+  withSlashes,
+  endedEarly,
+  withoutParameters,
+];
+
 /**
  * Yields the readings of a path that servers are known to have, as segments: every combination of decoding, of separators,
  * of parameters, of what ends a path, and of what becomes of empty and dot segments.
  */
 function* readingsOf(raw: string): Generator<readonly string[]> {
-  for (const decoded of variants([raw], [decodedButSeparators, decodedOnce, decodedRepeatedly]))
-    for (const text of variants([decoded], [withSlashes, endedEarly, withoutParameters]))
-      for (const segments of pathReadings(segmentsOf(text))) {
-        yield segments;
-        // A reference that begins with two slashes has a host before its path.
-        if (segments[0] === '' && segments.length > 2) yield* pathReadings(segments.slice(2));
-      }
+  for (const text of variants([raw], TEXT_CHANGES))
+    for (const segments of pathReadings(segmentsOf(text))) {
+      yield segments;
+      // A reference that begins with two slashes has a host before its path.
+      if (segments[0] === '' && segments.length > 2) yield* pathReadings(segments.slice(2));
+    }
 }
 
+/** Returns the segments with and without the empty ones, and with and without dot segments, each list once. */
 function pathReadings(segments: readonly string[]): readonly (readonly string[])[] {
-  const merged = segments.filter((segment) => segment !== '');
-  return [segments, merged, resolved(segments), resolved(merged)];
+  const lists = segments.includes('')
+    ? [segments, segments.filter((segment) => segment !== '')]
+    : [segments];
+  const hasDots = segments.includes('..') || segments.includes('.');
+  return hasDots ? [...lists, ...lists.map(resolved)] : lists;
 }
 
 /** Returns the texts that come of applying any selection of the changes, in their order. */

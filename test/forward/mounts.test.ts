@@ -59,6 +59,11 @@ describe('P26: a path', () => {
     '/x?to=/m/../n',
     '/caf%C3%A9/%00',
     String.raw`/x\y`,
+    // Readings that are not compared.
+    '/%u006d/x',
+    '/m%c0%afx',
+    '/m%20/x',
+    '/m./x',
   ])('that belongs to no mount goes to the process: %s', (path) => {
     expect(routed(path)).toBe('process');
   });
