@@ -30,7 +30,7 @@ export const COMMAND_TIMES_DEFAULT: CommandTimes = {
   pauseFirstMs: 250,
   pauseMaxMs: 10_000,
   healthyMs: 10_000,
-  silentMs: 10_000,
+  silentMs: 3000,
 };
 const LOOK_FIRST_MS = 10;
 const LOOK_MAX_MS = 200;
@@ -205,9 +205,16 @@ export class SupervisedCommand {
       isSilenceLogged = true;
       log({
         level: 'warn',
-        message: `the process does not listen yet: it has to listen on 127.0.0.1 and the port that PORT names`,
+        message: silence(port, this.#options.processPort !== undefined),
         fields: { port, pid: process.pid, program: printable(this.#options.command[0]!) },
       });
     }
   }
+}
+
+/** Says what to do about a process that does not listen. */
+function silence(port: number, isChosen: boolean): string {
+  const message = `the process does not listen yet: it has to listen on 127.0.0.1 and the port ${port}, `;
+  if (isChosen) return `${message}which --process-port names`;
+  return `${message}which the variable PORT names. If the program does not read PORT, name the port on which it listens, as in svc web --process-port 8000 -- COMMAND, or give it the port as an argument, as in svc web -- sh -c 'exec COMMAND "$PORT"'`;
 }

@@ -249,17 +249,37 @@ test('a port that was chosen and is taken is refused; a free one is chosen again
   });
 });
 
-test('a process that does not listen is named once', async () => {
+/** A process that does not listen, and what the log says about it. */
+async function silent(processPort?: number): Promise<{ message: string; port: number }> {
   const run = supervised(node('setInterval(() => {}, 1000)'), {
     times: { ...QUICK, silentMs: 50 },
+    ...(processPort === undefined ? {} : { processPort }),
   });
   await run.command.start();
   await expect.poll(() => run.logged.length, { timeout: 10_000 }).toBe(1);
-  expect(run.logged[0]).toMatchObject({
-    level: 'warn',
-    message: expect.stringContaining('does not listen yet'),
-    fields: { port: run.command.state.port },
-  });
+  const { port } = run.command.state;
+  expect(run.logged[0]).toMatchObject({ level: 'warn', fields: { port } });
+  return { message: run.logged[0]!.message, port };
+}
+
+test('a process that does not listen is named once, with both ways to give it the port', async () => {
+  const { message, port } = await silent();
+  expect(message).toContain(
+    `does not listen yet: it has to listen on 127.0.0.1 and the port ${port}`,
+  );
+  expect(message).toContain('svc web --process-port 8000 -- COMMAND');
+  expect(message).toContain(`svc web -- sh -c 'exec COMMAND "$PORT"'`);
+});
+
+test('of a port that was chosen, the log says only its number', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  other.close();
+  await once(other, 'close');
+  const { message } = await silent(port);
+  expect(message).toContain(`the port ${port}, which --process-port names`);
+  expect(message).not.toContain('sh -c');
 });
 
 test('what the command has started ends also when svc itself is killed', async () => {
