@@ -34,6 +34,7 @@ interface Details {
   readonly 'path-ambiguous': object;
   readonly 'response-malformed': { readonly answerer: Answerer; readonly failure: MessageFailure };
   readonly 'response-too-large': { readonly called: NamedService; readonly bytesMax: number };
+  readonly 'responses-too-large': { readonly called: NamedService };
   readonly 'too-many-requests': object;
   readonly stopping: object;
   readonly 'not-readiness': object;
@@ -146,6 +147,12 @@ export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } =
     when: 'the response to a call of a component is larger than its runtime takes',
     error: ({ called, bytesMax }) =>
       `${subjectOf(called)} sent a response with more than ${bytesMax} bytes, the most that the runtime of the calling component takes.`,
+  },
+  'responses-too-large': {
+    status: 502,
+    when: 'the responses to all calls of a component together are larger than its runtime takes',
+    error: ({ called }) =>
+      `The response of the service ${nameOf(called)} was thrown away: responses that are not complete fill the memory that the runtime of the calling component has for them (svc.calls.response-bytes-total-max).`,
   },
   'too-many-requests': {
     status: 503,

@@ -9,14 +9,15 @@ import type {
 import { refusalResponse, respondWith } from './answer-response.ts';
 import { answer } from './answers.ts';
 import { callTarget } from './call-target.ts';
-import type { ForwardLimits } from './forward-limits.ts';
 import { headForCall } from './forwarded-head.ts';
 import { relayToService } from './service-relay.ts';
+import type { KeptBodies } from './kept-bodies.ts';
 import type { ServiceTargets } from './service-targets.ts';
 
 export interface CallingPortOptions {
   readonly services: ServiceTargets;
-  readonly limits: ForwardLimits;
+  /** Those of the proxy: its ports have them together. */
+  readonly keptBodies: KeptBodies;
   /** Address of the port, as the process has it in `SVC_SERVICES_URL`. */
   readonly servicesUrl: string;
   /** Receives errors of the proxy itself. */
@@ -31,7 +32,7 @@ export class CallingPort implements ServerHandler {
   }
 
   request(exchange: ServerExchange): void {
-    const { services, limits, servicesUrl, onError } = this.#options;
+    const { services, keptBodies, servicesUrl, onError } = this.#options;
     const target = callTarget(exchange.head.path);
     switch (target.kind) {
       case 'no-service':
@@ -44,7 +45,7 @@ export class CallingPort implements ServerHandler {
         relayToService(exchange, {
           found: services.find(target.called, 'call'),
           headFor: ({ authority }) => headForCall(exchange.head, { path: target.path, authority }),
-          limits,
+          keptBodies,
           onError,
         });
         break;

@@ -12,6 +12,8 @@ export interface ForwardLimits {
   readonly answerTimeoutMs: number;
   /** Bytes of a body of GET or HEAD that are kept, so that the request can be sent once more. */
   readonly replayBytesMax: number;
+  /** Bytes of all these bodies together; a request with which they would be more is not sent once more. */
+  readonly replayBytesTotalMax: number;
   /** Time for which a connection to the process is idle and may carry a request that is not sent twice, in milliseconds. */
   readonly unrepeatableIdleMsMax: number;
   /** Time for which a connection is idle and kept, in milliseconds. */
@@ -23,6 +25,7 @@ export const FORWARD_LIMITS: ForwardLimits = {
   connectTimeoutMs: 5000,
   answerTimeoutMs: 60_000,
   replayBytesMax: 64 * 1024,
+  replayBytesTotalMax: 64 * 1024 * 1024,
   unrepeatableIdleMsMax: 1000,
   idleMsMax: 30_000,
 };

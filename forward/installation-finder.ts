@@ -1,4 +1,5 @@
 // InstallationFinder: finds the services of an installation: by DNS, or in the file of a local orchestrator if there is one.
+import type { LogFields } from '@svc/kit/log-entry';
 import { DNS_FINDER_LIMITS, DnsFinder } from './dns-finder.ts';
 import { SystemResolver } from './dns-resolver.ts';
 import { FileFinder } from './file-finder.ts';
@@ -14,7 +15,7 @@ export interface InstallationFinderOptions {
   /** Monotonic time in milliseconds. */
   readonly now: () => number;
   /** Receives a warning for the log. */
-  readonly warn: (message: string, fields: Readonly<Record<string, string>>) => void;
+  readonly warn: (message: string, fields: LogFields) => void;
 }
 
 const FILE_LOOK_MS = 2000;
@@ -48,6 +49,6 @@ export function installationFinder({
     now,
     random: Math.random,
     onFailure: ({ service, project: of }, reason) =>
-      warn('The name server failed', { service: `${of}/${service}`, reason }),
+      warn('The name server failed', { called: `${of}/${service}`, reason }),
   });
 }

@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
-//   response. What was received of its body is kept for that, within a limit.
+//   response. What was received of its body is kept for that, if there is room (KeptBodies).
 // - A request that is not complete never ends validly at the target, nor does such a response at the client.
 // - The client gets one final response: the target's, or one answer of the proxy.
 import {
@@ -18,6 +18,7 @@ import {
 import { respondWith } from './answer-response.ts';
 import type { ProxyAnswer } from './answers.ts';
 import type { ForwardedHead } from './forwarded-head.ts';
+import type { KeptBodies, KeptBody } from './kept-bodies.ts';
 import { passedTrailers } from './request-fields.ts';
 import { passedResponseFields } from './response-fields.ts';
 import type { Target, TargetOutcome } from './target.ts';
@@ -29,9 +30,7 @@ export class Relay implements ResponseReceiver {
   readonly #head: ForwardedHead;
   readonly #target: Target;
   /** The body so far, of a request that may be sent once more; undefined: it may not. */
-  #kept: Buffer[] | undefined;
-  #keptBytes = 0;
-  readonly #keptBytesMax: number;
+  #kept: KeptBody | undefined;
   /** Trailers of the request; undefined: it is not complete. */
   #trailers: FieldList | undefined;
   #client: ClientExchange | undefined;
@@ -46,14 +45,13 @@ export class Relay implements ResponseReceiver {
     exchange: ServerExchange,
     head: ForwardedHead,
     target: Target,
-    { replayBytesMax }: { readonly replayBytesMax: number },
+    keptBodies: KeptBodies,
   ) {
     this.#exchange = exchange;
     this.#head = head;
     this.#target = target;
-    this.#keptBytesMax = replayBytesMax;
     const { method } = exchange.head;
-    this.#kept = method === 'GET' || method === 'HEAD' ? [] : undefined;
+    this.#kept = method === 'GET' || method === 'HEAD' ? keptBodies.begin() : undefined;
   }
 
   start(): void {
@@ -83,7 +81,7 @@ export class Relay implements ResponseReceiver {
     );
     this.#client = client;
     client.body.onDrain = () => this.#exchange.resume();
-    for (const bytes of this.#kept ?? []) client.body.write(bytes);
+    if (this.#kept !== undefined) client.body.write(this.#kept.whole);
     if (this.#trailers !== undefined) client.body.end(passedTrailers(this.#trailers));
     else if (this.#isReceiving) this.#exchange.resume();
     else this.#receive();
@@ -126,22 +124,19 @@ export class Relay implements ResponseReceiver {
   }
 
   #keep(bytes: Buffer): void {
-    if (this.#kept === undefined) return;
-    this.#keptBytes += bytes.length;
-    if (this.#keptBytes <= this.#keptBytesMax) this.#kept.push(bytes);
-    else this.#kept = undefined;
+    if (this.#kept?.keep(bytes) === false) this.#forget();
   }
 
   // The response.
 
   informational({ status, reason, fields }: ResponseHead): void {
-    this.#begin();
+    this.#forget();
     const passed = passedResponseFields(fields, this.#target.responder);
     this.#exchange.informational(status, reason, passed);
   }
 
   head({ status, reason, fields, framing }: ResponseHead): void {
-    this.#begin();
+    this.#forget();
     const passed = passedResponseFields(fields, this.#target.responder);
     const response = this.#exchange.respond(status, reason, passed, framing);
     response.onDrain = () => this.#client?.resume();
@@ -171,8 +166,9 @@ export class Relay implements ResponseReceiver {
     }
   }
 
-  /** Notes that the request is not sent once more, and forgets its body. */
-  #begin(): void {
+  /** Forgets the body: the request is not sent once more. */
+  #forget(): void {
+    this.#kept?.forget();
     this.#kept = undefined;
   }
 
@@ -182,7 +178,7 @@ export class Relay implements ResponseReceiver {
 
   #answer(answer: ProxyAnswer): void {
     this.#isOver = true;
-    this.#kept = undefined;
+    this.#forget();
     respondWith(this.#exchange, answer);
   }
 
@@ -190,7 +186,7 @@ export class Relay implements ResponseReceiver {
   #leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#kept = undefined;
+    this.#forget();
     this.#cancelTaking?.();
     this.#client?.cancel();
     this.#client = undefined;

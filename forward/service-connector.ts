@@ -39,20 +39,12 @@ export class MutualTlsConnector implements ServiceConnector {
   connectTo(address: InstanceAddress, called: ServiceKey, protocol: string | undefined): Connect {
     const expectedId = serviceId(this.#trustDomain, called);
     return (onread, settled) => {
-      let isCancelled = false;
       const target = { ...address, expectedId, onread };
-      this.#tls.connect(protocol === undefined ? target : { ...target, protocol }, (result) => {
-        if (result.kind === 'failed') {
-          if (!isCancelled) settled({ socket: undefined, failure: failureOf(result.failure) });
-          return;
-        }
-        const { socket } = result;
-        if (isCancelled) socket.on('error', () => {}).destroy();
-        else settled({ socket });
+      const asked = protocol === undefined ? target : { ...target, protocol };
+      return this.#tls.connect(asked, (result) => {
+        if (result.kind === 'connected') settled({ socket: result.socket });
+        else settled({ socket: undefined, failure: failureOf(result.failure) });
       });
-      return () => {
-        isCancelled = true;
-      };
     };
   }
 }

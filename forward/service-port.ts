@@ -11,8 +11,8 @@ import { admit, type Peer } from './admission.ts';
 import { refusalResponse, respondWith } from './answer-response.ts';
 import { answer } from './answers.ts';
 import type { Arrival, OwnService } from './arrival.ts';
-import type { ForwardLimits } from './forward-limits.ts';
 import { headForMount, headForProcess } from './forwarded-head.ts';
+import type { KeptBodies } from './kept-bodies.ts';
 import type { MountTable } from './mounts.ts';
 import { Relay } from './relay.ts';
 import type { ServiceTargets } from './service-targets.ts';
@@ -26,7 +26,8 @@ export interface ServicePortOptions {
   readonly mounts: MountTable;
   readonly process: Target;
   readonly services: ServiceTargets;
-  readonly limits: ForwardLimits;
+  /** Those of the proxy: its ports have them together. */
+  readonly keptBodies: KeptBodies;
   readonly peerOf: (exchange: ServerExchange) => Peer;
   /** Receives errors of the proxy itself. */
   readonly onError: (error: unknown) => void;
@@ -75,8 +76,8 @@ export class ServicePort implements ServerHandler {
   }
 
   #passToProcess(exchange: ServerExchange, arrival: Arrival): void {
-    const { own, process, limits } = this.#options;
-    new Relay(exchange, headForProcess(exchange.head, arrival, own), process, limits).start();
+    const { own, process, keptBodies } = this.#options;
+    new Relay(exchange, headForProcess(exchange.head, arrival, own), process, keptBodies).start();
   }
 
   #passUnderMount(
@@ -84,12 +85,12 @@ export class ServicePort implements ServerHandler {
     arrival: Arrival,
     { service, path }: { readonly service: string; readonly path: string },
   ): void {
-    const { own, services, limits, onError } = this.#options;
+    const { own, services, keptBodies, onError } = this.#options;
     const called = { service, project: undefined };
     relayToService(exchange, {
       found: services.find(called, 'mount'),
       headFor: (target) => headForMount(exchange.head, arrival, own, { path, ...target }),
-      limits,
+      keptBodies,
       onError,
     });
   }

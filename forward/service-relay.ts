@@ -3,20 +3,21 @@ import type { ServerExchange } from '@svc/http1';
 import { respondWith } from './answer-response.ts';
 import { answer, type ProxyAnswer } from './answers.ts';
 import type { ForwardedHead } from './forwarded-head.ts';
+import type { KeptBodies } from './kept-bodies.ts';
 import { Relay } from './relay.ts';
 import type { ServiceTarget } from './service-targets.ts';
 
 export interface ServiceRelayOptions {
   readonly found: Promise<ServiceTarget | ProxyAnswer>;
   readonly headFor: (target: ServiceTarget) => ForwardedHead;
-  readonly limits: { readonly replayBytesMax: number };
+  readonly keptBodies: KeptBodies;
   /** Receives errors of the proxy itself. */
   readonly onError: (error: unknown) => void;
 }
 
 export function relayToService(
   exchange: ServerExchange,
-  { found, headFor, limits, onError }: ServiceRelayOptions,
+  { found, headFor, keptBodies, onError }: ServiceRelayOptions,
 ): void {
   let isGone = false;
   exchange.onGone = () => {
@@ -26,7 +27,7 @@ export function relayToService(
     .then((target) => {
       if (isGone) return;
       if ('kind' in target) respondWith(exchange, target);
-      else new Relay(exchange, headFor(target), target, limits).start();
+      else new Relay(exchange, headFor(target), target, keptBodies).start();
     })
     .catch((error: unknown) => {
       onError(error);

@@ -70,19 +70,33 @@ export class ClientTls {
     this.#connectTimeoutMs = connectTimeoutMs;
   }
 
-  /** Connects; calls `done` once. Listen to the socket before `done` returns: it may fail at any time. */
-  connect(target: ConnectTarget, done: (result: ConnectResult) => void): void {
+  /**
+   * Connects; calls `done` once. Listen to the socket before `done` returns: it may fail at any time. Returns a function that
+   * closes the connection if `done` was not called yet, and then it never is.
+   */
+  connect(target: ConnectTarget, done: (result: ConnectResult) => void): () => void {
     const { number, certificates } = this.#source.current;
     const socket = connect(connectOptions(certificates.context, target));
     socket.setNoDelay(true);
-    const settle = (failure: ConnectFailure | undefined): void => {
+    let isSettled = false;
+    const stopWaiting = (): void => {
+      isSettled = true;
       clearTimeout(timer);
       for (const event of ['error', 'close', 'secureConnect']) socket.removeAllListeners(event);
-      if (failure === undefined) return done({ kind: 'connected', socket, generation: number });
+    };
+    const destroy = (): void => {
+      stopWaiting();
       // A socket that was destroyed may still report an error.
-      socket.on('error', () => {});
-      socket.destroy();
-      done({ kind: 'failed', failure });
+      socket.on('error', () => {}).destroy();
+    };
+    const settle = (failure: ConnectFailure | undefined): void => {
+      if (failure === undefined) {
+        stopWaiting();
+        done({ kind: 'connected', socket, generation: number });
+      } else {
+        destroy();
+        done({ kind: 'failed', failure });
+      }
     };
     const timer = setTimeout(
       () => settle({ kind: 'timed-out', detail: `${this.#connectTimeoutMs} ms` }),
@@ -91,6 +105,9 @@ export class ClientTls {
     socket.once('error', (error: NodeJS.ErrnoException) => settle(failureOfError(error)));
     socket.once('close', () => settle({ kind: 'closed', detail: 'closed during the handshake' }));
     socket.once('secureConnect', () => settle(failureOf(socket, target)));
+    return () => {
+      if (!isSettled) destroy();
+    };
   }
 }
 

@@ -4,7 +4,7 @@ import type { BodyReceiver, FieldList, Framing, ServerExchange } from '@svc/http
 import type { Body } from '../model/endpoint.ts';
 import { type KeptBytes, textBytes } from '../model/kept-bytes.ts';
 import { type Answer, errorAnswer } from './answers.ts';
-import { GatheredBytes } from './gathered-bytes.ts';
+import { GatheredBytes } from '@svc/kit/gathered-bytes';
 import { headerValue } from './request-headers.ts';
 import type { BodyKind, Route } from './route-table.ts';
 

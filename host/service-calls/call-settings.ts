@@ -15,6 +15,11 @@ export interface CallSettings {
   readonly requestBytesMax: number;
   /** Largest body of a service's response, in bytes; for a larger one the module gets 502. */
   readonly responseBytesMax: number;
+  /**
+   * Responses of other services that are not complete, of all calls together, in bytes; for one with which they would be more the
+   * module gets 502. Each call may hold 16 KiB.
+   */
+  readonly responseBytesTotalMax: number;
   /** Requests to other services that one request or one event may lead to; further ones are not sent. */
   readonly perHandlerMax: number;
   /** Requests to other services whose response is not there yet; further ones are not sent. */
@@ -27,6 +32,7 @@ export const CALL_SETTINGS_DEFAULT: CallSettings = {
   idleMsMax: FORWARD_LIMITS.idleMsMax,
   requestBytesMax: 1024 * 1024,
   responseBytesMax: 1024 * 1024,
+  responseBytesTotalMax: 64 * 1024 * 1024,
   perHandlerMax: 100,
   inFlightMax: 256,
 };
@@ -43,6 +49,7 @@ export const CALL_SETTINGS_RANGE: Readonly<Record<keyof CallSettings, readonly [
     idleMsMax: [1, TIMER_MS_MAX],
     requestBytesMax: [0, BYTES_MAX],
     responseBytesMax: [0, BYTES_MAX],
+    responseBytesTotalMax: [64 * 1024, 1024 * BYTES_MAX],
     perHandlerMax: [0, COUNT_MAX],
     inFlightMax: [1, COUNT_MAX],
   };

@@ -7,6 +7,7 @@ import { notFound, type ServiceFinder } from '@svc/forward/service-finder';
 import type { CertificateSource } from '@svc/identity/certificate-generations';
 import { ClientTls } from '@svc/identity/client-tls';
 import { CONNECTION_AGE, connectionTerm } from '@svc/identity/connection-age';
+import type { LogFields } from '@svc/kit/log-entry';
 import type { CallSettings } from './call-settings.ts';
 import { ServiceCaller } from './service-caller.ts';
 
@@ -31,7 +32,7 @@ export interface OpenCallerOptions {
   readonly network: ServiceNetwork;
   readonly settings: CallSettings;
   /** Receives a warning for the log. */
-  readonly warn: (message: string, fields: Readonly<Record<string, string>>) => void;
+  readonly warn: (message: string, fields: LogFields) => void;
 }
 
 const NO_REGISTRATIONS: ServiceFinder = {
@@ -42,8 +43,8 @@ const NO_REGISTRATIONS: ServiceFinder = {
 const now = (): number => performance.now();
 
 export function openCaller({ network, settings, warn }: OpenCallerOptions): ServiceCaller {
-  const onFailure = (service: string, reason: string): void =>
-    warn('A service was not found or not reached', { service, reason });
+  const onFailure = (called: string, reason: string): void =>
+    warn('A service was not found or not reached', { called, reason });
   if (network.kind === 'local') {
     const { runningFolder: folder } = network;
     return new ServiceCaller({

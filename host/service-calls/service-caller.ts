@@ -12,7 +12,9 @@ import type { ServiceFinder } from '@svc/forward/service-finder';
 import { type ServiceTarget, ServiceTargets } from '@svc/forward/service-targets';
 import { Sweep } from '@svc/http1';
 import { SvcError } from '@svc/kit/svc-error';
+import { ByteBudget } from '../model/byte-budget.ts';
 import type { Metadata } from '../model/call.ts';
+import { KeptBytes } from '../model/kept-bytes.ts';
 import type { CalledServices, ServiceRequest, ServiceResponse } from '../model/service-call.ts';
 import type { CallSettings } from './call-settings.ts';
 import { type OutgoingRequest, outgoingRequest } from './outgoing-request.ts';
@@ -36,6 +38,7 @@ export class ServiceCaller implements CalledServices {
   readonly perHandlerMax: number;
   readonly #options: ServiceCallerOptions;
   readonly #services: ServiceTargets;
+  readonly #responses: ByteBudget;
   #inFlight = 0;
   #isClosed = false;
 
@@ -43,6 +46,7 @@ export class ServiceCaller implements CalledServices {
     const { settings, finder, connector, project, lifetimeMs, onFailure } = options;
     this.perHandlerMax = settings.perHandlerMax;
     this.#options = options;
+    this.#responses = new ByteBudget(settings.responseBytesTotalMax);
     const sweep = new Sweep(SWEEP_EVERY_MS);
     const { timeoutMs, connectTimeoutMs, idleMsMax } = settings;
     this.#services = new ServiceTargets({
@@ -79,6 +83,11 @@ export class ServiceCaller implements CalledServices {
     }
   }
 
+  /** Bytes of memory that responses take which are not complete. */
+  get responseBytes(): number {
+    return this.#responses.held;
+  }
+
   /** Closes idle connections, and the others after their current response: an authority is no longer trusted. */
   retire(): void {
     this.#services.retire();
@@ -109,7 +118,16 @@ export class ServiceCaller implements CalledServices {
       if ('kind' in target) return responseOf(target);
       const head = headOf(request, target);
       const { body } = request;
-      exchange = new ServiceExchange({ target, head, body, called: named, responseBytesMax, done });
+      const kept = new KeptBytes(this.#responses);
+      exchange = new ServiceExchange({
+        target,
+        head,
+        body,
+        called: named,
+        responseBytesMax,
+        kept,
+        done,
+      });
       exchange.start();
       return await ended;
     } finally {

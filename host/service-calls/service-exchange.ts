@@ -3,6 +3,7 @@
 // Invariants:
 // - A response is complete, or it is one of the runtime's own (@svc/forward/answers). Nothing of a response that broke off or is
 //   too large reaches the module.
+// - The memory that a response takes is counted until the exchange is over, however small the pieces are that it comes in.
 // - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
 //   response.
 import type { ServiceReference } from '@svc/client';
@@ -18,7 +19,9 @@ import type {
   ResponseHead,
   ResponseReceiver,
 } from '@svc/http1';
+import { GatheredBytes } from '@svc/kit/gathered-bytes';
 import type { HeaderList } from '../model/endpoint.ts';
+import type { KeptBytes } from '../model/kept-bytes.ts';
 import type { ServiceResponse } from '../model/service-call.ts';
 
 /** Methods whose request has a length even if its body is empty (RFC 9110, section 8.6). */
@@ -32,6 +35,8 @@ export interface ServiceExchangeOptions {
   /** The service, for messages. */
   readonly called: NamedService;
   readonly responseBytesMax: number;
+  /** Counts the memory of the response; the exchange frees it. */
+  readonly kept: KeptBytes;
   /** Receives the response, once. */
   readonly done: (response: ServiceResponse) => void;
 }
@@ -44,12 +49,13 @@ export class ServiceExchange implements ResponseReceiver {
   /** Whether the request may be sent once more. */
   #mayRepeat: boolean;
   #isOver = false;
-  #pieces: Buffer[] = [];
+  #gathered: GatheredBytes;
   #bytes = 0;
 
   constructor(options: ServiceExchangeOptions) {
     this.#options = options;
     this.#mayRepeat = REPEATABLE.has(options.head.method);
+    this.#gathered = new GatheredBytes(options.responseBytesMax);
   }
 
   start(): void {
@@ -62,7 +68,7 @@ export class ServiceExchange implements ResponseReceiver {
     this.#isOver = true;
     this.#cancelTaking?.();
     this.#client?.cancel();
-    this.#client = undefined;
+    this.#forget();
   }
 
   #take(fresh: boolean): void {
@@ -105,14 +111,16 @@ export class ServiceExchange implements ResponseReceiver {
     if (this.#isOver) return;
     this.#bytes += bytes.length;
     if (this.#bytes > this.#options.responseBytesMax) this.#tooLarge();
-    else this.#pieces.push(bytes);
+    else if (this.#options.kept.fits(this.#gathered.bytesWith(bytes)))
+      this.#gathered.addCopy(bytes);
+    else this.#refuse(answer('responses-too-large', { called: this.#options.called }));
   }
 
   end(): void {
     if (this.#isOver) return;
     const { status, fields } = this.#response!;
     const passed = passedResponseFields(fields, this.#options.target.responder);
-    this.#settle({ status, headers: pairs(passed), body: Buffer.concat(this.#pieces) });
+    this.#settle({ status, headers: pairs(passed), body: this.#gathered.whole });
   }
 
   failed(failure: ClientFailure): void {
@@ -126,15 +134,24 @@ export class ServiceExchange implements ResponseReceiver {
 
   #tooLarge(): void {
     const { called, responseBytesMax: bytesMax } = this.#options;
+    this.#refuse(answer('response-too-large', { called, bytesMax }));
+  }
+
+  #refuse(own: ProxyAnswer): void {
     this.#client?.cancel();
-    this.#settle(responseOf(answer('response-too-large', { called, bytesMax })));
+    this.#settle(responseOf(own));
   }
 
   #settle(response: ServiceResponse): void {
     this.#isOver = true;
-    this.#client = undefined;
-    this.#pieces = [];
+    this.#forget();
     this.#options.done(response);
+  }
+
+  #forget(): void {
+    this.#client = undefined;
+    this.#gathered = new GatheredBytes(0);
+    this.#options.kept.free();
   }
 }
 

@@ -6,7 +6,7 @@ const PER_SERVICE = {
   http: ['requestsInFlightMax', 'connectionsMax'],
   engine: ['liveEntitiesMax', 'unsettledBytesMax'],
   wasm: ['memoryBytesTotalMax', 'releasedBytesMax', 'endpointInstancesMax', 'waitingRequestsMax'],
-  calls: ['inFlightMax'],
+  calls: ['inFlightMax', 'responseBytesTotalMax'],
   log: ['linesPerSecond', 'bytesPerSecond', 'waitingBytesMax'],
 } as const satisfies {
   readonly [Section in keyof ShardSections]?: readonly (keyof ShardSections[Section])[];

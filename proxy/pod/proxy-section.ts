@@ -92,6 +92,7 @@ export const PROXY_RANGES: { readonly [Key in keyof ProxySection]: Range } = {
   connectTimeoutMs: TIME,
   answerTimeoutMs: TIME,
   replayBytesMax: [0, 16 * 1024 * 1024],
+  replayBytesTotalMax: [0, 1024 * 1024 * 1024],
   unrepeatableIdleMsMax: [0, 1_000_000_000],
   idleMsMax: TIME,
   connectionsMax: COUNT,

@@ -6,6 +6,7 @@
 // - During a stop the process can call services as long as requests are in flight, for it may have to in order to answer them.
 import { CallingPort } from '@svc/forward/calling-port';
 import { installationFinder } from '@svc/forward/installation-finder';
+import { KeptBodies } from '@svc/forward/kept-bodies';
 import { MountTable } from '@svc/forward/mounts';
 import { ProcessTarget } from '@svc/forward/process-target';
 import { MutualTlsConnector } from '@svc/forward/service-connector';
@@ -55,11 +56,13 @@ export class RunningProxy {
   readonly #settings: ProxySettings;
   readonly #log: Log;
   readonly #sweep = new Sweep(SWEEP_MS);
+  readonly #keptBodies: KeptBodies;
   /** Releases what was opened, the last one first. */
   readonly #releases: (() => void)[] = [];
 
   constructor(settings: ProxySettings, log: Log) {
     this.#settings = settings;
+    this.#keptBodies = new KeptBodies(settings.section);
     this.#log = limitedLog(log, settings.log, () => this.#sweep.now());
   }
 
@@ -111,7 +114,7 @@ export class RunningProxy {
         this.#log({
           level: 'warn',
           message: 'A service was not found or not reached',
-          fields: { service: `${of}/${service}`, reason },
+          fields: { called: `${of}/${service}`, reason },
         }),
     });
     this.#releases.push(() => services.close());
@@ -149,7 +152,7 @@ export class RunningProxy {
           mounts: new MountTable(mounts),
           process,
           services,
-          limits: section,
+          keptBodies: this.#keptBodies,
           peerOf: (exchange) => identity.peerOf(exchange),
           onError: (error) => this.#report(error),
         }),
@@ -170,7 +173,7 @@ export class RunningProxy {
       handler: (port) =>
         new CallingPort({
           services,
-          limits: section,
+          keptBodies: this.#keptBodies,
           servicesUrl: httpUrl({ host: LOOPBACK, port }),
           onError: (error) => this.#report(error),
         }),

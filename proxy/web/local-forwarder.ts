@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallingPort } from '@svc/forward/calling-port';
 import { FORWARD_LIMITS } from '@svc/forward/forward-limits';
+import { KeptBodies } from '@svc/forward/kept-bodies';
 import { MountTable } from '@svc/forward/mounts';
 import { ProcessTarget } from '@svc/forward/process-target';
 import { RegistrationFinder } from '@svc/forward/registration-finder';
@@ -35,6 +36,7 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
   const sweep = new Sweep(SWEEP_EVERY_MS);
   const process = new CurrentProcess(options.processPort, sweep);
   const services = serviceTargets(options, sweep);
+  const keptBodies = new KeptBodies(FORWARD_LIMITS);
   const onError = (error: unknown) =>
     log({
       level: 'error',
@@ -44,7 +46,7 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
   const requests = new Listener(sweep);
   const calls = new Listener(sweep);
   const servicesUrl = httpUrl(await calls.listen({ host: LOOPBACK, port: 0 }));
-  calls.serve(new CallingPort({ services, limits: FORWARD_LIMITS, servicesUrl, onError }));
+  calls.serve(new CallingPort({ services, keptBodies, servicesUrl, onError }));
   const close = async () => {
     await Promise.all([requests.close(), calls.close()]);
     process.close();
@@ -63,7 +65,7 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
       mounts: new MountTable(mounts),
       process,
       services,
-      limits: FORWARD_LIMITS,
+      keptBodies,
       peerOf: () => ({ caller: { kind: 'local' }, isMount: false }),
       onError,
     }),
@@ -87,7 +89,11 @@ function serviceTargets({ runningFolder, log }: ForwarderOptions, sweep: Sweep):
     sweep,
     lifetimeMs: () => Infinity,
     onFailure: ({ service }, reason) =>
-      log({ level: 'warn', message: 'a service was not reached', fields: { service, reason } }),
+      log({
+        level: 'warn',
+        message: 'a service was not reached',
+        fields: { called: service, reason },
+      }),
   });
 }
 

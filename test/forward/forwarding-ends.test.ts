@@ -87,6 +87,52 @@ describe('P19: a connection that the process closes before it answers', () => {
     expect(ports.process.accepted).toBe(1);
   });
 
+  test('has a GET in chunks of a byte sent once more, whose body takes at most twice its bytes of memory', async () => {
+    const ports = await ForwardingPorts.open();
+    const client = await ports.request('GET / HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked');
+    const first = await ports.process.next();
+    await first.head();
+    client.write('1\r\na\r\n'.repeat(3_000));
+    await expect.poll(() => ports.keptBytes).toBeGreaterThanOrEqual(3_000);
+    expect(ports.keptBytes).toBeLessThanOrEqual(6_000);
+    first.socket.destroy();
+    const second = await ports.process.next();
+    await second.head();
+    expect(await second.take('\r\n')).toBe('bb8\r\n');
+    client.write('0\r\n\r\n');
+    expect(await second.take('0\r\n\r\n')).toBe(`${'a'.repeat(3_000)}\r\n0\r\n\r\n`);
+    second.write(OK);
+    expect((await client.message()).body).toBe('ok');
+    expect(ports.keptBytes).toBe(0);
+  });
+
+  test('has a GET answered with 502 for whose body those of other requests leave no room', async () => {
+    const ports = await ForwardingPorts.open({ limits: { replayBytesTotalMax: 7 } });
+    const get = ['GET / HTTP/1.1', 'Host: a', 'Content-Length: 4', '', 'abcd'];
+    const clients = [await ports.request(...get)];
+    const first = await ports.process.next();
+    await first.message();
+    clients.push(await ports.request(...get));
+    const second = await ports.process.next();
+    await second.message();
+    expect(ports.keptBytes).toBe(4);
+    second.socket.destroy();
+    expect(await proxyAnswer(clients[1]!)).toBe(
+      '502 The process closed the connection before it answered.',
+    );
+    first.write(OK);
+    expect((await clients[0]!.message()).body).toBe('ok');
+    expect(ports.keptBytes).toBe(0);
+    const third = await ports.request(...get);
+    await first.message();
+    first.socket.destroy();
+    const last = await ports.process.next();
+    expect((await last.message()).body).toBe('abcd');
+    last.write(OK);
+    expect((await third.message()).body).toBe('ok');
+    expect(ports.process.accepted).toBe(3);
+  });
+
   test('has a GET answered with 503 if nothing listens at the second time', async () => {
     const ports = await ForwardingPorts.open();
     const client = await ports.request('GET / HTTP/1.1', 'Host: a');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer as createPlainServer, type AddressInfo, type Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ConnectResult } from '../../identity/client-tls.ts';
+import { ClientTls, type ConnectResult } from '../../identity/client-tls.ts';
 import {
   ca,
   CART,
@@ -75,6 +75,22 @@ describe('a connection', () => {
     socket.write('x');
     expect(await promise).toContain('"service":"orders"');
   });
+});
+
+test('a connection that is cancelled during its handshake is closed at once, and nothing is reported', async () => {
+  const begun = Promise.withResolvers<Socket>();
+  const port = await plainServer((socket) => begun.resolve(socket.on('error', () => {})));
+  const results: ConnectResult[] = [];
+  const cancel = new ClientTls(orders, 1_000_000_000).connect(
+    { host: '127.0.0.1', port, expectedId: CART },
+    (result) => void results.push(result),
+  );
+  const socket = await begun.promise;
+  const closed = once(socket.resume(), 'close');
+  cancel();
+  await closed;
+  cancel();
+  expect(results).toEqual([]);
 });
 
 describe('a server that is not the one asked for gets no byte:', () => {

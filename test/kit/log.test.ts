@@ -46,6 +46,19 @@ test('what a text line shows of a guest is printable', () => {
   );
 });
 
+test('a field has no name of those that every line has', () => {
+  // @ts-expect-error The line would not say which service has written it.
+  const service: LogEntry = { level: 'info', message: 'm', fields: { service: 'x' } };
+  // @ts-expect-error
+  const level: LogEntry = { level: 'info', message: 'm', fields: { level: 'x' } };
+  // @ts-expect-error
+  const time: LogEntry = { level: 'info', message: 'm', fields: { time: 1 } };
+  // @ts-expect-error
+  const message: LogEntry = { level: 'info', message: 'm', fields: { message: 'x' } };
+  const called: LogEntry = { level: 'info', message: 'm', fields: { called: 'x' } };
+  expect([service, level, time, message, called]).toHaveLength(5);
+});
+
 const log = join(import.meta.dirname, '..', '..', 'kit', 'log.ts');
 const program = `
   import { createLog } from ${JSON.stringify(log)};

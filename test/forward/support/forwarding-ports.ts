@@ -17,6 +17,7 @@ import type { Peer } from '../../../forward/admission.ts';
 import type { OwnService } from '../../../forward/arrival.ts';
 import { CallingPort } from '../../../forward/calling-port.ts';
 import { FORWARD_LIMITS, type ForwardLimits } from '../../../forward/forward-limits.ts';
+import { KeptBodies } from '../../../forward/kept-bodies.ts';
 import { MountTable } from '../../../forward/mounts.ts';
 import { ProcessTarget } from '../../../forward/process-target.ts';
 import { PlainConnector, type ServiceConnector } from '../../../forward/service-connector.ts';
@@ -50,6 +51,7 @@ export class ForwardingPorts {
   readonly process: RawListener;
   servicePort = 0;
   callingPort = 0;
+  #keptBodies: KeptBodies | undefined;
 
   private constructor(process: RawListener) {
     this.process = process;
@@ -60,6 +62,8 @@ export class ForwardingPorts {
     const limits = { ...FORWARD_LIMITS, ...options.limits };
     const { sweep, reports } = ports;
     const own = options.own ?? SHOP;
+    const keptBodies = new KeptBodies(limits);
+    ports.#keptBodies = keptBodies;
     const onError = (error: unknown) => reports.push(`error: ${String(error)}`);
     const services = new ServiceTargets({
       finder: {
@@ -87,7 +91,7 @@ export class ForwardingPorts {
         mounts: new MountTable(options.mounts ?? []),
         process,
         services,
-        limits,
+        keptBodies,
         peerOf: (exchange) =>
           options.tls === undefined ? ports.peer : tlsPeer(options.tls, exchange),
         onError,
@@ -96,9 +100,14 @@ export class ForwardingPorts {
     );
     const servicesUrl = 'http://127.0.0.1:7630';
     ports.callingPort = await ports.#serve(
-      new CallingPort({ services, limits, servicesUrl, onError }),
+      new CallingPort({ services, keptBodies, servicesUrl, onError }),
     );
     return ports;
+  }
+
+  /** Bytes of memory that the bodies take that are kept to be sent once more. */
+  get keptBytes(): number {
+    return this.#keptBodies!.bytes;
   }
 
   /** Moves the clock, and lets the deadlines pass that are due. */

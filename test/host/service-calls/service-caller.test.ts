@@ -238,6 +238,48 @@ describe('the bounds', () => {
     expect(shown(await answer)).toBe('200 ok');
   });
 
+  test('a response in chunks of a byte takes at most twice its bytes of memory', async () => {
+    const { caller, service, send } = await calling();
+    const answer = send({});
+    const peer = await service.next();
+    await peer.head();
+    peer.write(
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(30_000)}`,
+    );
+    await expect.poll(() => caller.responseBytes).toBeGreaterThanOrEqual(30_000);
+    expect(caller.responseBytes).toBeLessThanOrEqual(60_000);
+    peer.write('0\r\n\r\n');
+    expect(textOf(await answer)).toBe('a'.repeat(30_000));
+    expect(caller.responseBytes).toBe(0);
+  });
+
+  test('a response for which those of other calls leave no room is 502, and its connection is cut', async () => {
+    const total = 64 * 1024;
+    const { caller, service, send } = await calling({ responseBytesTotalMax: total });
+    const cancelled = new AbortController();
+    const begin = async (bytes: number, signal?: AbortSignal) => {
+      const answer = send({}, signal);
+      const peer = await service.next();
+      await peer.head();
+      peer.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n${'a'.repeat(bytes - 1)}`);
+      return { answer, peer };
+    };
+    const first = await begin(40 * 1024, cancelled.signal);
+    await expect.poll(() => caller.responseBytes).toBeGreaterThanOrEqual(40 * 1024 - 1);
+    const second = await begin(40 * 1024);
+    expect(shown(await second.answer)).toBe(
+      '502 The response of the service shop/billing was thrown away: responses that are not complete fill the memory that the runtime of the calling component has for them (svc.calls.response-bytes-total-max).',
+    );
+    await second.peer.rest();
+    expect(caller.responseBytes).toBeLessThanOrEqual(total);
+    cancelled.abort(new Error('nobody waits'));
+    await expect(first.answer).rejects.toThrow('nobody waits');
+    expect(caller.responseBytes).toBe(0);
+    const third = await begin(40 * 1024);
+    third.peer.write('a');
+    expect(textOf(await third.answer)).toHaveLength(40 * 1024);
+  });
+
   test.each([
     ['begins no response', ''],
     ['does not finish its response', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab'],

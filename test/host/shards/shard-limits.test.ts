@@ -11,7 +11,7 @@ test('of what the service may have each shard has a share, rounded up, and every
   const { http, engine, wasm, calls, log } = SECTION_DEFAULTS;
   expect(shares).toEqual({
     ...SECTION_DEFAULTS,
-    calls: { ...calls, inFlightMax: 86 },
+    calls: { ...calls, inFlightMax: 86, responseBytesTotalMax: 22_369_622 },
     http: { ...http, requestsInFlightMax: 334, connectionsMax: 3_334 },
     engine: { ...engine, liveEntitiesMax: 33_334, unsettledBytesMax: 22_369_622 },
     wasm: {

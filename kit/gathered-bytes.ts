@@ -32,6 +32,14 @@ export class GatheredBytes {
     this.#length += piece.length;
   }
 
+  /** Adds a copy of a piece, which may be a small part of a buffer that would otherwise stay in memory. */
+  addCopy(piece: Buffer): void {
+    if (this.#length > 0) return this.add(piece);
+    const copy = Buffer.allocUnsafeSlow(piece.length);
+    piece.copy(copy);
+    this.add(copy);
+  }
+
   get whole(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GatheredBytes } from '../../../host/http/gathered-bytes.ts';
+import { GatheredBytes } from '../../kit/gathered-bytes.ts';
 
 describe('bytes that come in pieces', () => {
   test('are what came, in its order', () => {
@@ -14,6 +14,15 @@ describe('bytes that come in pieces', () => {
     const piece = Buffer.from('whole');
     gathered.add(piece);
     expect(gathered.whole.buffer).toBe(piece.buffer);
+  });
+
+  test('that are copied keep no larger buffer in memory', () => {
+    const gathered = new GatheredBytes(100);
+    const read = Buffer.alloc(64 * 1024, 'ab');
+    gathered.addCopy(read.subarray(0, 1));
+    expect(gathered.whole.buffer.byteLength).toBe(1);
+    gathered.addCopy(read.subarray(1, 2));
+    expect(gathered.whole.toString()).toBe('ab');
   });
 
   test('take no more than twice their length, however small the pieces are, and no more than may come', () => {
