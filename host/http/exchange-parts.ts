@@ -29,8 +29,6 @@ export interface ExchangeParts {
   readonly random: RandomSource;
   /** Identifies the caller at the other end of a connection. */
   readonly callerOf: (socket: Socket) => Caller | RefusedPeer;
-  /** Returns whether a connection is too old to be used after its current answer; undefined: none is. */
-  readonly isTooOld?: ((socket: Socket) => boolean) | undefined;
   /** Returns the value of the header `date` of an answer; undefined: answers have none. */
   readonly date?: (() => string) | undefined;
   /** The service's own project; undefined on a developer's machine. */

@@ -281,15 +281,14 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   #answer(given: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, cors, isTooOld, counts, recorder, date } = this.#parts;
+    const { load, cors, counts, recorder, date } = this.#parts;
     const answer = cors === undefined ? given : this.#readable(cors, given);
     this.kept.become(answerBytes(answer));
     const endMs = recorder.nowMs();
     counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
     if (this.#outcome !== undefined) recorder.served(this, endMs, this.#outcome, this.#failure);
     const exchange = this.#exchange;
-    if (answer.close === true || load.isStopping || isTooOld?.(this.#socket) === true)
-      exchange.closeAfterResponse();
+    if (answer.close === true || load.isStopping) exchange.closeAfterResponse();
     try {
       exchange.answer(wholeResponse(answer, date?.()), () => this.#sent());
     } catch (bug) {

@@ -62,7 +62,8 @@ export interface HttpServer {
    */
   listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress>;
   /**
-   * Accepts no further request, finishes those in flight, and cuts the rest after `graceMs` milliseconds. Resolves
+   * Accepts no further connection, finishes the requests in flight, and cuts the rest after `graceMs` milliseconds. With
+   * mutual TLS a connection that idles is served one more request within a second; otherwise it closes at once. Resolves
    * when every connection is closed, with whether something was cut. A second call waits for the first.
    */
   stop(graceMs?: number): Promise<{ readonly hasCut: boolean }>;
@@ -87,7 +88,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     log: options.log,
     random: options.random,
     callerOf: options.callerOf,
-    isTooOld: tls && ((socket) => tls.hasToClose(socket)),
     date: httpDate,
     project: options.project,
     positions: options.positions,
@@ -95,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     budgets,
     load,
   });
-  const times = connectionTimes(settings);
+  const times = connectionTimes(settings, tls && (() => tls.lifetimeMs()));
   const connections = new ServerConnections({
     handler,
     limits: connectionLimits(settings),
@@ -104,18 +104,19 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     announcesIdleTime: true,
   });
   const rates = new ResponseRates(rateTimes(settings), connections, budgets.unsent);
-  const listener = tls === undefined ? createServer() : tls.createServer();
-  serveListener(listener, connections);
+  const listener = listenerOf(connections, tls);
   let stopped: ReturnType<HttpServer['stop']> | undefined;
 
   const stop = async (graceMs: number): ReturnType<HttpServer['stop']> => {
-    load.isStopping = true;
     const closed = closedOf(listener);
-    tls?.cutHandshakes();
-    connections.stop();
-    connections.closeIdle();
     let hasCut = false;
     const timer = setTimeout(() => (hasCut = connections.cut()), graceMs);
+    connections.stop();
+    // Other services keep connections, and may have sent a request before they learn of the stop.
+    if (tls !== undefined) await settled(closed, Math.min(graceMs, times.retiredIdleMs));
+    load.isStopping = true;
+    tls?.cutHandshakes();
+    connections.closeIdle();
     await closed;
     clearTimeout(timer);
     rates.stop();
@@ -128,6 +129,27 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return load.inFlight;
     },
   };
+}
+
+/** Makes the server whose connections are served. */
+function listenerOf(connections: ServerConnections, tls: MutualTls | undefined): Server {
+  if (tls === undefined) {
+    const listener = createServer();
+    serveListener(listener, connections);
+    return listener;
+  }
+  const listener = tls.createServer();
+  serveListener(listener, connections);
+  tls.watch(listener, connections);
+  return listener;
+}
+
+/** Resolves when a promise is fulfilled, at the latest after `ms` milliseconds. */
+async function settled(promise: Promise<void>, ms: number): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, over]);
+  clearTimeout(timer);
 }
 
 /** Resolves when the last connection is closed. A server that never listened is closed. */

@@ -185,8 +185,11 @@ export function connectionLimits(settings: HttpSettings): ServerLimits {
   };
 }
 
-/** Returns the times of a server's connections, without those of their responses. */
-export function connectionTimes(settings: HttpSettings): ServerTimes {
+/** Returns the times of a server's connections, without those of their responses. `lifetimeMs`: absent, they have no age. */
+export function connectionTimes(
+  settings: HttpSettings,
+  lifetimeMs = DEFAULT_SERVER_TIMES.lifetimeMs,
+): ServerTimes {
   return {
     ...DEFAULT_SERVER_TIMES,
     headMs: settings.headersTimeoutMs,
@@ -194,6 +197,7 @@ export function connectionTimes(settings: HttpSettings): ServerTimes {
     requestMs: settings.requestTimeoutMs,
     idleMs: settings.keepAliveTimeoutMs,
     lingerMs: settings.lingerTimeoutMs,
+    lifetimeMs,
   };
 }
 

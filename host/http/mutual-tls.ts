@@ -2,8 +2,14 @@
 // their certificates. A service without TLS does not load this file.
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
+import type { ServerConnections } from '@svc/http1';
 import type { CallerRules } from '@svc/identity/caller';
 import type { CertificateSource } from '@svc/identity/certificate-generations';
+import {
+  CONNECTION_AGE,
+  type ConnectionAgeLimits,
+  connectionTerm,
+} from '@svc/identity/connection-age';
 import { ServerTls } from '@svc/identity/server-tls';
 import { type Caller, callerOfPeer, MOUNT_PROTOCOL, type RefusedPeer } from './access.ts';
 
@@ -13,11 +19,20 @@ const PROTOCOLS = ['http/1.1', MOUNT_PROTOCOL];
 export class MutualTls {
   /** The service's own project. */
   readonly project: string;
+  readonly #certificates: CertificateSource;
+  readonly #age: ConnectionAgeLimits;
   readonly #tls: ServerTls;
 
-  constructor(certificates: CertificateSource, project: string, rules: CallerRules) {
+  constructor(
+    certificates: CertificateSource,
+    project: string,
+    rules: CallerRules,
+    age = CONNECTION_AGE,
+  ) {
     this.project = project;
-    this.#tls = new ServerTls(certificates, { rules, protocols: PROTOCOLS });
+    this.#certificates = certificates;
+    this.#age = age;
+    this.#tls = new ServerTls(certificates, { rules, protocols: PROTOCOLS, age });
   }
 
   /** Makes a server, which is given new certificates as long as the process runs. */
@@ -27,15 +42,30 @@ export class MutualTls {
     return server;
   }
 
+  /**
+   * Ends the server's connections that began before an authority was removed, each after the responses that are due: no further
+   * request of theirs is served. Call it after `connections` were given to the server.
+   */
+  watch(server: Server, connections: ServerConnections): void {
+    const hasToClose = (socket: object): boolean => this.#tls.hasToClose(socket as TLSSocket);
+    this.#certificates.onGeneration(({ authoritiesRemoved }) => {
+      if (authoritiesRemoved > 0) connections.finish(({ socket }) => hasToClose(socket));
+    });
+    // The authority was removed during the handshake.
+    server.on('secureConnection', (accepted) => {
+      if (hasToClose(accepted)) connections.finish(({ socket }) => socket === accepted);
+    });
+  }
+
+  /** Returns an age in milliseconds at which a connection closes after its current response. */
+  lifetimeMs(): number {
+    return connectionTerm(0, 0, Math.random(), this.#age).closesAtMs;
+  }
+
   // Every socket of the server is one of TLS.
 
   callerOf(socket: Socket): Caller | RefusedPeer {
     return callerOfPeer(this.#tls.peerOf(socket as TLSSocket), this.project);
-  }
-
-  /** Returns whether a connection has to close after its current response. */
-  hasToClose(socket: Socket): boolean {
-    return this.#tls.hasToClose(socket as TLSSocket);
   }
 
   /** Cuts the connections whose handshake is under way. */

@@ -24,12 +24,10 @@ import type { Swept } from './sweep.ts';
 import { UnfinishedHead } from './unfinished-head.ts';
 import { type Refusal, TOO_MANY_REQUESTS, UNREADABLE } from './whole-responses.ts';
 
-type Owner = ConnectionOwner<ServerConnection>;
-
 export class ServerConnection implements ExchangeOwner, Swept {
   readonly socket: ByteSocket;
   deadlineMs: number;
-  readonly #owner: Owner;
+  readonly #owner: ConnectionOwner<ServerConnection>;
   readonly #transport: Transport | undefined;
   readonly #reader: RequestReader;
   readonly #output: Output;
@@ -52,7 +50,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
   readonly #head: UnfinishedHead;
   readonly #clock: ConnectionClock;
 
-  constructor(owner: Owner, socket: ByteSocket, transport: Transport | undefined) {
+  constructor(owner: ConnectionOwner<ServerConnection>, socket: ByteSocket, transport?: Transport) {
     this.#owner = owner;
     this.socket = socket;
     this.#transport = transport;
@@ -97,6 +95,15 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#isRetired = true;
     if (this.#line.length === 0) this.#clock.idle();
     this.#schedule();
+  }
+
+  /** Closes the connection after the responses that are due, and reads no further request. */
+  finish(): void {
+    this.retire();
+    this.#isLast = true;
+    this.#isInputOver ||= this.#incoming === undefined;
+    if (this.#line.length === 0) this.#end();
+    this.#pump();
   }
 
   /** Closes the connection, without waiting for anything. */
@@ -159,7 +166,9 @@ export class ServerConnection implements ExchangeOwner, Swept {
       done += 1;
       mustClose = first.closes;
       first = mustClose ? undefined : this.#line[0];
-      if (first !== undefined && this.#takeTurn(first)) break;
+      first?.takeTurn();
+      // Its response may have gone on by itself.
+      if (first !== this.#line[0]) break;
     }
     this.#owner.requestsEnded(done);
     // The client may have ended its side after the response began without announcing the close.
@@ -172,12 +181,6 @@ export class ServerConnection implements ExchangeOwner, Swept {
 
   endUnanswered(): void {
     this.#end();
-  }
-
-  /** Returns whether the response went on by itself: the exchange is no longer the first. */
-  #takeTurn(exchange: OpenExchange): boolean {
-    exchange.takeTurn();
-    return this.#line[0] !== exchange;
   }
 
   // Reading.
@@ -269,7 +272,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
     if (this.#owner.requestBegan()) this.#owner.handler.request(exchange);
     else {
       this.#isInputOver = true;
-      this.#answer(exchange, TOO_MANY_REQUESTS, head);
+      exchange.refuse(this.#owner.handler.refused(TOO_MANY_REQUESTS, head));
     }
   }
 
@@ -309,18 +312,15 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#isInputOver = true;
     exchange?.broken(refused);
     if (exchange === undefined) this.#refuseHead(refused);
-    else if (!exchange.hasResponded) this.#answer(exchange, refused, exchange.head);
+    else if (!exchange.hasResponded)
+      exchange.refuse(this.#owner.handler.refused(refused, exchange.head));
   }
 
   #refuseHead(refusal: Refusal): void {
     this.#isInputOver = true;
     this.#countHead();
     this.#owner.requestBegan();
-    this.#answer(this.#join(UNREADABLE), refusal, undefined);
-  }
-
-  #answer(exchange: OpenExchange, refusal: Refusal, head: RequestHead | undefined): void {
-    exchange.refuse(this.#owner.handler.refused(refusal, head));
+    this.#join(UNREADABLE).refuse(this.#owner.handler.refused(refusal, undefined));
   }
 
   /** Stops reading while nobody takes what is read, and goes on when somebody does. */

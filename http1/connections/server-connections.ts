@@ -65,6 +65,11 @@ export class ServerConnections implements ConnectionOwner<ServerConnection> {
     for (const connection of this.#open) if (chooses(connection)) connection.retire();
   }
 
+  /** Lets connections close after the responses that are due, without a further request. */
+  finish(chooses: (connection: ServerConnection) => boolean): void {
+    for (const connection of this.#open) if (chooses(connection)) connection.finish();
+  }
+
   /** Lets all connections close after their current response, also those that are accepted from now on. */
   stop(): void {
     this.#isStopping = true;

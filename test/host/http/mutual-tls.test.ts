@@ -8,7 +8,11 @@ import { createHttpServer } from '../../../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
 import { MutualTls } from '../../../host/http/mutual-tls.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import type { CertificateContents } from '../../support/certificates/certificate-authority.ts';
+import { CONNECTION_AGE } from '../../../identity/connection-age.ts';
+import type {
+  CertificateAuthority,
+  CertificateContents,
+} from '../../support/certificates/certificate-authority.ts';
 import {
   ca,
   CART,
@@ -23,9 +27,9 @@ import { descriptorOf, gate, ok } from './http-harness.ts';
 
 const BILLING = 'spiffe://td/ns/svc-bank/sa/billing';
 
-async function startSecure(handle: () => unknown = () => undefined) {
+async function startSecure(handle: () => unknown = () => undefined, age = CONNECTION_AGE) {
   const certificates = generationsOf(await textsOf(CART, ca, [ca, otherCa]));
-  const tls = new MutualTls(certificates, 'shop', RULES);
+  const tls = new MutualTls(certificates, 'shop', RULES, age);
   let seed = 0n;
   const server = createHttpServer({
     routes: new RouteTable(
@@ -50,15 +54,21 @@ async function startSecure(handle: () => unknown = () => undefined) {
   return { server, port, certificates };
 }
 
+interface ClientOptions {
+  readonly issuer?: CertificateAuthority;
+  readonly protocol?: string;
+  /** TCP connection to use. */
+  readonly below?: Socket;
+}
+
 async function connectAs(
   port: number,
   contents: CertificateContents,
-  { issuer = ca, protocol = 'http/1.1' } = {},
+  { issuer = ca, protocol = 'http/1.1', below }: ClientOptions = {},
 ): Promise<TLSSocket> {
   const { certificate: cert, key } = await issuer.issue(contents);
   const socket = connect({
-    port,
-    host: '127.0.0.1',
+    ...(below === undefined ? { port, host: '127.0.0.1' } : { socket: below }),
     ca: ca.certificate,
     checkServerIdentity: () => undefined,
     ALPNProtocols: [protocol],
@@ -182,6 +192,89 @@ describe('a connection', () => {
     const fresh = await connectAs(port, { uris: [ORDERS] });
     expect(await ask(fresh)).toMatchObject({ status: 200, closes: false });
     expect(await ask(fresh)).toMatchObject({ status: 200, closes: false });
+  });
+
+  test('that idles is closed when an authority is removed, before it serves another request', async () => {
+    const callers: string[] = [];
+    const { server, port, certificates } = await startSecure(() => callers.push('asked'));
+    const socket = await connectAs(port, { uris: [ORDERS] }, { issuer: otherCa });
+    expect(await ask(socket)).toMatchObject({ status: 200, body: 'service shop/orders' });
+    certificates.offer(await textsOf(CART, ca, [ca, otherCa]), Date.now());
+    expect(await ask(socket)).toMatchObject({ status: 200, closes: false });
+    certificates.offer(await textsOf(CART, ca, [ca]), Date.now());
+    await expect(ask(socket)).rejects.toThrow('closed after: ');
+    expect(callers).toHaveLength(2);
+    expect(server.inFlight).toBe(0);
+  });
+
+  test('serves no request behind one that waits when an authority is removed', async () => {
+    const { passed, open } = gate();
+    const arrived = gate();
+    let handled = 0;
+    const { port, certificates } = await startSecure(() => {
+      handled += 1;
+      arrived.open();
+      return passed;
+    });
+    const socket = await connectAs(port, { uris: [ORDERS] }, { issuer: otherCa });
+    const answer = ask(socket);
+    await arrived.passed;
+    certificates.offer(await textsOf(CART, ca, [ca]), Date.now());
+    socket.write('GET /carts/2 HTTP/1.1\r\nHost: cart\r\n\r\n');
+    // The request has arrived once a later connection is served.
+    const later = ask(await connectAs(port, { uris: [ORDERS] }));
+    await expect.poll(() => handled).toBe(2);
+    open();
+    expect(await answer).toMatchObject({ status: 200, closes: true });
+    expect(await later).toMatchObject({ status: 200 });
+    await once(socket, 'close');
+    expect(handled).toBe(2);
+  });
+
+  test('whose handshake began before an authority was removed serves no request', async () => {
+    let handled = 0;
+    const { port, certificates } = await startSecure(() => handled++);
+    const below = connectPlain(port, '127.0.0.1');
+    await once(below, 'connect');
+    // The server has accepted the first connection when a later one is complete.
+    await connectAs(port, { uris: [ORDERS] });
+    certificates.offer(await textsOf(CART, ca, [ca]), Date.now());
+    const socket = await connectAs(port, { uris: [ORDERS] }, { issuer: otherCa, below });
+    await expect(ask(socket)).rejects.toThrow('closed after: ');
+    expect(handled).toBe(0);
+  });
+
+  test('that has reached its age closes after its current response', async () => {
+    const { port } = await startSecure(() => undefined, { ageMs: 50, spread: 0 });
+    const socket = await connectAs(port, { uris: [ORDERS] });
+    let last = await ask(socket);
+    while (!last.closes) last = await ask(socket);
+    expect(last).toMatchObject({ status: 200 });
+    await once(socket, 'close');
+  });
+
+  test('that idles when the server stops is served one more request', async () => {
+    const { server, port } = await startSecure();
+    const [used, unused] = [
+      await connectAs(port, { uris: [ORDERS] }),
+      await connectAs(port, { uris: [ORDERS] }),
+    ];
+    expect(await ask(used)).toMatchObject({ status: 200, closes: false });
+    const stopped = server.stop(60_000);
+    const ends = [closed(used), closed(unused)];
+    expect(await ask(used)).toMatchObject({ status: 200, closes: true });
+    await expect(connectAs(port, { uris: [ORDERS] })).rejects.toThrow('ECONNREFUSED');
+    // The other one asks nothing, and does not hold up the stop.
+    expect(await stopped).toEqual({ hasCut: false });
+    await Promise.all(ends);
+  });
+
+  test('that idles is closed at once by a stop without grace', async () => {
+    const { server, port } = await startSecure();
+    const socket = await connectAs(port, { uris: [ORDERS] });
+    await ask(socket);
+    expect(await server.stop(0)).toEqual({ hasCut: false });
+    await expect(ask(socket)).rejects.toThrow('closed after: ');
   });
 
   test('whose handshake is under way does not hold up a stop', async () => {

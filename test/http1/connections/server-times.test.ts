@@ -314,6 +314,43 @@ describe('a connection that is retired', () => {
     expect(chosen.text).toBe(ok('three', 'Connection: close\r\n'));
   });
 
+  it('without a further request answers what it has read, and nothing that comes later', async () => {
+    const served = await new Served().listen();
+    const [busy, idle] = [await served.dial(), await served.dial()];
+    idle.write(GET);
+    answerWhole((await served.request(0)).exchange, 'idle');
+    await idle.has('idle');
+    busy.write(`${GET}POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo`);
+    const [first, second] = [await served.request(1), await served.request(2)];
+    const sink = first.exchange.respond(200, 'OK', [], { kind: 'chunked' });
+    served.connections.finish(() => true);
+    await idle.end();
+    expect(idle.text).toBe(ok('idle'));
+    busy.write(`dy${GET}`);
+    await second.body.over;
+    expect(second.body.text).toBe('body');
+    sink.end();
+    answerWhole(second.exchange, 'two');
+    await busy.end();
+    expect(busy.text).toBe(
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${ok('two', 'Connection: close\r\n')}`,
+    );
+    expect(served.seen).toHaveLength(3);
+  });
+
+  it('without a further request closes at once after a response that could not announce it', async () => {
+    const served = await new Served().listen();
+    const client = (await served.dial()).write(GET);
+    const sink = (await served.request(0)).exchange.respond(200, 'OK', [], { kind: 'chunked' });
+    await client.has('\r\n\r\n');
+    served.connections.finish(() => true);
+    client.write(GET);
+    sink.end();
+    await client.end();
+    expect(client.text).toMatch(/\r\n0\r\n\r\n$/);
+    expect(served.seen).toHaveLength(1);
+  });
+
   it('is cut at last', async () => {
     const served = await new Served().listen();
     const client = (await served.dial()).write(GET);
