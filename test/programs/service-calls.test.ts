@@ -119,8 +119,14 @@ describe("on a developer's machine", () => {
     expect([ordered.status, await ordered.text()]).toEqual([200, '1']);
 
     expect((await billing.svc.end('SIGTERM')).code).toBe(0);
-    const gone = await made(caller.url, { method: 'POST' });
-    expect([gone.status, errorOf(gone)]).toEqual([503, 'The service billing cannot be found.']);
+    // The caller remembers for half a second where the service was: until then it does not listen.
+    const outcome = async () => {
+      const gone = await made(caller.url, { method: 'POST' });
+      return [gone.status, errorOf(gone)];
+    };
+    await expect
+      .poll(outcome, { timeout: 10_000 })
+      .toEqual([503, 'The service billing cannot be found.']);
     expect((await caller.svc.end('SIGTERM')).code).toBe(0);
   });
 
