@@ -6,6 +6,7 @@
 // Invariants:
 // - Bytes leave in the order in which they were put.
 // - After `put` returned false, `onDrain` is called once the socket has taken everything.
+// - Small pieces that wait for the socket cost about as much memory in a thousand pieces as in one.
 import type { ByteSocket } from './socket-end.ts';
 
 /** Bytes to write. A text is latin1: a byte for each character. */
@@ -13,6 +14,9 @@ export type Bytes = Buffer | string;
 
 /** Pieces that together have at most this many bytes are copied into one; larger ones are written as they are. */
 const JOINED_BYTES_MAX = 16 * 1024;
+/** As many small pieces, one after the other, are copied into one while they wait. */
+const SMALL_PIECES_MAX = 256;
+const SMALL_BYTES_MAX = 1024;
 /** Bytes that are written without waiting for the end of the turn. */
 const TURN_BYTES_MAX = 64 * 1024;
 /** A larger buffer is written in parts. */
@@ -37,6 +41,8 @@ export class Output {
   readonly #onWritten: (() => void) | undefined;
   #pending: Bytes[] = [];
   #pendingBytes = 0;
+  /** Number of small pieces at the end of those that are pending. */
+  #smallPieces = 0;
   #writtenBytes = 0;
   #whenTaken: (() => void)[] = [];
   #isScheduled = false;
@@ -83,6 +89,8 @@ export class Output {
     if (bytes.length === 0) return !this.#isBlocked;
     this.#pending.push(bytes);
     this.#pendingBytes += bytes.length;
+    this.#smallPieces = bytes.length <= SMALL_BYTES_MAX ? this.#smallPieces + 1 : 0;
+    if (this.#smallPieces >= SMALL_PIECES_MAX) this.#joinSmallPieces();
     if (this.#pendingBytes >= TURN_BYTES_MAX && !isDeferred) this.flush();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
@@ -102,6 +110,7 @@ export class Output {
   /** Gives the socket as much as it takes, in portions: what it has taken is known only for whole ones. */
   flush(): void {
     this.#isScheduled = false;
+    this.#smallPieces = 0;
     const socket = this.#socket;
     if (!socket.writable) {
       this.#pending = [];
@@ -151,6 +160,14 @@ export class Output {
     for (const callback of callbacks) callback();
   }
 
+  #joinSmallPieces(): void {
+    const pieces = this.#pending.splice(-this.#smallPieces);
+    let bytes = 0;
+    for (const piece of pieces) bytes += piece.length;
+    this.#pending.push(joinedBuffer(pieces, bytes));
+    this.#smallPieces = 0;
+  }
+
   /** Removes the next pieces, about as many bytes as a turn writes at once. */
   #portion(): Bytes[] {
     const pending = this.#pending;
@@ -194,8 +211,10 @@ export class Output {
 
 /** Joins pieces: texts to a text, which the socket encodes as it writes it, and others to a buffer. */
 function joined(portion: readonly Bytes[], bytes: number): Bytes {
-  const text = joinedText(portion);
-  if (text !== undefined) return text;
+  return joinedText(portion) ?? joinedBuffer(portion, bytes);
+}
+
+function joinedBuffer(portion: readonly Bytes[], bytes: number): Buffer {
   const buffer = Buffer.allocUnsafe(bytes);
   let at = 0;
   for (const piece of portion)
