@@ -34,6 +34,12 @@ function filesIn(tarball: string): string[] {
   return stdout.trim().split('\n');
 }
 
+/** The texts among the values of JSON, at any depth. */
+function textsIn(json: unknown): string[] {
+  if (typeof json === 'string') return [json];
+  return typeof json === 'object' && json !== null ? Object.values(json).flatMap(textsIn) : [];
+}
+
 const tarballOf = (name: string) => `svc-${name}-0.1.0.tgz`;
 
 // Five hundred megabytes are unpacked; the limits are for a busy machine.
@@ -95,10 +101,9 @@ describe('the packages', () => {
         publishConfig: { access: 'public' },
       });
       expect(manifest.svc).toBeUndefined();
-      const named = JSON.stringify([manifest.exports, manifest.bin ?? {}])
-        .matchAll(/"(?:\.\/)?([\w./-]+\.(?:js|ts|json))"/g)
-        .map((match) => `package/${match[1]}`)
-        .toArray();
+      const named = textsIn([manifest.exports, manifest.bin ?? {}])
+        .filter((path) => /^[\w./-]+\.(?:js|ts|json)$/.test(path))
+        .map((path) => join('package', path));
       expect(named.length).toBeGreaterThan(0);
       const files = filesIn(tarballOf(name));
       expect(
