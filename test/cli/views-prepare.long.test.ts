@@ -1,7 +1,7 @@
 // svc views prepare, on data folders that a service uses and that none uses.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { VIEW_LIMITS_DEFAULT } from '../../host/model/view-limits.ts';
 import { FileViews } from '../../host/storage/views/file-views.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
@@ -12,6 +12,8 @@ import { SvcProcess, runSvc } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { viewModule } from '../support/view-module.ts';
 import { withJournal } from '../support/with-journal.ts';
+
+const SOON = { timeout: 30_000, interval: 200 };
 
 const folder = temporaryFolderOfFile();
 const fileOf = (definition: string) => join(folder, `v${definition}.wasm`);
@@ -60,7 +62,8 @@ describe('svc views prepare', () => {
     expect(viewFiles(data)).toHaveLength(2);
 
     const next = await served(data, '2');
-    expect(await count(next.url, '6666')).toBe('6');
+    // On a busy machine the view's thread may start later than a query waits.
+    await vi.waitFor(async () => expect(await count(next.url, '6666')).toBe('6'), SOON);
     expect(next.process.stderr).not.toContain('the view is built');
   });
 

@@ -14,7 +14,8 @@ test('P17: large bodies both ways through TLS arrive unchanged, and memory does 
     // Until then, the memory of a proxy that has just started grows with its work.
     settledBytes: bytes / 4,
   });
-  expect(mostRssBytes - beginRssBytes).toBeLessThan(32 * MIB);
+  // A quarter of what is under way. `npm run slow-bodies` measures it without other work on the machine.
+  expect(mostRssBytes - beginRssBytes).toBeLessThan(bytes / 4);
 });
 
 test('bodies that break off end the measurement, and its proxy', async () => {
