@@ -22,8 +22,8 @@ export class HalfClose {
   readonly #waitMs: number;
   readonly #output: Output;
   readonly #transport: Transport | undefined;
-  /** Bytes that the socket had taken when the client ended its side. */
-  readonly #takenBytes: number;
+  /** Bytes that had been sent when the client ended its side: they show nothing, since it may have read them before. */
+  readonly #sentBytes: number;
   /** Whether bytes were sent that a client that has left answers with a reset, or none can be sent. */
   #isAsked = false;
 
@@ -31,7 +31,7 @@ export class HalfClose {
     this.#waitMs = times.halfClosedMs;
     this.#output = output;
     this.#transport = transport;
-    this.#takenBytes = output.takenBytes;
+    this.#sentBytes = output.sentBytes;
     this.deadlineMs = sweep.now() + this.#waitMs;
   }
 
@@ -42,7 +42,7 @@ export class HalfClose {
     this.#transport?.write(NOTHING);
     if (this.#isAsked) return false;
     this.#isAsked = true;
-    if (this.#output.waitingBytes > 0 || this.#output.takenBytes > this.#takenBytes) return false;
+    if (this.#output.waitingBytes > 0 || this.#output.takenBytes > this.#sentBytes) return false;
     exchange.informational(102, 'Processing', []);
     return exchange.hasResponded;
   }

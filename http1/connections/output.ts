@@ -70,6 +70,11 @@ export class Output {
     return this.#writtenBytes - this.#socket.writableLength;
   }
 
+  /** Bytes that have left, as far as the connection knows: a socket that takes bytes reports it later with TLS. */
+  get sentBytes(): number {
+    return this.#isBlocked ? this.takenBytes : this.#writtenBytes;
+  }
+
   /** Whether bytes were put that have not been given to the socket yet. */
   get isPending(): boolean {
     return this.#pendingBytes > 0;

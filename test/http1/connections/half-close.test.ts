@@ -1,6 +1,11 @@
 // Clients that end their side of a connection: they wait for their responses, or have left. TCP reports both in the same way.
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
+import { HalfClose } from '../../../http1/connections/half-close.ts';
+import { Output } from '../../../http1/connections/output.ts';
+import type { OpenExchange } from '../../../http1/connections/server-exchange.ts';
+import type { ByteSocket } from '../../../http1/connections/socket-end.ts';
 import { CertificateAuthority } from '../../support/certificates/certificate-authority.ts';
 import { RawPeer } from './raw-peer.ts';
 import { answerWhole, Served } from './served.ts';
@@ -215,4 +220,25 @@ describe('a client that ends its side', () => {
     await client.closed();
     expect(client.text).toBe(ok('one') + ok('two', 'Connection: close\r\n'));
   });
+});
+
+test('bytes that the socket reports as taken after the end, and that were sent before, do not ask the client', () => {
+  // With TLS a write is reported a turn later.
+  const socket = Object.assign(new EventEmitter(), {
+    writable: true,
+    writableLength: 0,
+    writableNeedDrain: false,
+    write: (bytes: string) => {
+      socket.writableLength += bytes.length;
+      return true;
+    },
+  });
+  const output = new Output(socket as unknown as ByteSocket);
+  output.put('data: 1\n\n');
+  output.flush();
+  const clock = { sweep: { now: () => 0 }, times: { halfClosedMs: 300 } };
+  const halfClose = new HalfClose(clock, output, undefined);
+  socket.writableLength = 0;
+  const exchange = { informational: () => undefined, hasResponded: true };
+  expect(halfClose.hasLeft(exchange as unknown as OpenExchange, 300)).toBe(true);
 });
