@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
 import { AUTH_DEFAULTS, AUTH_RANGES } from '../control-plane/tokens/auth-section.ts';
+import {
+  ORCHESTRATOR_DEFAULTS,
+  ORCHESTRATOR_RANGES,
+} from '../control-plane/orchestration/orchestrator-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
@@ -50,6 +54,14 @@ const AUTH_SECTION: Section = {
   title: 'Access tokens',
   defaults: { ...AUTH_DEFAULTS },
   ranges: AUTH_RANGES,
+};
+
+const ORCHESTRATOR_SECTION: Section = {
+  name: 'orchestrator',
+  files: ['control-plane/orchestration/orchestrator-section.ts'],
+  title: 'Orchestrator',
+  defaults: { ...ORCHESTRATOR_DEFAULTS },
+  ranges: ORCHESTRATOR_RANGES,
 };
 
 function sectionText({ name, files, title, defaults, ranges }: Section): string {
@@ -137,9 +149,12 @@ The control plane takes access tokens of an [identity provider](identity-provide
 | \`svc.auth.audience\` | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
 | \`svc.auth.roles-claim\` | \`realm_access.roles\` | claim with the list of a caller's roles |
 
+What runs the services is asked and told within the limits of [their section](#orchestrator).
+
 ${sections.join('\n')}
 ${sectionText(PROXY_SECTION)}
-${sectionText(AUTH_SECTION)}`;
+${sectionText(AUTH_SECTION)}
+${sectionText(ORCHESTRATOR_SECTION)}`;
 }
 
 /** Returns the range of a setting; every number and every list has one. */

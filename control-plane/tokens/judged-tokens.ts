@@ -8,7 +8,7 @@ import { hash } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import type { Caller } from './caller.ts';
 import type { KeyHint } from './key-set.ts';
-import type { TokenClock } from './token-clock.ts';
+import type { Clock } from '../clock.ts';
 
 export interface JudgedToken {
   readonly caller: Caller;
@@ -22,14 +22,14 @@ export interface JudgedToken {
 const REMEMBERED_MS = 60_000;
 
 export class JudgedTokens {
-  readonly #clock: TokenClock;
+  readonly #clock: Clock;
   readonly #max: number;
   readonly #byDigest = new Map<
     string,
     { readonly judged: JudgedToken; readonly untilMs: number }
   >();
 
-  constructor(clock: TokenClock, max: number) {
+  constructor(clock: Clock, max: number) {
     this.#clock = clock;
     this.#max = max;
   }

@@ -10,7 +10,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import type { KeyFound, KeyHint, KeySet } from './key-set.ts';
 import { discoverKeys, type KeysRead, readKeys } from './published-keys.ts';
 import type { Fetch } from './provider-document.ts';
-import type { TokenClock } from './token-clock.ts';
+import type { Clock } from '../clock.ts';
 
 export interface ProviderKeysOptions {
   /** URL of the issuer, exactly as tokens have it. */
@@ -20,7 +20,7 @@ export interface ProviderKeysOptions {
   /** Time for one read: discovery document and keys together, in milliseconds. */
   readonly readTimeoutMs: number;
   readonly fetch: Fetch;
-  readonly clock: TokenClock;
+  readonly clock: Clock;
   readonly log: (entry: LogEntry) => void;
 }
 

@@ -13,7 +13,7 @@ import { JudgedTokens } from './judged-tokens.ts';
 import type { KeyHint } from './key-set.ts';
 import type { Fetch } from './provider-document.ts';
 import { ProviderKeys } from './provider-keys.ts';
-import { SYSTEM_TOKEN_CLOCK, type TokenClock } from './token-clock.ts';
+import { SYSTEM_CLOCK, type Clock } from '../clock.ts';
 import { refusedFor, type TokenFault } from './token-fault.ts';
 import type { TokenSettings } from './token-settings.ts';
 
@@ -21,7 +21,7 @@ export interface TokenJudgeOptions {
   readonly settings: TokenSettings;
   readonly log: (entry: LogEntry) => void;
   readonly fetch?: Fetch;
-  readonly clock?: TokenClock;
+  readonly clock?: Clock;
 }
 
 /** Seconds after which a caller may try again while keys cannot be read. */
@@ -39,11 +39,11 @@ const CLAIM_FAULTS: ReadonlyMap<string, TokenFault> = new Map([
 
 export class TokenJudge {
   readonly #settings: TokenSettings;
-  readonly #clock: TokenClock;
+  readonly #clock: Clock;
   readonly #keys: ProviderKeys;
   readonly #judged: JudgedTokens;
 
-  constructor({ settings, log, fetch, clock = SYSTEM_TOKEN_CLOCK }: TokenJudgeOptions) {
+  constructor({ settings, log, fetch, clock = SYSTEM_CLOCK }: TokenJudgeOptions) {
     this.#settings = settings;
     this.#clock = clock;
     const { issuer, section } = settings;

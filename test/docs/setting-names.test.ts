@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PLATFORM_VARIABLES } from '../../client/index.ts';
 import {
+  ORCHESTRATOR_SETTING_NAMES,
+  readOrchestratorSettings,
+} from '../../control-plane/orchestration/orchestrator-settings.ts';
+import {
   readTokenSettings,
   TOKEN_SETTING_NAMES,
 } from '../../control-plane/tokens/token-settings.ts';
@@ -47,15 +51,22 @@ function isSetting(name: string): boolean {
       ),
     ) ||
     takes(() => readProxySettings(inputs)) ||
-    takes(() => readAuth(inputs.args[1]!))
+    takes(() =>
+      readOf(inputs.args[1]!, TOKEN_SETTING_NAMES, (r) => readTokenSettings(r, undefined)),
+    ) ||
+    takes(() => readOf(inputs.args[1]!, ORCHESTRATOR_SETTING_NAMES, readOrchestratorSettings))
   );
 }
 
-/** Reads the settings of access tokens alone, as a program that has no others would. */
-function readAuth(assignment: string): void {
+/** Reads settings alone, as a program that has no others would. */
+function readOf(
+  assignment: string,
+  names: readonly string[],
+  read: (reader: SettingsReader) => unknown,
+): void {
   const reader = new SettingsReader(readAssignments([assignment]), {});
-  reader.checkNames(new Set(TOKEN_SETTING_NAMES));
-  readTokenSettings(reader, undefined);
+  reader.checkNames(new Set(names));
+  read(reader);
 }
 
 function takes(read: () => unknown): boolean {

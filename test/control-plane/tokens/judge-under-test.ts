@@ -2,14 +2,14 @@
 import type { LogEntry } from '@svc/kit/log-entry';
 import { AUTH_DEFAULTS, type AuthSection } from '../../../control-plane/tokens/auth-section.ts';
 import type { Caller, TokenOutcome } from '../../../control-plane/tokens/caller.ts';
-import type { TokenClock } from '../../../control-plane/tokens/token-clock.ts';
+import type { Clock } from '../../../control-plane/clock.ts';
 import { TokenJudge } from '../../../control-plane/tokens/token-judge.ts';
 import type { TokenSettings } from '../../../control-plane/tokens/token-settings.ts';
 import type { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
 
 /** Both clocks stand still until the test moves them. */
-export class ManualClock implements TokenClock {
+export class ManualClock implements Clock {
   /** How far the wall clock is from real time, and the monotonic clock from its start. */
   #passedMs = 0;
   readonly #startMs = Date.now();

@@ -1,7 +1,7 @@
-// TokenClock: the time for judging tokens. The wall clock decides on expiry times; the monotonic clock measures ages and
-// pauses, and never goes back.
+// Clock: the time for what waits, ages or expires. The wall clock decides on times that others have set; the monotonic clock
+// measures ages and pauses, and never goes back.
 
-export interface TokenClock {
+export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number;
   monotonicMs(): number;
@@ -9,7 +9,7 @@ export interface TokenClock {
   after(ms: number, callback: () => void): () => void;
 }
 
-export const SYSTEM_TOKEN_CLOCK: TokenClock = {
+export const SYSTEM_CLOCK: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   after: (ms, callback) => {
