@@ -3,7 +3,8 @@
 //
 // Invariant: every command that it sends may be repeated, and does nothing if the flow has sent it already.
 import { defineConsumer } from '@svc/host';
-import { confirmHostnames, releaseHostnames } from '../flows/held-hostnames.ts';
+import { holderOf, projectsOf, servicesOf, settleClaim } from '../flows/claim-settlement.ts';
+import { releaseHostnames } from '../flows/held-hostnames.ts';
 import { serviceKeyOf } from '../flows/service-id.ts';
 import { hostname } from '../model/hostname.ts';
 import { organization } from '../model/organization.ts';
@@ -18,13 +19,8 @@ export const settleClaims = defineConsumer({
       entity: organization,
       async handle(event, { call, entityId, done }) {
         if (event.type !== 'project-overdue') return done();
-        const { project: id, claim } = event;
-        const exists = await call(project, id).hasClaim({ claim });
-        if (!exists.isOk) return exists;
-        const parent = call(organization, entityId);
-        const settled = exists.value
-          ? await parent.confirmProject({ project: id, claim })
-          : await parent.releaseProject({ project: id, claim });
+        const { project: name, claim } = event;
+        const settled = await settleClaim(projectsOf(call, entityId), { name, claim });
         return settled.isOk ? done() : settled;
       },
     },
@@ -33,20 +29,12 @@ export const settleClaims = defineConsumer({
       async handle(event, { call, entityId, done }) {
         if (event.type === 'deleted') {
           const { organization: parent, claim } = event;
-          const released = await call(organization, parent).releaseProject({
-            project: entityId,
-            claim,
-          });
+          const released = await projectsOf(call, parent).release({ name: entityId, claim });
           return released.isOk ? done() : released;
         }
         if (event.type !== 'service-overdue') return done();
         const { service: name, claim } = event;
-        const exists = await call(service, `${entityId}/${name}`).hasClaim({ claim });
-        if (!exists.isOk) return exists;
-        const parent = call(project, entityId);
-        const settled = exists.value
-          ? await parent.confirmService({ service: name, claim })
-          : await parent.releaseService({ service: name, claim });
+        const settled = await settleClaim(servicesOf(call, entityId), { name, claim });
         return settled.isOk ? done() : settled;
       },
     },
@@ -57,10 +45,7 @@ export const settleClaims = defineConsumer({
           await releaseHostnames(call, event.freed);
         if (event.type !== 'deleted') return done();
         const { project: parent, service: name } = serviceKeyOf(entityId);
-        const released = await call(project, parent).releaseService({
-          service: name,
-          claim: event.claim,
-        });
+        const released = await servicesOf(call, parent).release({ name, claim: event.claim });
         return released.isOk ? done() : released;
       },
     },
@@ -68,11 +53,9 @@ export const settleClaims = defineConsumer({
       entity: hostname,
       async handle(event, { call, entityId, done }) {
         if (event.type !== 'overdue') return done();
-        const held = { hostname: entityId, claim: event.claim };
-        const isHeld = await call(service, event.service).holds(held);
-        if (!isHeld.isOk) return isHeld;
-        await (isHeld.value ? confirmHostnames(call, [held]) : releaseHostnames(call, [held]));
-        return done();
+        const { service: name, claim } = event;
+        const settled = await settleClaim(holderOf(call, entityId), { name, claim });
+        return settled.isOk ? done() : settled;
       },
     },
   ],

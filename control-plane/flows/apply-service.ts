@@ -5,30 +5,39 @@ import type { Actor } from '../model/actor.ts';
 import { project } from '../model/project.ts';
 import { NEEDS_CLAIM, service, type Applied } from '../model/service.ts';
 import { heldHostname, type ClaimedHostname, type Descriptor } from '../model/service-state.ts';
-import type { Call } from './call.ts';
-import { claimHostnames, confirmHostnames, releaseHostnames } from './held-hostnames.ts';
+import { inTime, type Call } from './call.ts';
+import { servicesOf, settleClaim } from './claim-settlement.ts';
+import {
+  claimHostnames,
+  confirmHostnames,
+  releaseHostnames,
+  settleHostnames,
+} from './held-hostnames.ts';
 import { serviceId } from './service-id.ts';
 
 type Reply = ValueOf<typeof Applied>;
 
 /** Replies with the new generation. Refused with CONFLICT if another service has one of the hostnames. */
-export async function applyService(
+export function applyService(
   call: Call,
   key: ServiceKey,
   descriptor: Descriptor,
   by: Actor,
 ): Promise<Result<number>> {
-  const claimed = await claimHostnames(call, serviceId(key), descriptor.hostnames ?? []);
-  if (!claimed.isOk) return claimed;
-  const applied = await applyOrCreate(call, key, { descriptor, hostnames: claimed.value, by });
-  const held = claimed.value.map(heldHostname);
-  if (!applied.isOk) {
-    await releaseHostnames(call, held);
-    return applied;
-  }
-  await confirmHostnames(call, held);
-  await releaseHostnames(call, applied.value.freed);
-  return new Ok(applied.value.generation);
+  const id = serviceId(key);
+  return inTime(async () => {
+    const claimed = await claimHostnames(call, id, descriptor.hostnames ?? []);
+    if (!claimed.isOk) return claimed;
+    const applied = await applyOrCreate(call, key, { descriptor, hostnames: claimed.value, by });
+    const held = claimed.value.map(heldHostname);
+    if (!applied.isOk) {
+      await settleHostnames(call, id, held);
+      return applied;
+    }
+    await confirmHostnames(call, held);
+    await releaseHostnames(call, applied.value.freed);
+    return new Ok(applied.value.generation);
+  });
 }
 
 interface Application {
@@ -46,13 +55,13 @@ async function applyOrCreate(
   const client = call(service, serviceId(key));
   const existing = await client.apply(application);
   if (existing.isOk || existing.otherCode !== NEEDS_CLAIM) return existing;
-  const parent = call(project, key.project);
-  const claim = await parent.claimService({ service: key.service });
+  const claim = await call(project, key.project).claimService({ service: key.service });
   if (!claim.isOk) return claim;
   const created = await client.apply({ ...application, claim: claim.value });
-  const held = { service: key.service, claim: claim.value.id };
+  const parent = servicesOf(call, key.project);
+  const held = { name: key.service, claim: claim.value.id };
   // A request at the same time may have created it with its own claim, so this one is not needed.
-  if (created.isOk && created.value.claim === claim.value.id) await parent.confirmService(held);
-  else await parent.releaseService(held);
+  if (created.isOk && created.value.claim === held.claim) await parent.confirm(held);
+  else await settleClaim(parent, held);
   return created;
 }

@@ -6,7 +6,8 @@ import { email } from '../model/email.ts';
 import { organization } from '../model/organization.ts';
 import type { Person, Role } from '../model/organization-state.ts';
 import { person } from '../model/person.ts';
-import type { Call } from './call.ts';
+import type { PointedUntil } from '../model/pointers.ts';
+import { apart, inTime, type Call } from './call.ts';
 
 interface Invited {
   /** The normalised address. */
@@ -16,45 +17,69 @@ interface Invited {
   readonly role: Role;
 }
 
+/** Points a person to an organization. Pointers that are wrong give way to it, if there are too many. */
+export async function pointTo(
+  call: Call,
+  subject: string,
+  organizationId: string,
+): Promise<Result<PointedUntil>> {
+  const first = await call(person, subject).point({ to: organizationId });
+  if (first.isOk || first.code !== 'CONFLICT') return first;
+  await membershipsOf(call, subject);
+  return call(person, subject).point({ to: organizationId });
+}
+
 /** Refused with CONFLICT if a member has the address. */
-export async function invite(
+export function invite(
   call: Call,
   organizationId: string,
   invited: Invited,
   by: Actor,
 ): Promise<Result<null>> {
-  const pointed = await call(email, invited.key).point({ to: organizationId });
-  if (!pointed.isOk) return pointed;
-  return call(organization, organizationId).invite({ ...invited, by, ...pointed.value });
+  return inTime(async () => {
+    const pointed = await call(email, invited.key).point({ to: organizationId });
+    if (!pointed.isOk) return pointed;
+    return call(organization, organizationId).invite({ ...invited, by, ...pointed.value });
+  });
 }
 
-/** Makes the person a member of each organization that has invited the address, which the provider has verified. */
+/**
+ * Makes the person a member of each organization that has invited the address, which the provider has verified. This is done
+ * before any request of the person, and is no part of the request.
+ */
 export async function claimInvitations(call: Call, claimant: Person): Promise<void> {
-  const address = call(email, claimant.emailKey);
-  const pointers = await address.organizations();
+  const { emailKey: key } = claimant;
+  const pointers = await call(email, key).organizations();
   if (!pointers.isOk) return;
   for (const { to, version } of pointers.value) {
-    const pointed = await call(person, claimant.subject).point({ to });
-    if (!pointed.isOk) continue;
-    const joined = await call(organization, to).join({
-      key: claimant.emailKey,
-      person: claimant,
-      ...pointed.value,
-    });
-    if (joined.isOk) await address.unpoint({ to, version });
+    const invited = await call(organization, to).isInvited({ key });
+    const isClaimed = invited.isOk && (!invited.value || (await join(call, to, claimant)));
+    if (isClaimed) await apart(call(email, key)).unpoint({ to, version });
   }
 }
 
+/** Returns whether the invitation is claimed, by this person or another. */
+async function join(call: Call, organizationId: string, claimant: Person): Promise<boolean> {
+  const { emailKey: key, subject } = claimant;
+  const pointed = await apart(call(person, subject)).point({ to: organizationId });
+  if (!pointed.isOk) return false;
+  const joining = apart(call(organization, organizationId));
+  const joined = await joining.join({ key, person: claimant, ...pointed.value });
+  return joined.isOk;
+}
+
 /** Adds the person, or sets the role of the member. */
-export async function repairMember(
+export function repairMember(
   call: Call,
   organizationId: string,
   repaired: { readonly person: Person; readonly role: Role },
   by: Actor,
 ): Promise<Result<null>> {
-  const pointed = await call(person, repaired.person.subject).point({ to: organizationId });
-  if (!pointed.isOk) return pointed;
-  return call(organization, organizationId).repair({ ...repaired, by, ...pointed.value });
+  return inTime(async () => {
+    const pointed = await pointTo(call, repaired.person.subject, organizationId);
+    if (!pointed.isOk) return pointed;
+    return call(organization, organizationId).repair({ ...repaired, by, ...pointed.value });
+  });
 }
 
 /** An organization of a person, with the role that the person has there. */
@@ -77,7 +102,7 @@ export async function membershipsOf(call: Call, subject: string): Promise<Result
     const role = summary.isOk ? summary.value.role : undefined;
     if (summary.isOk && role !== undefined)
       memberships.push({ id: pointer.to, ...summary.value, role });
-    else await call(person, subject).unpoint(pointer);
+    else await apart(call(person, subject)).unpoint(pointer);
   }
   return new Ok(memberships);
 }

@@ -3,25 +3,28 @@ import type { Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import { project } from '../model/project.ts';
-import type { Call } from './call.ts';
+import { inTime, type Call } from './call.ts';
+import { projectsOf, settleClaim } from './claim-settlement.ts';
 
 /** Refused with CONFLICT if the id was ever used. */
-export async function createProject(
+export function createProject(
   call: Call,
   id: string,
   { organizationId, name }: { readonly organizationId: string; readonly name: string },
   by: Actor,
 ): Promise<Result<null>> {
-  const parent = call(organization, organizationId);
-  const claim = await parent.claimProject({ project: id });
-  if (!claim.isOk) return claim;
-  const created = await call(project, id).create({
-    organization: organizationId,
-    name,
-    claim: claim.value,
-    by,
+  return inTime(async () => {
+    const claim = await call(organization, organizationId).claimProject({ project: id });
+    if (!claim.isOk) return claim;
+    const created = await call(project, id).create({
+      organization: organizationId,
+      name,
+      claim: claim.value,
+      by,
+    });
+    const parent = projectsOf(call, organizationId);
+    const held = { name: id, claim: claim.value.id };
+    await (created.isOk ? parent.confirm(held) : settleClaim(parent, held));
+    return created;
   });
-  const held = { project: id, claim: claim.value.id };
-  await (created.isOk ? parent.confirmProject(held) : parent.releaseProject(held));
-  return created;
 }

@@ -4,10 +4,11 @@ import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import { project } from '../model/project.ts';
 import type { Call } from './call.ts';
+import { decided, servicesOf } from './claim-settlement.ts';
 
 /** Refused with CONFLICT while the project has services. */
 export async function deleteProject(call: Call, id: string, by: Actor): Promise<Result<null>> {
-  const deleted = await call(project, id).delete({ by });
+  const deleted = await decided(servicesOf(call, id), () => call(project, id).delete({ by }));
   if (!deleted.isOk) return deleted;
   const { organization: parent, claim } = deleted.value;
   await call(organization, parent).releaseProject({ project: id, claim });

@@ -4,27 +4,34 @@ import { Ok, type Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { service } from '../model/service.ts';
 import { heldHostname } from '../model/service-state.ts';
-import type { Call } from './call.ts';
-import { claimHostnames, confirmHostnames, releaseHostnames } from './held-hostnames.ts';
+import { inTime, type Call } from './call.ts';
+import {
+  claimHostnames,
+  confirmHostnames,
+  releaseHostnames,
+  settleHostnames,
+} from './held-hostnames.ts';
 import { serviceId } from './service-id.ts';
 
 /** Refused with CONFLICT if another service has the hostname, or the service serves no HTTP. */
-export async function exposeService(
+export function exposeService(
   call: Call,
   key: ServiceKey,
   hostname: string,
   by: Actor,
 ): Promise<Result<null>> {
   const id = serviceId(key);
-  const claimed = await claimHostnames(call, id, [hostname]);
-  if (!claimed.isOk) return claimed;
-  const [first] = claimed.value;
-  const held = heldHostname(first!);
-  const exposed = await call(service, id).expose({ ...first!, by });
-  // The service may have been exposed before, and then holds the hostname with another claim.
-  if (exposed.isOk && exposed.value.claim === held.claim) await confirmHostnames(call, [held]);
-  else await releaseHostnames(call, [held]);
-  return exposed.isOk ? new Ok(null) : exposed;
+  return inTime(async () => {
+    const claimed = await claimHostnames(call, id, [hostname]);
+    if (!claimed.isOk) return claimed;
+    const [first] = claimed.value;
+    const held = heldHostname(first!);
+    const exposed = await call(service, id).expose({ ...first!, by });
+    // The service may have been exposed before, and then holds the hostname with another claim.
+    if (exposed.isOk && exposed.value.claim === held.claim) await confirmHostnames(call, [held]);
+    else await settleHostnames(call, id, [held]);
+    return exposed.isOk ? new Ok(null) : exposed;
+  });
 }
 
 export async function unexposeService(

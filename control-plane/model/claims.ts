@@ -23,6 +23,14 @@ export const Claim = Type.Object({
 });
 export type Claim = ValueOf<typeof Claim>;
 
+/** A claim that a parent has, of a name. */
+export const HeldClaim = Type.Object({
+  name: Type.String(),
+  claim: Type.String(),
+  isConfirmed: Type.Boolean(),
+});
+export type HeldClaim = ValueOf<typeof HeldClaim>;
+
 /** Claims of one name by their ids, and whether each is confirmed. */
 export const Claims = Type.Record(Type.String(), Type.Boolean());
 export type Claims = ValueOf<typeof Claims>;
@@ -90,8 +98,27 @@ export function removeClaim(names: ClaimsByName, name: string, claim: string): v
 /** Returns how many names have a confirmed claim: how many children there are. */
 export function confirmedCount(names: ReadonlyClaimsByName): number {
   let count = 0;
-  for (const name of Object.keys(names)) if (Object.values(names[name]!).includes(true)) count++;
+  for (const name of Object.keys(names)) if (isConfirmed(names[name]!)) count++;
   return count;
+}
+
+/** Returns whether a claim of any name is confirmed. Those that are not may come to nothing. */
+export function hasConfirmed(names: ReadonlyClaimsByName): boolean {
+  for (const name of Object.keys(names)) if (isConfirmed(names[name]!)) return true;
+  return false;
+}
+
+export function isConfirmed(claims: Readonly<Claims>): boolean {
+  return Object.values(claims).includes(true);
+}
+
+/** Returns all claims, those that are confirmed first. */
+export function heldClaims(names: ReadonlyClaimsByName): HeldClaim[] {
+  const held: HeldClaim[] = [];
+  for (const name of Object.keys(names))
+    for (const [claim, confirmed] of Object.entries(names[name]!))
+      held.push({ name, claim, isConfirmed: confirmed });
+  return held.toSorted((a, b) => Number(b.isConfirmed) - Number(a.isConfirmed));
 }
 
 /** Name of the timer that settles a claim. A project's id and a service's name have no `/`. */

@@ -4,8 +4,18 @@
 // name and the service is the child.
 import { Type } from 'typebox';
 import { Due, defineEntity } from '@svc/host';
-import { Claim, Claims, SETTLE_AFTER_MS, emptyRecord, hasPendingMax, newClaim } from './claims.ts';
-import { HOSTNAME_TAKEN, TOO_MANY_CLAIMS } from './refusals.ts';
+import {
+  Claim,
+  Claims,
+  HeldClaim,
+  SETTLE_AFTER_MS,
+  emptyRecord,
+  hasPendingMax,
+  heldClaims,
+  isConfirmed,
+  newClaim,
+} from './claims.ts';
+import { HOSTNAME_TAKEN, HOSTNAME_UNSETTLED, TOO_MANY_CLAIMS, UNSETTLED } from './refusals.ts';
 
 const Hostname = Type.Object({
   /** `<project>/<service>`; empty: nobody. */
@@ -57,7 +67,9 @@ export const hostname = defineEntity({
       reply: Claim,
       handle(state, { service }, context) {
         if (state.service !== '' && state.service !== service)
-          return context.refuse(HOSTNAME_TAKEN, 'CONFLICT');
+          return isConfirmed(state.claims)
+            ? context.refuse(HOSTNAME_TAKEN, 'CONFLICT')
+            : context.refuse(HOSTNAME_UNSETTLED, 'OTHER', UNSETTLED);
         if (hasPendingMax(state.claims))
           return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
         const made = newClaim(context);
@@ -99,6 +111,11 @@ export const hostname = defineEntity({
   },
 
   queries: {
+    /** Claims by the `<project>/<service>` that has them. */
+    claims: {
+      reply: Type.Array(HeldClaim),
+      handle: ({ service, claims }) => heldClaims({ [service]: claims }),
+    },
     /** `<project>/<service>` of the holder; empty: nobody. */
     holder: { reply: Type.String(), handle: (state) => state.service },
   },

@@ -9,10 +9,13 @@ import { Due, defineEntity } from '@svc/host';
 import { Actor } from './actor.ts';
 import {
   Claim,
+  HeldClaim,
   SETTLE_AFTER_MS,
   confirmedCount,
   hasClaim,
+  hasConfirmed,
   hasPendingMax,
+  heldClaims,
   isPending,
   newClaim,
   settleTimer,
@@ -37,7 +40,9 @@ import {
   NO_SUCH_ORGANIZATION,
   ORGANIZATION_ID_USED,
   OVER,
+  PROJECT_UNSETTLED,
   TOO_MANY_CLAIMS,
+  UNSETTLED,
 } from './refusals.ts';
 
 /** Maximum number of projects of one organization. */
@@ -96,8 +101,10 @@ export const organization = defineEntity({
       input: Type.Object({ by: Actor }),
       handle(state, { by }, { persist, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
-        if (Object.keys(state.projects).length > 0)
+        if (hasConfirmed(state.projects))
           return refuse('the organization has projects: delete them first', 'CONFLICT');
+        if (Object.keys(state.projects).length > 0)
+          return refuse(PROJECT_UNSETTLED, 'OTHER', UNSETTLED);
         return persist({ type: 'deleted', by }).thenReply();
       },
     },
@@ -302,6 +309,16 @@ export const organization = defineEntity({
     disabling: {
       reply: Type.Object({ by: Type.Optional(Actor) }),
       handle: ({ disabledBy: by }) => (by === undefined ? {} : { by }),
+    },
+    /** Whether the normalised address is invited. */
+    isInvited: {
+      input: Type.Object({ key: Type.String() }),
+      reply: Type.Boolean(),
+      handle: (state, { key }) => state.invitations[key] !== undefined,
+    },
+    projectClaims: {
+      reply: Type.Array(HeldClaim),
+      handle: (state) => heldClaims(state.projects),
     },
     /** Ids of the projects that exist, or are being created. */
     projectIds: {

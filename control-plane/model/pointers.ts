@@ -20,6 +20,7 @@ export type Pointer = ValueOf<typeof Pointer>;
 
 /** The time, in milliseconds since 1970, from which on an organization decides nothing because of a pointer. */
 export const PointedUntil = Type.Object({ untilMs: Type.Integer() });
+export type PointedUntil = ValueOf<typeof PointedUntil>;
 
 export function pointerList(pointers: Readonly<Pointers>): Pointer[] {
   return Object.keys(pointers)
@@ -37,7 +38,7 @@ export function nextVersion(last: number, nowMs: number): number {
 }
 
 /** Returns until when a pointer lets an organization decide. */
-export function pointedUntil(version: number): ValueOf<typeof PointedUntil> {
+export function pointedUntil(version: number): PointedUntil {
   return { untilMs: version + CLAIM_MS };
 }
 

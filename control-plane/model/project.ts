@@ -9,11 +9,14 @@ import { Actor } from './actor.ts';
 import {
   Claim,
   ClaimsByName,
+  HeldClaim,
   SETTLE_AFTER_MS,
   confirmedCount,
   emptyRecord,
   hasClaim,
+  hasConfirmed,
   hasPendingMax,
+  heldClaims,
   isOver,
   isPending,
   newClaim,
@@ -21,7 +24,15 @@ import {
   setClaim,
   settleTimer,
 } from './claims.ts';
-import { CLAIM_OVER, OVER, NO_SUCH_PROJECT, TOO_MANY_CLAIMS, PROJECT_ID_USED } from './refusals.ts';
+import {
+  CLAIM_OVER,
+  NO_SUCH_PROJECT,
+  OVER,
+  PROJECT_ID_USED,
+  SERVICE_UNSETTLED,
+  TOO_MANY_CLAIMS,
+  UNSETTLED,
+} from './refusals.ts';
 
 /** Maximum number of services of one project. */
 export const SERVICES_OF_PROJECT_MAX = 1_000;
@@ -179,8 +190,10 @@ export const project = defineEntity({
       reply: Type.Object({ organization: Type.String(), claim: Type.String() }),
       handle(state, { by }, { persist, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_PROJECT, 'NOT_FOUND');
-        if (Object.keys(state.services).length > 0)
+        if (hasConfirmed(state.services))
           return refuse('the project has services: delete them first', 'CONFLICT');
+        if (Object.keys(state.services).length > 0)
+          return refuse(SERVICE_UNSETTLED, 'OTHER', UNSETTLED);
         const { organization, claim } = state;
         return persist({ type: 'deleted', organization, claim, by }).thenReply({
           organization,
@@ -253,6 +266,10 @@ export const project = defineEntity({
     suspension: {
       reply: Type.Object({ by: Type.Optional(Actor) }),
       handle: ({ suspendedBy: by }) => (by === undefined ? {} : { by }),
+    },
+    serviceClaims: {
+      reply: Type.Array(HeldClaim),
+      handle: (state) => heldClaims(state.services),
     },
     /** Names of the services that exist, or are being created. */
     serviceNames: {

@@ -16,6 +16,24 @@ export const PROJECT_ID_USED =
 /** A claim came too late: see claims.ts. Nothing was done. */
 export const OVER = { otherCode: 'CLAIM_OVER' };
 export const CLAIM_OVER = 'the request took too long, and nothing was done: send it again';
+/** Whether there is a conflict depends on claims that are not confirmed: see claims.ts. Nothing was done. */
+export const UNSETTLED = { otherCode: 'UNSETTLED' };
+export const PROJECT_UNSETTLED =
+  'a request is creating a project in the organization, and nothing was done: send yours again';
+export const SERVICE_UNSETTLED =
+  'a request is creating a service in the project, and nothing was done: send yours again';
+export const HOSTNAME_UNSETTLED =
+  'another service is about to get this hostname, and nothing was done: send the request again';
+
+/** Returns whether a request that is refused so has done nothing, and may succeed if it is sent again (503). */
+export function maySucceedLater({
+  otherCode,
+}: {
+  readonly otherCode?: string | undefined;
+}): boolean {
+  return otherCode === OVER.otherCode || otherCode === UNSETTLED.otherCode;
+}
+
 /** Too many requests create the same thing at the same time. */
 export const TOO_MANY_CLAIMS = 'many requests create this at the same time: send yours again later';
 

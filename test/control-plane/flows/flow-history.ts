@@ -8,6 +8,7 @@ import { applyService } from '../../../control-plane/flows/apply-service.ts';
 import type { Call } from '../../../control-plane/flows/call.ts';
 import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
 import { createProject } from '../../../control-plane/flows/create-project.ts';
+import { deleteOrganization } from '../../../control-plane/flows/delete-organization.ts';
 import { deleteProject } from '../../../control-plane/flows/delete-project.ts';
 import { deleteService } from '../../../control-plane/flows/delete-service.ts';
 import { exposeService, unexposeService } from '../../../control-plane/flows/expose-service.ts';
@@ -39,7 +40,7 @@ function send(call: Call, run: string, request: Request): Promise<Result<unknown
   const id = `${run}${request.id}`;
   if (request.kind === 'createOrganization')
     return createOrganization(call, id, { name: id, owner: personOf('ann') }, ann);
-  if (request.kind === 'deleteOrganization') return call(organization, id).delete({ by: ann });
+  if (request.kind === 'deleteOrganization') return deleteOrganization(call, id, ann);
   if (request.kind === 'createProject')
     return createProject(call, id, { organizationId: `${run}${request.parent}`, name: id }, ann);
   if (request.kind === 'deleteProject') return deleteProject(call, id, ann);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { applyService } from '../../../control-plane/flows/apply-service.ts';
 import { createProject } from '../../../control-plane/flows/create-project.ts';
+import { deleteOrganization } from '../../../control-plane/flows/delete-organization.ts';
 import { deleteProject } from '../../../control-plane/flows/delete-project.ts';
 import { deleteService } from '../../../control-plane/flows/delete-service.ts';
 import { exposeService } from '../../../control-plane/flows/expose-service.ts';
@@ -31,7 +32,7 @@ describe('deleting', () => {
       const [organizationId, id] = [`o${n}`, `p${n}`];
       await givenOrganization(call, organizationId);
       const create = () => createProject(call, id, { organizationId, name: id }, ann);
-      const remove = () => call(organization, organizationId).delete({ by: ann });
+      const remove = () => deleteOrganization(call, organizationId, ann);
       const requests = n % 2 === 0 ? [create, remove] : [remove, create];
       const results = await Promise.all(requests.map((send) => send()));
       outcomes.push(outcomesOf(results).join());

@@ -1,5 +1,5 @@
 // Organizations: their ids, members, invitations and owners, whatever the requests at the same time.
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   invite,
   claimInvitations,
@@ -8,10 +8,12 @@ import {
 } from '../../../control-plane/flows/change-members.ts';
 import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
 import { createProject } from '../../../control-plane/flows/create-project.ts';
+import { SETTLE_AFTER_MS } from '../../../control-plane/model/claims.ts';
 import { email } from '../../../control-plane/model/email.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import type { Role } from '../../../control-plane/model/organization-state.ts';
 import { person } from '../../../control-plane/model/person.ts';
+import { POINTERS_MAX } from '../../../control-plane/model/pointers.ts';
 import type { Call } from '../../../control-plane/flows/call.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import {
@@ -215,6 +217,24 @@ describe('a pointer', () => {
     const joined = await shop.join({ key: invited.key, person: personOf('bob'), ...old });
     expect(outcomeOf(joined)).toBe('CLAIM_OVER');
     expect(await rolesOf(call, 'shop')).toEqual({ ann: 'owner' });
+  });
+
+  test('that is wrong gives way, when a person has too many', async () => {
+    const { call } = await startControlPlane();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    for (let n = 0; n < POINTERS_MAX; n++)
+      accepted(await call(person, 'ann').point({ to: `gone${n}` }));
+    const create = () =>
+      createOrganization(call, 'shop', { name: 'Shop', owner: personOf('ann') }, ann);
+    expect(outcomeOf(await create())).toBe('CONFLICT');
+    vi.setSystemTime(Date.now() + SETTLE_AFTER_MS);
+    accepted(await create());
+    expect(accepted(await call(person, 'ann').organizations()).map(({ to }) => to)).toEqual([
+      'shop',
+    ]);
   });
 
   test('of a person to an organization without them is harmless', async () => {

@@ -1,0 +1,11 @@
+// DeleteOrganization: deletes an organization without projects. Its id stays used.
+import type { Result } from '@svc/host';
+import type { Actor } from '../model/actor.ts';
+import { organization } from '../model/organization.ts';
+import type { Call } from './call.ts';
+import { decided, projectsOf } from './claim-settlement.ts';
+
+/** Refused with CONFLICT while the organization has projects. */
+export function deleteOrganization(call: Call, id: string, by: Actor): Promise<Result<null>> {
+  return decided(projectsOf(call, id), () => call(organization, id).delete({ by }));
+}

@@ -1,0 +1,164 @@
+// Requests that are repeated with their idempotency key, as they are or with another body, after an answer or a crash.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { applyService } from '../../../control-plane/flows/apply-service.ts';
+import type { Call } from '../../../control-plane/flows/call.ts';
+import { claimInvitations, invite } from '../../../control-plane/flows/change-members.ts';
+import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
+import { createProject } from '../../../control-plane/flows/create-project.ts';
+import { exposeService } from '../../../control-plane/flows/expose-service.ts';
+import { CLAIM_MS, SETTLE_AFTER_MS } from '../../../control-plane/model/claims.ts';
+import {
+  Cut,
+  accepted,
+  actor,
+  callsOf,
+  cutAfter,
+  descriptor,
+  expectSettled,
+  givenOrganization,
+  givenProject,
+  outcomeOf,
+  outcomesOf,
+  personOf,
+  startControlPlane,
+} from '../control-plane-under-test.ts';
+
+const ann = actor('ann');
+const bob = actor('bob');
+const cart = { project: 'web', service: 'cart' };
+const all = {
+  organizations: ['shop'],
+  projects: ['web'],
+  services: ['web/cart'],
+  hostnames: ['a.example', 'b.example', 'derived.example'],
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const apply = (call: Call, image: string, hostnames = ['a.example', 'b.example']) =>
+  applyService(call, cart, descriptor('cart', { image, hostnames }), ann);
+
+describe('a request that is repeated with another body is refused, and takes nothing away:', () => {
+  test('a project stays in its organization', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    const create = (name: string) =>
+      createProject(callsOf(call, 'k'), 'web', { organizationId: 'shop', name }, ann);
+    accepted(await create('Web'));
+    expect(outcomeOf(await create('Other'))).toBe('UNPROCESSABLE');
+    await expect(
+      expectSettled(call, { ...all, services: [], hostnames: [] }),
+    ).resolves.toBeUndefined();
+  });
+
+  test('a service keeps its name and its hostnames', async () => {
+    const { call } = await startControlPlane();
+    await givenProject(call, 'shop', 'web');
+    accepted(await apply(callsOf(call, 'k'), 'it:1'));
+    expect(outcomeOf(await apply(callsOf(call, 'k'), 'it:2'))).toBe('UNPROCESSABLE');
+    await expect(expectSettled(call, all)).resolves.toBeUndefined();
+    // Also one that existed before.
+    accepted(await apply(callsOf(call, 'l'), 'it:3'));
+    expect(outcomeOf(await apply(callsOf(call, 'l'), 'it:4'))).toBe('UNPROCESSABLE');
+    await expect(expectSettled(call, all)).resolves.toBeUndefined();
+  });
+
+  test('a service stays exposed', async () => {
+    const { call } = await startControlPlane();
+    await givenProject(call, 'shop', 'web');
+    accepted(await apply(call, 'it:1', []));
+    const expose = (by: typeof ann) =>
+      exposeService(callsOf(call, 'k'), cart, 'derived.example', by);
+    accepted(await expose(ann));
+    expect(outcomeOf(await expose(bob))).toBe('UNPROCESSABLE');
+    await expect(expectSettled(call, all)).resolves.toBeUndefined();
+  });
+});
+
+test('a request that was refused is refused again, and leaves nothing behind', async () => {
+  const { call } = await startControlPlane();
+  await givenProject(call, 'shop', 'web');
+  const other = { project: 'web', service: 'other' };
+  accepted(await applyService(call, other, descriptor('other', { hostnames: ['b.example'] }), ann));
+  expect(outcomeOf(await apply(callsOf(call, 'k'), 'it:1'))).toBe('CONFLICT');
+  accepted(await applyService(call, other, descriptor('other'), ann));
+  expect(outcomeOf(await apply(callsOf(call, 'k'), 'it:1'))).toBe('CONFLICT');
+  await expect(
+    expectSettled(call, { ...all, services: ['web/cart', 'web/other'] }),
+  ).resolves.toBeUndefined();
+});
+
+test.each([
+  ['its claims are over', CLAIM_MS],
+  ['its claims are settled', SETTLE_AFTER_MS],
+])('a request that was cut off is done when it is repeated after %s', async (_when, passedMs) => {
+  const { call } = await startControlPlane();
+  await givenOrganization(call, 'shop');
+  const create = (calls: Call) =>
+    createProject(calls, 'web', { organizationId: 'shop', name: 'Web' }, ann);
+  const found = (calls: Call) =>
+    createOrganization(calls, 'new', { name: 'New', owner: personOf('ann') }, ann);
+  await expect(create(cutAfter(callsOf(call, 'p'), 1))).rejects.toThrow(Cut);
+  await expect(found(cutAfter(callsOf(call, 'o'), 1))).rejects.toThrow(Cut);
+  vi.setSystemTime(Date.now() + passedMs);
+  accepted(await create(callsOf(call, 'p')));
+  accepted(await found(callsOf(call, 'o')));
+  await expect(apply(cutAfter(callsOf(call, 's'), 4), 'it:1')).rejects.toThrow(Cut);
+  vi.setSystemTime(Date.now() + passedMs);
+  accepted(await apply(callsOf(call, 's'), 'it:1'));
+  vi.setSystemTime(Date.now() + SETTLE_AFTER_MS);
+  await expect.poll(() => expectSettled(call, all)).toBeUndefined();
+});
+
+test('invitations that a request claims do not change what it does when it is repeated', async () => {
+  const { call } = await startControlPlane();
+  await givenOrganization(call, 'shop');
+  const invited = { key: 'bob@example.com', email: 'bob@example.com', role: 'member' as const };
+  accepted(await invite(call, 'shop', invited, ann));
+  const request = async () => {
+    const calls = callsOf(call, 'k');
+    await claimInvitations(calls, personOf('bob'));
+    return createOrganization(calls, 'new', { name: 'New', owner: personOf('bob') }, bob);
+  };
+  accepted(await request());
+  vi.setSystemTime(Date.now() + SETTLE_AFTER_MS);
+  accepted(await request());
+  accepted(await request());
+});
+
+describe('of requests at the same time', () => {
+  test('two that want the same hostnames in another order, one gets them', async () => {
+    const { call } = await startControlPlane();
+    await givenProject(call, 'shop', 'web');
+    const names = ['a.example', 'b.example', 'c.example'];
+    const one = (service: string, hostnames: string[]) =>
+      applyService(call, { ...cart, service }, descriptor(service, { hostnames }), ann);
+    for (let n = 0; n < 10; n++) {
+      const results = await Promise.all([one(`a${n}`, names), one(`b${n}`, names.toReversed())]);
+      expect(outcomesOf(results)).toEqual(['CONFLICT', 'ok']);
+      accepted(await one(`a${n}`, []));
+      accepted(await one(`b${n}`, []));
+    }
+  });
+
+  test('one is not refused because of a hostname that another does not get', async () => {
+    const { call } = await startControlPlane();
+    await givenProject(call, 'shop', 'web');
+    const one = (service: string, hostnames: string[]) =>
+      applyService(call, { ...cart, service }, descriptor(service, { hostnames }), ann);
+    accepted(await one('holder', ['z.example']));
+    for (let n = 0; n < 10; n++) {
+      const results = await Promise.all([
+        one('both', ['a.example', 'z.example']),
+        one('cart', ['a.example']),
+      ]);
+      expect(results.map(outcomeOf)).toEqual(['CONFLICT', 'ok']);
+      accepted(await one('cart', []));
+    }
+  });
+});
