@@ -98,17 +98,17 @@ export function removeClaim(names: ClaimsByName, name: string, claim: string): v
 /** Returns how many names have a confirmed claim: how many children there are. */
 export function confirmedCount(names: ReadonlyClaimsByName): number {
   let count = 0;
-  for (const name of Object.keys(names)) if (isConfirmed(names[name]!)) count++;
+  for (const name of Object.keys(names)) if (isAnyConfirmed(names[name]!)) count++;
   return count;
 }
 
 /** Returns whether a claim of any name is confirmed. Those that are not may come to nothing. */
 export function hasConfirmed(names: ReadonlyClaimsByName): boolean {
-  for (const name of Object.keys(names)) if (isConfirmed(names[name]!)) return true;
+  for (const name of Object.keys(names)) if (isAnyConfirmed(names[name]!)) return true;
   return false;
 }
 
-export function isConfirmed(claims: Readonly<Claims>): boolean {
+export function isAnyConfirmed(claims: Readonly<Claims>): boolean {
   return Object.values(claims).includes(true);
 }
 

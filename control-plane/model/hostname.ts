@@ -12,7 +12,7 @@ import {
   emptyRecord,
   hasPendingMax,
   heldClaims,
-  isConfirmed,
+  isAnyConfirmed,
   newClaim,
 } from './claims.ts';
 import { HOSTNAME_TAKEN, HOSTNAME_UNSETTLED, TOO_MANY_CLAIMS, UNSETTLED } from './refusals.ts';
@@ -67,7 +67,7 @@ export const hostname = defineEntity({
       reply: Claim,
       handle(state, { service }, context) {
         if (state.service !== '' && state.service !== service)
-          return isConfirmed(state.claims)
+          return isAnyConfirmed(state.claims)
             ? context.refuse(HOSTNAME_TAKEN, 'CONFLICT')
             : context.refuse(HOSTNAME_UNSETTLED, 'OTHER', UNSETTLED);
         if (hasPendingMax(state.claims))
