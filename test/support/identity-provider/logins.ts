@@ -1,5 +1,21 @@
-// Logins: what a command line and a browser do to get tokens of a provider, step by step, over HTTP.
-import { createHash, randomBytes } from 'node:crypto';
+// Logins: how people and machines get tokens of a provider, with the client library openid-client and a browser that follows links
+// and fills in forms.
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  clientCredentialsGrant,
+  ClientSecretBasic,
+  type Configuration,
+  discovery,
+  initiateDeviceAuthorization,
+  None,
+  pollDeviceAuthorizationGrant,
+  randomPKCECodeVerifier,
+  randomState,
+  refreshTokenGrant,
+} from 'openid-client';
 import { CLI_CLIENT } from './provider-rules.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -11,67 +27,55 @@ export interface Tokens {
 
 const CALLBACK = 'http://127.0.0.1:1/callback';
 const SCOPE = 'openid profile email offline_access';
+/** Pause between two polls of the device flow, in seconds, in place of the 5 s of RFC 8628. */
+const POLL_S = 0.1;
 
 /** Authorization code with PKCE. */
 export async function logIn(provider: IdentityProvider, subject: string): Promise<Tokens> {
-  const verifier = randomBytes(32).toString('base64url');
-  const query = new URLSearchParams({
-    client_id: CLI_CLIENT,
-    response_type: 'code',
+  const client = await publicClient(provider);
+  const verifier = randomPKCECodeVerifier();
+  const state = randomState();
+  const page = buildAuthorizationUrl(client, {
     redirect_uri: CALLBACK,
     scope: SCOPE,
-    state: 'a-state',
+    state,
     prompt: 'login',
     resource: provider.audience,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
   const browser = new Browser();
-  const page = await browser.go(`${provider.issuer}/auth?${query.toString()}`);
-  const arrived = await browser.go(`${page.url}?as=${encodeURIComponent(subject)}`);
-  const code = new URL(arrived.url).searchParams.get('code');
-  return await tokens(provider, {
-    grant_type: 'authorization_code',
-    code: code!,
-    redirect_uri: CALLBACK,
-    code_verifier: verifier,
-  });
+  const login = await browser.go(page.href);
+  const arrived = await browser.go(`${login.url}?as=${encodeURIComponent(subject)}`);
+  return tokensOf(
+    await authorizationCodeGrant(client, new URL(arrived.url), {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+    }),
+  );
 }
 
-/** The device flow: a person enters the code in a browser elsewhere. */
+/** The device flow: a person enters the code in a browser elsewhere, while the client polls. */
 export async function logInWithDevice(
   provider: IdentityProvider,
   subject: string,
 ): Promise<Tokens> {
-  const started = await form(provider, '/device/auth', {
+  const client = await publicClient(provider);
+  const started = await initiateDeviceAuthorization(client, {
     scope: SCOPE,
     resource: provider.audience,
   });
-  const { device_code, user_code, verification_uri } = started as Readonly<Record<string, string>>;
-  const grant = {
-    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
-    device_code: device_code!,
-  };
-  const pending = await form(provider, '/token', grant);
-  if (pending['error'] !== 'authorization_pending') throw new Error(JSON.stringify(pending));
-  const browser = new Browser();
-  const entry = await browser.go(verification_uri!);
-  const xsrf = /name="xsrf" value="([^"]+)"/.exec(entry.body)![1]!;
-  const login = await browser.go(verification_uri!, {
-    xsrf,
-    user_code: user_code!,
-    confirm: 'yes',
-  });
-  await browser.go(`${login.url}?as=${encodeURIComponent(subject)}`);
-  return await tokens(provider, grant);
+  const polled = pollDeviceAuthorizationGrant(client, { ...started, interval: POLL_S });
+  const [answer] = await Promise.all([
+    polled,
+    enterCode(started.verification_uri, started.user_code, subject),
+  ]);
+  return tokensOf(answer);
 }
 
 export async function refreshed(provider: IdentityProvider, refreshToken: string): Promise<Tokens> {
-  return await tokens(provider, {
-    grant_type: 'refresh_token',
-    refresh_token: refreshToken,
-    resource: provider.audience,
-  });
+  const client = await publicClient(provider);
+  return tokensOf(await refreshTokenGrant(client, refreshToken, { resource: provider.audience }));
 }
 
 /** Client credentials, as machines use them. */
@@ -81,38 +85,39 @@ export async function machineToken(
   resource?: string,
 ): Promise<string> {
   const { secret } = provider.machines.get(clientId)!;
-  const fields = {
-    grant_type: 'client_credentials',
-    ...(resource === undefined ? {} : { resource }),
-  };
-  const basic = [clientId, secret].map((part) => encodeURIComponent(part)).join(':');
-  const response = await fetch(`${provider.issuer}/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${Buffer.from(basic).toString('base64')}` },
-    body: new URLSearchParams(fields),
+  const client = await clientOf(provider, clientId, ClientSecretBasic(secret));
+  const parameters: Record<string, string> = resource === undefined ? {} : { resource };
+  return (await clientCredentialsGrant(client, parameters)).access_token;
+}
+
+async function publicClient(provider: IdentityProvider): Promise<Configuration> {
+  return clientOf(provider, CLI_CLIENT, None());
+}
+
+async function clientOf(
+  { issuer }: IdentityProvider,
+  clientId: string,
+  authentication: ReturnType<typeof None>,
+): Promise<Configuration> {
+  return discovery(new URL(issuer), clientId, undefined, authentication, {
+    // The provider is on loopback, without TLS.
+    execute: [allowInsecureRequests],
   });
-  const body = (await response.json()) as Partial<Tokens>;
-  if (body.access_token === undefined) throw new Error(JSON.stringify(body));
-  return body.access_token;
 }
 
-async function tokens(
-  provider: IdentityProvider,
-  fields: Readonly<Record<string, string>>,
-): Promise<Tokens> {
-  const answer = await form(provider, '/token', fields);
-  if (answer['access_token'] === undefined) throw new Error(JSON.stringify(answer));
-  return answer as unknown as Tokens;
+function tokensOf(answer: Partial<Tokens>): Tokens {
+  const { access_token, id_token, refresh_token } = answer;
+  if (access_token === undefined || id_token === undefined || refresh_token === undefined)
+    throw new Error(`the provider has issued only ${Object.keys(answer).join(', ')}`);
+  return { access_token, id_token, refresh_token };
 }
 
-async function form(
-  provider: IdentityProvider,
-  path: string,
-  fields: Readonly<Record<string, string>>,
-): Promise<Readonly<Record<string, unknown>>> {
-  const body = new URLSearchParams({ client_id: CLI_CLIENT, ...fields });
-  const response = await fetch(`${provider.issuer}${path}`, { method: 'POST', body });
-  return (await response.json()) as Readonly<Record<string, unknown>>;
+async function enterCode(page: string, userCode: string, subject: string): Promise<void> {
+  const browser = new Browser();
+  const entry = await browser.go(page);
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(entry.body)![1]!;
+  const login = await browser.go(page, { xsrf, user_code: userCode, confirm: 'yes' });
+  await browser.go(`${login.url}?as=${encodeURIComponent(subject)}`);
 }
 
 /** Follows redirects of the provider and keeps its cookies. */
