@@ -2,11 +2,12 @@
 // server, its endpoint on a developer's machine, and the receiver of its spans. Messages name the options of the
 // program.
 import { isFieldName, isFieldValue } from '@svc/kit/header-grammar';
+import { otlpUrl } from '@svc/kit/otlp-settings';
 import { SvcError } from '@svc/kit/svc-error';
 import type { IntrospectionSettings } from '../introspection/service-view.ts';
 import { addressOf, DEFAULT_PORT, hasHttp, type ServiceOptions } from './embedded-options.ts';
 import type { EmbeddedSections } from './embedded-settings.ts';
-import { MANAGEMENT_PORT, otlpUrl, runningFolder } from './settings.ts';
+import { MANAGEMENT_PORT, runningFolder } from './settings.ts';
 
 const OPTION_NAMES: IntrospectionSettings['names'] = {
   management: { host: 'the option management.host', port: 'the option management.port' },

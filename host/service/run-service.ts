@@ -3,7 +3,7 @@
 import type { DevLoop } from '../dev/dev-loop.ts';
 import type { FromDevHost } from '../dev/dev-messages.ts';
 import { createLog, type Log } from '@svc/kit/log';
-import { printable } from '@svc/kit/printable';
+import { EXIT_OK, exitCodeOf, reportFailure } from '@svc/kit/program-failure';
 import { SvcError } from '@svc/kit/svc-error';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
@@ -16,10 +16,6 @@ import {
 import { readSettings, type Settings, type HostInputs } from './settings.ts';
 import { exposeGarbageCollector } from './garbage-collector.ts';
 import { makeObjectsYoung } from './young-objects.ts';
-
-const EXIT_OK = 0;
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
 
 /**
  * Runs the service. Resolves with the exit code once the service has stopped or could not be served. Rejects only with
@@ -43,11 +39,7 @@ export async function runService(
     await new RunningService(settings, options).run();
     return EXIT_OK;
   } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    const { code, message } = error;
-    if (deployedLog === undefined) process.stderr.write(`svc: ${printable(message)} [${code}]\n`);
-    else deployedLog({ level: 'error', message, fields: { code } });
-    return code === 'SVC_USAGE' ? EXIT_USAGE : EXIT_FAILED;
+    return reportFailure(error, deployedLog);
   }
 }
 
@@ -102,7 +94,7 @@ export async function runDevService(
         dev.refused(error, built.file, { wasm: settings.sections.wasm });
       else {
         send({ kind: 'failed', code, message });
-        return code === 'SVC_USAGE' ? EXIT_USAGE : EXIT_FAILED;
+        return exitCodeOf(error);
       }
     }
   }

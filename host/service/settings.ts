@@ -2,15 +2,15 @@
 // the host reads flags, or settings from the environment. docs/reference/settings.md lists all of them.
 import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   IDENTITY_NAMES,
   type IdentitySettings,
   readIdentity,
 } from '@svc/identity/identity-settings';
+import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
+import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
 import {
   invalidSetting,
-  readAssignments,
   type SectionDefaults,
   sectionNames,
   type SectionRanges,
@@ -61,17 +61,7 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly sections: SectionValues<Sections>;
 }
 
-export interface OtlpTarget {
-  readonly url: string;
-  /** They may be secrets, and are never shown. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Arguments and environment of the process. */
-export interface HostInputs {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stderrIsTerminal: boolean;
+export interface HostInputs extends ProgramInputs {
   /** Number of cores that the process may use. Default: the number that the system reports. */
   readonly cores?: number;
 }
@@ -97,8 +87,7 @@ const plainNames: readonly string[] = [
   'svc.management.port',
   'svc.running.dir',
   'svc.calls.services-file',
-  'svc.observability.otlp-endpoint',
-  'svc.observability.otlp-headers',
+  ...OTLP_NAMES,
 ];
 
 /** Settings that messages of introspection name. */
@@ -109,8 +98,6 @@ export const INTROSPECTION_SETTING_NAMES: IntrospectionNames = {
 
 const SHARDS_RANGE = [1, 256] as const;
 export const MANAGEMENT_PORT = 7626;
-/** Path for traces at a receiver of OTLP over HTTP, if its address has no path of its own. */
-const OTLP_TRACES_PATH = '/v1/traces';
 
 /** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
 export function readSettings<const Sections extends Readonly<Record<string, SectionDefaults>>>(
@@ -118,7 +105,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   sections: Sections,
   ranges: SectionRanges<Sections>,
 ): Settings<Sections> {
-  const { positionals, given } = readFlags(args);
+  const { positionals, given } = readProgramFlags('run', args, flags, { allowPositionals: true });
   const reader = new SettingsReader(given, env);
   reader.checkNames(new Set([...plainNames, ...sectionNames(sections)]));
   const deployed = reader.boolean('svc.deployed', false);
@@ -132,7 +119,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
     host: reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
     port: reader.port('svc.http.port', 9000),
-    logFormat: logFormat(reader, stderrIsTerminal && !deployed),
+    logFormat: readLogFormat(reader, stderrIsTerminal && !deployed),
     http: reader.boolean('svc.http.enabled', true),
     identity: identityOf(reader, name, deployed),
     management: {
@@ -141,10 +128,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     },
     runningFolder: runningFolder(reader.text('svc.running.dir')),
     network: calledNetwork(reader, deployed),
-    otlp: otlpTarget(
-      reader.text('svc.observability.otlp-endpoint'),
-      reader.text('svc.observability.otlp-headers'),
-    ),
+    otlp: readOtlpTarget(reader),
     shards: reader.number(
       'svc.shards',
       deployed ? Math.min(cores, SHARDS_RANGE[1]) : 1,
@@ -174,36 +158,6 @@ function serviceName(reader: SettingsReader, moduleFile: string): string {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw invalidSetting('svc.name', name, 'lower-case letters, digits and hyphens, at most 63');
   return name;
-}
-
-function logFormat(reader: SettingsReader, isForPerson: boolean): 'text' | 'json' {
-  const format = reader.text('svc.log') ?? (isForPerson ? 'text' : 'json');
-  if (format !== 'text' && format !== 'json')
-    throw invalidSetting('svc.log', format, "'text' or 'json'");
-  return format;
-}
-
-function readFlags(args: readonly string[]) {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args: [...args],
-      options: { ...flags, set: { type: 'string', multiple: true } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new SvcError(
-      'SVC_USAGE',
-      // The rest of Node's message is about arguments that begin with a hyphen.
-      `${(error as Error).message.split(/\.\s/)[0]}. svc run --help lists the options.`,
-    );
-  }
-  const given = readAssignments(parsed.values.set ?? []);
-  for (const [flag, { dotted }] of Object.entries(flags)) {
-    const value = parsed.values[flag as keyof typeof flags];
-    if (value !== undefined) given.set(dotted, String(value));
-  }
-  return { positionals: parsed.positionals, given };
 }
 
 /** Returns the file of the module. For a deployed instance the default is its path in the image. */
@@ -236,17 +190,6 @@ export function runningFolder(given: string | undefined): string | undefined {
   }
 }
 
-/**
- * Returns the URL that spans are sent to: an endpoint without a path gets the path of OTLP. Undefined: the endpoint is
- * not an HTTP or HTTPS URL.
- */
-export function otlpUrl(endpoint: string): string | undefined {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
-  if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
-  return url.href;
-}
-
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {
   const file = reader.text('svc.calls.services-file');
   if (deployed)
@@ -255,32 +198,4 @@ function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork
       servicesFile: file === undefined ? undefined : resolve(file),
     };
   return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
-}
-
-function otlpTarget(
-  endpoint: string | undefined,
-  headersText: string | undefined,
-): OtlpTarget | undefined {
-  if (endpoint === undefined) return undefined;
-  const url = otlpUrl(endpoint);
-  if (url === undefined)
-    throw invalidSetting(
-      'svc.observability.otlp-endpoint',
-      endpoint,
-      'an address of HTTP or HTTPS',
-    );
-  const headers = Object.fromEntries(
-    (headersText?.split(',') ?? []).map((header) => {
-      const [name = '', ...value] = header.split('=');
-      if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name.trim()) || value.length === 0)
-        // The value may be a secret, so the message does not contain it.
-        throw invalidSetting(
-          'svc.observability.otlp-headers',
-          '…',
-          'NAME=VALUE, with commas between',
-        );
-      return [name.trim(), value.join('=').trim()];
-    }),
-  );
-  return { url, headers };
 }

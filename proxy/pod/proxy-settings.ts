@@ -14,17 +14,16 @@ import {
 } from '@svc/identity/identity-settings';
 import {
   invalidSetting,
-  readAssignments,
   sectionNames,
   type SectionRanges,
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
+import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
 import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE, type LogLimits } from '@svc/kit/log-limits';
 import { Resolver } from 'node:dns';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { PROXY_DEFAULTS, PROXY_RANGES, type ProxySection } from './proxy-section.ts';
 
 export interface ProxySettings {
@@ -41,13 +40,6 @@ export interface ProxySettings {
   readonly logFormat: 'text' | 'json';
   readonly log: LogLimits;
   readonly section: ProxySection;
-}
-
-/** Arguments and environment of the process. */
-export interface ProxyInputs {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stderrIsTerminal: boolean;
 }
 
 const FLAGS = {
@@ -76,8 +68,8 @@ export const PROXY_SECTION_RANGES: SectionRanges<typeof PROXY_SECTIONS> = {
 };
 
 /** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
-export function readProxySettings({ args, env, stderrIsTerminal }: ProxyInputs): ProxySettings {
-  const reader = new SettingsReader(readFlags(args), env);
+export function readProxySettings({ args, env, stderrIsTerminal }: ProgramInputs): ProxySettings {
+  const reader = new SettingsReader(readProgramFlags('proxy', args, FLAGS).given, env);
   reader.checkNames(new Set([...PLAIN_NAMES, ...sectionNames(PROXY_SECTIONS)]));
   const sections = reader.sections(PROXY_SECTIONS, PROXY_SECTION_RANGES);
   const baseDomain = reader.text('svc.proxy.base-domain');
@@ -94,32 +86,10 @@ export function readProxySettings({ args, env, stderrIsTerminal }: ProxyInputs):
     mounts,
     baseDomain,
     servicesFile: servicesFile === undefined ? undefined : resolve(servicesFile),
-    logFormat: logFormatOf(reader, stderrIsTerminal),
+    logFormat: readLogFormat(reader, stderrIsTerminal),
     log: sections.log,
     section: sections.proxy,
   };
-}
-
-function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { ...FLAGS, set: { type: 'string', multiple: true } },
-    });
-    const { set = [], ...flags } = values;
-    const given = readAssignments(set);
-    for (const [flag, value] of Object.entries(flags))
-      given.set(FLAGS[flag as keyof typeof FLAGS].dotted, value);
-    return given;
-  } catch (error) {
-    if (error instanceof SvcError) throw error;
-    throw new SvcError(
-      'SVC_USAGE',
-      // The rest of Node's message is about arguments that begin with a hyphen.
-      `${(error as Error).message.split(/\.\s/)[0]}. svc proxy --help lists the options.`,
-      { cause: error },
-    );
-  }
 }
 
 /** Reads the name of the service and its identity. Throws SVC_SETTING_INVALID if one is missing. */
@@ -208,13 +178,6 @@ function checkNameServers(servers: readonly string[]): void {
       'addresses such as 10.0.0.10, with a port if it is not 53, and commas between',
     );
   }
-}
-
-function logFormatOf(reader: SettingsReader, stderrIsTerminal: boolean): 'text' | 'json' {
-  const format = reader.text('svc.log') ?? (stderrIsTerminal ? 'text' : 'json');
-  if (format !== 'text' && format !== 'json')
-    throw invalidSetting('svc.log', format, "'text' or 'json'");
-  return format;
 }
 
 function unusable(lines: string): SvcError {
