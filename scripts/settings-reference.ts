@@ -3,6 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
+import {
+  CONTROL_PLANE_DEFAULTS,
+  CONTROL_PLANE_RANGES,
+} from '../control-plane/program/control-plane-section.ts';
 import { AUTH_DEFAULTS, AUTH_RANGES } from '../control-plane/tokens/auth-section.ts';
 import {
   ORCHESTRATOR_DEFAULTS,
@@ -64,6 +68,14 @@ const ORCHESTRATOR_SECTION: Section = {
   ranges: ORCHESTRATOR_RANGES,
 };
 
+const CONTROL_PLANE_SECTION: Section = {
+  name: 'control-plane',
+  files: ['control-plane/program/control-plane-section.ts'],
+  title: 'Control plane',
+  defaults: { ...CONTROL_PLANE_DEFAULTS },
+  ranges: CONTROL_PLANE_RANGES,
+};
+
 function sectionText({ name, files, title, defaults, ranges }: Section): string {
   const documented = documentedKeys(
     files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n'),
@@ -80,6 +92,24 @@ function sectionText({ name, files, title, defaults, ranges }: Section): string 
   });
   return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
+
+/** Settings of the control plane that are texts. */
+const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](control-plane.md), has the settings of [its section](#control-plane), of
+[access tokens](#access-tokens) and of the [orchestrator](#orchestrator), \`svc.data\` (by default \`.svc/control-plane\`), \`svc.deployed\`, \`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`,
+\`svc.observability.otlp-endpoint\`, \`svc.observability.otlp-headers\`, and these:
+
+| Setting | Short form | Default | What it is |
+|---|---|---|---|
+| \`svc.control-plane.host\` | \`--host\` | 127.0.0.1 | address to listen on. Without TLS it has to be a loopback address |
+| \`svc.control-plane.tls-certificate\` | | none | PEM file with the certificate of the API, and the intermediate ones after it. With \`svc.control-plane.tls-key\` the API is served with TLS |
+| \`svc.control-plane.tls-key\` | | none | PEM file with the key of that certificate |
+| \`svc.control-plane.base-domain\` | | none | domain of derived hostnames, \`https://SERVICE-PROJECT.BASE_DOMAIN\`, with a port if it is not 443; without it, no service can be exposed |
+| \`svc.organization-creation\` | | \`anyone\` | who may create organizations beside platform administrators: \`anyone\` with a valid token, callers with a \`verified-email\`, or only the \`platform-admin\` |
+| \`svc.signup-url\` | | none | URL to which a caller is pointed who may not create an organization |
+| \`svc.auth.issuer\` | | | URL of the [identity provider](identity-provider.md), exactly as its tokens have it |
+| \`svc.auth.client-id\` | | | public client with which the command line logs in |
+| \`svc.auth.audience\` | | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
+| \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |`;
 
 export function settingsReference(): string {
   const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
@@ -139,20 +169,11 @@ may use cores. Without an [identity](identity.md) every caller counts as \`inter
 | \`svc.proxy.base-domain\` | none | domain of the hostnames that the platform derives; without it, requests of the internet get no \`X-Forwarded-*\` |
 | \`svc.proxy.services-file\` | none | JSON file in which services are found instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
 
-The control plane takes access tokens of an [identity provider](identity-provider.md). Which ones, is decided by the settings of
-[their section](#access-tokens) and these:
-
-| Setting | Default | What it is |
-|---|---|---|
-| \`svc.auth.issuer\` | | URL of the identity provider, exactly as its tokens have it |
-| \`svc.auth.client-id\` | | public client with which the command line logs in |
-| \`svc.auth.audience\` | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
-| \`svc.auth.roles-claim\` | \`realm_access.roles\` | claim with the list of a caller's roles |
-
-What runs the services is asked and told within the limits of [their section](#orchestrator).
+${CONTROL_PLANE_SETTINGS}
 
 ${sections.join('\n')}
 ${sectionText(PROXY_SECTION)}
+${sectionText(CONTROL_PLANE_SECTION)}
 ${sectionText(AUTH_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}`;
 }

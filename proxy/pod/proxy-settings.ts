@@ -18,6 +18,7 @@ import {
   type SectionRanges,
   SettingsReader,
 } from '@svc/kit/settings-reader';
+import { readBaseDomain } from '@svc/kit/base-domain';
 import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
 import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
@@ -72,12 +73,11 @@ export function readProxySettings({ args, env, stderrIsTerminal }: ProgramInputs
   const reader = new SettingsReader(readProgramFlags('proxy', args, FLAGS).given, env);
   reader.checkNames(new Set([...PLAIN_NAMES, ...sectionNames(PROXY_SECTIONS)]));
   const sections = reader.sections(PROXY_SECTIONS, PROXY_SECTION_RANGES);
-  const baseDomain = reader.text('svc.proxy.base-domain');
+  const baseDomain = readBaseDomain(reader, 'svc.proxy.base-domain');
   const servicesFile = reader.text('svc.proxy.services-file');
   const mounts = sections.proxy.mounts.map(mountOf);
   const { service, identity } = whoOf(reader);
   checkDescriptor(service, mounts, sections.proxy);
-  checkBaseDomain(baseDomain);
   checkNameServers(sections.proxy.nameServers);
   return {
     service,
@@ -157,15 +157,6 @@ function settingOf(problem: Problem): string {
   const [field = '', ...rest] = problemLine(problem).split(/(?=[/ ])/);
   const dotted = field === 'name' ? 'svc.name' : dottedName('proxy', field);
   return [dotted, ...rest].join('');
-}
-
-function checkBaseDomain(baseDomain: string | undefined): void {
-  if (baseDomain !== undefined && !/^[a-z0-9.-]+(?::\d{1,5})?$/.test(baseDomain))
-    throw invalidSetting(
-      'svc.proxy.base-domain',
-      baseDomain,
-      'a domain in lower case, with a port if it is not 443',
-    );
 }
 
 function checkNameServers(servers: readonly string[]): void {

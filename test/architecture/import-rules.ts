@@ -185,6 +185,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/flows/service-id.ts',
     'control-plane/model',
   ],
+  // The process: it joins all parts of the control plane.
+  'control-plane/program': ['control-plane'],
   'control-plane': [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
@@ -193,6 +195,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'contract',
     'control-plane/orchestration/orchestrator-section.ts',
+    'control-plane/program/control-plane-section.ts',
     'control-plane/tokens/auth-section.ts',
     'kit/setting-name.ts',
     'kit/settings-reader.ts',

@@ -4,15 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PLATFORM_VARIABLES } from '../../client/index.ts';
-import {
-  ORCHESTRATOR_SETTING_NAMES,
-  readOrchestratorSettings,
-} from '../../control-plane/orchestration/orchestrator-settings.ts';
-import {
-  readTokenSettings,
-  TOKEN_SETTING_NAMES,
-} from '../../control-plane/tokens/token-settings.ts';
-import { readAssignments, SettingsReader } from '../../kit/settings-reader.ts';
+import { readControlPlaneSettings } from '../../control-plane/program/control-plane-settings.ts';
 import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../kit/setting-name.ts';
@@ -51,22 +43,8 @@ function isSetting(name: string): boolean {
       ),
     ) ||
     takes(() => readProxySettings(inputs)) ||
-    takes(() =>
-      readOf(inputs.args[1]!, TOKEN_SETTING_NAMES, (r) => readTokenSettings(r, undefined)),
-    ) ||
-    takes(() => readOf(inputs.args[1]!, ORCHESTRATOR_SETTING_NAMES, readOrchestratorSettings))
+    takes(() => readControlPlaneSettings(inputs))
   );
-}
-
-/** Reads settings alone, as a program that has no others would. */
-function readOf(
-  assignment: string,
-  names: readonly string[],
-  read: (reader: SettingsReader) => unknown,
-): void {
-  const reader = new SettingsReader(readAssignments([assignment]), {});
-  reader.checkNames(new Set(names));
-  read(reader);
 }
 
 function takes(read: () => unknown): boolean {

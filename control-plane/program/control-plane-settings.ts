@@ -1,0 +1,178 @@
+// ControlPlaneSettings: the flags and settings of `svc control-plane` (@svc/kit/settings-reader defines how they are given).
+// tokens/token-settings.ts reads those of access tokens, and orchestration/orchestrator-settings.ts those of the orchestrator. No
+// other file of the control plane reads flags or settings.
+import { readBaseDomain } from '@svc/kit/base-domain';
+import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
+import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
+import {
+  invalidSetting,
+  sectionNames,
+  type SectionRanges,
+  SettingsReader,
+} from '@svc/kit/settings-reader';
+import { SvcError } from '@svc/kit/svc-error';
+import { BlockList, isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { OrchestratorSection } from '../orchestration/orchestrator-section.ts';
+import {
+  ORCHESTRATOR_SETTING_NAMES,
+  readOrchestratorSettings,
+} from '../orchestration/orchestrator-settings.ts';
+import {
+  CONTROL_PLANE_DEFAULTS,
+  CONTROL_PLANE_RANGES,
+  type ControlPlaneSection,
+} from './control-plane-section.ts';
+import {
+  readTokenSettings,
+  TOKEN_SETTING_NAMES,
+  type TokenSettings,
+} from '../tokens/token-settings.ts';
+
+/** The callers who may create organizations: all, those with a verified address, or platform administrators. */
+export type OrganizationCreation = (typeof CREATIONS)[number];
+
+/** Absolute paths of the files of TLS, in PEM. */
+export interface TlsFiles {
+  /** The certificate, and the intermediate ones after it. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface ProgramSettings {
+  /** False on a developer's machine, where the console finds the control plane. */
+  readonly deployed: boolean;
+  /** Absolute path of the folder with the journal. */
+  readonly dataFolder: string;
+  readonly host: string;
+  /** Undefined: the API is served without TLS, on a loopback address. */
+  readonly tls: TlsFiles | undefined;
+  /** Domain of derived hostnames, with its port if that is not 443; undefined: there are none. */
+  readonly baseDomain: string | undefined;
+  readonly organizationCreation: OrganizationCreation;
+  /** Where a person who may not create organizations asks for one; undefined: nowhere in particular. */
+  readonly signupUrl: string | undefined;
+  readonly tokens: TokenSettings;
+  /** Address of the management server, which a deployed control plane has. */
+  readonly management: { readonly host: string; readonly port: number };
+  /** Folder in which a control plane that is not deployed registers; undefined: that of the user. */
+  readonly runningFolder: string | undefined;
+  /** Receiver of spans; undefined: they are not exported. */
+  readonly otlp: OtlpTarget | undefined;
+  readonly logFormat: 'text' | 'json';
+  readonly orchestrator: OrchestratorSection;
+  readonly section: ControlPlaneSection;
+}
+
+const FLAGS = {
+  port: { type: 'string', dotted: 'svc.control-plane.port' },
+  host: { type: 'string', dotted: 'svc.control-plane.host' },
+  data: { type: 'string', dotted: 'svc.data' },
+  log: { type: 'string', dotted: 'svc.log' },
+  deployed: { type: 'boolean', dotted: 'svc.deployed' },
+} as const;
+/** The options of `svc control-plane`. */
+export const CONTROL_PLANE_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 'set'];
+
+const CREATIONS = ['anyone', 'verified-email', 'platform-admin'] as const;
+const CREATION = 'svc.organization-creation';
+const SIGNUP_URL = 'svc.signup-url';
+const BASE_DOMAIN = 'svc.control-plane.base-domain';
+const CERTIFICATE = 'svc.control-plane.tls-certificate';
+const KEY = 'svc.control-plane.tls-key';
+const SECTIONS = { 'control-plane': { ...CONTROL_PLANE_DEFAULTS } };
+const SECTION_RANGES: SectionRanges<typeof SECTIONS> = { 'control-plane': CONTROL_PLANE_RANGES };
+const NAMES: readonly string[] = [
+  ...Object.values(FLAGS).map(({ dotted }) => dotted),
+  ...TOKEN_SETTING_NAMES,
+  ...ORCHESTRATOR_SETTING_NAMES,
+  ...OTLP_NAMES,
+  ...sectionNames(SECTIONS),
+  BASE_DOMAIN,
+  CERTIFICATE,
+  KEY,
+  CREATION,
+  SIGNUP_URL,
+  'svc.management.host',
+  'svc.management.port',
+  'svc.running.dir',
+];
+const MANAGEMENT_PORT = 7626;
+const DEPLOYED_DATA = '/data';
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+/** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
+export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings {
+  const { given } = readProgramFlags('control-plane', inputs.args, FLAGS);
+  const reader = new SettingsReader(given, inputs.env);
+  reader.checkNames(new Set(NAMES));
+  const deployed = reader.boolean('svc.deployed', false);
+  const baseDomain = readBaseDomain(reader, BASE_DOMAIN);
+  const section = reader.sections(SECTIONS, SECTION_RANGES)['control-plane'];
+  return {
+    deployed,
+    dataFolder: resolve(
+      reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'control-plane')),
+    ),
+    ...listenerOf(reader),
+    baseDomain,
+    organizationCreation: creationOf(reader),
+    signupUrl: signupUrlOf(reader),
+    tokens: readTokenSettings(reader, baseDomain),
+    management: {
+      host: reader.text('svc.management.host') ?? '0.0.0.0',
+      port: reader.port('svc.management.port', MANAGEMENT_PORT),
+    },
+    runningFolder: reader.text('svc.running.dir'),
+    otlp: readOtlpTarget(reader),
+    logFormat: readLogFormat(reader, inputs.stderrIsTerminal && !deployed),
+    orchestrator: readOrchestratorSettings(reader),
+    section,
+  };
+}
+
+/** Access tokens pass through the listener, so that they leave the machine with TLS only. */
+function listenerOf(reader: SettingsReader): Pick<ProgramSettings, 'host' | 'tls'> {
+  const host = reader.text('svc.control-plane.host') ?? '127.0.0.1';
+  const certificate = reader.text(CERTIFICATE);
+  const key = reader.text(KEY);
+  if (certificate !== undefined && key !== undefined)
+    return { host, tls: { certificate: resolve(certificate), key: resolve(key) } };
+  if (certificate !== undefined || key !== undefined)
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `The settings ${CERTIFICATE} and ${KEY} belong together, and only one of them is given.`,
+    );
+  if (isLoopback(host)) return { host, tls: undefined };
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    `The address ${host} of the setting svc.control-plane.host is reached from other machines, to which access tokens ` +
+      `must not travel without TLS: give ${CERTIFICATE} and ${KEY}, or listen on 127.0.0.1 behind a gateway.`,
+  );
+}
+
+function isLoopback(host: string): boolean {
+  const version = isIP(host);
+  if (version === 0) return host === 'localhost';
+  return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+function creationOf(reader: SettingsReader): OrganizationCreation {
+  const text = reader.text(CREATION) ?? 'anyone';
+  const creation = CREATIONS.find((known) => known === text);
+  if (creation === undefined)
+    throw invalidSetting(CREATION, text, "'anyone', 'verified-email' or 'platform-admin'");
+  return creation;
+}
+
+function signupUrlOf(reader: SettingsReader): string | undefined {
+  const text = reader.text(SIGNUP_URL);
+  if (text === undefined) return undefined;
+  const url = /^[\x21-\x7e]+$/.test(text) ? URL.parse(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalidSetting(SIGNUP_URL, text, 'a URL with http or https');
+  return text;
+}
