@@ -38,6 +38,7 @@ export {
 } from './control-plane/client.ts';
 export { normalizedEmail } from './control-plane/email-address.ts';
 export { PARAMETERS, isOrganizationId, type ParameterName } from './control-plane/identifiers.ts';
+export { openApiDocument } from './control-plane/open-api.ts';
 export { bodyProblems } from './control-plane/request.ts';
 export { RETRY_LIMITS_DEFAULT, type RetryLimits } from './control-plane/retries.ts';
 export {

@@ -254,6 +254,12 @@ export const project = defineEntity({
   },
 
   queries: {
+    /** Id of its organization. Refused if the project does not exist. */
+    organization: {
+      reply: Type.String(),
+      handle: (state, { refuse }) =>
+        state.status === 'alive' ? state.organization : refuse(NO_SUCH_PROJECT, 'NOT_FOUND'),
+    },
     summary: {
       reply: ProjectSummary,
       handle(state, { refuse }) {

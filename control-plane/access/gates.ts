@@ -1,0 +1,89 @@
+// Gates: the checks before the handler of each route, as the table of routes says who may use it. Their order is the order in
+// which every request is judged: token (401, 503), membership (404), role (403), whether the organization is disabled (403).
+// What a handler judges comes after: ids and body (400), then the state (409).
+//
+// Creating an organization or a project is the exception: who may do it depends on the body, so their handlers decode first.
+import { ROUTES, worksWhileDisabled, type Route, type RouteName } from '@svc/client';
+import { before, refuse, type CheckedRoutes, type Refused } from '@svc/host';
+import { NO_SUCH_ORGANIZATION, NO_SUCH_PROJECT } from '../model/refusals.ts';
+import type { Entrance, Known } from './entrance.ts';
+import { membershipIn, membershipInOrganizationOf, type Membership } from './membership.ts';
+
+/** A request that may see the organization of its path, and do there what its route does. */
+export interface Admitted extends Known {
+  readonly membership: Membership;
+}
+
+/** Routes whose handlers judge the membership, because their bodies name the organization. */
+export type JudgedByBody = 'createOrganization' | 'createProject';
+/** Result of the checks before the handler of a route. */
+export type GivenTo<Name extends RouteName> = (typeof ROUTES)[Name]['who'] extends 'anyone'
+  ? undefined
+  : Name extends JudgedByBody
+    ? Known
+    : (typeof ROUTES)[Name]['who'] extends 'caller'
+      ? Known
+      : Admitted;
+
+const NOT_OWNER = 'only owners of the organization may do this: ask one of them';
+const NOT_ADMINISTRATOR = 'only platform administrators may do this';
+const DISABLED =
+  'the organization is disabled, so nothing in it can be changed: a platform administrator has to enable it first';
+
+export class Gates {
+  /** Every caller with a valid token. */
+  readonly known: CheckedRoutes<Known>;
+  /** Members of the organization of the path, and administrators. */
+  readonly #ofOrganization: CheckedRoutes<Admitted>;
+  /** Members of the organization of the project of the path. */
+  readonly #ofProject: CheckedRoutes<Admitted>;
+
+  constructor(entrance: Entrance) {
+    this.known = before((request, context) => entrance.admit(request, context));
+    this.#ofOrganization = this.known.before(async ({ parameter }, { given, call }) => {
+      const { caller } = given;
+      const membership = await membershipIn(call, parameter('organizationId'), caller);
+      if (membership === undefined || (membership.role === undefined && !caller.platformAdmin))
+        return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+      return { caller, membership } satisfies Admitted;
+    });
+    this.#ofProject = this.known.before(async ({ parameter }, { given, call }) => {
+      const { caller } = given;
+      const membership = await membershipInOrganizationOf(call, parameter('projectId'), caller);
+      return membership?.role === undefined
+        ? refuse(NO_SUCH_PROJECT, 'NOT_FOUND')
+        : ({ caller, membership } satisfies Admitted);
+    });
+  }
+
+  /** Returns what makes the route behind its checks; for a route without a token, undefined. */
+  of(name: RouteName): CheckedRoutes<Known | Admitted> | undefined {
+    const route: Route = ROUTES[name];
+    if (route.who === 'anyone') return undefined;
+    if (route.who === 'caller' || name === 'createProject') return this.known;
+    const visible = route.path.startsWith('/organizations/')
+      ? this.#ofOrganization
+      : this.#ofProject;
+    const allowed = withRole(visible, route.who);
+    return worksWhileDisabled(route)
+      ? allowed
+      : allowed.before((_, { given }) => disabledRefusal(given.membership) ?? given);
+  }
+}
+
+function withRole(visible: CheckedRoutes<Admitted>, who: Route['who']): CheckedRoutes<Admitted> {
+  if (who === 'owner')
+    return visible.before((_, { given }) =>
+      given.membership.role === 'owner' ? given : refuse(NOT_OWNER, 'FORBIDDEN'),
+    );
+  if (who === 'administrator')
+    return visible.before((_, { given }) =>
+      given.caller.platformAdmin ? given : refuse(NOT_ADMINISTRATOR, 'FORBIDDEN'),
+    );
+  return visible;
+}
+
+/** Returns the refusal of a change in an organization that is disabled. */
+export function disabledRefusal({ isDisabled }: Membership): Refused | undefined {
+  return isDisabled ? refuse(DISABLED, 'FORBIDDEN') : undefined;
+}

@@ -1,0 +1,215 @@
+// FolderImports: which folders a folder may import, beside itself and packages. import-rules.ts checks it.
+/** Descriptions of guest sources and the locations of faults in them, for every hosting. */
+const SOURCES = ['host/hosting/guest-source.ts', 'host/hosting/source-locations.ts'];
+const WASM = 'host/hosting/wasm';
+/** A folder and the folders that it may import beside itself. */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  // The layers of HTTP/1.1: only connections know sockets.
+  'http1/messages': [],
+  'http1/grammar': ['http1/messages'],
+  'http1/readers': ['http1/grammar', 'http1/messages'],
+  'http1/writers': ['http1/grammar', 'http1/messages'],
+  'http1/connections': ['http1/grammar', 'http1/messages', 'http1/readers', 'http1/writers'],
+  http1: [],
+  'host/model': [],
+  'host/engine': ['host/model'],
+  // The layers of the wasm hosting, from reading bytes to running a module.
+  'host/hosting/wasm/binary': ['host/hosting/wasm/wasm-limits.ts', 'host/model'],
+  'host/hosting/wasm/metering': [`${WASM}/binary`, `${WASM}/wasm-limits.ts`, 'host/model'],
+  'host/hosting/wasm/locations': [
+    'host/hosting/wasm/admission',
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/metering',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/admission': [
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/metering',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/binding': [
+    'host/engine/needs',
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/instances': [
+    'host/engine/needs',
+    'host/hosting/wasm/admission',
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/binding',
+    'host/hosting/wasm/metering',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm': ['host/engine/needs', 'host/model'],
+  'host/hosting/embedded': ['host/engine/needs', 'host/model'],
+  // It runs the components of the embedded hosting, in a thread of their own.
+  'host/hosting/program': [
+    'host/engine/needs',
+    'host/hosting/embedded',
+    'host/hosting/guest-source.ts',
+    'host/model',
+  ],
+  // start-guest.ts knows every hosting; beside it, only the composition does.
+  'host/hosting': ['host/engine/needs', 'host/model'],
+  // It reads a journal with a source of guests, and serves nothing.
+  'host/history': [
+    'host/engine',
+    ...SOURCES,
+    'host/hosting/start-guest.ts',
+    'host/model',
+    'host/storage/sqlite/tools',
+    // It folds views into temporary rows, and reads the rows that a service has.
+    'host/storage/views',
+    'host/system.ts',
+    'host/views',
+  ],
+  // What a shard records and counts, in memory that it shares with the main thread.
+  'host/shards/recorder': ['host/engine/needs', 'host/model'],
+  'host/shards': [
+    'host/engine',
+    'host/hosting/guest-source.ts',
+    'host/model',
+    'host/http',
+    // The type alone: a shard is given its settings.
+    'host/consumers/consumer-settings.ts',
+    'host/service-calls/call-settings.ts',
+    // The type alone: a shard's journal is a value that they pass on.
+    'host/storage/journal-connection.ts',
+  ],
+  'host/introspection/management': ['host/engine/needs', 'host/model'],
+  'host/introspection/observability': ['host/engine/needs', 'host/model', 'host/shards/recorder'],
+  'host/introspection': [
+    'host/engine',
+    'host/history/reader',
+    'host/hosting/guest-source.ts',
+    'host/http/answers.ts',
+    'host/model',
+    'host/runtime-version.ts',
+    'host/shards',
+    'host/system.ts',
+  ],
+  'host/dev': [
+    'host/history',
+    'host/hosting/guest-source.ts',
+    'host/model',
+    'host/shards',
+    'host/system.ts',
+  ],
+  // The tools read a journal that another process may be writing. A serving shard uses none of them.
+  'host/storage/sqlite/tools': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/journal-end.ts',
+    'host/storage/sqlite',
+  ],
+  'host/storage/sqlite': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/journal-contents.ts',
+    'host/storage/journal-end.ts',
+    'host/storage/journal-series.ts',
+    'host/storage/timer-administration.ts',
+    'host/storage/timer-alarm.ts',
+    'host/storage/stored-timer-rules.ts',
+    'host/storage/timer-series.ts',
+    // The writer's thread alone finds the first occurrences of schedules.
+    'host/schedule',
+  ],
+  // What the stores of views have in common: how values compare, and how a query walks an index.
+  'host/storage/view-walk': ['host/engine/needs', 'host/model'],
+  // It shares with the journal how errors of SQLite are read and logs are kept short.
+  'host/storage/views': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/sqlite/log-checkpoint.ts',
+    'host/storage/sqlite/sqlite-failure.ts',
+    'host/storage/view-walk',
+  ],
+  'host/storage/memory': [
+    'host/engine/needs',
+    'host/model',
+    'host/schedule',
+    'host/storage/timer-administration.ts',
+    'host/storage/timer-alarm.ts',
+    'host/storage/stored-timer-rules.ts',
+    'host/storage/timer-series.ts',
+    'host/storage/view-walk',
+  ],
+  'host/storage': ['host/engine/needs', 'host/model', 'host/schedule'],
+  // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
+  'host/schedule': ['host/model'],
+  // It starts what is due, and gets timers, clock and firings from outside.
+  'host/timers': ['host/engine', 'host/model'],
+  // It delivers the events of a feed, and shares the clocks and the sleeper of the timers' dispatcher.
+  'host/consumers': ['host/engine', 'host/model', 'host/timers/dispatcher.ts'],
+  // It takes changes from outside, and knows nothing of what makes them.
+  'host/control': ['host/model'],
+  // It folds the events of a feed into the rows of views.
+  'host/views': ['host/engine', 'host/model'],
+  'host/service-calls': ['host/model'],
+  'host/http/requests': ['host/engine', 'host/http', 'host/model'],
+  'host/http': ['host/engine/needs', 'host/model'],
+  'guest-sdk/assembly': [],
+  'guest-sdk/compiler': [],
+  // It runs modules in the runtime itself, which it knows as the package @svc/host.
+  'guest-sdk/testing': ['guest-sdk/compiler'],
+  cli: [],
+  // It runs in the browser, and knows the types of what its server tells it.
+  'console/page': [],
+  'console/server': [],
+  // On a developer's machine; it knows what forwards requests by an interface.
+  'proxy/web': [],
+  // Beside a process in a pod.
+  'proxy/pod': [],
+  proxy: [],
+  // Judging access tokens. It knows nothing of what callers may do.
+  'control-plane/tokens': ['control-plane/clock.ts'],
+  // What entities decide, each by itself. Flows span entities, and consumers finish the flows that were cut off.
+  'control-plane/model': [],
+  'control-plane/flows': ['control-plane/model'],
+  'control-plane/consumers': ['control-plane/flows', 'control-plane/model'],
+  // What runs the services, by an interface: what should run follows from the entities.
+  'control-plane/orchestration': [
+    'control-plane/clock.ts',
+    'control-plane/flows/service-id.ts',
+    'control-plane/model',
+  ],
+  // The process: it joins all parts of the control plane.
+  'control-plane/program': ['control-plane'],
+  // Who may do what, before a handler runs; handlers judge what depends on their input.
+  'control-plane/access': ['control-plane/flows', 'control-plane/model', 'control-plane/tokens'],
+  'control-plane/lists': ['control-plane/model'],
+  'control-plane/endpoints': [
+    'control-plane/access',
+    'control-plane/flows',
+    'control-plane/lists',
+    'control-plane/model',
+    'control-plane/orchestration',
+    'control-plane/tokens/caller.ts',
+  ],
+  // The assembly joins all parts.
+  'control-plane': [],
+  // It measures the runtime from outside, and the engine through its folders.
+  bench: ['host', 'guest-sdk/compiler', 'test/support'],
+  examples: [],
+  scripts: [
+    'cli',
+    'contract',
+    'control-plane/orchestration/orchestrator-section.ts',
+    'control-plane/program/control-plane-section.ts',
+    'control-plane/tokens/auth-section.ts',
+    'kit/setting-name.ts',
+    'kit/settings-reader.ts',
+    'proxy/pod/proxy-section.ts',
+    'proxy/pod/proxy-settings.ts',
+    'host/history/upgrade-finding.ts',
+    'host/service/section-settings.ts',
+    'host/service/settings.ts',
+    'test/support',
+  ],
+};

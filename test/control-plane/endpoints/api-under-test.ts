@@ -1,0 +1,214 @@
+// ApiUnderTest: a control plane over HTTP with a real identity provider, and the people who send requests to it.
+import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect, onTestFinished } from 'vitest';
+import { openApiDocument, ROUTES, type Failure, type Route } from '@svc/client';
+import type { Service } from '@svc/host';
+import {
+  startControlPlane,
+  type ControlPlaneSettings,
+  type HostOptions,
+} from '../../../control-plane/control-plane.ts';
+import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
+import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
+import { AUTH_DEFAULTS } from '../../../control-plane/tokens/auth-section.ts';
+import { TokenJudge } from '../../../control-plane/tokens/token-judge.ts';
+import {
+  IdentityProvider,
+  type IssuedToken,
+} from '../../support/identity-provider/identity-provider.ts';
+import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
+
+export const BASE_DOMAIN = 'svc.test';
+
+/** It runs nothing. */
+const IDLE: Orchestrator = {
+  problems: async () => [],
+  reconcile: async () => {},
+  observe: async (key) => ({ kind: 'none', key }),
+  logs: async () => [],
+  watch: () => ({ [Symbol.dispose]() {} }),
+};
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The JSON of the body; undefined without one. */
+  readonly body: unknown;
+}
+
+export interface Sent {
+  /** Token, or subject of a person whose token is made. Absent: no token. */
+  readonly as?: string;
+  readonly token?: string;
+  /** Body as a value, which is sent as JSON, or as text. */
+  readonly json?: unknown;
+  readonly text?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class ApiUnderTest {
+  readonly provider: IdentityProvider;
+  readonly service: Service;
+  /** Tokens by subject. */
+  readonly #tokens = new Map<string, Promise<string>>();
+
+  private constructor(provider: IdentityProvider, service: Service) {
+    this.provider = provider;
+    this.service = service;
+  }
+
+  static async start(
+    settings: Partial<ControlPlaneSettings> = {},
+    host: HostOptions = { journal: 'memory', http: { port: 0 } },
+    orchestrator: Orchestrator = IDLE,
+  ): Promise<ApiUnderTest> {
+    const provider = await IdentityProvider.start();
+    const { issuer, audience } = provider;
+    const login = { issuer, audience, clientId: CLI_CLIENT };
+    const judge = new TokenJudge({
+      settings: { ...login, rolesPath: ['realm_access', 'roles'], section: AUTH_DEFAULTS },
+      log: () => {},
+    });
+    const service = await startControlPlane({
+      judge,
+      orchestrator,
+      log: () => {},
+      settings: {
+        login,
+        policy: { creation: 'anyone' },
+        baseDomain: BASE_DOMAIN,
+        version: '0.1.0',
+        orchestration: ORCHESTRATOR_DEFAULTS,
+        ...settings,
+      },
+      host,
+    });
+    const api = new ApiUnderTest(provider, service);
+    onTestFinished(() => api.stop());
+    return api;
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+    await this.provider.stop();
+  }
+
+  /** A person whom the provider knows; the token of the subject says so from now on. */
+  knows(person: IssuedToken): void {
+    this.#tokens.set(person.subject, this.provider.issue(person));
+  }
+
+  token(subject: string): Promise<string> {
+    let token = this.#tokens.get(subject);
+    if (token === undefined) {
+      token = this.provider.issue({ subject });
+      this.#tokens.set(subject, token);
+    }
+    return token;
+  }
+
+  /** Sends `GET /organizations/shop`, and checks the answer against the OpenAPI document. */
+  async send(line: string, { as, token, json, text, headers = {} }: Sent = {}): Promise<Answer> {
+    const [method, target] = line.split(' ') as [string, string];
+    const bearer = token ?? (as === undefined ? undefined : await this.token(as));
+    const body = json === undefined ? text : JSON.stringify(json);
+    const response = await fetch(`${this.service.url}${target}`, {
+      method,
+      headers: {
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+      redirect: 'manual',
+    });
+    const received = await response.text();
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers,
+      text: received,
+      body: received === '' ? undefined : JSON.parse(received),
+    };
+    checkAgainstDocument(method, target, answer);
+    return answer;
+  }
+
+  /** Sends a request, and fails if it is not answered with 200 or 204. Returns the body. */
+  async done(line: string, sent: Sent = {}): Promise<unknown> {
+    const answer = await this.send(line, sent);
+    if (answer.status >= 300)
+      throw new Error(`${line} is answered ${answer.status}: ${answer.text}`);
+    return answer.body;
+  }
+
+  /** Returns status and error of an answer. */
+  async refusal(line: string, sent: Sent = {}): Promise<readonly [number, string]> {
+    const { status, body } = await this.send(line, sent);
+    return [status, (body as Failure | undefined)?.error ?? ''];
+  }
+}
+
+interface Response {
+  readonly $ref?: string;
+  readonly headers?: object;
+  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+}
+type Responses = Readonly<Record<string, Response>>;
+interface Document {
+  readonly paths: Readonly<Record<string, Record<string, { readonly responses: Responses }>>>;
+  readonly components: { readonly responses: Responses };
+}
+
+const DOCUMENT = openApiDocument('0.1.0') as unknown as Document;
+const ajv = addFormats.default(new Ajv.Ajv2020({ strict: false }));
+ajv.addSchema(DOCUMENT, 'api');
+const validators = new Map<string, ValidateFunction>();
+const PATHS = Object.values<Route>(ROUTES).map(({ method, path }) => ({
+  method,
+  path,
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+/** Fails if the document does not have the answer: its status, its body, and its headers. */
+function checkAgainstDocument(method: string, target: string, answer: Answer): void {
+  if (answer.status >= 400) expectFailure(answer);
+  const [path] = target.split('?') as [string];
+  const route = PATHS.find((each) => each.method === method && each.pattern.test(path));
+  if (route === undefined) return;
+  const { responses } = DOCUMENT.paths[route.path]![method.toLowerCase()]!;
+  const what = `${method} ${target} answers ${answer.status}: ${answer.text}`;
+  const response = resolved(responses[answer.status]);
+  if (response === undefined) throw new Error(`${what}: the document has no such status`);
+  for (const name of Object.keys(response.headers ?? {}))
+    expect(answer.headers.get(name), `${what}: ${name}`).not.toBeNull();
+  const content = response.content?.['application/json'];
+  if (content === undefined) {
+    expect(answer.text, `${what}: body`).toBe('');
+    return;
+  }
+  expect(answer.headers.get('content-type'), `${what}: body`).toBe('application/json');
+  const validate = validatorOf(content.schema);
+  expect(validate(answer.body) ? [] : validate.errors, `${what}: body`).toEqual([]);
+}
+
+function validatorOf(schema: object): ValidateFunction {
+  const key = JSON.stringify(schema).replaceAll('"#/components', '"api#/components');
+  const validate = validators.get(key) ?? ajv.compile(JSON.parse(key) as object);
+  validators.set(key, validate);
+  return validate;
+}
+
+/** Every error is `{ status, error }`, and nothing more. */
+function expectFailure({ status, body }: Answer): void {
+  expect(Object.keys(body as object)).toEqual(['status', 'error']);
+  expect(body).toEqual({ status, error: expect.any(String) });
+}
+
+function resolved(response: Response | undefined): Response | undefined {
+  const { $ref } = response ?? {};
+  return $ref === undefined
+    ? response
+    : DOCUMENT.components.responses[$ref.slice('#/components/responses/'.length)];
+}

@@ -1,0 +1,75 @@
+// Who the caller is, and what a token does by itself.
+import { expect, test } from 'vitest';
+import { person } from '../../../control-plane/model/person.ts';
+import { ApiUnderTest } from './api-under-test.ts';
+
+const GET_TOKEN = 'GET /auth says how to get one';
+
+test('anyone learns how to get a token, and nothing else', async () => {
+  const api = await ApiUnderTest.start();
+  const { issuer, audience } = api.provider;
+  expect(await api.done('GET /auth')).toEqual({ issuer, audience, clientId: 'svc-cli' });
+  const without = await api.send('GET /auth/whoami');
+  expect(without.status).toBe(401);
+  expect(without.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
+  expect(without.text).toContain(GET_TOKEN);
+  const bad = await api.send('GET /auth/whoami', { token: 'abc' });
+  expect(bad.status).toBe(401);
+  expect(bad.headers.get('www-authenticate')).toMatch(/^Bearer realm="svc", error="invalid_token"/);
+  expect((await api.send('GET /openapi.json')).status).toBe(401);
+  api.provider.fail({ status: 500 });
+  const unknown = await api.send('GET /auth/whoami', { as: 'ann' });
+  expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '5']);
+  expect((await api.send('GET /auth')).status).toBe(200);
+});
+
+test('a caller is as its token says, with every organization that it belongs to', async () => {
+  const api = await ApiUnderTest.start();
+  api.knows({ subject: 'ann', name: 'Ann', email: 'Ann@example.com', verified: true });
+  expect(await api.done('GET /auth/whoami', { as: 'ann' })).toEqual({
+    subject: 'ann',
+    name: 'Ann',
+    email: 'Ann@example.com',
+    emailVerified: true,
+    platformAdmin: false,
+    organizations: [],
+  });
+  expect(await api.done('GET /auth/whoami', { as: 'ci' })).toEqual({
+    subject: 'ci',
+    emailVerified: false,
+    platformAdmin: false,
+    organizations: [],
+  });
+  await api.done('POST /organizations/shop', { as: 'ann', json: { name: 'Shop' } });
+  await api.done('POST /organizations/bank', { as: 'ann', json: { name: 'Bank' } });
+  expect(await api.done('GET /auth/whoami', { as: 'ann' })).toMatchObject({
+    organizations: [
+      { id: 'bank', name: 'Bank', role: 'owner' },
+      { id: 'shop', name: 'Shop', role: 'owner' },
+    ],
+  });
+});
+
+test('name and address are kept as they were seen last, without a write for each request', async () => {
+  const api = await ApiUnderTest.start();
+  const seen = async () => (await api.service.readEvents(person, 'ann')).map(({ event }) => event);
+  api.knows({ subject: 'ann', name: 'Ann', email: 'ann@example.com', verified: true });
+  await api.done('GET /auth/whoami', { as: 'ann' });
+  await api.done('GET /auth/whoami', { as: 'ann' });
+  const first = { type: 'seen', name: 'Ann', email: 'ann@example.com' };
+  expect(await seen()).toEqual([first]);
+  api.knows({ subject: 'ann' });
+  await api.done('GET /auth/whoami', { as: 'ann' });
+  expect(await seen()).toEqual([first]);
+  api.knows({ subject: 'ann', name: 'Ann B.' });
+  await api.done('GET /auth/whoami', { as: 'ann' });
+  expect(await seen()).toEqual([first, { ...first, name: 'Ann B.' }]);
+});
+
+test('every caller with a token gets the description of the routes', async () => {
+  const api = await ApiUnderTest.start();
+  expect(await api.done('GET /openapi.json', { as: 'ann' })).toMatchObject({
+    openapi: '3.1.0',
+    servers: [{ url: 'https://api.svc.test' }],
+  });
+});
