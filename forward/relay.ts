@@ -55,7 +55,8 @@ export class Relay implements ResponseReceiver {
   }
 
   start(): void {
-    this.#exchange.onGone = () => this.#leave();
+    const onGone = (): void => this.#leave();
+    this.#exchange.onGone = onGone;
     this.#take(false);
   }
 
@@ -80,7 +81,8 @@ export class Relay implements ResponseReceiver {
       this,
     );
     this.#client = client;
-    client.body.onDrain = () => this.#exchange.resume();
+    const onDrain = (): void => this.#exchange.resume();
+    client.body.onDrain = onDrain;
     if (this.#kept !== undefined) client.body.write(this.#kept.whole);
     if (this.#trailers !== undefined) client.body.end(passedTrailers(this.#trailers));
     else if (this.#isReceiving) this.#exchange.resume();
@@ -139,7 +141,8 @@ export class Relay implements ResponseReceiver {
     this.#forget();
     const passed = passedResponseFields(fields, this.#target.responder);
     const response = this.#exchange.respond(status, reason, passed, framing);
-    response.onDrain = () => this.#client?.resume();
+    const onDrain = (): void => this.#client?.resume();
+    response.onDrain = onDrain;
     this.#response = response;
   }
 

@@ -20,9 +20,10 @@ export function relayToService(
   { found, headFor, keptBodies, onError }: ServiceRelayOptions,
 ): void {
   let isGone = false;
-  exchange.onGone = () => {
+  const onGone = (): void => {
     isGone = true;
   };
+  exchange.onGone = onGone;
   found
     .then((target) => {
       if (isGone) return;

@@ -73,7 +73,8 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     this.#parts.load.inFlight += 1;
     this.startMs = this.#parts.recorder.nowMs();
     this.#arrivedMs = this.startMs;
-    this.#exchange.onGone = () => this.#abandon();
+    const onGone = (): void => this.#abandon();
+    this.#exchange.onGone = onGone;
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);

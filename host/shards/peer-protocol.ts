@@ -142,7 +142,8 @@ export class PeerProtocol {
     const { next: number } = this.#inFlight;
     const position = this.#transport.sendRequest(number, request, metadata);
     if (position === undefined) return undefined;
-    if (waiter !== undefined) waiter.cancel = (reason) => this.#cancel(number, reason);
+    const cancel = (reason: GuestFault): void => this.#cancel(number, reason);
+    if (waiter !== undefined) waiter.cancel = cancel;
     const learnCost = (cost: RequestCost): void => {
       if (waiter !== undefined) waiter.fuel += cost.fuel;
       if (cost.wasMisrouted) wasMisrouted();

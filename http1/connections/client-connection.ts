@@ -72,9 +72,11 @@ export class ClientConnection implements ClientExchangeOwner, Swept {
     this.#transport = transport;
     this.#options = options;
     this.#reader = new ResponseReader(limits.message);
-    this.#output = new Output(socket);
-    this.#output.onDrain = () => this.#exchange?.drained();
-    this.#output.onFlush = () => this.#flushed();
+    this.#output = new Output(
+      socket,
+      () => this.#exchange?.drained(),
+      () => this.#flushed(),
+    );
     this.#idleSinceMs = sweep.now();
     this.#retiresAtMs = this.#idleSinceMs + times.lifetimeMs();
     input.attach(socket, (bytes) => this.#received(bytes));

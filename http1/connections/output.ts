@@ -32,11 +32,9 @@ function flushAll(): void {
 }
 
 export class Output {
-  /** Called after `put` has returned false and the socket has taken all bytes. */
-  onDrain: (() => void) | undefined;
-  /** Called when bytes were given to the socket. */
-  onFlush: (() => void) | undefined;
   readonly #socket: ByteSocket;
+  readonly #onDrain: () => void;
+  readonly #onFlush: (() => void) | undefined;
   /** Called when a write of a socket of TLS is done, which it never is at once; undefined: another socket. */
   readonly #onWritten: (() => void) | undefined;
   #pending: Bytes[] = [];
@@ -49,9 +47,15 @@ export class Output {
   #isBlocked = false;
   #isEnding = false;
 
-  constructor(socket: ByteSocket) {
+  /**
+   * `onDrain`: called after `put` has returned false and the socket has taken all bytes. `onFlush`: called when bytes were given
+   * to the socket.
+   */
+  constructor(socket: ByteSocket, onDrain: () => void, onFlush?: () => void) {
     this.#socket = socket;
-    if ('encrypted' in socket) this.#onWritten = () => this.#noteTaken();
+    this.#onDrain = onDrain;
+    this.#onFlush = onFlush;
+    this.#onWritten = 'encrypted' in socket ? () => this.#noteTaken() : undefined;
     socket.on('drain', () => {
       if (this.#pendingBytes > 0) this.flush();
       else this.#unblock();
@@ -124,7 +128,7 @@ export class Output {
     }
     const writtenBytes = this.#writtenBytes;
     while (this.#pendingBytes > 0 && !socket.writableNeedDrain) this.#write(this.#portion());
-    if (this.#writtenBytes > writtenBytes) this.onFlush?.();
+    if (this.#writtenBytes > writtenBytes) this.#onFlush?.();
     if (this.#pendingBytes > 0 || socket.writableNeedDrain) this.#isBlocked = true;
     else if (this.#isBlocked) this.#unblock();
     this.#endIfWritten();
@@ -145,7 +149,7 @@ export class Output {
 
   #unblock(): void {
     this.#isBlocked = false;
-    this.onDrain?.();
+    this.#onDrain();
   }
 
   #noteTaken(): void {

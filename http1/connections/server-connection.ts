@@ -56,11 +56,10 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#transport = transport;
     this.#reader = new RequestReader(owner.limits.message);
     this.#head = new UnfinishedHead(owner);
-    this.#output = new Output(socket);
-    this.#output.onDrain = () => {
+    this.#output = new Output(socket, () => {
       this.#line[0]?.drained();
       this.#pump();
-    };
+    });
     this.#clock = new ConnectionClock(owner.times, owner.sweep);
     this.deadlineMs = this.#clock.headDeadlineMs();
     socket.on('data', (bytes: Buffer) => this.#received(bytes));

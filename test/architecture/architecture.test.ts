@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { workspacesOf } from '../../scripts/workspaces.ts';
-import { LINES_MAX, oddNames, tooLong } from './file-rules.ts';
+import { assignedFunctions, LINES_MAX, oddNames, tooLong } from './file-rules.ts';
 import {
   cycles,
   environmentReaders,
@@ -29,6 +29,9 @@ const tree = readTree(
 const workspaces = workspacesOf(root).map((found) => workspaceOf(found));
 /** A published template looks as a user would write it. */
 const checked = tree.files.filter((file) => file.includes('/'));
+/** Folders through which each request passes. */
+const OF_REQUESTS =
+  /^(?:forward|http1|identity|host\/(?:engine|hosting|http|service-calls|shards))\//;
 
 test('there are sources, imports and workspaces', () => {
   expect(tree.files.length).toBeGreaterThan(400);
@@ -96,6 +99,12 @@ describe('a file', () => {
 
   test('has no default export', () => {
     expect(checked.filter((file) => /^export default\b/m.test(tree.texts.get(file)!))).toEqual([]);
+  });
+
+  test('assigns no function of a request to a property directly, which V8 would keep', () => {
+    const texts = [...tree.texts].filter(([file]) => OF_REQUESTS.test(file));
+    expect(texts.length).toBeGreaterThan(200);
+    expect(assignedFunctions(new Map(texts))).toEqual([]);
   });
 
   test('has a name in kebab-case that says what is in it', () => {

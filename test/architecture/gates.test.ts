@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { closureOf, workspacesOf, type WorkspaceManifest } from '../../scripts/workspaces.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { oddNames, tooLong } from './file-rules.ts';
+import { assignedFunctions, oddNames, tooLong } from './file-rules.ts';
 import {
   cycles,
   environmentReaders,
@@ -257,6 +257,27 @@ describe('a file', () => {
       ['console/page/style/new.css', '\n'.repeat(401)],
     ]);
     expect(tooLong(texts)).toEqual(['console/page/style/new.css has 401 lines']);
+  });
+
+  test.each([
+    'this.#exchange.onGone = () => this.#leave();',
+    'waiter.cancel = (reason) => calls.cancel(reason);',
+    'waiter.cancel = async (reason: Error, more = () => 1): Promise<void> => stop(reason);',
+    'calls.find =\n  query => rows(query);',
+    'handlers[name] ??= function () {};',
+  ])('assigns a function to a property: %s', (line) => {
+    expect(assignedFunctions(new Map([['a.ts', `let a;\n${line}\n`]]))).toHaveLength(1);
+  });
+
+  test.each([
+    'const onGone = (): void => this.#leave();\nexchange.onGone = onGone;',
+    'output.onDrain = isNeeded ? () => drained() : undefined;',
+    "const cancel: Waiter['cancel'] = (reason) => stop(reason);\nwaiter.cancel = cancel;",
+    'class Relay {\n  readonly #leave = () => this.gone();\n}',
+    'if (count.value === 1) each(() => count.value >= most => 1);',
+    'send({ onDrain: () => resume() });',
+  ])('assigns none: %s', (text) => {
+    expect(assignedFunctions(new Map([['a.ts', text]]))).toEqual([]);
   });
 
   test('says what is in it', () => {

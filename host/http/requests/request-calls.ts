@@ -117,15 +117,17 @@ export class RequestCalls implements HostCalls {
   /** Lets the handler make queries of views. Call it before the handler begins. */
   allowFinds(finds: RequestFinds): void {
     this.#finds = finds;
-    this.find = (...given) => {
+    const find: HostCalls['find'] = (...given) => {
       const query = rowQuery(given);
       const page = this.#recorded.nextPage(query);
       return this.#attempt(() => this.#withinBudget(() => page ?? finds.find(query)));
     };
+    this.find = find;
     // A query would have to wait, so the handler would be run twice.
     if (finds.mustWait) this.speculate = undefined;
-    if (this.speculate !== undefined)
-      this.findAtOnce = (...query) => this.#findAtOnce(finds, rowQuery(query));
+    const findAtOnce: HostCalls['findAtOnce'] = (...query) =>
+      this.#findAtOnce(finds, rowQuery(query));
+    if (this.speculate !== undefined) this.findAtOnce = findAtOnce;
   }
 
   /** Makes and records a query. Returns undefined if it has to wait. */

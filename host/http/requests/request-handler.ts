@@ -120,8 +120,10 @@ export function requestHandler({
           return run(request, metadata, calls, waiter);
         })
       : run(request, metadata, calls, waiter);
-    if (waiter !== undefined && answer instanceof Promise)
-      waiter.cancel = (reason) => calls.cancel(reason);
+    if (waiter !== undefined && answer instanceof Promise) {
+      const cancel: AnswerWaiter['cancel'] = (reason) => calls.cancel(reason);
+      waiter.cancel = cancel;
+    }
     return answer;
   };
 }

@@ -233,7 +233,7 @@ test('bytes that the socket reports as taken after the end, and that were sent b
       return true;
     },
   });
-  const output = new Output(socket as unknown as ByteSocket);
+  const output = new Output(socket as unknown as ByteSocket, () => undefined);
   output.put('data: 1\n\n');
   output.flush();
   const clock = { sweep: { now: () => 0 }, times: { halfClosedMs: 300 } };

@@ -26,7 +26,7 @@ class StalledSocket extends EventEmitter {
 
 test('small pieces that wait are joined, in their order, and large ones stay as they are', () => {
   const socket = new StalledSocket();
-  const output = new Output(socket as unknown as ByteSocket);
+  const output = new Output(socket as unknown as ByteSocket, () => undefined);
   const large = Buffer.alloc(8_000, '*');
   const put: string[] = [];
   for (let index = 0; index < 9_000; index++) {
