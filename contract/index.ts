@@ -28,6 +28,7 @@ export type {
   ModuleDescriptor,
   RouteDescriptor,
   ScheduleDescriptor,
+  SecurityDescriptor,
   ViewDescriptor,
 } from './module-descriptor-schema.ts';
 export type {

@@ -13,6 +13,7 @@ import {
   DEFAULT_LENGTH_MAX,
   DESCRIPTION_LENGTH_MAX,
   QUERY_PARAMETERS_MAX,
+  REASON_LENGTH_MAX,
   SUMMARY_LENGTH_MAX,
 } from './route-limits.ts';
 import { EVERY_MS_MIN } from './timer-limits.ts';
@@ -42,6 +43,10 @@ const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,1
 /** An origin in lower case; `originProblem` checks what the pattern cannot. */
 const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
 const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
+/** The content of a quoted string of HTTP that needs no escape. */
+const Realm = Type.String({ pattern: '^[ !#-\\[\\]-~]{1,100}$' });
+/** Text for people in the OpenAPI document. */
+const Reason = Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX });
 /** Text that people choose, without control characters. */
 const Version = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
 const EntityId = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,256}$' });
@@ -89,6 +94,26 @@ const shapes = {
     },
     closed,
   ),
+  /** How callers show who they are. It is a description: the handler judges what they send. */
+  Security: Type.Union([
+    Type.Object(
+      {
+        scheme: Type.Union([Type.Literal('bearer'), Type.Literal('basic')]),
+        realm: Type.Optional(Realm),
+        description: Type.Optional(Reason),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        scheme: Type.Literal('header'),
+        /** Header that has the key. */
+        name: HeaderName,
+        description: Type.Optional(Reason),
+      },
+      closed,
+    ),
+  ]),
   Handler: Type.Object(
     {
       name: WireName,
@@ -118,6 +143,7 @@ const shapes = {
     {
       /** Format of the bytes: JSON of `schema`, text, or raw bytes. */
       kind: Type.Union([Type.Literal('json'), Type.Literal('text'), Type.Literal('bytes')]),
+      /** With `bytes`, in a request: the type of the JSON that the handler reads from the bytes by itself. */
       schema: Type.Optional(Type.Ref('TypeSchema')),
       /** True: a request may omit this body. Absent: only a text or bytes body may be empty. */
       optional: Type.Optional(Type.Literal(true)),
@@ -146,6 +172,8 @@ const shapes = {
           Type.Array(Type.Ref('Scalar'), { maxItems: DEFAULT_ITEMS_MAX }),
         ]),
       ),
+      /** True: a boolean that is also `true` where the name has no value, or an empty one. */
+      flag: Type.Optional(Type.Literal(true)),
     },
     closed,
   ),
@@ -181,6 +209,18 @@ const shapes = {
           maxItems: ANSWERS_MAX,
         }),
       ),
+      /** Reasons for which the handler or its checks refuse, by status. */
+      refusals: Type.Optional(
+        Type.Array(
+          Type.Object(
+            { status: Type.Integer({ minimum: 400, maximum: 599 }), reason: Reason },
+            closed,
+          ),
+          { minItems: 1, maxItems: ANSWERS_MAX },
+        ),
+      ),
+      /** Absent: callers need not show who they are, or the module does not say how. */
+      security: Type.Optional(Type.Ref('Security')),
       /** Summary of the route in one line, for people. */
       summary: Type.Optional(Type.String({ minLength: 1, maxLength: SUMMARY_LENGTH_MAX })),
       /** Description of the route without its summary, for people. */
@@ -314,6 +354,7 @@ export const ModuleDescriptor = module.ModuleDescriptor;
 export type ModuleDescriptor = Static<typeof ModuleDescriptor>;
 export type AccessRule = Static<typeof module.AccessRule>;
 export type CorsDescriptor = Static<typeof module.Cors>;
+export type SecurityDescriptor = Static<typeof module.Security>;
 export type EntityDescriptor = ModuleDescriptor['entities'][number];
 export type EndpointDescriptor = ModuleDescriptor['endpoints'][number];
 export type RouteDescriptor = EndpointDescriptor['routes'][number];

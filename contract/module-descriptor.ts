@@ -134,25 +134,34 @@ function routeProblems({ endpoints, types }: ModuleDescriptor): string[] {
 
 /** Returns problems of a route's parameters and replies, apart from its path. */
 function contentProblems(
-  { query = [], body, reply, answers = [] }: RouteDescriptor,
+  { query = [], body, reply, answers = [], refusals = [] }: RouteDescriptor,
   types: ModuleDescriptor['types'],
 ): string[] {
   const problems: string[] = [];
-  for (const part of [body, reply])
-    if (part !== undefined && part.kind !== 'json' && part.schema !== undefined)
-      problems.push('only JSON has a schema');
+  for (const part of [body, reply]) {
+    const canHaveSchema = part?.kind === 'json' || (part === body && part?.kind === 'bytes');
+    if (part?.schema !== undefined && !canHaveSchema) problems.push('only JSON has a schema');
+  }
   if (reply?.optional === true) problems.push('only the body of a request can be optional');
   for (const name of repeated(query.map((parameter) => parameter.name)))
     problems.push(`the query parameter '${name}' is declared twice`);
   for (const parameter of query) {
-    const { name, required, default: fallback } = parameter;
+    const { name, required, default: fallback, flag } = parameter;
+    if (flag === true && !isBoolean(parameter.schema))
+      problems.push(`the query parameter '${name}' is a flag and no boolean`);
     if (fallback === undefined) continue;
     if (required) problems.push(`the query parameter '${name}' is required and has a default`);
     if (!isQueryDefault(fallback, parameter.schema, types))
       problems.push(`the default of the query parameter '${name}' does not fit its type`);
   }
+  for (const status of repeated(refusals.map((refusal) => refusal.status)))
+    problems.push(`the refusal ${status} is declared twice`);
   for (const status of repeated(answers)) problems.push(`status ${status} is declared twice`);
   return problems;
+}
+
+function isBoolean(type: TypeSchema): boolean {
+  return 'type' in type && type.type === 'boolean';
 }
 
 function repeated<Item>(items: readonly Item[]): readonly Item[] {

@@ -10,3 +10,5 @@ export const DEFAULT_ITEMS_MAX = 100;
 /** Maximum length in UTF-16 code units, as is DESCRIPTION_LENGTH_MAX. */
 export const SUMMARY_LENGTH_MAX = 200;
 export const DESCRIPTION_LENGTH_MAX = 2000;
+/** Maximum length of the reason of a refusal, in UTF-16 code units. */
+export const REASON_LENGTH_MAX = 1000;

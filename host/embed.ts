@@ -37,13 +37,24 @@ export type {
 } from './hosting/embedded/service-client.ts';
 export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
 export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
-export { before, del, get, patch, post, put } from './hosting/embedded/route-definition.ts';
+export {
+  before,
+  del,
+  get,
+  jsonBytes,
+  patch,
+  post,
+  put,
+} from './hosting/embedded/route-definition.ts';
+export { limited } from './hosting/embedded/rate-limit.ts';
+export { queryFlag } from './hosting/embedded/query-flag.ts';
 export type {
   Access,
   CheckedRoutes,
   Cors,
   RouteDefinition,
 } from './hosting/embedded/route-definition.ts';
+export type { Declared, Security } from './hosting/embedded/check-definition.ts';
 export { respond, respondError } from './hosting/embedded/route-answer.ts';
 export type {
   CheckedContext,
@@ -63,6 +74,7 @@ export { described, type Schema, type ValueOf } from './hosting/embedded/codec.t
 export type { StandardSchema } from './hosting/embedded/standard-schema.ts';
 export type { ServiceSettings } from './service/embedded-settings.ts';
 export type { LogEntry } from '@svc/kit/log-entry';
+export type { ResponsesOptions } from './service/embedded-responses.ts';
 export { createService } from './service/embedded-service.ts';
 export type {
   CallOptions,

@@ -106,10 +106,14 @@ export function errorAnswer(status: number, error: string, headers: HeaderList =
   return jsonAnswer(status, JSON.stringify({ status, error }), headers);
 }
 
+/** How much the body of an error says. `plain`: `{ status, error }` and nothing else. */
+export type ErrorForm = 'plain' | 'full';
+
 /** Returns the answer to a refusal: its message and details are meant for the caller. */
-export function refusalAnswer(refusal: Refusal): Answer {
+export function refusalAnswer(refusal: Refusal, form: ErrorForm = 'full'): Answer {
   const status = STATUS_OF_REFUSAL[refusal.code];
   const body = JSON.stringify({ status, error: refusal.message });
+  if (form === 'plain') return jsonAnswer(status, body);
   if (refusal.details === undefined || !isJson(refusal.details)) return jsonAnswer(status, body);
   return jsonAnswer(status, `${body.slice(0, -1)},"details":${refusal.details}}`);
 }
@@ -134,8 +138,8 @@ export function isLogged(failure: unknown): boolean {
   return !(failure instanceof SvcError && NOT_LOGGED.has(failure.code));
 }
 
-/** Returns the answer to a failure. The answer contains `errorId` only if its status is 500 or 504. */
-export function failureAnswer(failure: unknown, errorId: string): Answer {
+/** Returns the answer to a failure. The answer contains the error id only if its status is 500 or 504. */
+export function failureAnswer(failure: unknown, errorId: string, form: ErrorForm = 'full'): Answer {
   if (failure instanceof ViewRebuilding)
     return retriedAfter(rebuildingAnswer(failure.percent), failure.retryAfterMs);
   if (failure instanceof SvcError) {
@@ -143,6 +147,7 @@ export function failureAnswer(failure: unknown, errorId: string): Answer {
     if (answer !== undefined) return retriedAfter(answer, failure.retryAfterMs);
   }
   const [status, error] = sentenceOf(failure);
+  if (form === 'plain') return errorAnswer(status, `${error} Error id: ${errorId}.`);
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
 }
 

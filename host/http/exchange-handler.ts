@@ -5,12 +5,16 @@ import { type Answer, errorAnswer } from './answers.ts';
 import { Exchange } from './exchange.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
 import type { HttpSettings } from './http-settings.ts';
+import { formedAnswer } from './response-form.ts';
 import { wholeResponse } from './response-writer.ts';
 
 export function exchangeHandler(parts: ExchangeParts): ServerHandler {
   return {
     request: (exchange) => new Exchange(parts, exchange).run(),
-    refused: (refusal) => wholeResponse(refusalAnswer(refusal, parts.settings), parts.date?.()),
+    refused: (refusal) => {
+      const answer = refusalAnswer(refusal, parts.settings);
+      return wholeResponse(formedAnswer(answer, parts.form, undefined), parts.date?.());
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import type { Caller, RefusedPeer } from './access.ts';
 import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
+import type { ResponseForm } from './response-form.ts';
 import type { Route, RouteTable } from './route-table.ts';
 
 /** Runs the handler of a route. Throws, or rejects with, GuestFault or SvcError. */
@@ -25,6 +26,7 @@ export interface ExchangeParts {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
   readonly settings: HttpSettings;
+  readonly form: ResponseForm;
   readonly log: HttpLog;
   readonly random: RandomSource;
   /** Identifies the caller at the other end of a connection. */

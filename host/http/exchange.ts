@@ -27,6 +27,7 @@ import type { Admitted, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
 import { LateHandler } from './late-handler.ts';
 import { type BodyRead, emptyBody, hasBody, mediaTypeProblem, readBody } from './request-body.ts';
+import { formedAnswer } from './response-form.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
@@ -234,7 +235,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
-    const { settings, positions } = this.#parts;
+    const { settings, positions, form } = this.#parts;
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
     const spanOutcome = outcome.kind === 'refusal' ? SPAN_REFUSED : outcomeOfStatus(outcome.status);
     if (this.#isAnswered) {
@@ -242,7 +243,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       return;
     }
     try {
-      const answer = handlerAnswer(outcome, settings, positions);
+      const answer = handlerAnswer(outcome, { settings, positions, errors: form.errors });
       if (!this.kept.fits(answerBytes(answer))) throw responseDropped();
       this.#record(spanOutcome, refusal, answer.status);
       this.#answer(answer);
@@ -261,7 +262,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     const errorId = (this.errorId ??= spanIdText(newSpanId(this.#parts.random)));
     if (isLogged(failure)) this.#log(failure, errorId);
     else this.#parts.log.unlogged?.(failure);
-    return failureAnswer(failure, errorId);
+    return failureAnswer(failure, errorId, this.#parts.form.errors);
   }
 
   /**
@@ -282,8 +283,9 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   #answer(given: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, cors, counts, recorder, date } = this.#parts;
-    const answer = cors === undefined ? given : this.#readable(cors, given);
+    const { load, cors, counts, recorder, date, form } = this.#parts;
+    const formed = formedAnswer(given, form, this.#route?.challenge);
+    const answer = cors === undefined ? formed : this.#readable(cors, formed);
     this.kept.become(answerBytes(answer));
     const endMs = recorder.nowMs();
     counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);

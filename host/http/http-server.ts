@@ -23,6 +23,7 @@ import {
   sweepMs,
 } from './http-settings.ts';
 import type { MutualTls } from './mutual-tls.ts';
+import { RESPONSE_FORM_DEFAULT, type ResponseForm } from './response-form.ts';
 import { ResponseRates } from './response-rates.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -30,6 +31,8 @@ export interface HttpServerOptions {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
   readonly settings: HttpSettings;
+  /** Absent: responses have no headers in common, and errors say all that they can. */
+  readonly form?: ResponseForm | undefined;
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
   readonly log: HttpLog;
@@ -84,6 +87,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     routes,
     handle: options.handle,
     settings,
+    form: options.form ?? RESPONSE_FORM_DEFAULT,
     cors: Cors.of(cors, routes),
     log: options.log,
     random: options.random,

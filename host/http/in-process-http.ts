@@ -29,6 +29,7 @@ import {
   type HttpSettings,
 } from './http-settings.ts';
 import { endpointHeaders } from './request-headers.ts';
+import { RESPONSE_FORM_DEFAULT, type ResponseForm } from './response-form.ts';
 import type { RouteTable } from './route-table.ts';
 
 const SWEEP_MS = 1_000;
@@ -52,6 +53,8 @@ export interface InProcessHttpOptions {
   readonly project: string | undefined;
   /** Absent: the defaults. Settings of connections have no effect here. */
   readonly settings?: HttpSettings;
+  /** Absent: responses have no headers in common, and errors say all that they can. */
+  readonly form?: ResponseForm | undefined;
   /** Budgets shared with a server of the same service; absent: this server has all that the settings give. */
   readonly budgets?: RequestBudgets;
   /** Absent: no page of another origin may read an answer. */
@@ -94,6 +97,7 @@ export class InProcessHttp {
       handler: exchangeHandler({
         ...options,
         settings,
+        form: options.form ?? RESPONSE_FORM_DEFAULT,
         budgets: options.budgets ?? requestBudgets(settings),
         cors: Cors.of(cors, options.routes),
         callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,

@@ -7,7 +7,7 @@ import type { Refusal } from '../model/call.ts';
 import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SMALL_BYTES } from '../model/kept-bytes.ts';
-import { type Answer, refusalAnswer } from './answers.ts';
+import { type Answer, type ErrorForm, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
 import { endToken, POSITION_FIELD } from './position-token.ts';
@@ -32,18 +32,21 @@ const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   bytes: 'application/octet-stream',
 };
 
-/**
- * Converts what a handler has answered. `positions`: those of the journal, whose end is added as Svc-Position; undefined: the
- * header is not added. Throws GuestFault as `responseAnswer` does.
- */
+interface AnswerOptions {
+  readonly settings: HttpSettings;
+  /** Positions of the journal, whose end is added as Svc-Position; undefined: the header is not added. */
+  readonly positions: Positions | undefined;
+  readonly errors: ErrorForm;
+}
+
+/** Converts what a handler has answered. Throws GuestFault as `responseAnswer` does. */
 export function handlerAnswer(
   outcome: EndpointResponse | Refusal,
-  settings: HttpSettings,
-  positions: Positions | undefined,
+  { settings, positions, errors }: AnswerOptions,
 ): Answer {
   const answer =
     outcome.kind === 'refusal'
-      ? handlerRefusalAnswer(outcome, settings)
+      ? handlerRefusalAnswer(outcome, settings, errors)
       : responseAnswer(outcome, settings);
   if (positions === undefined) return answer;
   const headers = answer.headers.filter(([name]) => name !== POSITION_FIELD);
@@ -69,12 +72,16 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
 }
 
 /** Converts a refusal of a handler. Throws GuestFault if it exceeds a response's limits. */
-export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): Answer {
+export function handlerRefusalAnswer(
+  refusal: Refusal,
+  settings: HttpSettings,
+  errors: ErrorForm,
+): Answer {
   const { message, details = '' } = refusal;
   const detailsBytes = Buffer.byteLength(details);
   checkSize(detailsBytes, DETAILS_BYTES_MAX);
   checkSize(Buffer.byteLength(message) + detailsBytes, settings.responseBytesMax);
-  const answer = refusalAnswer(refusal);
+  const answer = refusalAnswer(refusal, errors);
   const { body = '' } = answer;
   return { ...answer, body: sendable(body, Buffer.byteLength(body)) };
 }

@@ -33,6 +33,8 @@ export interface Route {
   readonly cors: CorsDescriptor | undefined;
   /** Undefined: the route takes no body. */
   readonly bodyKind: BodyKind | undefined;
+  /** Value of the header `www-authenticate` of a 401 that has none; undefined if the route declares no scheme for it. */
+  readonly challenge: string | undefined;
   /** True: the handler also receives requests without a body, with a body of the kind `none`. */
   readonly isBodyOptional: boolean;
   /** Indexes of the path's segments that are parameters, in the order of the template. */
@@ -121,19 +123,27 @@ export class RouteTable {
         `The routes '${other.label}' and '${label}' match the same requests.`,
         'Change one of the two paths or methods.',
       );
-    const { method, body } = descriptor;
+    const { method, body, security } = descriptor;
     const route = {
       index,
       method,
       label,
       ...rules,
       bodyKind: body?.kind,
+      challenge: challengeOf(security),
       isBodyOptional: body?.optional === true,
       parameterPositions,
     };
     node.routes.set(method, route);
     return route;
   }
+}
+
+/** Returns the challenge of a scheme; undefined for a key in a header, which has none. */
+function challengeOf(security: RouteDescriptor['security']): string | undefined {
+  if (security === undefined || security.scheme === 'header') return undefined;
+  const scheme = security.scheme === 'bearer' ? 'Bearer' : 'Basic';
+  return `${scheme} realm="${security.realm ?? 'svc'}"`;
 }
 
 function search(

@@ -9,6 +9,7 @@ import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
+import { responsesProblem, type ResponsesOptions } from './embedded-responses.ts';
 import type { StorageOptions } from './embedded-storage.ts';
 
 export const DEFAULT_PORT = 9000;
@@ -46,6 +47,7 @@ interface CommonOptions extends Components {
    */
   readonly deployed?: boolean;
   readonly settings?: ServiceSettings;
+  readonly responses?: ResponsesOptions;
   /**
    * Address of the management server: readiness, metrics, version and cluster, for the operator. Default host:
    * 127.0.0.1 (0.0.0.0 if deployed). Default port: 7626; 0 takes any free one. Absent or `false`: there is no such
@@ -130,13 +132,15 @@ export interface Service extends AsyncDisposable {
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Throws SVC_SETTING_INVALID for an invalid name or port, and for `management: true`. */
-export function checkOptions({ name, http, management }: ServiceOptions): void {
+/** Throws SVC_SETTING_INVALID for an invalid name, port or header of responses, and for `management: true`. */
+export function checkOptions({ name, http, management, responses = {} }: ServiceOptions): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw invalid(
       `name takes lower-case letters, digits and hyphens, at most 63, and found '${name}'`,
     );
   if (typeof http === 'object') checkPort('http.port', http.port);
+  const problem = responsesProblem(responses);
+  if (problem !== undefined) throw invalid(problem);
   if (typeof management === 'object') checkPort('management.port', management.port);
   // A program in JavaScript may pass any value.
   else if ((management as unknown) === true)

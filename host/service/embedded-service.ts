@@ -48,6 +48,7 @@ import {
 } from './embedded-options.ts';
 import { introspectionSettings } from './embedded-introspection.ts';
 import { type EmbeddedSections, readServiceSettings } from './embedded-settings.ts';
+import { responseForm } from './embedded-responses.ts';
 import { EmbeddedStorage } from './embedded-storage.ts';
 import { EmbeddedTimers } from './embedded-timers.ts';
 import { programCalls } from './program-calls.ts';
@@ -79,7 +80,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const sections = readServiceSettings(options.settings ?? {});
   const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
   const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
-  const guest = createEmbeddedGuest(options);
+  const guest = createEmbeddedGuest(options, options.responses);
   const fingerprint = programFingerprint(guest);
   const service = new EmbeddedService(options, {
     sections,
@@ -303,6 +304,7 @@ class EmbeddedService implements Service {
       journal: this.#journal!,
       deployed,
       sections,
+      form: responseForm(this.#options.responses),
       log: this.#log,
       numbers: this.#shard.numbers[0],
       budgets: requestBudgets(sections.http),

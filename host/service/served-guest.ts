@@ -22,6 +22,7 @@ import type {
 } from '../http/http-server.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { MutualTls } from '../http/mutual-tls.ts';
+import type { ResponseForm } from '../http/response-form.ts';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
 import { eventHandler, type HandleEvent } from '../http/requests/event-handler.ts';
 import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
@@ -72,6 +73,8 @@ export interface ServedGuestOptions {
     readonly timers: TimerSettings;
     readonly consumers: ConsumerSettings;
   };
+  /** Form of all responses; absent: that of `svc run`. */
+  readonly form?: ResponseForm | undefined;
   readonly log: ServiceLog;
   readonly numbers: ShardNumbers;
   readonly budgets: RequestBudgets;
@@ -163,6 +166,7 @@ export class ServedGuest {
     this.http = {
       routes,
       settings,
+      form: options.form,
       cors,
       random,
       handle: routing?.handle ?? requestHandler(parts),

@@ -96,7 +96,35 @@ export const openApiShapes = {
   ),
   Response: Type.Union([
     only({ $ref: Type.String({ pattern: '^#/components/responses/[A-Za-z0-9._-]+$' }) }),
-    only({ description: Text, content: optional(Type.Ref('Content')) }),
+    only({
+      description: Text,
+      headers: optional(
+        Type.Record(
+          Text,
+          only({
+            description: Text,
+            schema: only({
+              type: Type.Union([Type.Literal('string'), Type.Literal('integer')]),
+              minimum: optional(Type.Integer()),
+            }),
+          }),
+        ),
+      ),
+      content: optional(Type.Ref('Content')),
+    }),
+  ]),
+  SecurityScheme: Type.Union([
+    only({
+      type: Type.Literal('http'),
+      scheme: Type.Union([Type.Literal('bearer'), Type.Literal('basic')]),
+      description: optional(Text),
+    }),
+    only({
+      type: Type.Literal('apiKey'),
+      in: Type.Literal('header'),
+      name: Text,
+      description: optional(Text),
+    }),
   ]),
   Parameter: Type.Union([
     // Whatever stands in a path is required.
@@ -105,6 +133,7 @@ export const openApiShapes = {
       name: Text,
       in: Type.Literal('query'),
       required: Type.Boolean(),
+      allowEmptyValue: optional(Type.Literal(true)),
       schema: Type.Ref('QuerySchema'),
     }),
     only({
@@ -123,6 +152,7 @@ export const openApiShapes = {
     parameters: optional(Type.Array(Type.Ref('Parameter'))),
     requestBody: optional(only({ required: Type.Boolean(), content: Type.Ref('Content') })),
     responses: matching('^([1-5][0-9]{2}|default)$', Type.Ref('Response')),
+    security: optional(Type.Array(Type.Record(Text, Type.Array(Text)))),
     'x-svc-access': Type.Object({ allow: Text, services: optional(Type.Array(Text)) }, closed),
     'x-svc-cors': optional(
       Type.Object(
@@ -152,6 +182,7 @@ export const openApiShapes = {
     components: only({
       schemas: components(schema),
       responses: components(Type.Ref('Response')),
+      securitySchemes: optional(components(Type.Ref('SecurityScheme'))),
     }),
   }),
 };

@@ -1,7 +1,8 @@
 // Codec: reads values of one type from JSON text, and writes them as JSON text. A codec is created from a schema
 // of typebox, or of any library that implements Standard Schema.
 import type { StaticDecode, TSchema } from 'typebox';
-import { codecOfShape, ShapeProblem } from './shape-codec.ts';
+import { codecOfShape } from './shape-codec.ts';
+import { ShapeProblem } from './shape-problem.ts';
 import { type Shape, invalidDefinition } from './shape.ts';
 import { shapeOfSchema } from './schema-reader.ts';
 import { atOnce } from './at-once.ts';

@@ -9,6 +9,7 @@ import {
   isQueryDefault,
   parseModuleDescriptor,
 } from '@svc/contract';
+import type { Security } from './check-definition.ts';
 import type { Components } from './components.ts';
 import type { ConsumerDefinition } from './consumer-definition.ts';
 import { DeferredCall } from './deferred-call.ts';
@@ -17,7 +18,14 @@ import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts
 import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
 import type { Schedule } from './schedule.ts';
 import { ShapeDescription } from './shape-description.ts';
-import { type Field, type Shape, invalidDefinition, isRequired, recordOf } from './shape.ts';
+import {
+  type Field,
+  type Shape,
+  invalidDefinition,
+  isFlag,
+  isRequired,
+  recordOf,
+} from './shape.ts';
 import type { ViewDefinition } from './view-definition.ts';
 
 type QueryParameter = NonNullable<RouteDescriptor['query']>[number];
@@ -129,9 +137,9 @@ function describeRoute(
   types: ShapeDescription,
 ): ModuleDescriptor['endpoints'][number]['routes'][number] {
   const { method, path, parameters, query, body, reply, access } = route;
-  const { answers, summary, description, cors } = route;
+  const { answers, summary, description, cors, security, refusals } = route;
   const content = (part: RouteBody) =>
-    part.kind === 'json'
+    part.codec !== undefined
       ? { kind: part.kind, schema: types.of(part.codec.shape, handler) }
       : { kind: part.kind };
   const inQuery = queryParameters(query?.shape);
@@ -153,11 +161,19 @@ function describeRoute(
       : { body: { ...content(body), ...(isOptionalBody(body) ? { optional: true } : {}) } }),
     ...(reply === undefined ? {} : { reply: content(reply) }),
     ...(answers === undefined ? {} : { answers: [...answers] }),
+    ...(refusals.length === 0 ? {} : { refusals: [...refusals] }),
+    ...(security === undefined ? {} : { security: describedSecurity(security) }),
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
     ...(access === undefined ? {} : { access }),
     ...(cors === undefined ? {} : { cors }),
   };
+}
+
+/** Describes a scheme; names of headers ignore case. */
+function describedSecurity(security: Security): NonNullable<RouteDescriptor['security']> {
+  if (security.scheme !== 'header') return { ...security };
+  return { ...security, name: security.name.toLowerCase() };
 }
 
 /** Describes a query parameter. Leaves out a default that the descriptor cannot express, such as a long text. */
@@ -169,6 +185,7 @@ function queryParameter(field: Field, handler: string, types: ShapeDescription):
     schema,
     required: isRequired(field),
     ...(isDescribed ? { default: field.default } : {}),
+    ...(isFlag(field.shape) ? { flag: true as const } : {}),
   };
 }
 

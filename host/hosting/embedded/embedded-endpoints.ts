@@ -5,6 +5,7 @@ import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import { type CallContext, type Refusal, refusal } from '../../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
 import { callingContext, type ReachableComponents } from './calling-context.ts';
+import type { AnyCheck, CheckDefinition } from './check-definition.ts';
 import { CodecProblem } from './codec.ts';
 import type { EndpointDefinition } from './endpoint-definition.ts';
 import { Ok, Refused, refusalOf } from './result.ts';
@@ -21,6 +22,7 @@ interface GivingContext extends EndpointContext {
 
 interface ServedRoute {
   readonly route: RouteDefinition;
+  readonly checks: readonly AnyCheck[];
   /** Subject in the messages of the route's faults. */
   readonly source: string;
 }
@@ -28,12 +30,26 @@ interface ServedRoute {
 export class EmbeddedEndpoints implements GuestEndpoints {
   readonly #routes: readonly ServedRoute[];
   readonly #reachable: ReachableComponents;
+  readonly #hasDetails: boolean;
   readonly #running = new RunningHandlers();
 
-  constructor(endpoints: readonly EndpointDefinition[], reachable: ReachableComponents) {
+  /** `hasDetails`: whether an error that a handler makes keeps its details. */
+  constructor(
+    endpoints: readonly EndpointDefinition[],
+    reachable: ReachableComponents,
+    hasDetails = true,
+  ) {
+    this.#hasDetails = hasDetails;
+    const started = new Map<CheckDefinition, AnyCheck>();
+    const start = (check: CheckDefinition): AnyCheck => {
+      let running = started.get(check);
+      if (running === undefined) started.set(check, (running = check.start()));
+      return running;
+    };
     this.#routes = endpoints.flatMap(({ name, routes }) =>
       Object.entries(routes).map(([handler, route]) => ({
         route,
+        checks: route.checks.map(start),
         source: `handler '${handler}' of endpoint '${name}'`,
       })),
     );
@@ -55,17 +71,17 @@ export class EmbeddedEndpoints implements GuestEndpoints {
   }
 
   async #serve(
-    { route }: ServedRoute,
+    { route, checks }: ServedRoute,
     context: CallContext,
     request: EndpointRequest,
     calls: HostCalls,
   ): Promise<EndpointResponse | Refusal> {
     const known: GivingContext = Object.assign(callingContext(context, calls, this.#reachable), {
-      given: undefined,
+      given: null,
     });
-    for (const check of route.checks) {
+    for (const check of checks) {
       const answer = await check(checkRequestOf(route, request), known);
-      const end = endOf(answer);
+      const end = this.#endOf(answer);
       if (end !== undefined) return end;
       known.given = answer instanceof Ok ? (answer.value as unknown) : answer;
     }
@@ -76,7 +92,40 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       if (error instanceof CodecProblem) return refusal('BAD_REQUEST', error.message);
       throw error;
     }
-    return answerOf(route, await route.handle(given, known));
+    return this.#answerOf(route, await route.handle(given, known));
+  }
+
+  /**
+   * Returns the response or refusal with which a check ends the request; undefined if the request goes on. Throws if the
+   * check returned nothing, so that a forgotten `return` admits nobody, or a response with a value.
+   */
+  #endOf(answer: unknown): EndpointResponse | Refusal | undefined {
+    if (answer instanceof Refused) return refusalOf(answer);
+    if (answer instanceof ErrorResponse) return this.#errorOf(answer);
+    if (answer instanceof Response) {
+      if (answer.value !== null)
+        throw new Error('a check answers no value: a refusal, an error, or respond(null, …)');
+      const { status = 204, headers } = answer;
+      return { kind: 'response', status, headers, body: { kind: 'none' } };
+    }
+    if (answer === undefined)
+      throw new Error('a check answered nothing: return what the handler is given, or a refusal');
+    return undefined;
+  }
+
+  #answerOf({ reply, answers }: RouteDefinition, answer: unknown): EndpointResponse | Refusal {
+    if (answer instanceof Refused) return refusalOf(answer);
+    if (answer instanceof ErrorResponse) return this.#errorOf(answer);
+    const response = answer instanceof Response ? answer : new Response(answer);
+    const value: unknown = response.value instanceof Ok ? response.value.value : response.value;
+    const plain = answers?.find((one) => one < 300) ?? (reply === undefined ? 204 : 200);
+    const { status = plain, headers } = response;
+    return { kind: 'response', status, headers, body: replyBody(reply, value) };
+  }
+
+  #errorOf({ status, headers, error, details }: ErrorResponse): EndpointResponse {
+    const text = JSON.stringify({ status, error, details: this.#hasDetails ? details : undefined });
+    return { kind: 'response', status, headers, body: { kind: 'json', text } };
   }
 }
 
@@ -104,45 +153,33 @@ function anyRequestOf({ headers, query, caller }: EndpointRequest) {
   };
 }
 
-/**
- * Returns the response or refusal with which a check ends the request; undefined if the request goes on. Throws if the
- * check returned nothing, so that a forgotten `return` admits nobody, or a response with a value.
- */
-function endOf(answer: unknown): EndpointResponse | Refusal | undefined {
-  if (answer instanceof Refused) return refusalOf(answer);
-  if (answer instanceof ErrorResponse) return errorOf(answer);
-  if (answer instanceof Response) {
-    if (answer.value !== null)
-      throw new Error('a check answers no value: a refusal, an error, or respond(null, …)');
-    const { status = 204, headers } = answer;
-    return { kind: 'response', status, headers, body: { kind: 'none' } };
-  }
-  if (answer === undefined)
-    throw new Error('a check answered nothing: return what the handler is given, or a refusal');
-  return undefined;
-}
-
-function errorOf({ status, headers, body }: ErrorResponse): EndpointResponse {
-  return { kind: 'response', status, headers, body: { kind: 'json', text: body } };
-}
-
-/** Decodes the request. Throws CodecProblem if a part of it does not fit its schema. */
+/** Decodes the request. Throws CodecProblem, which has the problems of all its parts. */
 function requestOf(
   route: RouteDefinition,
   request: EndpointRequest,
 ): RouteRequest<unknown, unknown, unknown> {
+  const problems: string[] = [];
+  const decoded = (decode: () => unknown): unknown => {
+    try {
+      return decode();
+    } catch (error) {
+      if (!(error instanceof CodecProblem)) throw error;
+      problems.push(error.message);
+      return undefined;
+    }
+  };
   const parameters = Object.fromEntries(
     route.parameters.map(({ name, codec }, index) => {
       const value = valueOfText(request.parameters[index]!, codec.shape);
-      return [name, codec.decodeValue(value, `path parameter '${name}'`)];
+      return [name, decoded(() => codec.decodeValue(value, `path parameter '${name}'`))];
     }),
   );
-  return {
-    parameters,
-    query: route.query?.decodeValue(valueOfQuery(request.query, route.query.shape), 'query'),
-    body: bodyOf(route.body, request.body),
-    ...anyRequestOf(request),
-  };
+  const sent = route.query && valueOfQuery(request.query, route.query.shape);
+  problems.push(...(sent?.problems ?? []));
+  const query = sent && decoded(() => route.query?.decodeValue(sent.value, 'query'));
+  const body = decoded(() => bodyOf(route.body, request.body));
+  if (problems.length > 0) throw new CodecProblem(problems.join('; '));
+  return { parameters, query, body, ...anyRequestOf(request) };
 }
 
 function bodyOf(wanted: RouteBody | undefined, body: Body): unknown {
@@ -159,21 +196,9 @@ function bodyOf(wanted: RouteBody | undefined, body: Body): unknown {
       throw new CodecProblem('body: must be text');
     case 'bytes':
       if (body.kind === 'bytes') return body.bytes;
+      if (body.kind === 'none') return new Uint8Array();
       throw new CodecProblem('body: must be bytes');
   }
-}
-
-function answerOf(
-  { reply, answers }: RouteDefinition,
-  answer: unknown,
-): EndpointResponse | Refusal {
-  if (answer instanceof Refused) return refusalOf(answer);
-  if (answer instanceof ErrorResponse) return errorOf(answer);
-  const response = answer instanceof Response ? answer : new Response(answer);
-  const value: unknown = response.value instanceof Ok ? response.value.value : response.value;
-  const plain = answers?.find((one) => one < 300) ?? (reply === undefined ? 204 : 200);
-  const { status = plain, headers } = response;
-  return { kind: 'response', status, headers, body: replyBody(reply, value) };
 }
 
 function replyBody(reply: RouteBody | undefined, value: unknown): Body {

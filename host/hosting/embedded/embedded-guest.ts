@@ -15,15 +15,21 @@ import type { EntityDefinition, RunnableEntity } from './entity-definition.ts';
 import { invalidDefinition } from './shape.ts';
 import type { ViewDefinition } from './view-definition.ts';
 
-/** Creates the guest. Throws SVC_DEFINITION_INVALID if the components do not fit together. */
-export function createEmbeddedGuest(components: Components): Guest {
+/**
+ * Creates the guest. `errors`: with `plain`, the errors that handlers make have no details. Throws SVC_DEFINITION_INVALID if the
+ * components do not fit together.
+ */
+export function createEmbeddedGuest(
+  components: Components,
+  { errors = 'full' }: { readonly errors?: 'full' | 'plain' } = {},
+): Guest {
   const { entities = [], endpoints = [], views = [], consumers = [], version } = components;
   const reachable = { entities: new Set(entities), views: new Set(views) };
   for (const view of views) checkSources(`view '${view.id}'`, view, reachable.entities);
   for (const consumer of consumers)
     checkSources(`consumer '${consumer.id}'`, consumer, reachable.entities);
   const descriptor = describeComponents(components);
-  const servedEndpoints = new EmbeddedEndpoints(endpoints, reachable);
+  const servedEndpoints = new EmbeddedEndpoints(endpoints, reachable, errors === 'full');
   const servedViews = new EmbeddedViews(views);
   const servedConsumers = new EmbeddedConsumers(consumers, reachable);
   const byComponent = new NameTable(

@@ -41,21 +41,22 @@ export interface ErrorOptions {
 export class ErrorResponse {
   readonly status: number;
   readonly headers: HeaderList;
-  /** JSON text. */
-  readonly body: string;
+  readonly error: string;
+  readonly details: unknown;
 
   constructor(status: number, error: string, { headers, details }: ErrorOptions = {}) {
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw new RangeError(`the status of an error is one of 400 to 599, found ${String(status)}`);
     this.status = status;
-    this.headers = headerList(headers);
-    this.body = JSON.stringify({ status, error, details });
+    this.headers = withRetryAfter(status, headerList(headers));
+    this.error = error;
+    this.details = details;
   }
 }
 
 /**
  * Returns an error with a status and headers: `return respondError(401, 'log in', { headers: { 'www-authenticate':
- * 'Bearer' } })`. The caller receives `error` and the details. Throws RangeError for a status outside 400 to 599.
+ * 'Bearer' } })`. The caller receives `error` and the details. A 503 without `retry-after` has one of 1 second. Throws RangeError for a status outside 400 to 599.
  */
 export function respondError(status: number, error: string, options?: ErrorOptions): ErrorResponse {
   return new ErrorResponse(status, error, options);
@@ -71,6 +72,12 @@ export type Answer<Value> =
 
 /** Result of a handler of a route without a reply. */
 export type NoAnswer = void | null | Ok<unknown> | Refused | ErrorResponse | Response<null>;
+
+/** Adds `retry-after` to a 503 without it: 1 second, as the runtime's own refusals have it. */
+function withRetryAfter(status: number, headers: HeaderList): HeaderList {
+  const isAdded = status === 503 && !headers.some(([name]) => name.toLowerCase() === 'retry-after');
+  return isAdded ? [...headers, ['retry-after', '1']] : headers;
+}
 
 /** Converts headers. Throws TypeError if an untyped program passes an invalid one. */
 function headerList(headers: Headers = []): HeaderList {

@@ -4,14 +4,18 @@
 import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
 import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
-import type { Ok, Refused } from './result.ts';
-import type { Answer, ErrorResponse, NoAnswer, Response } from './route-answer.ts';
-import type {
-  CheckedContext,
-  CheckRequest,
-  EndpointContext,
-  RouteRequest,
-} from './route-request.ts';
+import {
+  type AnyCheck,
+  type Check,
+  type CheckDefinition,
+  type Declared,
+  type GivenBy,
+  mergedDeclarations,
+  type Security,
+} from './check-definition.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { Answer, NoAnswer } from './route-answer.ts';
+import type { CheckedContext, EndpointContext, RouteRequest } from './route-request.ts';
 import { invalidDefinition, targetOf } from './shape.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -19,10 +23,28 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** A schema for a JSON body, text, or raw bytes. */
 export type BodyType = Schema | 'text' | 'bytes';
 
+/** Bytes of any media type that the handler reads as JSON by itself. */
+export class JsonBytes {
+  /** Schema of the JSON in the OpenAPI document; it is not checked. */
+  readonly schema: Schema;
+
+  constructor(schema: Schema) {
+    this.schema = schema;
+  }
+}
+
+/**
+ * Declares a body of any media type that the handler is given as bytes, and reads as JSON by itself: `body:
+ * jsonBytes(Descriptor)`. The schema is for the OpenAPI document and is not checked.
+ */
+export function jsonBytes(schema: Schema): JsonBytes {
+  return new JsonBytes(schema);
+}
+
 /** Type of a body's value; `Nothing` without a body. */
 type BodyValue<Body, Nothing> = Body extends 'text'
   ? string
-  : Body extends 'bytes'
+  : Body extends 'bytes' | JsonBytes
     ? Uint8Array
     : Body extends Schema
       ? ValueOf<Body>
@@ -41,7 +63,7 @@ type ParameterValues<Path extends string, Parameters> = {
     : string;
 };
 
-interface RouteOptions<Path extends string, Parameters, Query, Reply> {
+interface RouteOptions<Path extends string, Parameters, Query, Reply> extends Declared {
   /** Schemas of path parameters that are not text, by their names: integers, numbers, booleans, enums. */
   readonly parameters?: Parameters & {
     readonly [Name in keyof Parameters]: Name extends NamesIn<Path>
@@ -80,7 +102,9 @@ type RouteWithBody<Context> = <
   const Reply = undefined,
 >(
   path: Path,
-  options: RouteOptions<Path, Parameters, Query, Reply> & { readonly body?: Body & BodyType },
+  options: RouteOptions<Path, Parameters, Query, Reply> & {
+    readonly body?: Body & (BodyType | JsonBytes);
+  },
   handle: Handler<Path, Parameters, Query, Body, Reply, Context>,
 ) => RouteDefinition;
 
@@ -132,23 +156,17 @@ export interface RouteDefinition {
   readonly answers: readonly number[] | undefined;
   readonly summary: string | undefined;
   readonly description: string | undefined;
-  readonly checks: readonly Check[];
+  readonly security: Security | undefined;
+  readonly refusals: readonly { readonly status: number; readonly reason: string }[];
+  readonly checks: readonly CheckDefinition[];
   readonly handle: (request: unknown, context: CheckedContext<unknown>) => unknown;
 }
 
-/** `codec`: codec of a JSON body. */
+/** `codec`: codec of a JSON body; with `bytes`, of the JSON that the handler reads from them, for its description only. */
 export type RouteBody =
   | { readonly kind: 'json'; readonly codec: Codec }
-  | { readonly kind: 'text' | 'bytes'; readonly codec?: undefined };
-
-type Check = (request: CheckRequest, context: CheckedContext<unknown>) => unknown;
-
-/** Type of what a check passes on: its result, or the value of an entity's result. */
-export type GivenBy<Checked> = Checked extends Refused | ErrorResponse | Response<unknown>
-  ? never
-  : Checked extends Ok<infer Value>
-    ? Value
-    : Checked;
+  | { readonly kind: 'bytes'; readonly codec?: Codec }
+  | { readonly kind: 'text'; readonly codec?: undefined };
 
 /** Creates routes whose handlers run behind checks; `context.given` is the result of the last check. */
 export interface CheckedRoutes<Given> {
@@ -157,31 +175,39 @@ export interface CheckedRoutes<Given> {
   readonly post: RouteWithBody<CheckedContext<Given>>;
   readonly put: RouteWithBody<CheckedContext<Given>>;
   readonly patch: RouteWithBody<CheckedContext<Given>>;
-  /** Adds a check, which receives the result of the one before it. */
-  before<Checked>(
-    check: (request: CheckRequest, context: CheckedContext<Given>) => Awaitable<Checked>,
+  /** Adds a check, which receives the result of the one before it. A limit passes that result on. */
+  before<Checked = Given>(
+    check: Check<CheckedContext<Given>, Checked> | RateLimit<Given>,
+    declared?: Declared,
   ): CheckedRoutes<GivenBy<Checked>>;
 }
 
 /**
  * Creates routes behind a check: `const loggedIn = before(callerOf)`, and then `loggedIn.get(…)`. A check that
  * returns a refusal, an error or `respond(null, …)` ends the request before anything of it is decoded. The handler
- * receives any other result in `context.given`. A check that returns nothing is a fault.
+ * receives any other result in `context.given`. A check that returns nothing is a fault. `declared`: how its refusals are
+ * described, for each of the routes.
  */
-export function before<Checked>(
-  check: (request: CheckRequest, context: EndpointContext) => Awaitable<Checked>,
+export function before<Checked = null>(
+  check: Check<EndpointContext, Checked> | RateLimit<null>,
+  declared: Declared = {},
 ): CheckedRoutes<GivenBy<Checked>> {
-  return checkedRoutes([check as Check]);
+  return checkedRoutes([definitionOf(check as AnyCheck | CheckDefinition, declared)]);
 }
 
-function checkedRoutes<Given>(checks: readonly Check[]): CheckedRoutes<Given> {
+function definitionOf(check: AnyCheck | CheckDefinition, declared: Declared): CheckDefinition {
+  return typeof check === 'function' ? { declared, start: () => check } : check;
+}
+
+function checkedRoutes<Given>(checks: readonly CheckDefinition[]): CheckedRoutes<Given> {
   return {
     get: route('GET', checks) as RouteWithoutBody<CheckedContext<Given>>,
     del: route('DELETE', checks) as RouteWithoutBody<CheckedContext<Given>>,
     post: route('POST', checks) as RouteWithBody<CheckedContext<Given>>,
     put: route('PUT', checks) as RouteWithBody<CheckedContext<Given>>,
     patch: route('PATCH', checks) as RouteWithBody<CheckedContext<Given>>,
-    before: (check) => checkedRoutes([...checks, check as Check]),
+    before: (check, declared = {}) =>
+      checkedRoutes([...checks, definitionOf(check as AnyCheck | CheckDefinition, declared)]),
   };
 }
 
@@ -192,10 +218,10 @@ export const post = route('POST', []) as RouteWithBody<EndpointContext>;
 export const put = route('PUT', []) as RouteWithBody<EndpointContext>;
 export const patch = route('PATCH', []) as RouteWithBody<EndpointContext>;
 
-interface AnyOptions {
+interface AnyOptions extends Declared {
   readonly parameters?: Readonly<Record<string, Schema>>;
   readonly query?: Schema;
-  readonly body?: BodyType;
+  readonly body?: BodyType | JsonBytes;
   readonly reply?: BodyType;
   readonly access?: Access;
   readonly cors?: Cors;
@@ -206,7 +232,7 @@ interface AnyOptions {
 
 const TEXT_PARAMETER: Schema = { type: 'string' };
 
-function route(method: Method, checks: readonly Check[]) {
+function route(method: Method, checks: readonly CheckDefinition[]) {
   return (
     path: string,
     options: AnyOptions,
@@ -223,6 +249,7 @@ function route(method: Method, checks: readonly Check[]) {
           `Write {${name}} in it, or leave the name out: parameters are schemas by the names in the path, ` +
             'as in { page: Type.Integer() }.',
         );
+    const declared = mergedDeclarations([...checks.map((check) => check.declared), options]);
     const schemaOf = (name: string): Schema =>
       (Object.hasOwn(parameters, name) ? parameters[name] : undefined) ?? TEXT_PARAMETER;
     return {
@@ -240,15 +267,21 @@ function route(method: Method, checks: readonly Check[]) {
       answers,
       summary,
       description,
+      security: declared.security,
+      refusals: Object.entries(declared.refusals ?? {}).map(([status, reason]) => ({
+        status: Number(status),
+        reason,
+      })),
       checks,
       handle,
     };
   };
 }
 
-function bodyOf(body: BodyType | undefined, location: string): RouteBody | undefined {
+function bodyOf(body: BodyType | JsonBytes | undefined, location: string): RouteBody | undefined {
   if (body === undefined) return undefined;
   if (body === 'text' || body === 'bytes') return { kind: body as 'text' | 'bytes' };
+  if (body instanceof JsonBytes) return { kind: 'bytes', codec: codecOf(body.schema, location) };
   return { kind: 'json', codec: codecOf(body, location) };
 }
 

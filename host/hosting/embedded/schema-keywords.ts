@@ -18,7 +18,7 @@ const IDENTITY = ['$id', '$schema', '$comment', '$defs'];
 /** Type → its supported keywords besides those of NOTES and IDENTITY. */
 export const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   string: ['format', 'contentEncoding', 'minLength', 'maxLength', 'pattern'],
-  boolean: [],
+  boolean: ['flag'],
   null: [],
   integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   bigint: ['minimum', 'maximum', 'format'],

@@ -92,7 +92,7 @@ class SchemaReader {
       case 'string':
         return this.#text(node, location);
       case 'boolean':
-        return { kind: 'flag' };
+        return { kind: 'boolean', isFlag: node['flag'] === true };
       case 'null':
         return { kind: 'null' };
       case 'integer':

@@ -5,8 +5,9 @@
 // Invariants: an encoded value decodes to the same value, with its texts, dates and durations in their normal form.
 // Unknown fields are skipped, those of a closed record are refused. Recursion is limited to `depth` levels.
 import { dateTimeOf, durationOf, isBase64, isDecimal } from '@svc/contract';
-import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
+import type { Field, NumberRange, RecordShape, Shape } from './shape.ts';
 import { atOnce } from './at-once.ts';
+import { gathered, mismatch, problem, ShapeProblem } from './shape-problem.ts';
 import { textOf } from './thrown-text.ts';
 
 /**
@@ -20,31 +21,7 @@ export interface ShapeCodec {
   readonly encode: Convert;
 }
 
-/** Mismatch between a value and its shape, with the path to it. */
-export class ShapeProblem extends Error {
-  #path = '';
-
-  constructor(message: string) {
-    super(message);
-    this.name = 'ShapeProblem';
-  }
-
-  /** Adds an outer step to the path. */
-  within(part: string | number): this {
-    const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
-    this.#path = `${typeof part === 'number' ? `[${part}]` : part}${joint}${this.#path}`;
-    return this;
-  }
-
-  /** Returns `items[2].sku: must be a string, found 1`. `label`: used where there is no path. */
-  text(label: string): string {
-    return `${this.#path === '' ? label : this.#path}: ${this.message}`;
-  }
-}
-
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
-/** Maximum length of a found text in a problem, in UTF-16 units. */
-const SHOWN_MAX = 40;
 const same = (convert: Convert): ShapeCodec => ({ decode: convert, encode: convert });
 
 export function codecOfShape(shape: Shape): ShapeCodec {
@@ -59,7 +36,7 @@ class Codecs {
     switch (shape.kind) {
       case 'text':
         return text(shape);
-      case 'flag':
+      case 'boolean':
         return same((value) =>
           typeof value === 'boolean' ? value : mismatch('true or false', value),
         );
@@ -134,7 +111,16 @@ class Codecs {
             `must have ${rangeText(itemsMin, itemsMax)} items, found ${value.length}`,
           );
         const inner = deeper(depth);
-        return value.map((one, index) => at(index, convert, one, inner));
+        let problems: ShapeProblem | undefined;
+        const list: unknown[] = [];
+        for (let index = 0; index < value.length; index++)
+          try {
+            list.push(at(index, convert, value[index], inner));
+          } catch (error) {
+            problems = gathered(problems, error);
+          }
+        if (problems !== undefined) throw problems;
+        return list;
       };
     return { decode: each(item.decode), encode: each(item.encode) };
   }
@@ -172,43 +158,33 @@ class Codecs {
     const written = new Set(parts.map(({ name }) => name));
     if (tag !== undefined) written.add('type');
     const read = written.union(new Set(parts.flatMap(({ aliases }) => aliases)));
-    const checked = (value: unknown, known: ReadonlySet<string>): Record<string, unknown> => {
+    const checked = (value: unknown): Record<string, unknown> => {
       if (!isObject(value)) return mismatch('an object', value);
       if (tag !== undefined && value['type'] !== tag) {
         if (value['type'] === undefined) throw new ShapeProblem('is missing').within('type');
         throw problem(JSON.stringify(tag), value['type']).within('type');
       }
-      if (isClosed)
-        for (const name of Object.keys(value))
-          if (!known.has(name)) throw new ShapeProblem('is not known').within(name);
       return value;
     };
     const decode: Convert = (value, depth) => {
-      const from = checked(value, read);
+      const from = checked(value);
       const inner = deeper(depth);
       const record: Record<string, unknown> = {};
       if (tag !== undefined) record['type'] = tag;
-      for (const {
-        name,
-        aliases,
-        shape,
-        isOptional,
-        hasDefault,
-        default: fallback,
-        codec,
-      } of parts) {
-        const given = aliases.length === 0 ? name : givenName(from, name, aliases);
-        if (Object.hasOwn(from, given))
-          put(record, name, at(given, codec.decode, from[given], inner));
-        else if (hasDefault) put(record, name, codec.decode(fallback, inner));
-        else if (isOptional) continue;
-        else if (shape.kind === 'nullable') put(record, name, null);
-        else throw new ShapeProblem('is missing').within(name);
-      }
+      let problems = isClosed ? unknownNames(from, read) : undefined;
+      for (const part of parts)
+        try {
+          decodeField(part, from, record, inner);
+        } catch (error) {
+          problems = gathered(problems, error);
+        }
+      if (problems !== undefined) throw problems;
       return record;
     };
     const encode: Convert = (value, depth) => {
-      const from = checked(value, written);
+      const from = checked(value);
+      const unknown = isClosed ? unknownNames(from, written) : undefined;
+      if (unknown !== undefined) throw unknown;
       const inner = deeper(depth);
       const record: Record<string, unknown> = {};
       if (tag !== undefined) record['type'] = tag;
@@ -226,6 +202,32 @@ class Codecs {
   }
 }
 
+type RecordPart = Field & { readonly codec: ShapeCodec };
+
+/** Sets the field of `record` that `from` has, or its default. */
+function decodeField(
+  { name, aliases, shape, isOptional, hasDefault, default: fallback, codec }: RecordPart,
+  from: Readonly<Record<string, unknown>>,
+  record: Record<string, unknown>,
+  depth: number,
+): void {
+  const given = aliases.length === 0 ? name : givenName(from, name, aliases);
+  if (Object.hasOwn(from, given)) put(record, name, at(given, codec.decode, from[given], depth));
+  else if (hasDefault) put(record, name, codec.decode(fallback, depth));
+  else if (isOptional) return;
+  else if (shape.kind === 'nullable') put(record, name, null);
+  else throw new ShapeProblem('is missing').within(name);
+}
+
+/** Returns the problems of names that are not known; undefined if there are none. */
+function unknownNames(value: object, known: ReadonlySet<string>): ShapeProblem | undefined {
+  let problems: ShapeProblem | undefined;
+  for (const name of Object.keys(value))
+    if (!known.has(name))
+      problems = gathered(problems, new ShapeProblem('is not known').within(name));
+  return problems;
+}
+
 /** Returns the name or alias under which `from` has the field, else the name. Throws if `from` has it twice. */
 function givenName(from: object, name: string, aliases: readonly string[]): string {
   const [given = name, other] = [name, ...aliases].filter((one) => Object.hasOwn(from, one));
@@ -240,7 +242,14 @@ function mapped(convert: Convert, keyOf: (key: string) => string): Convert {
     const inner = deeper(depth);
     // Any text may be a key, so the map has no prototype, whose keys it would inherit.
     const map = Object.create(null) as Record<string, unknown>;
-    for (const key of Object.keys(value)) map[keyOf(key)] = at(key, convert, value[key], inner);
+    let problems: ShapeProblem | undefined;
+    for (const key of Object.keys(value))
+      try {
+        map[keyOf(key)] = at(key, convert, value[key], inner);
+      } catch (error) {
+        problems = gathered(problems, error);
+      }
+    if (problems !== undefined) throw problems;
     return map;
   };
 }
@@ -371,22 +380,6 @@ function deeper(depth: number): number {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function mismatch(wanted: string, found: unknown): never {
-  throw problem(wanted, found);
-}
-
-function problem(wanted: string, found: unknown): ShapeProblem {
-  return new ShapeProblem(`must be ${wanted}, found ${shown(found)}`);
-}
-
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  if (typeof value !== 'string') return String(value);
-  const short = value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value;
-  return JSON.stringify(short.toWellFormed());
 }
 
 function rangeText(min: number, max: number): string {

@@ -33,7 +33,7 @@ export class ShapeDescription {
           ...formOf(shape.form),
           ...(shape.values === undefined ? {} : { enum: [...shape.values] }),
         };
-      case 'flag':
+      case 'boolean':
         return { type: 'boolean' };
       case 'integer':
         return { type: 'integer', minimum: shape.min, maximum: shape.max };

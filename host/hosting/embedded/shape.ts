@@ -12,7 +12,8 @@ export type Shape = { readonly description?: string | undefined } & (
       readonly lengthMax?: number | undefined;
       readonly pattern?: RegExp | undefined;
     }
-  | { readonly kind: 'flag' }
+  /** `isFlag`: in a query, the name alone is true. */
+  | { readonly kind: 'boolean'; readonly isFlag?: boolean | undefined }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   /** A number in JSON up to 2^53 - 1 in magnitude, a text of digits beyond. */
   | { readonly kind: 'big-integer'; readonly min: bigint; readonly max: bigint }
@@ -86,7 +87,7 @@ export function recordOf(shape: Shape): RecordShape | undefined {
     case 'converted':
       return recordOf(shape.inner);
     case 'text':
-    case 'flag':
+    case 'boolean':
     case 'integer':
     case 'big-integer':
     case 'number':
@@ -96,6 +97,11 @@ export function recordOf(shape: Shape): RecordShape | undefined {
     case 'union':
       return undefined;
   }
+}
+
+/** Returns whether the name of a query parameter is true without a value. */
+export function isFlag(shape: Shape): boolean {
+  return shape.kind === 'boolean' && shape.isFlag === true;
 }
 
 export interface NumberRange {

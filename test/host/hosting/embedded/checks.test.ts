@@ -5,6 +5,7 @@ import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
 import type { EndpointRequest } from '../../../../host/model/endpoint.ts';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
 import { defineEndpoint } from '../../../../host/hosting/embedded/endpoint-definition.ts';
+import { limited } from '../../../../host/hosting/embedded/rate-limit.ts';
 import { Ok, refuse } from '../../../../host/hosting/embedded/result.ts';
 import { respond, respondError } from '../../../../host/hosting/embedded/route-answer.ts';
 import {
@@ -51,8 +52,19 @@ const role = member.get('/{organization}', { reply: 'text' }, (_request, { given
   expectTypeOf(given).toEqualTypeOf<{ name: string; role: 'owner' }>();
   return `${given.name} is ${given.role}`;
 });
+const limitedMember = member.before(
+  limited({ perMinute: 600, by: (_request, { given }) => given.name }),
+);
 
 describe('a check', () => {
+  test('before a limit gives the handler behind it what it has answered', async () => {
+    const route = limitedMember.get('/{organization}', { reply: 'text' }, (_request, { given }) => {
+      expectTypeOf(given).toEqualTypeOf<{ name: string; role: 'owner' }>();
+      return given.name;
+    });
+    expect(await handled(route)).toMatchObject({ body: { text: 'ann' } });
+  });
+
   test('gives the handler what it has answered, and the check behind it as well', async () => {
     expect(await handled(role)).toMatchObject({ body: { text: 'ann is owner' } });
   });

@@ -4,8 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
 import { defineEndpoint } from '../../../../host/hosting/embedded/endpoint-definition.ts';
 import { respond } from '../../../../host/hosting/embedded/route-answer.ts';
+import { queryFlag } from '../../../../host/hosting/embedded/query-flag.ts';
 import {
+  before,
   get,
+  jsonBytes,
   post,
   type RouteDefinition,
 } from '../../../../host/hosting/embedded/route-definition.ts';
@@ -117,5 +120,74 @@ describe('the descriptor', () => {
     expect(described(post('', { body: maybe }, () => {})).body?.optional).toBe(true);
     expect(described(post('', { body: Type.String() }, () => {})).body?.optional).toBeUndefined();
     expect(described(post('', { body: 'text' }, () => {})).body?.optional).toBeUndefined();
+  });
+});
+
+const routeOf = (route: RouteDefinition) => guestOf(route).descriptor.endpoints[0]!.routes[0]!;
+
+describe('what a route declares', () => {
+  const bearer = { scheme: 'bearer', realm: 'shop' } as const;
+
+  test('is described with what the checks before it declare', () => {
+    const route = before(() => 'ann', {
+      security: bearer,
+      refusals: { 401: 'no valid token', 404: 'no member' },
+    })
+      .before(() => 'owner', { refusals: { 403: 'no owner' } })
+      .post('', { refusals: { 404: 'no such order', 409: 'it is paid' } }, () => {});
+    expect(routeOf(route)).toMatchObject({
+      security: bearer,
+      refusals: [
+        { status: 401, reason: 'no valid token' },
+        { status: 403, reason: 'no owner' },
+        { status: 404, reason: 'no member; no such order' },
+        { status: 409, reason: 'it is paid' },
+      ],
+    });
+  });
+
+  test('of its own replaces the scheme of a check', () => {
+    const key = { scheme: 'header', name: 'X-Key' } as const;
+    const route = before(() => 'ann', { security: bearer }).get('', { security: key }, () => {});
+    expect(routeOf(route).security).toEqual({ scheme: 'header', name: 'x-key' });
+  });
+
+  test('is nothing where it declares nothing', () => {
+    expect(routeOf(before(() => 'ann').get('', {}, () => {}))).toEqual({
+      method: 'GET',
+      path: '',
+      handler: 'only',
+      parameters: [],
+    });
+  });
+
+  test('has the schema of bytes that it reads as JSON, and its flags', () => {
+    const body = jsonBytes(Type.Object({ name: Type.String() }));
+    const query = Type.Object({ previous: queryFlag({ description: 'the former one' }) });
+    expect(routeOf(post('', { body, query }, () => {}))).toMatchObject({
+      body: { kind: 'bytes', schema: { type: 'object' } },
+      query: [
+        {
+          name: 'previous',
+          schema: { type: 'boolean', description: 'the former one' },
+          required: false,
+          default: false,
+          flag: true,
+        },
+      ],
+    });
+    expect(
+      routeOf(post('', { body: jsonBytes(Type.Union([Type.Integer(), Type.Null()])) }, () => {}))
+        .body,
+    ).toMatchObject({ optional: true });
+  });
+
+  test.each([
+    ['a status that is no refusal', { refusals: { 200: 'done' } }],
+    ['an empty reason', { refusals: { 409: '' } }],
+    ['a realm with a quote', { security: { scheme: 'bearer', realm: '"' } as const }],
+    ['a header that is none', { security: { scheme: 'header', name: 'a b' } as const }],
+  ])('is refused with %s', (_what, declared) => {
+    expect(() => guestOf(get('', declared, () => {}))).toThrow('Change what is named.');
   });
 });
