@@ -138,7 +138,7 @@ by commas; \`none\` is the empty list.
 | \`svc.http.host\` | \`--host\` | 127.0.0.1 | address to listen on |
 | \`svc.http.cors.origins\` | \`--cors\` | none | origins whose pages may call the service, separated by commas ([Calling from a browser](../how-to/calling-from-a-browser.md)) |
 | \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
-| \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens |
+| \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens; other services can call it if a letter is first |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
 | \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that you removed from the module on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { isServiceName } from '@svc/client';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { checkoutFolder, templateFolder } from '../installation.ts';
 import { printable } from '@svc/kit/printable';
@@ -17,8 +18,6 @@ import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 
-/** Matches the name of a service. The project's name is also a package's name, for which npm's rules are looser. */
-const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Names of packages that every project depends on: npm installs no package into a project of the same name. */
 const TAKEN = new Set(['node', 'vitest']);
 /** Files and folders that the project's folder may already contain, because a new repository has them. */
@@ -52,17 +51,19 @@ the test kit, a README. The folder is made, or is empty; its name is the name of
 /** Returns the name of the project. Throws UsageError if the folder's name is not valid. */
 function projectName(folder: string): string {
   const name = basename(folder);
-  if (NAME.test(name) && !TAKEN.has(name)) return name;
+  // The project's name is also a package's name, for which npm's rules are looser.
+  if (isServiceName(name) && !TAKEN.has(name)) return name;
   const plain = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 50)
     .replace(/-+$/, '');
-  const suggestion = plain === '' || TAKEN.has(plain) ? `my-${plain || 'service'}` : plain;
+  const isName = isServiceName(plain) && !TAKEN.has(plain);
+  const suggestion = isName ? plain : `my-${plain || 'service'}`;
   const reason = TAKEN.has(name)
     ? 'is the name of a package that every project uses'
-    : 'is no name for a service: lower-case letters, digits and hyphens between them, at most 63';
+    : 'is no name for a service: a letter first, then lower-case letters, digits and hyphens between them, at most 63';
   throw new UsageError(
     `new takes the project's name from the folder, and '${name}' ${reason}. Did you mean '${suggestion}'?`,
   );

@@ -11,6 +11,7 @@ import type { ControlRequest } from '../control/control-request.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
 import { responsesProblem, type ResponsesOptions } from './embedded-responses.ts';
 import type { StorageOptions } from './embedded-storage.ts';
+import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 
 export const DEFAULT_PORT = 9000;
 
@@ -134,10 +135,7 @@ export interface Service extends AsyncDisposable {
 
 /** Throws SVC_SETTING_INVALID for an invalid name, port or header of responses, and for `management: true`. */
 export function checkOptions({ name, http, management, responses = {} }: ServiceOptions): void {
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
-    throw invalid(
-      `name takes lower-case letters, digits and hyphens, at most 63, and found '${name}'`,
-    );
+  if (!isOwnName(name)) throw invalid(`name takes ${OWN_NAME_WORDS}, and found '${name}'`);
   if (typeof http === 'object') checkPort('http.port', http.port);
   const problem = responsesProblem(responses);
   if (problem !== undefined) throw invalid(problem);

@@ -57,6 +57,7 @@ import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
 import { ProcessViews } from './process-views.ts';
 import { ServicesOnDemand } from './called-services.ts';
+import { reportUncallable } from './own-name.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { changeService, NO_VIEWS } from './service-change.ts';
 import type { ServiceLog } from './service-log.ts';
@@ -150,6 +151,7 @@ class EmbeddedService implements Service {
     this.#shard = new ProcessShard(guest.descriptor, sections.observability.ringCapacity);
     this.#history = new ProcessHistory(guest, storage.dir);
     this.#write = embeddedLog(options);
+    reportUncallable(options.name, this.#write);
     this.#log = limitedLog(sections.log, this.#shard.counters, this.#write);
     this.#consumers = new ProcessConsumers({
       consumers: guest.descriptor.consumers ?? [],

@@ -4,6 +4,7 @@ import type { Log } from '@svc/kit/log';
 import { announcement } from '../introspection/announcement.ts';
 import { followerCounts } from '../introspection/follower-counts.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
+import { reportUncallable } from './own-name.ts';
 import type { SettingsSections } from './section-settings.ts';
 import type { Settings } from './settings.ts';
 
@@ -16,6 +17,7 @@ export function announce(
   log: Log,
   { url, descriptor }: ServedAddress,
 ): void {
+  reportUncallable(name, log);
   const { pid } = process;
   const fields = { dataFolder, pid, ...followerCounts(descriptor) };
   if (url === undefined) {

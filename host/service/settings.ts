@@ -18,6 +18,7 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
+import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 import type { CalledNetwork } from '../shards/shard-messages.ts';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
 
@@ -155,8 +156,7 @@ function identityOf(
 
 function serviceName(reader: SettingsReader, moduleFile: string): string {
   const name = reader.text('svc.name') ?? nameFromFile(moduleFile);
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
-    throw invalidSetting('svc.name', name, 'lower-case letters, digits and hyphens, at most 63');
+  if (!isOwnName(name)) throw invalidSetting('svc.name', name, OWN_NAME_WORDS);
   return name;
 }
 

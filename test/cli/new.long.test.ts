@@ -99,6 +99,8 @@ describe('svc new', () => {
     ['-', 'my-service'],
     ['vitest', 'my-vitest'],
     ['a_b', 'a-b'],
+    ['2048', 'my-2048'],
+    ['2nd Shop', 'my-2nd-shop'],
     ['x'.repeat(64), 'x'.repeat(50)],
   ])('refuses the name %j, makes nothing, and suggests %s', async (name, suggestion) => {
     const above = temporaryFolder();

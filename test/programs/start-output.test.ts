@@ -53,3 +53,10 @@ test('svc run is registered before it says that it listens', async () => {
   expect(existsSync(running) ? readdirSync(running) : []).toHaveLength(1);
   expect(process.stdout).toMatch(/^http:/);
 });
+
+test('svc run says that no other service can call one whose name begins with a digit', async () => {
+  const process = started(['run', cart, '--name', '2048']);
+  await process.listening();
+  await process.logged(/"message":"listening"/);
+  expect(process.stderr).toContain('"reason":"its name 2048 begins with a digit"');
+});

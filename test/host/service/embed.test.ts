@@ -256,6 +256,15 @@ describe('the settings of a service', () => {
   });
 
   test.each([
+    ['2048', ['no other service can call this one']],
+    ['game-2048', []],
+  ])('warn of a name by which no other service can call this one: %s', async (name, warnings) => {
+    const { logged } = await start({ name });
+    const warned = logged.filter(({ level }) => level === 'warn');
+    expect(warned.map(({ message }) => message)).toEqual(warnings);
+  });
+
+  test.each([
     [{ name: 'My service' }, 'SVC_SETTING_INVALID', /^The option name takes lower-case letters/],
     [{ http: { port: 65_536 } }, 'SVC_SETTING_INVALID', /^The option http\.port takes a whole/],
     [{ management: { port: -1 } }, 'SVC_SETTING_INVALID', /^The option management\.port takes/],
