@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
 import { checkedObservation, shownText } from './checked-observation.ts';
 import type { FaultLog } from './fault-log.ts';
+import { workloadOf } from './lifecycle.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
 import type { DesiredService, Observation, Orchestrator } from './orchestrator.ts';
 import { withRefusal, type Refusal } from './refusal.ts';
@@ -104,9 +105,20 @@ export class Observations {
     this.#at(observation.key).observation ??= observation;
   }
 
+  /** Whether the service was ever asked for, or restored. */
+  knows(key: ServiceKey): boolean {
+    return this.#known.has(serviceId(key));
+  }
+
   /** Whether anything was observed of the service, or restored. */
   has(key: ServiceKey): boolean {
     return this.#known.get(serviceId(key))?.observation !== undefined;
+  }
+
+  /** Whether the present life of the service was observed since the start of the control plane. */
+  hasSeen(desired: DesiredService): boolean {
+    const known = this.#known.get(serviceId(desired.key));
+    return known?.askedMs !== undefined && workloadOf(desired, known.observation) !== undefined;
   }
 
   /** Forgets a service of which nothing is left. */

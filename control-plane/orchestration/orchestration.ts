@@ -1,16 +1,21 @@
-// Orchestration: what endpoints ask of the orchestrator. None of it depends on the orchestrator working: a status then restates
-// what was last known, and everything else is unavailable.
+// Orchestration: makes the orchestrator follow the services, and answers endpoints what runs. Nothing waits for
+// an orchestrator that does not work: changes are stored and made later, a status restates what was last known, and everything
+// else is unavailable.
 import type { Problem, ServiceKey, ServiceStatus } from '@svc/client';
-import type { LogEntry, ReadonlyDeep } from '@svc/host';
+import type { LogEntry, ReadonlyDeep, Service } from '@svc/host';
 import { SYSTEM_CLOCK, type Clock } from '../clock.ts';
+import { serviceId } from '../flows/service-id.ts';
 import type { Descriptor, Service as ServiceState } from '../model/service-state.ts';
+import { workload } from '../model/workload.ts';
 import { boundedLogs } from './bounded-logs.ts';
 import { FalseAnswer, checkedRecord, shownText } from './checked-observation.ts';
 import { desiredService, proposedService } from './desired-service.ts';
 import { FaultLog } from './fault-log.ts';
+import { Following } from './following.ts';
 import { Observations } from './observations.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
 import type { InstanceLogs, LogQuery, Orchestrator } from './orchestrator.ts';
+import { restoredObservation } from './reconciler.ts';
 import { statusOf, type Observed } from './service-status.ts';
 import { withinTime } from './within-time.ts';
 
@@ -37,6 +42,7 @@ export interface StatusQuery {
 }
 
 const PROBLEMS_MAX = 1000;
+const STOP_GRACE_MS = 5000;
 const UNAVAILABLE = 'the orchestrator of the platform does not answer: try again later';
 
 export class Orchestration {
@@ -46,6 +52,8 @@ export class Orchestration {
   readonly #httpsPort: number | undefined;
   readonly #faults: FaultLog;
   readonly #observations: Observations;
+  #following: Following | undefined;
+  #call: Service['call'] | undefined;
 
   constructor({
     orchestrator,
@@ -62,9 +70,37 @@ export class Orchestration {
     this.#observations = new Observations({ orchestrator, section, clock, faults: this.#faults });
   }
 
-  /** Asks what runs, and returns the status: within `observeTimeoutMs`, with what was last known if need be. Never rejects. */
+  /**
+   * Begins to make the orchestrator follow. The service has the entities, `workload` among them, the view `knownServices`,
+   * and the consumer `reconcileServices` with `changed`.
+   */
+  start(service: Pick<Service, 'call' | 'view' | 'position'>): void {
+    this.#call = service.call.bind(service);
+    this.#following = new Following({
+      service,
+      orchestrator: this.#orchestrator,
+      observations: this.#observations,
+      section: this.#section,
+      clock: this.#clock,
+      faults: this.#faults,
+    });
+  }
+
+  /** Has a service looked at, since what is desired of it has changed. */
+  readonly changed = (key: ServiceKey): void => {
+    // Before the start nothing is lost: every service is then looked at.
+    this.#following?.mark(key);
+  };
+
+  /** Ends what is under way, within the grace. To be called before the service stops. */
+  async stop(graceMs = STOP_GRACE_MS): Promise<void> {
+    await this.#following?.stop(graceMs);
+  }
+
+  /** Asks what runs, and returns the status: within `observeTimeoutMs`, with what was last known if need be.*/
   async status(key: ServiceKey, { state, isSuspended }: StatusQuery): Promise<ServiceStatus> {
     const desired = desiredService(key, state, isSuspended);
+    await this.#restore(key);
     return this.#statusOf(desired, await this.#observations.of(desired));
   }
 
@@ -108,6 +144,14 @@ export class Orchestration {
       );
       return boundedLogs(answer, bytesMax);
     });
+  }
+
+  /** Reads what was known before the last restart, unless something newer is known. */
+  async #restore(key: ServiceKey): Promise<void> {
+    if (this.#call === undefined || this.#observations.has(key)) return;
+    const last = await this.#call(workload, serviceId(key)).last();
+    if (last.isOk && last.value.end !== undefined)
+      this.#observations.restore(restoredObservation(key, last.value.end));
   }
 
   #statusOf(desired: ReturnType<typeof desiredService>, observed: Observed): ServiceStatus {

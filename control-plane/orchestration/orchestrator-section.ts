@@ -23,8 +23,6 @@ export interface OrchestratorSection {
   readonly backoffMaxMs: number;
   /** Interval at which every service is compared with what runs, in milliseconds. */
   readonly resyncMs: number;
-  /** Services that may wait to be changed. Those beyond are found when all services are compared, which then follows at once. */
-  readonly queuedServicesMax: number;
   /** Time for reading the logs of a service, in milliseconds; then the request is answered 503. */
   readonly logsTimeoutMs: number;
   /** Output that an answer with logs has, in bytes, over all instances. The last bytes of each instance are kept. */
@@ -44,7 +42,6 @@ export const ORCHESTRATOR_DEFAULTS: {
   backoffMinMs: 100,
   backoffMaxMs: 60_000,
   resyncMs: 300_000,
-  queuedServicesMax: 100_000,
   logsTimeoutMs: 10_000,
   logsBytesMax: 4_194_304,
 };
@@ -60,7 +57,6 @@ export const ORCHESTRATOR_RANGES: { readonly [Key in keyof OrchestratorSection]:
   backoffMinMs: [1, 60_000],
   backoffMaxMs: [1, 3_600_000],
   resyncMs: [1000, 86_400_000],
-  queuedServicesMax: [1, 10_000_000],
   logsTimeoutMs: [10, 60_000],
   logsBytesMax: [1024, 67_108_864],
 };

@@ -2,7 +2,13 @@
 
 /** npm package → the folders that may import it. */
 export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  typebox: ['contract', 'host/hosting/embedded', 'control-plane/model', 'examples'],
+  typebox: [
+    'contract',
+    'host/hosting/embedded',
+    'control-plane/model',
+    'control-plane/orchestration',
+    'examples',
+  ],
   // A module of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],

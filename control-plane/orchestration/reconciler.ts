@@ -1,0 +1,135 @@
+// Reconciler: brings one service to what is desired.
+//
+// Invariants
+// R1  What is desired is read from the service's entity when the work begins, never from the mark that caused it: so a mark may
+//     be lost or repeated.
+// R2  A service is reconciled only while the orchestrator has nothing of another incarnation of it: the teardown of a deleted
+//     service comes before the start of the next one of its name.
+// R3  A deleted service is looked at until the orchestrator was observed to have nothing of it.
+import type { ServiceKey } from '@svc/client';
+import type { Service } from '@svc/host';
+import type { Clock } from '../clock.ts';
+import { serviceId } from '../flows/service-id.ts';
+import { service } from '../model/service.ts';
+import { workload, type RolloutEnd } from '../model/workload.ts';
+import { shownText } from './checked-observation.ts';
+import { desiredOrRemoved } from './desired-service.ts';
+import { isTakenUp, workloadOf } from './lifecycle.ts';
+import type { Observations } from './observations.ts';
+import type { OrchestratorSection } from './orchestrator-section.ts';
+import {
+  WorkloadRefused,
+  type DesiredService,
+  type Observation,
+  type Orchestrator,
+  type RemovedService,
+  type Workload,
+} from './orchestrator.ts';
+import type { WorkOutcome } from './reconcile-queue.ts';
+import { withinTime } from './within-time.ts';
+
+export interface ReconcilerOptions {
+  readonly call: Service['call'];
+  readonly orchestrator: Pick<Orchestrator, 'reconcile'>;
+  readonly observations: Observations;
+  readonly section: OrchestratorSection;
+  readonly clock: Clock;
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects if the orchestrator fails, or refuses the service. */
+  async work(key: ServiceKey, stopping: AbortSignal): Promise<WorkOutcome> {
+    const state = await this.#options.call(service, serviceId(key)).desired();
+    if (!state.isOk) throw new Error(state.message);
+    // A service that never was: what the orchestrator has of this name is not the platform's.
+    if (state.value.generation === 0) return 'settled';
+    const wanted = desiredOrRemoved(key, state.value);
+    return wanted.kind === 'removed'
+      ? await this.#remove(wanted, state.value.generation, stopping)
+      : await this.#run(wanted, stopping);
+  }
+
+  async #remove(
+    removed: RemovedService,
+    generation: number,
+    stopping: AbortSignal,
+  ): Promise<WorkOutcome> {
+    const { call, observations } = this.#options;
+    if (!(await this.#isGone(removed, stopping))) return 'unsettled';
+    const marked = await call(workload, serviceId(removed.key)).markGone({ generation });
+    if (!marked.isOk) throw new Error(marked.message);
+    observations.forget(removed.key);
+    return 'settled';
+  }
+
+  async #run(desired: DesiredService, stopping: AbortSignal): Promise<WorkOutcome> {
+    const { observations } = this.#options;
+    const { key } = desired;
+    if (!observations.hasSeen(desired)) {
+      const found = await observations.ask(key, stopping);
+      const isForeign = found.kind === 'workload' && found.incarnation !== desired.incarnation;
+      if (isForeign && !(await this.#isGone({ kind: 'removed', key }, stopping)))
+        return 'unsettled';
+    }
+    await this.#reconcile(desired, stopping);
+    const observation = await observations.ask(key, stopping);
+    const running = workloadOf(desired, observation);
+    if (running === undefined || !isTakenUp(desired, running)) return 'unsettled';
+    await this.#record(running);
+    return running.rollout.kind === 'progressing' ? 'unsettled' : 'settled';
+  }
+
+  /** Has everything of the service removed, and returns whether nothing is left. */
+  async #isGone(removed: RemovedService, stopping: AbortSignal): Promise<boolean> {
+    await this.#reconcile(removed, stopping);
+    const observation: Observation = await this.#options.observations.ask(removed.key, stopping);
+    return observation.kind === 'none';
+  }
+
+  async #reconcile(wanted: DesiredService | RemovedService, stopping: AbortSignal): Promise<void> {
+    const { orchestrator, observations, section, clock } = this.#options;
+    const limit = { clock, limitMs: section.reconcileTimeoutMs, stopping };
+    try {
+      await withinTime(limit, (signal) => orchestrator.reconcile(wanted, signal));
+      observations.accept(wanted.key);
+    } catch (error) {
+      if (error instanceof WorkloadRefused && wanted.kind === 'desired')
+        observations.refuse(wanted, error.message);
+      throw error;
+    }
+  }
+
+  async #record({ key, rollout, ...rest }: Workload): Promise<void> {
+    if (rollout.kind === 'progressing') return;
+    const { incarnation, generation, wantedInstances, readyInstances, updatedInstances } = rest;
+    const end: RolloutEnd = {
+      incarnation,
+      generation,
+      wantedInstances,
+      readyInstances,
+      updatedInstances,
+      ...(rollout.kind === 'failed' && { failure: shownText(rollout.reason) }),
+      ...(rest.database !== undefined && { database: rest.database }),
+    };
+    const recorded = await this.#options.call(workload, serviceId(key)).endRollout(end);
+    if (!recorded.isOk) throw new Error(recorded.message);
+  }
+}
+
+/** Returns what is known of a service after a restart. */
+export function restoredObservation(key: ServiceKey, end: Readonly<RolloutEnd>): Workload {
+  const { failure, database, ...counts } = end;
+  return {
+    kind: 'workload',
+    key,
+    ...counts,
+    rollout: failure === undefined ? { kind: 'complete' } : { kind: 'failed', reason: failure },
+    ...(database !== undefined && { database }),
+  };
+}
