@@ -7,15 +7,18 @@ type Json = Readonly<Record<string, unknown>>;
 
 const REFERENCE_PREFIX = '#/types/';
 /** The body of every failure. */
-const ERROR_SCHEMA: Json = {
+const PLAIN_ERROR = {
   type: 'object',
+  properties: { status: { type: 'integer' }, error: { type: 'string' } },
+  required: ['status', 'error'],
+} as const;
+const FULL_ERROR: Json = {
+  ...PLAIN_ERROR,
   properties: {
-    status: { type: 'integer' },
-    error: { type: 'string' },
+    ...PLAIN_ERROR.properties,
     details: { description: 'Of a refusal, for programs' },
     errorId: { type: 'string', description: 'Of a failure, as in the log of the service' },
   },
-  required: ['status', 'error'],
 };
 
 /** Writes the types that routes refer to as schemas of components. All other types of the descriptor are left out. */
@@ -25,10 +28,12 @@ export class SchemaWriter {
   /** Type → its key among the components. */
   readonly #keys: ReadonlyMap<string, string>;
   readonly #errorKey: string;
+  readonly #errorSchema: Json;
   /** Names of the types that were referred to so far. */
   readonly #referred = new Set<string>();
 
-  constructor({ types }: ModuleDescriptor) {
+  constructor({ types }: ModuleDescriptor, errors: 'full' | 'plain' = 'full') {
+    this.#errorSchema = errors === 'plain' ? PLAIN_ERROR : FULL_ERROR;
     const names = new OpenApiNames();
     this.#types = types;
     this.#keys = new Map(
@@ -50,7 +55,7 @@ export class SchemaWriter {
       if (type !== undefined)
         schemas.push([this.#keys.get(name)!, { title: name, ...this.schema(type) }]);
     }
-    return Object.fromEntries([...schemas, [this.#errorKey, ERROR_SCHEMA]]);
+    return Object.fromEntries([...schemas, [this.#errorKey, this.#errorSchema]]);
   }
 
   schema(type: TypeSchema): Json {

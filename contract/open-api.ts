@@ -18,6 +18,8 @@ export interface OpenApiInfo {
   readonly version: string;
   /** Address of the service; without one the document names no server. */
   readonly url?: string | undefined;
+  /** With `plain`, the body of an error has `status` and `error` and nothing else. Default: `full`. */
+  readonly errors?: 'full' | 'plain' | undefined;
 }
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
@@ -33,9 +35,9 @@ const IDEMPOTENCY_KEY: Json = {
 
 export function openApi(
   descriptor: ModuleDescriptor,
-  { title, version, url }: OpenApiInfo,
+  { title, version, url, errors }: OpenApiInfo,
 ): OpenApiDocument {
-  const writer = new SchemaWriter(descriptor);
+  const writer = new SchemaWriter(descriptor, errors);
   const schemes = new SecuritySchemes();
   const paths = pathsOf(descriptor, writer, schemes);
   return {

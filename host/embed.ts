@@ -47,6 +47,8 @@ export {
   put,
 } from './hosting/embedded/route-definition.ts';
 export { limited } from './hosting/embedded/rate-limit.ts';
+export { openApi } from './hosting/embedded/open-api.ts';
+export type { OpenApiDocument, OpenApiInfo } from '@svc/contract';
 export { queryFlag } from './hosting/embedded/query-flag.ts';
 export type {
   Access,

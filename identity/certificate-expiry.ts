@@ -22,21 +22,21 @@ export function expiryStage(
 /** Returns the line for a certificate that expires, or has expired, without a successor. */
 export function expiryEntry(
   { validToDate }: Pick<X509Certificate, 'validToDate'>,
-  folder: string,
+  location: { readonly folder: string } | { readonly file: string },
   nowMs: number,
 ): LogEntry {
   const leftMs = validToDate.getTime() - nowMs;
-  const fields = { folder, expiresAt: validToDate.toISOString() };
+  const fields = { ...location, expiresAt: validToDate.toISOString() };
   if (leftMs <= 0)
     return {
       level: 'error',
       message:
-        'The certificate in use has expired: others refuse its connections. Renew tls.crt and tls.key.',
+        'The certificate in use has expired: others refuse its connections. Renew the certificate and its key.',
       fields,
     };
   return {
     level: 'warn',
-    message: `The certificate in use expires in ${durationText(leftMs)}, and no other one is there. Renew tls.crt and tls.key.`,
+    message: `The certificate in use expires in ${durationText(leftMs)}, and no other one is there. Renew the certificate and its key.`,
     fields,
   };
 }

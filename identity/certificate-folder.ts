@@ -153,7 +153,7 @@ export class CertificateFolder implements CertificateSource {
     const stage = expiryStage(leaf, this.#now());
     if (stage <= this.#expiryStage) return;
     this.#expiryStage = stage;
-    this.#log(expiryEntry(leaf, this.#folder, this.#now()));
+    this.#log(expiryEntry(leaf, { folder: this.#folder }, this.#now()));
   }
 
   /** Watches the folder if it is not watched, or if another folder has its name now. */

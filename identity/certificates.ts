@@ -82,6 +82,38 @@ export function contextOptions({
   };
 }
 
+/** Certificate and key of a server that does not ask its clients for theirs. */
+export interface ServerPair {
+  readonly leaf: X509Certificate;
+  readonly options: SecureContextOptions;
+}
+
+/** Parses the certificate and the key of a server. `nowMs`: time at which the leaf has to be valid. */
+export function parseServerPair(
+  texts: Pick<CertificateTexts, 'certificate' | 'key'>,
+  nowMs: number,
+): ServerPair | UnusableCertificates {
+  const leaf = certificatesOf(texts.certificate)?.[0];
+  const key = privateKeyOf(texts.key);
+  if (leaf === undefined)
+    return { problem: 'The certificate is missing in its file, or unreadable.' };
+  if (key === undefined)
+    return { problem: 'The private key is missing in its file, or unreadable.' };
+  if (!leaf.checkPrivateKey(key))
+    return { problem: 'The private key does not belong to the certificate.' };
+  const { validFromDate: from, validToDate: to } = leaf;
+  if (nowMs < from.getTime())
+    return { problem: `The certificate is valid only from ${from.toISOString()} on.` };
+  if (nowMs >= to.getTime()) return { problem: `The certificate expired at ${to.toISOString()}.` };
+  const options = { cert: texts.certificate, key: texts.key, minVersion: 'TLSv1.2' } as const;
+  try {
+    createSecureContext(options);
+  } catch {
+    return { problem: 'OpenSSL does not accept the certificate with the private key.' };
+  }
+  return { leaf, options };
+}
+
 function keyProblem(leaf: X509Certificate, key: KeyObject): string | undefined {
   return leaf.checkPrivateKey(key)
     ? undefined

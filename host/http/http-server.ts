@@ -25,6 +25,7 @@ import {
 import type { MutualTls } from './mutual-tls.ts';
 import { RESPONSE_FORM_DEFAULT, type ResponseForm } from './response-form.ts';
 import { ResponseRates } from './response-rates.ts';
+import type { ServerCertificate } from '@svc/identity/server-certificate';
 import type { RouteTable } from './route-table.ts';
 
 export interface HttpServerOptions {
@@ -42,6 +43,8 @@ export interface HttpServerOptions {
   readonly callerOf: (socket: Socket) => Caller | RefusedPeer;
   /** Serves with mutual TLS; absent: without TLS. */
   readonly tls?: MutualTls | undefined;
+  /** Serves with TLS, and asks clients for no certificate; not together with `tls`. */
+  readonly certificate?: ServerCertificate | undefined;
   /** The service's own project; absent on a developer's machine. */
   readonly project?: string;
   /** Positions of the journal, for the header Svc-Position; absent if the service has no views. */
@@ -78,7 +81,7 @@ const STOP_GRACE_MS = 10_000;
 
 /** Creates a server. Throws SVC_SETTING_INVALID. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { settings, routes, cors = CORS_SETTINGS_DEFAULT, tls } = options;
+  const { settings, routes, cors = CORS_SETTINGS_DEFAULT, tls, certificate } = options;
   checkHttpSettings(settings);
   checkCorsSettings(cors);
   const load: Load = { inFlight: 0, isStopping: false };
@@ -108,7 +111,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     announcesIdleTime: true,
   });
   const rates = new ResponseRates(rateTimes(settings), connections, budgets.unsent);
-  const listener = listenerOf(connections, tls);
+  const listener = listenerOf(connections, tls, certificate);
   let stopped: ReturnType<HttpServer['stop']> | undefined;
 
   const stop = async (graceMs: number): ReturnType<HttpServer['stop']> => {
@@ -119,7 +122,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Other services keep connections, and may have sent a request before they learn of the stop.
     if (tls !== undefined) await settled(closed, Math.min(graceMs, times.retiredIdleMs));
     load.isStopping = true;
-    tls?.cutHandshakes();
+    (tls ?? certificate)?.cutHandshakes();
     connections.closeIdle();
     await closed;
     clearTimeout(timer);
@@ -136,9 +139,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 /** Makes the server whose connections are served. */
-function listenerOf(connections: ServerConnections, tls: MutualTls | undefined): Server {
+function listenerOf(
+  connections: ServerConnections,
+  tls: MutualTls | undefined,
+  certificate: ServerCertificate | undefined,
+): Server {
   if (tls === undefined) {
-    const listener = createServer();
+    const listener = certificate?.createServer() ?? createServer();
     serveListener(listener, connections);
     return listener;
   }

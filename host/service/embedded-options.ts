@@ -5,6 +5,8 @@ import type { EntityClient, RecordedEvent } from '../hosting/embedded/entity-cli
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
 import type { ViewClient } from '../hosting/embedded/view-client.ts';
 import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
+import type { ServerCertificateFiles } from '@svc/identity/server-certificate';
+import type { ListenWords } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
@@ -14,6 +16,10 @@ import type { StorageOptions } from './embedded-storage.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 
 export const DEFAULT_PORT = 9000;
+/** Names of the options in errors of listening. */
+export const HTTP_WORDS: ListenWords = {
+  settings: { host: 'the option http.host', port: 'the option http.port' },
+};
 
 /** Introspection on a developer's machine, and the export of spans. */
 export interface ObservabilityOptions {
@@ -39,9 +45,16 @@ interface CommonOptions extends Components {
   readonly name: string;
   /**
    * Address of the routes. Default host: 127.0.0.1 (0.0.0.0 if deployed). Default port: 9000; 0 takes any free one.
-   * `false`, or a service without endpoints: the service does not listen.
+   * `false`, or a service without endpoints: the service does not listen. `tls`: paths of a certificate and its key in PEM, which
+   * are read again when they change; absent: the service listens without TLS.
    */
-  readonly http?: { readonly host?: string; readonly port?: number } | false;
+  readonly http?:
+    | {
+        readonly host?: string;
+        readonly port?: number;
+        readonly tls?: ServerCertificateFiles | undefined;
+      }
+    | false;
   /**
    * Like the flag of `svc run`: all callers count as the internet, and only samples of the commands and queries are
    * checked not to change the state that they are given.

@@ -26,7 +26,7 @@ import { InProcessFetch } from '../http/requests/in-process-fetch.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import { type IntrospectionSettings, serviceView } from '../introspection/service-view.ts';
 import { LimitLog } from './limit-log.ts';
-import { httpUrl, type ListenWords } from '@svc/kit/listen';
+import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import { requestBudgets } from '../model/request-budgets.ts';
@@ -34,6 +34,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
+import { EmbeddedCertificate } from './embedded-certificate.ts';
 import { embeddedLog, limitedLog } from './embedded-log.ts';
 import {
   addressOf,
@@ -42,6 +43,7 @@ import {
   checkOptions,
   DEFAULT_PORT,
   hasHttp,
+  HTTP_WORDS,
   type Service,
   type ServiceChange,
   type ServiceOptions,
@@ -65,13 +67,10 @@ import type { ServiceLog } from './service-log.ts';
 const STOP_GRACE_MS = 10_000;
 /** A day. */
 const GRACE_MS_MAX = 86_400_000;
-const HTTP_WORDS: ListenWords = {
-  settings: { host: 'the option http.host', port: 'the option http.port' },
-};
 
 /**
  * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and the errors of opening the
- * journal and the addresses: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_DISK_FULL, SVC_JOURNAL_…,
+ * journal, the certificate and the addresses: SVC_CERTIFICATE_…, SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_DISK_FULL, SVC_JOURNAL_…,
  * SVC_MANIFEST_UNREADABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. Rejects with SVC_PROGRAM_INVALID where a tool
  * loads the program for its components.
  */
@@ -125,6 +124,7 @@ class EmbeddedService implements Service {
   readonly #write: Log;
   readonly #log: ServiceLog;
   readonly #introspection: Introspection;
+  readonly #certificate: EmbeddedCertificate;
   readonly #timerSeries = new TimerSeries();
   readonly #consumers: ProcessConsumers;
   readonly #opened = Promise.withResolvers<{ readonly failure: Promise<SvcError> }>();
@@ -152,6 +152,7 @@ class EmbeddedService implements Service {
     this.#history = new ProcessHistory(guest, storage.dir);
     this.#write = embeddedLog(options);
     reportUncallable(options.name, this.#write);
+    this.#certificate = new EmbeddedCertificate(options, this.#write);
     this.#log = limitedLog(sections.log, this.#shard.counters, this.#write);
     this.#consumers = new ProcessConsumers({
       consumers: guest.descriptor.consumers ?? [],
@@ -260,6 +261,7 @@ class EmbeddedService implements Service {
     return [
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       { stop: () => this.#log.report() },
+      { start: () => this.#certificate.open(), stop: () => this.#certificate.close() },
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => guest.close() },
       { start: () => this.#openJournal(), stop: () => storage.close() },
@@ -306,6 +308,7 @@ class EmbeddedService implements Service {
       journal: this.#journal!,
       deployed,
       sections,
+      certificate: this.#certificate.opened,
       form: responseForm(this.#options.responses),
       log: this.#log,
       numbers: this.#shard.numbers[0],
@@ -352,7 +355,8 @@ class EmbeddedService implements Service {
     const { http = {}, deployed = false } = this.#options;
     if (http !== false && hasHttp(this.#options)) {
       const wanted = addressOf(http, deployed, DEFAULT_PORT);
-      this.#url = httpUrl(await this.#serving!.guest.listen(wanted, HTTP_WORDS));
+      const address = await this.#serving!.guest.listen(wanted, HTTP_WORDS);
+      this.#url = httpUrl(address, this.#certificate.scheme);
     }
     this.#shard.isServing = true;
     const { descriptor } = this.#parts.guest;

@@ -21,6 +21,7 @@ import type {
   HttpServerOptions,
 } from '../http/http-server.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
+import type { ServerCertificate } from '@svc/identity/server-certificate';
 import type { MutualTls } from '../http/mutual-tls.ts';
 import type { ResponseForm } from '../http/response-form.ts';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
@@ -73,6 +74,8 @@ export interface ServedGuestOptions {
     readonly timers: TimerSettings;
     readonly consumers: ConsumerSettings;
   };
+  /** Certificate of a server whose callers need none; absent: the server has no such TLS. */
+  readonly certificate?: ServerCertificate | undefined;
   /** Form of all responses; absent: that of `svc run`. */
   readonly form?: ResponseForm | undefined;
   readonly log: ServiceLog;
@@ -261,14 +264,16 @@ export class ServedGuest {
   }
 }
 
-/** Returns how the callers of connections are identified. */
+/** Returns how the callers of connections are identified, and the TLS of the connections. */
 function identification({
   deployed,
   tls,
-}: ServedGuestOptions): Pick<HttpServerOptions, 'callerOf' | 'project' | 'tls'> {
+  certificate,
+}: ServedGuestOptions): Pick<HttpServerOptions, 'callerOf' | 'project' | 'tls' | 'certificate'> {
   if (tls !== undefined)
     return { callerOf: (socket) => tls.callerOf(socket), project: tls.project, tls };
   return {
+    certificate,
     callerOf: deployed ? () => INTERNET : (socket) => callerOfAddress(socket.remoteAddress),
   };
 }

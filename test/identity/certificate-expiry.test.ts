@@ -28,7 +28,7 @@ test.each([
   [HOUR_MS, /expires in 60 minutes/],
   [1, /expires in 1 minutes/],
 ])('%i ms before the end', (leftMs, message) => {
-  expect(expiryEntry(certificate, '/c', 100 * DAY_MS - leftMs)).toEqual({
+  expect(expiryEntry(certificate, { folder: '/c' }, 100 * DAY_MS - leftMs)).toEqual({
     level: 'warn',
     message: expect.stringMatching(message),
     fields: { folder: '/c', expiresAt: '1970-04-11T00:00:00.000Z' },
@@ -36,7 +36,7 @@ test.each([
 });
 
 test('an expired certificate is an error', () => {
-  expect(expiryEntry(certificate, '/c', 100 * DAY_MS)).toMatchObject({
+  expect(expiryEntry(certificate, { folder: '/c' }, 100 * DAY_MS)).toMatchObject({
     level: 'error',
     message: expect.stringContaining('has expired'),
   });
