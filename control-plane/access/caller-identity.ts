@@ -5,7 +5,7 @@ import type { Person } from '../model/organization-state.ts';
 import type { Caller } from '../tokens/caller.ts';
 
 /** `administrative`: whether the role platform-admin is what allows the action. */
-export function actorOf(caller: Caller, administrative: boolean): Actor {
+export function actorOf(caller: Caller, administrative = false): Actor {
   return { subject: caller.subject, display: displayOf(caller), administrative };
 }
 

@@ -1,10 +1,10 @@
 // Gates: the checks before the handler of each route, as the table of routes says who may use it. Their order is the order in
-// which every request is judged: token (401, 503), membership (404), role (403), whether the organization is disabled (403).
-// What a handler judges comes after: ids and body (400), then the state (409).
+// which every request is judged: token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled
+// (403). What a handler judges comes after: ids and body (400), then the state (409).
 //
 // Creating an organization or a project is the exception: who may do it depends on the body, so their handlers decode first.
 import { ROUTES, worksWhileDisabled, type Route, type RouteName } from '@svc/client';
-import { before, refuse, type CheckedRoutes, type Refused } from '@svc/host';
+import { before, limited, refuse, type CheckedRoutes, type Refused } from '@svc/host';
 import { NO_SUCH_ORGANIZATION, NO_SUCH_PROJECT } from '../model/refusals.ts';
 import type { Entrance, Known } from './entrance.ts';
 import { membershipIn, membershipInOrganizationOf, type Membership } from './membership.ts';
@@ -30,24 +30,64 @@ const NOT_ADMINISTRATOR = 'only platform administrators may do this';
 const DISABLED =
   'the organization is disabled, so nothing in it can be changed: a platform administrator has to enable it first';
 
+/** Limits of the requests of one caller in a minute; 0: none. */
+export interface RequestLimits {
+  readonly requestsPerMinuteMax: number;
+  /** Requests that change something, which also count as requests. */
+  readonly writesPerMinuteMax: number;
+}
+
+export const UNLIMITED: RequestLimits = { requestsPerMinuteMax: 0, writesPerMinuteMax: 0 };
+
 export class Gates {
+  readonly #reads: Gate;
+  readonly #writes: Gate;
+
+  constructor(entrance: Entrance, { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits) {
+    const known = before((request, context) => entrance.admit(request, context));
+    const reads = limitedTo(known, requestsPerMinuteMax);
+    this.#reads = new Gate(reads);
+    this.#writes = new Gate(limitedTo(reads, writesPerMinuteMax));
+  }
+
+  /** Makes routes for every caller with a valid token. */
+  get known(): CheckedRoutes<Known> {
+    return this.#reads.known;
+  }
+
+  /** Returns what makes the route behind its checks; for a route without a token, undefined. */
+  of(name: RouteName): CheckedRoutes<Known | Admitted> | undefined {
+    const route: Route = ROUTES[name];
+    const gate = route.method === 'GET' ? this.#reads : this.#writes;
+    if (route.who === 'anyone') return undefined;
+    if (route.who === 'caller' || name === 'createProject') return gate.known;
+    const isOrganization = route.path.startsWith('/organizations/');
+    const allowed = withRole(isOrganization ? gate.ofOrganization : gate.ofProject, route.who);
+    return worksWhileDisabled(route)
+      ? allowed
+      : allowed.before((_, { given }) => disabledRefusal(given.membership) ?? given);
+  }
+}
+
+/** The first checks of some routes. */
+class Gate {
   /** Every caller with a valid token. */
   readonly known: CheckedRoutes<Known>;
   /** Members of the organization of the path, and administrators. */
-  readonly #ofOrganization: CheckedRoutes<Admitted>;
+  readonly ofOrganization: CheckedRoutes<Admitted>;
   /** Members of the organization of the project of the path. */
-  readonly #ofProject: CheckedRoutes<Admitted>;
+  readonly ofProject: CheckedRoutes<Admitted>;
 
-  constructor(entrance: Entrance) {
-    this.known = before((request, context) => entrance.admit(request, context));
-    this.#ofOrganization = this.known.before(async ({ parameter }, { given, call }) => {
+  constructor(known: CheckedRoutes<Known>) {
+    this.known = known;
+    this.ofOrganization = known.before(async ({ parameter }, { given, call }) => {
       const { caller } = given;
       const membership = await membershipIn(call, parameter('organizationId'), caller);
       if (membership === undefined || (membership.role === undefined && !caller.platformAdmin))
         return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
       return { caller, membership } satisfies Admitted;
     });
-    this.#ofProject = this.known.before(async ({ parameter }, { given, call }) => {
+    this.ofProject = known.before(async ({ parameter }, { given, call }) => {
       const { caller } = given;
       const membership = await membershipInOrganizationOf(call, parameter('projectId'), caller);
       return membership?.role === undefined
@@ -55,20 +95,11 @@ export class Gates {
         : ({ caller, membership } satisfies Admitted);
     });
   }
+}
 
-  /** Returns what makes the route behind its checks; for a route without a token, undefined. */
-  of(name: RouteName): CheckedRoutes<Known | Admitted> | undefined {
-    const route: Route = ROUTES[name];
-    if (route.who === 'anyone') return undefined;
-    if (route.who === 'caller' || name === 'createProject') return this.known;
-    const visible = route.path.startsWith('/organizations/')
-      ? this.#ofOrganization
-      : this.#ofProject;
-    const allowed = withRole(visible, route.who);
-    return worksWhileDisabled(route)
-      ? allowed
-      : allowed.before((_, { given }) => disabledRefusal(given.membership) ?? given);
-  }
+function limitedTo(known: CheckedRoutes<Known>, perMinute: number): CheckedRoutes<Known> {
+  if (perMinute === 0) return known;
+  return known.before(limited<Known>({ perMinute, by: (_, { given }) => given.caller.subject }));
 }
 
 function withRole(visible: CheckedRoutes<Admitted>, who: Route['who']): CheckedRoutes<Admitted> {

@@ -4,6 +4,7 @@ import {
   ROUTES,
   parametersOf,
   problemsText,
+  refusalsOf,
   successOf,
   type AnswerOf,
   type InputOf,
@@ -96,6 +97,8 @@ function definedRoute(
     summary,
     ...(description !== undefined && { description }),
     answers: [successOf(route)],
+    refusals: Object.fromEntries(refusalsOf(route)),
+    ...(gate !== undefined && { security: { scheme: 'bearer' } }),
     // Bodies are JSON whatever their media type. A body where none belongs is read, too, so that it can be refused.
     ...(takesBody(route) && { body: 'bytes' }),
     ...(route.answer !== undefined && { reply: 'text' }),

@@ -1,8 +1,10 @@
 // The routes of organizations, without those of their members.
-import type { OwnerDesignation } from '@svc/client';
+import type { OrganizationSummary, OwnerDesignation } from '@svc/client';
 import { Ok, refuse } from '@svc/host';
 import { actorOf, personOf } from '../access/caller-identity.ts';
+import { membershipsOf } from '../flows/change-members.ts';
 import { createOrganization } from '../flows/create-organization.ts';
+import type { Lists } from '../lists/lists.ts';
 import { organization } from '../model/organization.ts';
 import type { Person } from '../model/organization-state.ts';
 import type { ApiError } from './api-answer.ts';
@@ -10,12 +12,27 @@ import type { ApiHandlers } from './api-routes.ts';
 import { creationRefusal, type CreationPolicy } from './creation-policy.ts';
 import { emailKey } from './email-key.ts';
 
+type OrganizationRoute =
+  | 'listOrganizations'
+  | 'getOrganization'
+  | 'createOrganization'
+  | 'renameOrganization'
+  | 'deleteOrganization'
+  | 'disableOrganization'
+  | 'enableOrganization';
+
 const NAMES_OWNER = 'only platform administrators may name the owner of a new organization';
 
 export function organizationHandlers(
+  lists: Lists,
   policy: CreationPolicy,
-): ApiHandlers<'getOrganization' | 'createOrganization'> {
+): ApiHandlers<OrganizationRoute> {
   return {
+    async listOrganizations({ given: { caller }, call }) {
+      const own = await membershipsOf(call, caller.subject);
+      if (!own.isOk || !caller.platformAdmin) return own;
+      return new Ok(await withAllOthers(lists, own.value));
+    },
     async getOrganization({ input: { organizationId: id }, given: { caller }, call }) {
       const summary = await call(organization, id).summary({ subject: caller.subject });
       return summary.isOk ? new Ok({ id, ...summary.value }) : summary;
@@ -31,7 +48,31 @@ export function organizationHandlers(
       const isAdministrative = designation !== undefined || policy.creation === 'platform-admin';
       return await createOrganization(call, id, { name, owner }, actorOf(caller, isAdministrative));
     },
+    async renameOrganization({ input: { organizationId: id, body }, given: { caller }, call }) {
+      return await call(organization, id).rename({ name: body.name, by: actorOf(caller) });
+    },
+    async deleteOrganization({ input: { organizationId: id }, given: { caller }, call }) {
+      return await call(organization, id).delete({ by: actorOf(caller) });
+    },
+    async disableOrganization({ input: { organizationId: id }, given: { caller }, call }) {
+      return await call(organization, id).disable({ by: actorOf(caller, true) });
+    },
+    async enableOrganization({ input: { organizationId: id }, given: { caller }, call }) {
+      return await call(organization, id).enable({ by: actorOf(caller, true) });
+    },
   };
+}
+
+/** Returns all organizations by id. Those of the caller are as the organizations themselves say. */
+async function withAllOthers(
+  lists: Lists,
+  own: readonly OrganizationSummary[],
+): Promise<OrganizationSummary[]> {
+  const { rows, projectsOf } = await lists.organizations();
+  const byId = new Map(own.map((summary) => [summary.id, summary]));
+  for (const row of rows)
+    if (!byId.has(row.id)) byId.set(row.id, { ...row, projects: await projectsOf(row.id) });
+  return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function designated({ subject, email = '', display }: OwnerDesignation): Person | ApiError {

@@ -1,18 +1,141 @@
-// The routes of services: what they are, and the changes that members make.
-import { Ok } from '@svc/host';
+// The routes of services: their states, and the changes that members make.
+import { problemsText, type ServiceKey, type ServiceStatus } from '@svc/client';
+import { Ok, refuse, respondError, type Result } from '@svc/host';
+import { actorOf } from '../access/caller-identity.ts';
+import type { Admitted } from '../access/gates.ts';
+import { applyService } from '../flows/apply-service.ts';
+import type { Call } from '../flows/call.ts';
+import { deleteService } from '../flows/delete-service.ts';
+import { exposeService, unexposeService } from '../flows/expose-service.ts';
 import { serviceId } from '../flows/service-id.ts';
+import type { Lists } from '../lists/lists.ts';
+import { SERVES_NO_HTTP } from '../model/refusals.ts';
 import { service } from '../model/service.ts';
-import type { Orchestration } from '../orchestration/orchestration.ts';
+import type { Descriptor } from '../model/service-state.ts';
+import type { Answered, Orchestration } from '../orchestration/orchestration.ts';
+import type { ApiError } from './api-answer.ts';
 import type { ApiHandlers } from './api-routes.ts';
+import { derivedHostname, type BaseDomain } from './derived-hostname.ts';
 
-export function serviceHandlers(orchestration: Orchestration): ApiHandlers<'getService'> {
+type ServiceRoute =
+  | 'listServices'
+  | 'getService'
+  | 'applyService'
+  | 'pauseService'
+  | 'resumeService'
+  | 'restartService'
+  | 'exposeService'
+  | 'unexposeService'
+  | 'deleteService';
+
+/** The parts of a request that name a service and its caller. */
+interface ServiceRequest {
+  readonly input: { readonly projectId: string; readonly name: string };
+  readonly given: Admitted;
+  readonly call: Call;
+}
+
+export interface ServiceHandlersOptions {
+  readonly orchestration: Orchestration;
+  readonly lists: Lists;
+  readonly baseDomain: BaseDomain | undefined;
+}
+
+export function serviceHandlers({
+  orchestration,
+  lists,
+  baseDomain,
+}: ServiceHandlersOptions): ApiHandlers<ServiceRoute> {
+  /** The answer to a change: the status that follows from it. */
+  const statusAfter = async (
+    request: ServiceRequest,
+    change: Result<unknown>,
+  ): Promise<Result<ServiceStatus>> =>
+    change.isOk ? await statusOf(request, orchestration) : change;
   return {
-    async getService({ input: { projectId, name }, given: { membership }, call }) {
-      const key = { project: projectId, service: name };
-      const state = await call(service, serviceId(key)).get();
+    async listServices({ input: { projectId: project }, given: { membership } }) {
+      const rows = await lists.services(project);
+      const { isDisabled: isSuspended } = membership;
+      return new Ok(
+        rows.map(({ name, state }) =>
+          orchestration.lastStatus({ project, service: name }, { state, isSuspended }),
+        ),
+      );
+    },
+    async getService(request) {
+      return await statusOf(request, orchestration);
+    },
+    async applyService(request) {
+      const { input, given, call } = request;
+      const key = keyOf(input);
+      const descriptor = input.body as Descriptor;
+      const state = await call(service, serviceId(key)).desired();
       if (!state.isOk) return state;
-      const isSuspended = membership.isDisabled;
-      return new Ok(await orchestration.status(key, { state: state.value, isSuspended }));
+      const problems = await orchestration.problems(key, state.value, descriptor);
+      if (problems.kind === 'unavailable') return unavailable(problems);
+      if (problems.value.length > 0) return respondError(400, problemsText(problems.value));
+      const by = actorOf(given.caller);
+      return await statusAfter(request, await applyService(call, key, descriptor, by));
+    },
+    async pauseService(request) {
+      return await statusAfter(request, await entityOf(request).pause(byOf(request)));
+    },
+    async resumeService(request) {
+      return await statusAfter(request, await entityOf(request).resume(byOf(request)));
+    },
+    async restartService(request) {
+      return await statusAfter(request, await entityOf(request).restart(byOf(request)));
+    },
+    async exposeService(request) {
+      const key = keyOf(request.input);
+      const state = await entityOf(request).get();
+      if (!state.isOk) return state;
+      if (state.value.exposed !== undefined) return await statusAfter(request, state);
+      if (state.value.descriptor?.http === false) return refuse(SERVES_NO_HTTP, 'CONFLICT');
+      const derived = derivedHostname(key, baseDomain);
+      if ('reason' in derived) return refuse(derived.reason, 'CONFLICT');
+      const by = actorOf(request.given.caller);
+      const exposed = await exposeService(request.call, key, derived.hostname, by);
+      return await statusAfter(request, exposed);
+    },
+    async unexposeService(request) {
+      const { input, given, call } = request;
+      const unexposed = await unexposeService(call, keyOf(input), actorOf(given.caller));
+      return await statusAfter(request, unexposed);
+    },
+    async deleteService({ input, given, call }) {
+      return await deleteService(call, keyOf(input), actorOf(given.caller));
     },
   };
+}
+
+/** Returns the present status. Whether it is suspended is what the organization says now. */
+async function statusOf(
+  request: ServiceRequest,
+  orchestration: Orchestration,
+): Promise<Result<ServiceStatus>> {
+  const state = await entityOf(request).get();
+  if (!state.isOk) return state;
+  const { isDisabled: isSuspended } = request.given.membership;
+  const key = keyOf(request.input);
+  return new Ok(await orchestration.status(key, { state: state.value, isSuspended }));
+}
+
+function keyOf({ projectId, name }: ServiceRequest['input']): ServiceKey {
+  return { project: projectId, service: name };
+}
+
+function entityOf({ call, input }: ServiceRequest) {
+  return call(service, serviceId(keyOf(input)));
+}
+
+function byOf({ given: { caller } }: ServiceRequest) {
+  return { by: actorOf(caller) };
+}
+
+/** The orchestrator could not be asked, and nothing was done. */
+export function unavailable({
+  reason,
+}: Extract<Answered<unknown>, { kind: 'unavailable' }>): ApiError {
+  return respondError(503, reason, { headers: { 'retry-after': '1' } });
 }

@@ -7,6 +7,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/embedded',
     'control-plane/model',
     'control-plane/orchestration',
+    'control-plane/lists',
     'examples',
   ],
   // A module of AssemblyScript's own library.

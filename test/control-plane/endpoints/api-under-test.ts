@@ -1,11 +1,12 @@
 // ApiUnderTest: a control plane over HTTP with a real identity provider, and the people who send requests to it.
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { openApiDocument, ROUTES, type Failure, type Route } from '@svc/client';
 import type { Service } from '@svc/host';
 import {
   startControlPlane,
+  type ControlPlane,
   type ControlPlaneSettings,
   type HostOptions,
 } from '../../../control-plane/control-plane.ts';
@@ -21,14 +22,17 @@ import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
 
 export const BASE_DOMAIN = 'svc.test';
 
-/** It runs nothing. */
-const IDLE: Orchestrator = {
-  problems: async () => [],
-  reconcile: async () => {},
-  observe: async (key) => ({ kind: 'none', key }),
-  logs: async () => [],
-  watch: () => ({ [Symbol.dispose]() {} }),
-};
+/** Returns an orchestrator that runs nothing, except for what is given. */
+export function idleOrchestrator(given: Partial<Orchestrator> = {}): Orchestrator {
+  return {
+    problems: async () => [],
+    reconcile: async () => {},
+    observe: async (key) => ({ kind: 'none', key }),
+    logs: async () => [],
+    watch: () => ({ [Symbol.dispose]() {} }),
+    ...given,
+  };
+}
 
 export interface Answer {
   readonly status: number;
@@ -48,21 +52,25 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export class ApiUnderTest {
+export class ApiUnderTest implements AsyncDisposable {
   readonly provider: IdentityProvider;
-  readonly service: Service;
+  readonly control: ControlPlane;
   /** Tokens by subject. */
   readonly #tokens = new Map<string, Promise<string>>();
 
-  private constructor(provider: IdentityProvider, service: Service) {
+  private constructor(provider: IdentityProvider, control: ControlPlane) {
     this.provider = provider;
-    this.service = service;
+    this.control = control;
+  }
+
+  get service(): Service {
+    return this.control.service;
   }
 
   static async start(
     settings: Partial<ControlPlaneSettings> = {},
     host: HostOptions = { journal: 'memory', http: { port: 0 } },
-    orchestrator: Orchestrator = IDLE,
+    orchestrator: Orchestrator = idleOrchestrator(),
   ): Promise<ApiUnderTest> {
     const provider = await IdentityProvider.start();
     const { issuer, audience } = provider;
@@ -71,7 +79,7 @@ export class ApiUnderTest {
       settings: { ...login, rolesPath: ['realm_access', 'roles'], section: AUTH_DEFAULTS },
       log: () => {},
     });
-    const service = await startControlPlane({
+    const control = await startControlPlane({
       judge,
       orchestrator,
       log: () => {},
@@ -85,13 +93,11 @@ export class ApiUnderTest {
       },
       host,
     });
-    const api = new ApiUnderTest(provider, service);
-    onTestFinished(() => api.stop());
-    return api;
+    return new ApiUnderTest(provider, control);
   }
 
-  async stop(): Promise<void> {
-    await this.service.stop();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.control.stop();
     await this.provider.stop();
   }
 
@@ -114,7 +120,7 @@ export class ApiUnderTest {
     const [method, target] = line.split(' ') as [string, string];
     const bearer = token ?? (as === undefined ? undefined : await this.token(as));
     const body = json === undefined ? text : JSON.stringify(json);
-    const response = await fetch(`${this.service.url}${target}`, {
+    const response = await fetch(`${this.control.url}${target}`, {
       method,
       headers: {
         ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
@@ -173,6 +179,7 @@ const PATHS = Object.values<Route>(ROUTES).map(({ method, path }) => ({
 
 /** Fails if the document does not have the answer: its status, its body, and its headers. */
 function checkAgainstDocument(method: string, target: string, answer: Answer): void {
+  expect(answer.headers.get('cache-control')).toBe('no-store');
   if (answer.status >= 400) expectFailure(answer);
   const [path] = target.split('?') as [string];
   const route = PATHS.find((each) => each.method === method && each.pattern.test(path));

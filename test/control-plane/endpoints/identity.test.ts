@@ -6,7 +6,7 @@ import { ApiUnderTest } from './api-under-test.ts';
 const GET_TOKEN = 'GET /auth says how to get one';
 
 test('anyone learns how to get a token, and nothing else', async () => {
-  const api = await ApiUnderTest.start();
+  await using api = await ApiUnderTest.start();
   const { issuer, audience } = api.provider;
   expect(await api.done('GET /auth')).toEqual({ issuer, audience, clientId: 'svc-cli' });
   const without = await api.send('GET /auth/whoami');
@@ -24,7 +24,7 @@ test('anyone learns how to get a token, and nothing else', async () => {
 });
 
 test('a caller is as its token says, with every organization that it belongs to', async () => {
-  const api = await ApiUnderTest.start();
+  await using api = await ApiUnderTest.start();
   api.knows({ subject: 'ann', name: 'Ann', email: 'Ann@example.com', verified: true });
   expect(await api.done('GET /auth/whoami', { as: 'ann' })).toEqual({
     subject: 'ann',
@@ -51,7 +51,7 @@ test('a caller is as its token says, with every organization that it belongs to'
 });
 
 test('name and address are kept as they were seen last, without a write for each request', async () => {
-  const api = await ApiUnderTest.start();
+  await using api = await ApiUnderTest.start();
   const seen = async () => (await api.service.readEvents(person, 'ann')).map(({ event }) => event);
   api.knows({ subject: 'ann', name: 'Ann', email: 'ann@example.com', verified: true });
   await api.done('GET /auth/whoami', { as: 'ann' });
@@ -67,7 +67,7 @@ test('name and address are kept as they were seen last, without a write for each
 });
 
 test('every caller with a token gets the description of the routes', async () => {
-  const api = await ApiUnderTest.start();
+  await using api = await ApiUnderTest.start();
   expect(await api.done('GET /openapi.json', { as: 'ann' })).toMatchObject({
     openapi: '3.1.0',
     servers: [{ url: 'https://api.svc.test' }],

@@ -1,0 +1,53 @@
+// The routes of projects.
+import { Ok, refuse } from '@svc/host';
+import { actorOf } from '../access/caller-identity.ts';
+import { disabledRefusal } from '../access/gates.ts';
+import { membershipIn } from '../access/membership.ts';
+import { membershipsOf } from '../flows/change-members.ts';
+import { createProject } from '../flows/create-project.ts';
+import { deleteProject } from '../flows/delete-project.ts';
+import type { Lists } from '../lists/lists.ts';
+import { project } from '../model/project.ts';
+import { NO_SUCH_ORGANIZATION } from '../model/refusals.ts';
+import type { ApiHandlers } from './api-routes.ts';
+
+type ProjectRoute =
+  | 'listProjects'
+  | 'getProject'
+  | 'createProject'
+  | 'renameProject'
+  | 'deleteProject';
+
+export function projectHandlers(lists: Lists): ApiHandlers<ProjectRoute> {
+  return {
+    async listProjects({ input: { organization: only }, given: { caller }, call }) {
+      const own = await membershipsOf(call, caller.subject);
+      if (!own.isOk) return own;
+      const ids = own.value.map(({ id }) => id).filter((id) => only === undefined || id === only);
+      const { rows, servicesOf } = await lists.projects(ids);
+      const summaries = [];
+      for (const { id, name, organization: organizationId } of rows)
+        summaries.push({ id, name, organizationId, services: await servicesOf(id) });
+      return new Ok(summaries);
+    },
+    async getProject({ input: { projectId: id }, call }) {
+      const summary = await call(project, id).summary();
+      if (!summary.isOk) return summary;
+      const { name, organization: organizationId, services } = summary.value;
+      return new Ok({ id, name, organizationId, services });
+    },
+    async createProject({ input: { projectId, body }, given: { caller }, call }) {
+      const membership = await membershipIn(call, body.organizationId, caller);
+      if (membership?.role === undefined) return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+      const refused = disabledRefusal(membership);
+      if (refused !== undefined) return refused;
+      return await createProject(call, projectId, body, actorOf(caller));
+    },
+    async renameProject({ input: { projectId, body }, given: { caller }, call }) {
+      return await call(project, projectId).rename({ name: body.name, by: actorOf(caller) });
+    },
+    async deleteProject({ input: { projectId }, given: { caller }, call }) {
+      return await deleteProject(call, projectId, actorOf(caller));
+    },
+  };
+}

@@ -1,0 +1,174 @@
+// Members and invitations of an organization.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ApiUnderTest } from './api-under-test.ts';
+
+let api: ApiUnderTest;
+let created = 0;
+/** An organization of Ann alone, a new one for each test. */
+let shop: string;
+
+beforeAll(async () => {
+  api = await ApiUnderTest.start();
+  api.knows({ subject: 'ann', name: 'Ann', email: 'ann@example.com', verified: true });
+  api.knows({ subject: 'root', name: 'Root', roles: ['platform-admin'] });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+beforeEach(async () => {
+  shop = `/organizations/shop-${++created}`;
+  await api.done(`POST ${shop}`, { as: 'ann', json: { name: 'Shop' } });
+});
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const ann = {
+  subject: 'ann',
+  role: 'owner',
+  email: 'ann@example.com',
+  display: 'Ann',
+  since: TIME,
+  addedBy: 'Ann',
+};
+
+/** Makes a member by invitation; the address is that of nobody else. */
+async function join(subject: string, role?: 'owner' | 'member'): Promise<void> {
+  const email = `${subject}@${shop.slice('/organizations/'.length)}.example`;
+  await api.done(`POST ${shop}/members`, { as: 'ann', json: { email, ...(role && { role }) } });
+  api.knows({ subject, name: subject, email, verified: true });
+  await api.done(`GET ${shop}`, { as: subject });
+}
+
+test('an invitation becomes a membership with the first token of its address, on any route', async () => {
+  const json = { email: 'Bob@Example.com' };
+  await api.done(`POST ${shop}/members`, { as: 'ann', json });
+  expect(await api.done(`GET ${shop}/members`, { as: 'ann' })).toEqual({
+    members: [ann],
+    invitations: [{ email: 'Bob@Example.com', role: 'member', invitedAt: TIME, invitedBy: 'Ann' }],
+  });
+  api.knows({ subject: 'bob', email: 'bob@example.com' });
+  expect((await api.send(`GET ${shop}/members`, { as: 'bob' })).status).toBe(404);
+  api.knows({ subject: 'bob', name: 'Bob', email: 'bob@example.com', verified: true });
+  const bob = { ...ann, subject: 'bob', role: 'member', email: 'bob@example.com', display: 'Bob' };
+  expect(await api.done(`GET ${shop}/members`, { as: 'bob' })).toEqual({
+    members: [ann, bob],
+    invitations: [],
+  });
+  api.knows({ subject: 'eve', email: 'BOB@example.com', verified: true });
+  expect((await api.send(`GET ${shop}`, { as: 'eve' })).status).toBe(404);
+  expect(await api.refusal(`POST ${shop}/members`, { as: 'ann', json })).toEqual([
+    409,
+    'a member has this address already',
+  ]);
+});
+
+test('inviting again replaces the role, and a withdrawn invitation makes no member', async () => {
+  const invited = { email: 'cay+x@example.com' };
+  await api.done(`POST ${shop}/members`, { as: 'ann', json: invited });
+  await api.done(`POST ${shop}/members`, { as: 'ann', json: { ...invited, role: 'owner' } });
+  expect(await api.done(`GET ${shop}/members`, { as: 'ann' })).toMatchObject({
+    invitations: [{ ...invited, role: 'owner' }],
+  });
+  const withdrawal = `DELETE ${shop}/invitations/CAY%2Bx@example.com`;
+  await api.done(withdrawal, { as: 'ann' });
+  expect(await api.refusal(withdrawal, { as: 'ann' })).toEqual([
+    404,
+    'the organization has no such invitation',
+  ]);
+  api.knows({ subject: 'cay', ...invited, verified: true });
+  expect((await api.send(`GET ${shop}`, { as: 'cay' })).status).toBe(404);
+});
+
+test.each([
+  '"quoted"@example.com',
+  'a b@example.com',
+  `${'x'.repeat(300)}@example.com`,
+  'nobody',
+  '\u{212a}ann@example.com',
+])('the address %j is none', async (email) => {
+  const { status, text } = await api.send(`POST ${shop}/members`, { as: 'ann', json: { email } });
+  expect(status).toBe(400);
+  expect(text).toContain('"error":"email: ');
+});
+
+test('a member reads, and only owners change members', async () => {
+  await join('dan');
+  for (const [line, json] of [
+    [`POST ${shop}/members`, { email: 'x@example.com' }],
+    [`DELETE ${shop}/members/ann`],
+    [`PUT ${shop}/members/ann/role`, { role: 'member' }],
+    [`DELETE ${shop}/invitations/x@example.com`],
+    [`PUT ${shop}/name`, { name: 'Mine' }],
+    [`DELETE ${shop}`],
+  ] as const) {
+    const sent = json === undefined ? {} : { json };
+    expect(await api.refusal(line, { as: 'dan', ...sent })).toEqual([
+      403,
+      'only owners of the organization may do this: ask one of them',
+    ]);
+    const administrator = await api.send(line, { as: 'root', ...sent });
+    expect([line, administrator.status]).toEqual([line, 403]);
+  }
+  await api.done(`GET ${shop}/members`, { as: 'dan' });
+});
+
+test("a removed member's very next request is answered 404, on every route", async () => {
+  await join('eli');
+  await api.done(`DELETE ${shop}/members/eli`, { as: 'ann' });
+  for (const route of ['', '/members', '/name'])
+    expect((await api.send(`GET ${shop}${route}`, { as: 'eli' })).status).toBe(
+      route === '/name' ? 405 : 404,
+    );
+  expect(await api.refusal(`DELETE ${shop}/members/eli`, { as: 'ann' })).toEqual([
+    404,
+    'the organization has no such member',
+  ]);
+});
+
+test('two owners who demote each other at the same moment leave one', async () => {
+  await join('fay', 'owner');
+  const demoted = await Promise.all(
+    (['ann', 'fay'] as const).map((as) =>
+      api.send(`PUT ${shop}/members/${as === 'ann' ? 'fay' : 'ann'}/role`, {
+        as,
+        json: { role: 'member' },
+      }),
+    ),
+  );
+  const statuses = demoted.map(({ status }) => status).toSorted((a, b) => a - b);
+  // The second one is judged as an owner before the first is done, or as a member afterwards.
+  expect([
+    [204, 403],
+    [204, 409],
+  ]).toContainEqual(statuses);
+});
+
+test('the last owner stays', async () => {
+  const last = 'this is the last owner of the organization: make another member an owner first';
+  expect(await api.refusal(`DELETE ${shop}/members/ann`, { as: 'ann' })).toEqual([409, last]);
+  const json = { role: 'member' };
+  expect(await api.refusal(`PUT ${shop}/members/ann/role`, { as: 'ann', json })).toEqual([
+    409,
+    last,
+  ]);
+});
+
+test('an administrator adds a member by subject, and sets the role of one', async () => {
+  const line = `POST ${shop}/members/auth0%7Ca%2Fb/repair`;
+  await api.done(line, { as: 'root' });
+  const added = { subject: 'auth0|a/b', role: 'owner', email: '', display: 'auth0|a/b' };
+  expect(await api.done(`GET ${shop}/members`, { as: 'root' })).toMatchObject({
+    members: [{ subject: 'ann' }, { ...added, since: TIME, addedBy: 'Root' }],
+  });
+  api.knows({ subject: 'auth0|a/b', name: 'Gus', email: 'gus@example.com' });
+  await api.done(`GET ${shop}`, { as: 'auth0|a/b' });
+  await api.done(line, { as: 'root', json: { role: 'member' } });
+  expect(await api.done(`GET ${shop}/members`, { as: 'ann' })).toMatchObject({
+    members: [
+      { subject: 'ann' },
+      { ...added, role: 'member', email: 'gus@example.com', display: 'Gus' },
+    ],
+  });
+  await api.done(`DELETE ${shop}/members/auth0%7Ca%2Fb`, { as: 'ann' });
+  expect((await api.send(line, { as: 'ann' })).status).toBe(403);
+  expect(
+    await api.refusal(`POST ${shop}/members/${'x'.repeat(300)}/repair`, { as: 'root' }),
+  ).toEqual([400, 'subject: is longer than 255 characters']);
+});
