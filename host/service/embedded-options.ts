@@ -148,7 +148,9 @@ export interface Service extends AsyncDisposable {
 
 /** Throws SVC_SETTING_INVALID for an invalid name, port or header of responses, and for `management: true`. */
 export function checkOptions({ name, http, management, responses = {} }: ServiceOptions): void {
-  if (!isOwnName(name)) throw invalid(`name takes ${OWN_NAME_WORDS}, and found '${name}'`);
+  // A program in JavaScript may leave the name out.
+  if (typeof name !== 'string' || !isOwnName(name))
+    throw invalid(`name takes ${OWN_NAME_WORDS}, and found '${name}'`);
   if (typeof http === 'object') checkPort('http.port', http.port);
   const problem = responsesProblem(responses);
   if (problem !== undefined) throw invalid(problem);

@@ -266,6 +266,11 @@ describe('the settings of a service', () => {
 
   test.each([
     [{ name: 'My service' }, 'SVC_SETTING_INVALID', /^The option name takes lower-case letters/],
+    [
+      { name: undefined as never },
+      'SVC_SETTING_INVALID',
+      /^The option name takes .* and found 'undefined'/,
+    ],
     [{ http: { port: 65_536 } }, 'SVC_SETTING_INVALID', /^The option http\.port takes a whole/],
     [{ management: { port: -1 } }, 'SVC_SETTING_INVALID', /^The option management\.port takes/],
     // TEST-NET-1 (RFC 5737) belongs to no machine.

@@ -56,6 +56,7 @@ afterAll(() => Promise.all(services.map((service) => service.stop())));
 async function serve(options: Partial<ServiceOptions> = {}): Promise<Service> {
   const where = 'dataFolder' in options ? {} : { journal: 'memory' as const };
   const service = await createService({
+    name: 'alarms',
     entities: [alarm],
     log: () => {},
     ...where,

@@ -74,6 +74,7 @@ export async function serve(
 ): Promise<Service> {
   const where = 'dataFolder' in options ? {} : { journal: 'memory' as const };
   const service = await createService({
+    name: 'transfers',
     entities: [transfer, account],
     consumers,
     log: () => {},
