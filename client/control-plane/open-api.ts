@@ -44,7 +44,7 @@ const REFUSAL_HEADERS: Readonly<Record<number, Json>> = {
 };
 
 /** Statuses that refuse for the same reason on every route that has them. */
-export const COMMON_REFUSALS: ReadonlySet<number> = new Set([401, 413, 429, 500, 503, 504]);
+export const COMMON_REFUSALS: ReadonlySet<number> = new Set([401, 413, 422, 429, 500, 503, 504]);
 
 /** Returns the document. `version`: version of the control plane; `serverUrl`: its base URL, if it is known. */
 export function openApiDocument(version: string, serverUrl?: string): Json {

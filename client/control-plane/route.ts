@@ -57,7 +57,7 @@ const NEEDED_ROLE: Readonly<Partial<Record<Caller, string>>> = {
 
 /** Returns every status with which the route refuses, in ascending order, with the reason for it. */
 export function refusalsOf(route: Route): ReadonlyMap<number, string> {
-  const { who, body, query, path, refusals = {} } = route;
+  const { who, body, query, path, method, refusals = {} } = route;
   const isBelow = path.includes('{') && who !== 'caller';
   const isMembers = isBelow || who === 'member';
   const reasons: [number, readonly (string | undefined)[]][] = [
@@ -80,6 +80,7 @@ export function refusalsOf(route: Route): ReadonlyMap<number, string> {
     ],
     [404, [isMembers ? 'it does not exist, or the caller may not see it' : undefined]],
     [413, [body === undefined ? undefined : 'the body is larger than 1 MiB']],
+    [422, [method === 'GET' ? undefined : 'the `Idempotency-Key` was sent with another request']],
     [429, ['the caller sends too many requests; `Retry-After` says when to send again']],
     [500, ['the control plane has failed']],
     [503, ['nothing was done, and the request may be sent again; `Retry-After` says when']],

@@ -3,21 +3,10 @@
 // A flow spans entities: it claims a place in the parent, creates the child, and confirms the claim (model/claims.ts). What it
 // does follows from the replies of commands: a request that is repeated with its idempotency key then gets the replies of the
 // first time, takes the same way, and does nothing twice. What a flow that is cut off leaves behind is settled by consumers/.
-import { randomUUID } from 'node:crypto';
 import type { EndpointContext, Result } from '@svc/host';
 import { OVER } from '../model/refusals.ts';
 
 export type Call = EndpointContext['call'];
-
-/**
- * Returns a client for one command that is no part of the request: what is done before each request depends on the moment,
- * so its commands must not share the request's key, by which a repeated request would get replies of the first time.
- */
-export function apart<Client extends { withIdempotencyKey(key: string): Client }>(
-  client: Client,
-): Client {
-  return client.withIdempotencyKey(randomUUID());
-}
 
 const ATTEMPTS_MAX = 4;
 

@@ -7,7 +7,7 @@ import { organization } from '../model/organization.ts';
 import type { Person, Role } from '../model/organization-state.ts';
 import { person } from '../model/person.ts';
 import type { PointedUntil } from '../model/pointers.ts';
-import { apart, inTime, type Call } from './call.ts';
+import { inTime, type Call } from './call.ts';
 
 interface Invited {
   /** The normalised address. */
@@ -44,8 +44,8 @@ export function invite(
 }
 
 /**
- * Makes the person a member of each organization that has invited the address, which the provider has verified. This is done
- * before any request of the person, and is no part of the request.
+ * Makes the person a member of each organization that has invited the address, which the provider has verified. It is done
+ * before any request of the person, with calls that have no idempotency keys: a request that is repeated finds other invitations.
  */
 export async function claimInvitations(call: Call, claimant: Person): Promise<void> {
   const { emailKey: key } = claimant;
@@ -54,17 +54,17 @@ export async function claimInvitations(call: Call, claimant: Person): Promise<vo
   for (const { to, version } of pointers.value) {
     const invited = await call(organization, to).isInvited({ key });
     const isClaimed = invited.isOk && (!invited.value || (await join(call, to, claimant)));
-    if (isClaimed) await apart(call(email, key)).unpoint({ to, version });
+    if (isClaimed) await call(email, key).unpoint({ to, version });
   }
 }
 
 /** Returns whether the invitation is claimed, by this person or another. */
 async function join(call: Call, organizationId: string, claimant: Person): Promise<boolean> {
   const { emailKey: key, subject } = claimant;
-  const pointed = await apart(call(person, subject)).point({ to: organizationId });
+  const pointed = await pointTo(call, subject, organizationId);
   if (!pointed.isOk) return false;
-  const joining = apart(call(organization, organizationId));
-  const joined = await joining.join({ key, person: claimant, ...pointed.value });
+  const joining = { key, person: claimant, ...pointed.value };
+  const joined = await call(organization, organizationId).join(joining);
   return joined.isOk;
 }
 
@@ -102,7 +102,7 @@ export async function membershipsOf(call: Call, subject: string): Promise<Result
     const role = summary.isOk ? summary.value.role : undefined;
     if (summary.isOk && role !== undefined)
       memberships.push({ id: pointer.to, ...summary.value, role });
-    else await apart(call(person, subject)).unpoint(pointer);
+    else await call(person, subject).unpoint(pointer);
   }
   return new Ok(memberships);
 }

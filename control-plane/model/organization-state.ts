@@ -1,10 +1,11 @@
 // The state and the events of an organization.
 import { Type } from 'typebox';
+import { ROLES } from '@svc/client';
 import type { ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
 import { ClaimsByName, emptyRecord, removeClaim, setClaim } from './claims.ts';
 
-export const Role = Type.Enum(['owner', 'member']);
+export const Role = Type.Enum([...ROLES]);
 export type Role = ValueOf<typeof Role>;
 
 export const Member = Type.Object({

@@ -1,5 +1,6 @@
 // The state and the events of a service. Its events are its history (contract, document 1, "History entry").
 import { Type } from 'typebox';
+import { HOSTINGS } from '@svc/client';
 import type { ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
 import { Claim, emptyRecord } from './claims.ts';
@@ -11,7 +12,7 @@ const Texts = Type.Array(Text);
 export const Descriptor = Type.Object({
   name: Text,
   image: Text,
-  hosting: Type.Optional(Type.Enum(['embedded', 'process', 'wasm'])),
+  hosting: Type.Optional(Type.Enum([...HOSTINGS])),
   protocol: Type.Optional(Text),
   runtime: Type.Optional(Text),
   port: Type.Optional(Type.Integer()),

@@ -77,6 +77,7 @@ describe.each(routes)('%s', (_name, route) => {
     const refusals = refusalsOf(route);
     expect(refusals.has(401)).toBe(route.who !== 'anyone');
     expect(refusals.has(413)).toBe(route.body !== undefined);
+    expect(refusals.has(422)).toBe(route.method !== 'GET');
     expect([...refusals.keys()]).toEqual([...refusals.keys()].toSorted((a, b) => a - b));
   });
 });
@@ -130,7 +131,7 @@ test('the types of the functions follow from the table', () => {
 });
 
 test('refusals that OpenAPI shares have the same reason on all routes', () => {
-  for (const status of [401, 413, 429, 500, 503, 504]) {
+  for (const status of [401, 413, 422, 429, 500, 503, 504]) {
     const reasons = routes.map(([, route]) => refusalsOf(route).get(status));
     expect(new Set(reasons.filter((reason) => reason !== undefined)).size).toBe(1);
   }
