@@ -1,7 +1,7 @@
 // ApiAnswer: the answer of a handler as HTTP. A refusal of an entity has the status of its code, except where a caller can do
 // something else about it.
 import { respond, respondError, refuse, type Refused, type Result } from '@svc/host';
-import { OVER } from '../model/refusals.ts';
+import { maySucceedLater } from '../model/refusals.ts';
 
 /** An error with a status and headers of its own. */
 export type ApiError = ReturnType<typeof respondError>;
@@ -18,9 +18,9 @@ export function apiAnswer(result: Result<unknown> | ApiError, hasBody: boolean) 
     : respond(null, { status: 204 });
 }
 
-function refusedAnswer({ code, otherCode, message }: Refused) {
-  // The time of a claim was over, so that nothing was done.
-  if (otherCode === OVER.otherCode) return respondError(503, message, { headers: SOON });
+function refusedAnswer(refused: Refused) {
+  const { code, message } = refused;
+  if (maySucceedLater(refused)) return respondError(503, message, { headers: SOON });
   if (code === 'TOO_MANY_REQUESTS') return respondError(429, message, { headers: SOON });
   return refuse(message, code);
 }

@@ -4,6 +4,7 @@ import { Ok, refuse } from '@svc/host';
 import { actorOf, personOf } from '../access/caller-identity.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createOrganization } from '../flows/create-organization.ts';
+import { deleteOrganization } from '../flows/delete-organization.ts';
 import type { Lists } from '../lists/lists.ts';
 import { organization } from '../model/organization.ts';
 import type { Person } from '../model/organization-state.ts';
@@ -52,7 +53,7 @@ export function organizationHandlers(
       return await call(organization, id).rename({ name: body.name, by: actorOf(caller) });
     },
     async deleteOrganization({ input: { organizationId: id }, given: { caller }, call }) {
-      return await call(organization, id).delete({ by: actorOf(caller) });
+      return await deleteOrganization(call, id, actorOf(caller));
     },
     async disableOrganization({ input: { organizationId: id }, given: { caller }, call }) {
       return await call(organization, id).disable({ by: actorOf(caller, true) });
