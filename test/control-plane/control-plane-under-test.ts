@@ -1,5 +1,5 @@
 // ControlPlaneUnderTest: the entities and consumers of the control plane in a service of their own, and the people who use it.
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { createService, type Result, type Service } from '@svc/host';
 import { settleClaims } from '../../control-plane/consumers/settle-claims.ts';
 import { suspendServices } from '../../control-plane/consumers/suspend-services.ts';
@@ -125,52 +125,4 @@ export function outcomesOf(results: readonly Result<unknown>[]): string[] {
 export async function historyOf({ service: running }: ControlPlaneUnderTest, id: string) {
   const records = await running.readEvents(service, id);
   return records.map(({ event }) => event);
-}
-
-/**
- * Fails unless a name is claimed if and only if its child exists: projects in their organization, services in their project,
- * and hostnames by the service that holds them.
- */
-export async function expectSettled(
-  call: Call,
-  ids: {
-    readonly organizations: readonly string[];
-    readonly projects: readonly string[];
-    /** `<project>/<name>`. */
-    readonly services: readonly string[];
-    readonly hostnames: readonly string[];
-  },
-): Promise<void> {
-  const parentOf = new Map<string, string>();
-  for (const id of ids.organizations)
-    for (const child of accepted(await call(organization, id).projectIds())) {
-      expect(parentOf.get(child), `organization of ${child}`).toBeUndefined();
-      parentOf.set(child, id);
-    }
-  const named = new Set<string>();
-  for (const id of ids.projects) {
-    const summary = await call(project, id).summary();
-    expect(parentOf.get(id), `organization of ${id}`).toBe(
-      summary.isOk ? summary.value.organization : undefined,
-    );
-    const names = accepted(await call(project, id).serviceNames());
-    for (const name of names) named.add(`${id}/${name}`);
-    if (summary.isOk) expect(summary.value.services, `services of ${id}`).toBe(names.length);
-    else expect(names, `services of ${id}`).toEqual([]);
-  }
-  const holders = new Map<string, string>();
-  for (const id of ids.services) {
-    const state = accepted(await call(service, id).desired());
-    expect(named.has(id), `the name of ${id} is claimed`).toBe(state.isAlive);
-    const held = Object.keys(state.hostnames);
-    if (state.exposed !== undefined) held.push(state.exposed.hostname);
-    for (const name of held) {
-      expect(holders.get(name), `holder of ${name}`).toBeUndefined();
-      holders.set(name, id);
-    }
-  }
-  for (const name of ids.hostnames)
-    expect(accepted(await call(hostname, name).holder()), `holder of ${name}`).toBe(
-      holders.get(name) ?? '',
-    );
 }

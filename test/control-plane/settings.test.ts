@@ -25,7 +25,8 @@ test('the least that is needed gives the defaults', () => {
     host: '127.0.0.1',
     tls: undefined,
     baseDomain: 'example.org',
-    policy: { creation: 'anyone', signupUrl: undefined },
+    organizationCreation: 'anyone',
+    signupUrl: undefined,
     tokens: { audience: 'https://api.example.org' },
     otlp: undefined,
     logFormat: 'text',
@@ -62,7 +63,8 @@ test('settings are read by their names and from flags', () => {
     host: '0.0.0.0',
     tls: { certificate: resolve('tls.crt'), key: '/etc/tls.key' },
     baseDomain: 'svc.localhost:8443',
-    policy: { creation: 'platform-admin', signupUrl: 'https://example.org/signup?from=svc' },
+    organizationCreation: 'platform-admin',
+    signupUrl: 'https://example.org/signup?from=svc',
     tokens: { audience: 'urn:svc' },
     management: { port: 0 },
     runningFolder: 'running',
@@ -80,7 +82,7 @@ test('with a base domain that has a port, the audience has it, too', () => {
 
 describe('the policy for creating organizations', () => {
   test.each(['anyone', 'verified-email', 'platform-admin'])('can be %s', (creation) => {
-    expect(read({ SVC_ORGANIZATION_CREATION: creation }).policy.creation).toBe(creation);
+    expect(read({ SVC_ORGANIZATION_CREATION: creation }).organizationCreation).toBe(creation);
   });
 
   test.each(['', 'nobody', 'Anyone', 'platform_admin', 'anyone ', 'anyone,verified-email'])(

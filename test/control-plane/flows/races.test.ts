@@ -12,13 +12,13 @@ import {
   accepted,
   actor,
   descriptor,
-  expectSettled,
   givenOrganization,
   givenProject,
   outcomeOf,
   outcomesOf,
   startControlPlane,
 } from '../control-plane-under-test.ts';
+import { expectSettled } from '../expect-settled.ts';
 
 const ann = actor('ann');
 const ROUNDS = 10;

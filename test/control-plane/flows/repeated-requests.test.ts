@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { applyService } from '../../../control-plane/flows/apply-service.ts';
 import type { Call } from '../../../control-plane/flows/call.ts';
-import { claimInvitations, invite } from '../../../control-plane/flows/change-members.ts';
 import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
 import { createProject } from '../../../control-plane/flows/create-project.ts';
 import { exposeService } from '../../../control-plane/flows/expose-service.ts';
@@ -14,7 +13,6 @@ import {
   callsOf,
   cutAfter,
   descriptor,
-  expectSettled,
   givenOrganization,
   givenProject,
   outcomeOf,
@@ -22,6 +20,7 @@ import {
   personOf,
   startControlPlane,
 } from '../control-plane-under-test.ts';
+import { expectSettled } from '../expect-settled.ts';
 
 const ann = actor('ann');
 const bob = actor('bob');
@@ -114,23 +113,6 @@ test.each([
   accepted(await apply(callsOf(call, 's'), 'it:1'));
   vi.setSystemTime(Date.now() + SETTLE_AFTER_MS);
   await expect.poll(() => expectSettled(call, all)).toBeUndefined();
-});
-
-test('invitations that a request claims do not change what it does when it is repeated', async () => {
-  const { call } = await startControlPlane();
-  await givenOrganization(call, 'shop');
-  const invited = { key: 'bob@example.com', email: 'bob@example.com', role: 'member' as const };
-  accepted(await invite(call, 'shop', invited, ann));
-  const request = async () => {
-    const calls = callsOf(call, 'k');
-    await claimInvitations(calls, personOf('bob'));
-    return createOrganization(calls, 'new', { name: 'New', owner: personOf('bob') }, bob);
-  };
-  accepted(await request());
-  // The pointer of the address is gone.
-  vi.setSystemTime(Date.now() + SETTLE_AFTER_MS);
-  await claimInvitations(call, personOf('bob'));
-  expect(outcomeOf(await request())).toBe('ok');
 });
 
 describe('of requests at the same time', () => {

@@ -17,12 +17,12 @@ import {
   actor,
   cutAfter,
   descriptor,
-  expectSettled,
   givenOrganization,
   givenProject,
   outcomeOf,
   startControlPlane,
 } from '../control-plane-under-test.ts';
+import { expectSettled } from '../expect-settled.ts';
 
 const ann = actor('ann');
 

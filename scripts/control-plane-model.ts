@@ -1,0 +1,33 @@
+// `npm run control-plane:model [-- --histories N] [--seed S]`: sends random histories of requests to control planes, and fails
+// if no order of the requests explains an answer. It runs the tests of the long tier with another number of histories. After a
+// failure, the seed that it names repeats it.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({
+  options: {
+    histories: { type: 'string', default: '100000' },
+    seed: { type: 'string' },
+  },
+});
+for (const [name, value] of Object.entries(values))
+  if (!/^\d{1,9}$/.test(value)) {
+    process.stderr.write(`--${name} is not a whole number: ${value}\n`);
+    process.exit(2);
+  }
+const { status } = spawnSync(
+  'vitest',
+  ['run', '--project', 'long', 'test/control-plane/model-suite'],
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      SVC_TEST_HISTORIES: values.histories,
+      ...(values.seed !== undefined && { SVC_TEST_SEED: values.seed }),
+    },
+  },
+);
+process.exitCode = status ?? 1;
