@@ -10,6 +10,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./commands/run.ts')).run,
   web: async () => (await import('./commands/web.ts')).web,
   proxy: async () => (await import('./commands/proxy.ts')).proxy,
+  'control-plane': async () => (await import('./commands/control-plane.ts')).controlPlane,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   journal: async () => (await import('./commands/journal.ts')).journal,

@@ -29,7 +29,8 @@ export function controlPlaneReference(): string {
 
 The control plane is a JSON API for organizations, projects and services. This page is written from the table of its routes in
 [\`@svc/client\`](../../client/README.md), which has a function for each route. Programs in other languages can use the
-[OpenAPI document](../../client/generated/open-api.json) of that package.
+[OpenAPI document](../../client/generated/open-api.json) of that package. \`svc control-plane\` serves it
+([operating the control plane](../how-to/operating-the-control-plane.md)).
 
 \`\`\`http
 PUT /services/shop/cart HTTP/1.1

@@ -55,7 +55,7 @@ export const workload = defineEntity({
     endRollout: {
       input: RolloutEnd,
       handle(state, end, { persist, reply }) {
-        if (isKnown(state.end, end)) return reply();
+        if (isKnownEnd(state.end, end)) return reply();
         return persist({ type: 'rollout-ended', end }).thenReply();
       },
     },
@@ -78,8 +78,8 @@ export const workload = defineEntity({
   },
 });
 
-/** A rollout that is complete stays so; one that has failed may become complete. */
-function isKnown(stored: Readonly<RolloutEnd> | undefined, end: RolloutEnd): boolean {
+/** Returns whether the end says nothing new. A rollout that is complete stays so; one that has failed may become complete. */
+export function isKnownEnd(stored: Readonly<RolloutEnd> | undefined, end: RolloutEnd): boolean {
   return (
     stored?.incarnation === end.incarnation &&
     stored.generation === end.generation &&

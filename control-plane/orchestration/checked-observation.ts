@@ -26,7 +26,10 @@ export function checkedObservation(answer: unknown, key: ServiceKey, nowMs: numb
   const found = checkedRecord(given.key, 'the key of an observation');
   if (found.project !== key.project || found.service !== key.service)
     throw new FalseAnswer('the observation is of another service');
-  if (given.kind === 'none') return { kind: 'none', key };
+  if (given.kind === 'none') {
+    const { detail } = given;
+    return { kind: 'none', key, ...(detail !== undefined && { detail: shownText(detail) }) };
+  }
   if (given.kind !== 'workload') throw new FalseAnswer('an observation is of no known kind');
   return checkedWorkload(given, key, nowMs);
 }

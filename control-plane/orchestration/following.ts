@@ -3,6 +3,7 @@
 import type { ServiceKey } from '@svc/client';
 import type { Service } from '@svc/host';
 import type { Clock } from '../clock.ts';
+import { serviceId, serviceKeyOf } from '../flows/service-id.ts';
 import type { FaultLog } from './fault-log.ts';
 import { knownServices } from './known-services.ts';
 import type { Observations } from './observations.ts';
@@ -47,7 +48,10 @@ export class Following {
       intervalMs: section.resyncMs,
       page: (cursor) => this.#page(cursor),
       found: (key, { end }) => {
-        if (end !== undefined) observations.restore(restoredObservation(key, end));
+        if (end !== undefined) {
+          observations.restore(restoredObservation(key, end));
+          reconciler.remember(key, end);
+        }
         this.#queue.mark(key, 'observed');
       },
       onFailure: (error) => faults.report('The services cannot be listed', undefined, error),
@@ -81,8 +85,8 @@ export class Following {
 
   /** A report of a service that is not known is ignored: what it is of is not the platform's, or is found by the sweep. */
   #report(key: ServiceKey): void {
-    const { project, service } = key;
-    if (this.#options.observations.knows(key)) this.#queue.mark({ project, service }, 'observed');
+    const known = serviceKeyOf(serviceId(key));
+    if (this.#options.observations.knows(known)) this.#queue.mark(known, 'observed');
   }
 
   /** The rows have every event that was stored when the page was asked for. */

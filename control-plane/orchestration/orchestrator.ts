@@ -84,6 +84,8 @@ export type Observation = NoWorkload | Workload;
 export interface NoWorkload {
   readonly kind: 'none';
   readonly key: ServiceKey;
+  /** Why nothing of the service exists, for its members, such as `no node has room for it`; at most 2,000 characters count. */
+  readonly detail?: string;
 }
 
 /** The workload of a service, or its remains after a deletion. */

@@ -11,7 +11,7 @@ import type { Service } from '@svc/host';
 import type { Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
 import { service } from '../model/service.ts';
-import { workload, type RolloutEnd } from '../model/workload.ts';
+import { isKnownEnd, workload, type RolloutEnd } from '../model/workload.ts';
 import { shownText } from './checked-observation.ts';
 import { desiredOrRemoved } from './desired-service.ts';
 import { isTakenUp, workloadOf } from './lifecycle.ts';
@@ -38,6 +38,8 @@ export interface ReconcilerOptions {
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
+  /** The ends of rollouts that are stored, so that none is sent twice. */
+  readonly #stored = new Map<string, RolloutEnd>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -55,6 +57,11 @@ export class Reconciler {
       : await this.#run(wanted, stopping);
   }
 
+  /** The end of a rollout that is stored. */
+  remember(key: ServiceKey, end: RolloutEnd): void {
+    this.#stored.set(serviceId(key), end);
+  }
+
   async #remove(
     removed: RemovedService,
     generation: number,
@@ -65,6 +72,7 @@ export class Reconciler {
     const marked = await call(workload, serviceId(removed.key)).markGone({ generation });
     if (!marked.isOk) throw new Error(marked.message);
     observations.forget(removed.key);
+    this.#stored.delete(serviceId(removed.key));
     return 'settled';
   }
 
@@ -117,8 +125,10 @@ export class Reconciler {
       ...(rollout.kind === 'failed' && { failure: shownText(rollout.reason) }),
       ...(rest.database !== undefined && { database: rest.database }),
     };
+    if (isKnownEnd(this.#stored.get(serviceId(key)), end)) return;
     const recorded = await this.#options.call(workload, serviceId(key)).endRollout(end);
     if (!recorded.isOk) throw new Error(recorded.message);
+    this.remember(key, end);
   }
 }
 

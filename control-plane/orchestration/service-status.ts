@@ -74,7 +74,7 @@ function stateDetail(
   if (workload === undefined)
     return observation?.kind === 'workload'
       ? 'waiting until nothing is left of the deleted service of this name'
-      : '';
+      : (observation?.detail ?? '');
   // What the orchestrator says of another generation is not why this one is in its state.
   if (!isTakenUp(desired, workload)) return '';
   const { rollout, detail = '' } = workload;

@@ -13,6 +13,7 @@ import {
 import { SvcError } from '@svc/kit/svc-error';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { CREATION_POLICIES, type CreationPolicy } from '../endpoints/creation-policy.ts';
 import type { OrchestratorSection } from '../orchestration/orchestrator-section.ts';
 import {
   ORCHESTRATOR_SETTING_NAMES,
@@ -28,9 +29,6 @@ import {
   TOKEN_SETTING_NAMES,
   type TokenSettings,
 } from '../tokens/token-settings.ts';
-
-/** The callers who may create organizations: all, those with a verified address, or platform administrators. */
-export type OrganizationCreation = (typeof CREATIONS)[number];
 
 /** Absolute paths of the files of TLS, in PEM. */
 export interface TlsFiles {
@@ -49,9 +47,7 @@ export interface ProgramSettings {
   readonly tls: TlsFiles | undefined;
   /** Domain of derived hostnames, with its port if that is not 443; undefined: there are none. */
   readonly baseDomain: string | undefined;
-  readonly organizationCreation: OrganizationCreation;
-  /** Where a person who may not create organizations asks for one; undefined: nowhere in particular. */
-  readonly signupUrl: string | undefined;
+  readonly policy: CreationPolicy;
   readonly tokens: TokenSettings;
   /** Address of the management server, which a deployed control plane has. */
   readonly management: { readonly host: string; readonly port: number };
@@ -74,7 +70,6 @@ const FLAGS = {
 /** The options of `svc control-plane`. */
 export const CONTROL_PLANE_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 'set'];
 
-const CREATIONS = ['anyone', 'verified-email', 'platform-admin'] as const;
 const CREATION = 'svc.organization-creation';
 const SIGNUP_URL = 'svc.signup-url';
 const BASE_DOMAIN = 'svc.control-plane.base-domain';
@@ -119,8 +114,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     ),
     ...listenerOf(reader),
     baseDomain,
-    organizationCreation: creationOf(reader),
-    signupUrl: signupUrlOf(reader),
+    policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },
     tokens: readTokenSettings(reader, baseDomain),
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
@@ -160,9 +154,9 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-function creationOf(reader: SettingsReader): OrganizationCreation {
+function creationOf(reader: SettingsReader): CreationPolicy['creation'] {
   const text = reader.text(CREATION) ?? 'anyone';
-  const creation = CREATIONS.find((known) => known === text);
+  const creation = CREATION_POLICIES.find((known) => known === text);
   if (creation === undefined)
     throw invalidSetting(CREATION, text, "'anyone', 'verified-email' or 'platform-admin'");
   return creation;

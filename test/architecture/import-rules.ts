@@ -38,6 +38,7 @@ const JOINING_FOLDERS = ['dev', 'history/reader', 'http/requests', 'introspectio
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
   'proxy/pod/main.ts',
+  'control-plane/program/main.ts',
   'cli/program-process.ts',
   'cli/commands/inspect.ts',
   'cli/bin/svc.js',

@@ -2,12 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
+import { controlPlane } from '../../cli/commands/control-plane.ts';
 import { proxy } from '../../cli/commands/proxy.ts';
 import { run } from '../../cli/commands/run.ts';
 import type { CommandDescription } from '../../cli/description.ts';
 import { helpOf } from '../../cli/help.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { readSettings, RUN_OPTIONS } from '../../host/service/settings.ts';
+import { CONTROL_PLANE_DEFAULTS } from '../../control-plane/program/control-plane-section.ts';
+import { CONTROL_PLANE_OPTIONS } from '../../control-plane/program/control-plane-settings.ts';
 import { PROXY_DEFAULTS } from '../../proxy/pod/proxy-section.ts';
 import { PROXY_OPTIONS } from '../../proxy/pod/proxy-settings.ts';
 
@@ -65,4 +68,10 @@ test('the options of svc proxy are those that the proxy reads, with its defaults
   expect(Object.keys(options).toSorted()).toEqual(PROXY_OPTIONS.toSorted());
   expect(options['port']!.default).toBe(String(PROXY_DEFAULTS.port));
   expect(options['process-port']!.default).toBe(String(PROXY_DEFAULTS.processPort));
+});
+
+test('the options of svc control-plane are those that the control plane reads, with its defaults', () => {
+  const { options } = controlPlane.description;
+  expect(Object.keys(options).toSorted()).toEqual(CONTROL_PLANE_OPTIONS.toSorted());
+  expect(options['port']!.default).toBe(String(CONTROL_PLANE_DEFAULTS.port));
 });

@@ -25,8 +25,7 @@ test('the least that is needed gives the defaults', () => {
     host: '127.0.0.1',
     tls: undefined,
     baseDomain: 'example.org',
-    organizationCreation: 'anyone',
-    signupUrl: undefined,
+    policy: { creation: 'anyone', signupUrl: undefined },
     tokens: { audience: 'https://api.example.org' },
     otlp: undefined,
     logFormat: 'text',
@@ -63,8 +62,7 @@ test('settings are read by their names and from flags', () => {
     host: '0.0.0.0',
     tls: { certificate: resolve('tls.crt'), key: '/etc/tls.key' },
     baseDomain: 'svc.localhost:8443',
-    organizationCreation: 'platform-admin',
-    signupUrl: 'https://example.org/signup?from=svc',
+    policy: { creation: 'platform-admin', signupUrl: 'https://example.org/signup?from=svc' },
     tokens: { audience: 'urn:svc' },
     management: { port: 0 },
     runningFolder: 'running',
@@ -82,7 +80,7 @@ test('with a base domain that has a port, the audience has it, too', () => {
 
 describe('the policy for creating organizations', () => {
   test.each(['anyone', 'verified-email', 'platform-admin'])('can be %s', (creation) => {
-    expect(read({ SVC_ORGANIZATION_CREATION: creation }).organizationCreation).toBe(creation);
+    expect(read({ SVC_ORGANIZATION_CREATION: creation }).policy.creation).toBe(creation);
   });
 
   test.each(['', 'nobody', 'Anyone', 'platform_admin', 'anyone ', 'anyone,verified-email'])(

@@ -1,4 +1,4 @@
-// The Dockerfile names the packages that the runtime needs: the command line, and host and proxy with their dependencies.
+// The Dockerfile names the packages that the runtime needs: the command line, and the programs with their dependencies.
 // Docker cannot compute the list, so this test checks it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ import { closureOf, workspacesOf } from '../../scripts/workspaces.ts';
 const root = join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const all = workspacesOf(root);
-const programs = closureOf(all, ['@svc/host', '@svc/proxy']);
+const programs = closureOf(all, ['@svc/host', '@svc/proxy', '@svc/control-plane']);
 const folders = [...programs.map(({ folder }) => folder), 'cli'];
 const dockerfile = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
 
 describe('the Dockerfile', () => {
-  test('packs host and proxy, what they depend on, and the command line', () => {
+  test('packs the programs, what they depend on, and the command line', () => {
     const [, packed] = /^RUN node scripts\/pack\.ts --folders --out \/packages (.*)$/m.exec(
       dockerfile,
     )!;
     expect(packed!.split(' ').toSorted()).toEqual(folders.toSorted());
   });
 
-  test('installs what host, proxy and the packages that they depend on ask for', () => {
+  test('installs what the programs and the packages that they depend on ask for', () => {
     const copied = [...dockerfile.matchAll(/^COPY (\S+)\/package\.json \1\/$/gm)];
     expect(copied.map(([, folder]) => folder!).toSorted()).toEqual(
       programs.map(({ folder }) => folder).toSorted(),

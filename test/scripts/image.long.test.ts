@@ -28,6 +28,10 @@ const repository = join(import.meta.dirname, '..', '..');
 const folder = temporaryFolderOfFile();
 const noRegistry = whyNoRegistry();
 const WEB_PODS = readFileSync(join(repository, 'docs/how-to/web-pods.md'), 'utf8');
+const OPERATING = readFileSync(
+  join(repository, 'docs/how-to/operating-the-control-plane.md'),
+  'utf8',
+);
 const BUSYBOX = '/bin/busybox';
 const noBusybox = existsSync(BUSYBOX)
   ? undefined
@@ -104,6 +108,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'cli',
       'client',
       'contract',
+      'control-plane',
       'forward',
       'host',
       'http1',
@@ -201,6 +206,41 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(answer.headers.get('x-svc-answered-by')).toBe('proxy');
     container.kill('SIGTERM');
     expect({ ended: await ended, logged }).toMatchObject({ ended: [0, null] });
+  });
+
+  test('is the control plane with the command svc control-plane, and has its components for tools', async () => {
+    const data = join(image.root, 'data', 'control-plane');
+    const container = startImage(
+      { ...image, entrypoint: ['svc', 'control-plane', '--deployed'] },
+      {
+        words: [],
+        env: {
+          SVC_DATA: data,
+          SVC_AUTH_ISSUER: 'http://127.0.0.1:1',
+          SVC_AUTH_CLIENT_ID: 'svc-cli',
+          SVC_CONTROL_PLANE_BASE_DOMAIN: 'example.org',
+          SVC_CONTROL_PLANE_PORT: '0',
+          SVC_MANAGEMENT_PORT: '0',
+        },
+      },
+    );
+    const said = text(container.stderr);
+    const ended = once(container, 'close');
+    const [first] = (await Promise.race([
+      once(container.stdout, 'data'),
+      ended.then(async () => Promise.reject(new Error(await said))),
+    ])) as [Buffer];
+    const answer = await fetch(`${String(first).trim()}/auth`);
+    expect(await answer.json()).toMatchObject({ audience: 'https://api.example.org' });
+    container.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    const [, components] = /(\/svc\/node_modules\S+\/components\.js)/.exec(OPERATING)!;
+    expect(existsSync(join(image.root, components!))).toBe(true);
+    const verify = startImage(
+      { ...image, entrypoint: ['svc', 'verify'] },
+      { words: ['--data', join('/data', 'control-plane'), '--program', components!] },
+    );
+    expect(await text(verify.stdout)).toContain('every fold depends on the events alone');
   });
 
   test('has the command line, which can inspect the module', async () => {

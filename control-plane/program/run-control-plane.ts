@@ -1,0 +1,93 @@
+// RunControlPlane runs the control plane of this process: it reads the settings, serves the API until it is stopped, and turns a
+// failure into a message and an exit code.
+import { createLog, type Log } from '@svc/kit/log';
+import { EXIT_OK, reportFailure } from '@svc/kit/program-failure';
+import type { ProgramInputs } from '@svc/kit/program-flags';
+import { SvcError } from '@svc/kit/svc-error';
+import { startControlPlane } from '../control-plane.ts';
+import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
+import manifest from '../package.json' with { type: 'json' };
+import { TokenJudge } from '../tokens/token-judge.ts';
+import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
+
+/** Resolves with the exit code once the control plane has stopped or could not start. Rejects only with an error that is no SvcError. */
+export async function runControlPlane(
+  inputs: ProgramInputs,
+  stopRequested: Promise<string>,
+): Promise<number> {
+  let jsonLog: Log | undefined;
+  try {
+    const settings = readControlPlaneSettings(inputs);
+    const log = createLog('control-plane', settings.logFormat);
+    // Programs read a log in JSON, so the reason for the end is one of its entries.
+    if (settings.logFormat === 'json') jsonLog = log;
+    await serve(settings, log, stopRequested);
+    return EXIT_OK;
+  } catch (error) {
+    return reportFailure(error, jsonLog);
+  }
+}
+
+/** Resolves once the control plane has stopped. Rejects with an SvcError if it cannot start, or cannot continue. */
+async function serve(
+  settings: ProgramSettings,
+  log: Log,
+  stopRequested: Promise<string>,
+): Promise<void> {
+  const judge = new TokenJudge({ settings: settings.tokens, log });
+  try {
+    const controlPlane = await startControlPlane({
+      judge,
+      orchestrator: NO_ORCHESTRATOR,
+      settings: installation(settings),
+      host: hostOptions(settings),
+      log,
+    });
+    const { dataFolder } = settings;
+    const { url } = controlPlane;
+    log({ level: 'info', message: 'listening', fields: { url, dataFolder } });
+    process.stdout.write(`${url}\n`);
+    const reason = await Promise.race([stopRequested, controlPlane.failure]);
+    const isFailure = reason instanceof SvcError;
+    if (!isFailure) log({ level: 'info', message: 'stopping', fields: { reason } });
+    await controlPlane.stop(settings.section.stopTimeoutMs);
+    if (isFailure) throw reason;
+    log({ level: 'info', message: 'stopped' });
+  } finally {
+    judge.close();
+  }
+}
+
+type Parts = Parameters<typeof startControlPlane>[0];
+
+function installation({
+  tokens,
+  baseDomain,
+  policy,
+  orchestrator,
+  section,
+}: ProgramSettings): Parts['settings'] {
+  const { issuer, clientId, audience } = tokens;
+  return {
+    login: { issuer, clientId, audience },
+    policy,
+    baseDomain,
+    orchestration: orchestrator,
+    limits: section,
+    version: manifest.version,
+  };
+}
+
+function hostOptions(settings: ProgramSettings): Parts['host'] {
+  const { dataFolder, host, tls, section, deployed, management, runningFolder, otlp } = settings;
+  return {
+    dataFolder,
+    http: { host, port: section.port, tls },
+    deployed,
+    management: deployed && management,
+    observability: {
+      ...(runningFolder === undefined ? {} : { runningFolder }),
+      ...(otlp === undefined ? {} : { otlp: { endpoint: otlp.url, headers: otlp.headers } }),
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// ServedTokens: a control plane over HTTP that judges the tokens of a real provider with a clock that the test moves.
+import { onTestFinished } from 'vitest';
+import { startControlPlane } from '../../../control-plane/control-plane.ts';
+import { NO_ORCHESTRATOR } from '../../../control-plane/orchestration/no-orchestrator.ts';
+import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
+import type { AuthSection } from '../../../control-plane/tokens/auth-section.ts';
+import type { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
+import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
+import { JudgeUnderTest, type ManualClock } from './judge-under-test.ts';
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export class ServedTokens {
+  readonly url: string;
+  readonly clock: ManualClock;
+
+  private constructor(url: string, clock: ManualClock) {
+    this.url = url;
+    this.clock = clock;
+  }
+
+  static async start(
+    provider: Pick<IdentityProvider, 'issuer' | 'audience'>,
+    section: Partial<AuthSection> = {},
+  ): Promise<ServedTokens> {
+    const { judge, clock } = new JudgeUnderTest(provider, { section });
+    const { issuer, audience } = provider;
+    const controlPlane = await startControlPlane({
+      judge,
+      orchestrator: NO_ORCHESTRATOR,
+      settings: {
+        login: { issuer, audience, clientId: CLI_CLIENT },
+        policy: { creation: 'verified-email' },
+        orchestration: ORCHESTRATOR_DEFAULTS,
+        version: '0.1.0',
+      },
+      host: { journal: 'memory', http: { port: 0 } },
+      log: () => undefined,
+    });
+    onTestFinished(async () => {
+      await controlPlane.stop();
+      judge.close();
+    });
+    return new ServedTokens(controlPlane.url, clock);
+  }
+
+  async send(line: string, token?: string, json?: object): Promise<Answered> {
+    const [method, path] = line.split(' ') as [string, string];
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    });
+    const text = await response.text();
+    const body: unknown = text === '' ? undefined : JSON.parse(text);
+    return { status: response.status, headers: response.headers, body };
+  }
+
+  /** Returns the status of `GET /auth/whoami`. */
+  async statusFor(token: string): Promise<number> {
+    return (await this.send('GET /auth/whoami', token)).status;
+  }
+}
