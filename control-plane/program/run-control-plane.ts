@@ -58,6 +58,12 @@ async function serve(
   }
 }
 
+/** Names of the settings in errors about an address. */
+const SETTING_NAMES = {
+  http: { host: '--host', port: '--port' },
+  management: { host: 'svc.management.host', port: 'svc.management.port' },
+};
+
 type Parts = Parameters<typeof startControlPlane>[0];
 
 function installation({
@@ -85,6 +91,7 @@ function hostOptions(settings: ProgramSettings): Parts['host'] {
     http: { host, port: section.port, tls },
     deployed,
     management: deployed && management,
+    settingNames: SETTING_NAMES,
     observability: {
       ...(runningFolder === undefined ? {} : { runningFolder }),
       ...(otlp === undefined ? {} : { otlp: { endpoint: otlp.url, headers: otlp.headers } }),

@@ -5,14 +5,15 @@ import { isFieldName, isFieldValue } from '@svc/kit/header-grammar';
 import { otlpUrl } from '@svc/kit/otlp-settings';
 import { SvcError } from '@svc/kit/svc-error';
 import type { IntrospectionSettings } from '../introspection/service-view.ts';
-import { addressOf, DEFAULT_PORT, hasHttp, type ServiceOptions } from './embedded-options.ts';
+import {
+  addressNames,
+  addressOf,
+  DEFAULT_PORT,
+  hasHttp,
+  type ServiceOptions,
+} from './embedded-options.ts';
 import type { EmbeddedSections } from './embedded-settings.ts';
 import { MANAGEMENT_PORT, runningFolder } from './settings.ts';
-
-const OPTION_NAMES: IntrospectionSettings['names'] = {
-  management: { host: 'the option management.host', port: 'the option management.port' },
-  runningFolder: 'observability.runningFolder',
-};
 
 /** Reads the settings. `isStored`: whether the journal is in a folder. Throws SVC_SETTING_INVALID. */
 export function introspectionSettings(
@@ -33,7 +34,10 @@ export function introspectionSettings(
     isLocal: local ?? (!deployed && isStored),
     runningFolder: runningFolder(folder),
     otlp: otlpReceiver(observability),
-    names: OPTION_NAMES,
+    names: {
+      management: addressNames(options, 'management'),
+      runningFolder: 'observability.runningFolder',
+    },
     sections,
   };
 }

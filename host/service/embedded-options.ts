@@ -16,9 +16,10 @@ import type { StorageOptions } from './embedded-storage.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 
 export const DEFAULT_PORT = 9000;
-/** Names of the options in errors of listening. */
-export const HTTP_WORDS: ListenWords = {
-  settings: { host: 'the option http.host', port: 'the option http.port' },
+/** Names of the options in errors of listening, unless `settingNames` has others. */
+const ADDRESS_NAMES = {
+  http: { host: 'the option http.host', port: 'the option http.port' },
+  management: { host: 'the option management.host', port: 'the option management.port' },
 };
 
 /** Introspection on a developer's machine, and the export of spans. */
@@ -68,6 +69,14 @@ interface CommonOptions extends Components {
    * server.
    */
   readonly management?: { readonly host?: string; readonly port?: number } | false;
+  /**
+   * Names of the program's own settings for its addresses, which errors about an address tell its operator:
+   * `{ http: { host: '--host', port: '--port' } }`. Default: the names of the options.
+   */
+  readonly settingNames?: {
+    readonly http?: { readonly host: string; readonly port: string };
+    readonly management?: { readonly host: string; readonly port: string };
+  };
   readonly observability?: ObservabilityOptions;
   /**
    * Format of the lines on stderr, or a function that receives each entry. Default: text on a terminal, otherwise
@@ -169,6 +178,19 @@ function checkPort(option: string, port = DEFAULT_PORT): void {
 
 function invalid(problem: string): SvcError {
   return new SvcError('SVC_SETTING_INVALID', `The option ${problem}.`);
+}
+
+/** Returns what errors of listening call the host and the port. */
+export function addressNames(
+  { settingNames }: Pick<ServiceOptions, 'settingNames'>,
+  server: 'http' | 'management',
+): { readonly host: string; readonly port: string } {
+  return settingNames?.[server] ?? ADDRESS_NAMES[server];
+}
+
+/** Returns the words of errors of listening for requests. */
+export function httpWords(options: ServiceOptions): ListenWords {
+  return { settings: addressNames(options, 'http') };
 }
 
 /** Whether the service has an HTTP server. */

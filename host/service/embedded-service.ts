@@ -43,7 +43,7 @@ import {
   checkOptions,
   DEFAULT_PORT,
   hasHttp,
-  HTTP_WORDS,
+  httpWords,
   type Service,
   type ServiceChange,
   type ServiceOptions,
@@ -355,7 +355,7 @@ class EmbeddedService implements Service {
     const { http = {}, deployed = false } = this.#options;
     if (http !== false && hasHttp(this.#options)) {
       const wanted = addressOf(http, deployed, DEFAULT_PORT);
-      const address = await this.#serving!.guest.listen(wanted, HTTP_WORDS);
+      const address = await this.#serving!.guest.listen(wanted, httpWords(this.#options));
       this.#url = httpUrl(address, this.#certificate.scheme);
     }
     this.#shard.isServing = true;

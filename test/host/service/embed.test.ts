@@ -149,6 +149,10 @@ describe('a service', () => {
       code: 'SVC_PORT_IN_USE',
       message: expect.stringMatching(/choose another port with the option http\.port\.$/),
     });
+    const settingNames = { http: { host: '--host', port: '--port' } };
+    await expect(start({ dataFolder, http: { port }, settingNames })).rejects.toThrow(
+      /choose another port with --port\.$/,
+    );
     await start({ dataFolder });
   });
 

@@ -222,6 +222,10 @@ describe('the management server of an embedded service', () => {
       code: 'SVC_PORT_IN_USE',
       message: expect.stringMatching(/choose another port with the option management\.port\.$/),
     });
+    const settingNames = { management: { host: 'OPS_HOST', port: 'OPS_PORT' } };
+    await expect(start({ ...taken, dataFolder, settingNames })).rejects.toThrow(
+      /choose another port with OPS_PORT\.$/,
+    );
     expect(existsSync(dataFolder)).toBe(false);
     await start({ dataFolder });
   });
