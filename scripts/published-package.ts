@@ -22,7 +22,7 @@ export interface PublishedPackage {
   readonly foreign: readonly string[];
   /** Files and folders that are not published, because users of the package do not need them. */
   readonly sources: readonly string[];
-  /** True: the package is a command that nobody imports, so it needs no declarations. */
+  /** True: the package is a command or a program that nobody imports, so it needs no declarations. */
   readonly isCommand: boolean;
 }
 
@@ -37,7 +37,7 @@ export function publishedPackages(root: string): readonly PublishedPackage[] {
     asItIs: svc?.copied ?? [],
     foreign: svc?.brings ?? [],
     sources: svc?.unpublished ?? [],
-    isCommand: bin !== undefined,
+    isCommand: bin !== undefined || svc?.isProgram === true,
   }));
 }
 

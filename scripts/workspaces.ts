@@ -22,6 +22,8 @@ export interface WorkspaceManifest {
     readonly brings?: readonly string[];
     /** Files and folders that users of the package do not need. */
     readonly unpublished?: readonly string[];
+    /** True: users start the package and do not import it, so that it is published without declarations. */
+    readonly isProgram?: boolean;
   };
 }
 
