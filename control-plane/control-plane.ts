@@ -88,7 +88,7 @@ export async function startControlPlane({
     ...componentsWith(orchestration.changed),
     name: 'control-plane',
     log,
-    responses: { errors: 'plain', headers: { 'cache-control': 'no-store' } },
+    responses: { errors: 'plain', headers: { 'cache-control': 'no-store' }, position: false },
     endpoints: [
       defineEndpoint({
         name: 'api',

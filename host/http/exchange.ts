@@ -235,7 +235,8 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
-    const { settings, positions, form } = this.#parts;
+    const { settings, form } = this.#parts;
+    const positions = form.hasPosition ? this.#parts.positions : undefined;
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
     const spanOutcome = outcome.kind === 'refusal' ? SPAN_REFUSED : outcomeOfStatus(outcome.status);
     if (this.#isAnswered) {

@@ -10,9 +10,15 @@ export interface ResponseForm {
   readonly headers: HeaderList;
   /** With `plain`, details of refusals are left out, and the id of a failure stands at the end of `error`. */
   readonly errors: ErrorForm;
+  /** Whether the answers of a service with views have the header Svc-Position. */
+  readonly hasPosition: boolean;
 }
 
-export const RESPONSE_FORM_DEFAULT: ResponseForm = { headers: [], errors: 'full' };
+export const RESPONSE_FORM_DEFAULT: ResponseForm = {
+  headers: [],
+  errors: 'full',
+  hasPosition: true,
+};
 
 /** Headers that describe one response: its body, its time, its position in the journal. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([

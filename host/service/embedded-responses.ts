@@ -13,6 +13,11 @@ export interface ResponsesOptions {
    * `{ status, error }` and nothing else. Details are left out, and an error id stands at the end of `error`.
    */
   readonly errors?: 'full' | 'plain';
+  /**
+   * False: a service with views answers without the header Svc-Position, which shows every caller how much is stored. Default:
+   * true.
+   */
+  readonly position?: boolean;
 }
 
 /** Returns the first problem of the option, to follow 'The option '; undefined if there is none. */
@@ -32,9 +37,11 @@ export function responsesProblem({
 export function responseForm({
   headers = {},
   errors = 'full',
+  position: hasPosition = true,
 }: ResponsesOptions = {}): ResponseForm {
   return {
     headers: Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
     errors,
+    hasPosition,
   };
 }

@@ -167,6 +167,8 @@ interface Document {
   readonly components: { readonly responses: Responses };
 }
 
+/** Answers to what is no request of a route yet: its headers are too long. */
+const OF_THE_SERVER: ReadonlySet<number> = new Set([431]);
 const DOCUMENT = openApiDocument('0.1.0') as unknown as Document;
 const ajv = addFormats.default(new Ajv.Ajv2020({ strict: false }));
 ajv.addSchema(DOCUMENT, 'api');
@@ -183,7 +185,7 @@ function checkAgainstDocument(method: string, target: string, answer: Answer): v
   if (answer.status >= 400) expectFailure(answer);
   const [path] = target.split('?') as [string];
   const route = PATHS.find((each) => each.method === method && each.pattern.test(path));
-  if (route === undefined) return;
+  if (route === undefined || OF_THE_SERVER.has(answer.status)) return;
   const { responses } = DOCUMENT.paths[route.path]![method.toLowerCase()]!;
   const what = `${method} ${target} answers ${answer.status}: ${answer.text}`;
   const response = resolved(responses[answer.status]);

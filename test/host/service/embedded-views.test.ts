@@ -64,6 +64,14 @@ describe.each([
     expect(await after.json()).toEqual([]);
   });
 
+  test('show nobody how much is stored, if the program says so', async () => {
+    const started = await start(storage(), undefined, {}, { position: false });
+    const placed = await place(started, 'o1', 5);
+    expect([placed.status, placed.headers.has('svc-position')]).toEqual([200, false]);
+    const found = await list(started, { 'svc-after': started.service.position() });
+    expect([found.status, await found.json()]).toEqual([200, [{ customer: 'ada', cents: 5 }]]);
+  });
+
   test('give the row of a key, and the number of rows', async () => {
     const started = await start(storage());
     for (let at = 0; at < 12; at++) await place(started, `o${at}`, at);

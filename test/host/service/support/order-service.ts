@@ -87,6 +87,7 @@ export async function orderService(
   storage: Storage,
   orders = ordersView(),
   settings: ServiceOptions['settings'] = {},
+  responses: ServiceOptions['responses'] = {},
 ): Promise<OrderService> {
   const logged: LogEntry[] = [];
   const endpoint = defineEndpoint({
@@ -118,6 +119,7 @@ export async function orderService(
     endpoints: [endpoint],
     views: [orders],
     settings,
+    responses,
     log: (entry) => logged.push(entry),
   });
   return { service, orders, logged };

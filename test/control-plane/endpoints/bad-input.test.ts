@@ -1,0 +1,194 @@
+// Bad input over HTTP: each with its status and a sentence that helps, and nothing is stored.
+import { request, type ClientRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { service } from '../../../control-plane/model/service.ts';
+import { ApiUnderTest, idleOrchestrator, type Sent } from './api-under-test.ts';
+
+let api: ApiUnderTest;
+beforeAll(async () => {
+  const orchestrator = idleOrchestrator({
+    async problems({ descriptor }) {
+      if (descriptor.image.includes('unknown')) throw new Error('connect ECONNREFUSED');
+      return [];
+    },
+  });
+  api = await ApiUnderTest.start({}, undefined, orchestrator);
+  await api.done('POST /organizations/shop', { as: 'ann', json: { name: 'Shop' } });
+  const json = { name: 'Web', organizationId: 'shop' };
+  await api.done('POST /projects/web', { as: 'ann', json });
+  await api.done('PUT /services/web/cart', { as: 'ann', json: { name: 'cart', image: 'it:1' } });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const RENAME = 'PUT /organizations/shop/name';
+const APPLY = 'PUT /services/web/api';
+const descriptor = (more: string) => `{"name":"api","image":"it:1"${more}}`;
+
+/** Sends a request as `send` writes it, and resolves to the status of its answer. */
+function statusOf(
+  method: string,
+  path: string,
+  send: (sent: ClientRequest) => void,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${api.control.url}${path}`, { method }, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+      sent.destroy();
+    });
+    sent.on('error', reject);
+    send(sent);
+  });
+}
+
+describe('before the token is judged', () => {
+  test.each([
+    ['GET /nowhere', 404],
+    ['PATCH /organizations/shop', 405],
+    ['GET /organizations/shop/', 404],
+    ['GET /organizations/%zz', 400],
+    ['GET /organizations/%c0%af', 400],
+    ['GET /organizations//members', 404],
+  ])('%s is answered %i', async (line, status) => {
+    expect((await api.send(line)).status).toBe(status);
+  });
+
+  test('a body of 2 MiB is refused before it is read', async () => {
+    const status = await statusOf('PUT', '/organizations/shop/name', (sent) => {
+      sent.setHeader('content-length', 2 << 20);
+      sent.flushHeaders();
+    });
+    expect(status).toBe(413);
+  });
+
+  test('headers of more than 16 KiB are refused', async () => {
+    const headers = { 'x-large': 'x'.repeat(17_000) };
+    expect((await api.send(RENAME, { headers })).status).toBe(431);
+  });
+});
+
+test.each<[string, string, Sent, number, string]>([
+  ['no body', RENAME, {}, 400, 'body: is missing'],
+  ['no JSON', RENAME, { text: 'name=x' }, 400, 'body: is not JSON'],
+  ['null', RENAME, { text: 'null' }, 400, 'body: is not an object'],
+  ['a list', RENAME, { text: '[]' }, 400, 'body: is not an object'],
+  ['a key twice', RENAME, { text: '{"name":"a","name":"b"}' }, 400, 'name: is given twice'],
+  ['an unknown key', RENAME, { text: '{"name":"a","x":1}' }, 400, 'unknown field \\"x\\"'],
+  [
+    '__proto__',
+    RENAME,
+    { text: '{"name":"a","__proto__":{}}' },
+    400,
+    'unknown field \\"__proto__\\"',
+  ],
+  ['no UTF-8', RENAME, { text: Uint8Array.from([0x22, 0xff, 0x22]) }, 400, 'body: is not UTF-8'],
+  [
+    '100,000 levels',
+    RENAME,
+    { text: '['.repeat(1e5) + ']'.repeat(1e5) },
+    400,
+    'more than 32 levels',
+  ],
+  ['NUL', RENAME, { text: '{"name":"a\\u0000"}' }, 400, 'name: is '],
+  ['half of a character', RENAME, { text: '{"name":"\\ud800"}' }, 400, 'has half of a character'],
+  [
+    '201 characters',
+    RENAME,
+    { json: { name: 'x'.repeat(201) } },
+    400,
+    'longer than 200 characters',
+  ],
+  ['a number as text', APPLY, { text: descriptor(',"port":"9000"') }, 400, 'port: is not a whole'],
+  ['1e400', APPLY, { text: descriptor(',"instances":1e400') }, 400, 'instances: is not a whole'],
+  ['NUL in a variable', APPLY, { text: descriptor(',"env":{"A":"\\u0000"}') }, 400, 'env/A: '],
+  [
+    'a mount on itself',
+    APPLY,
+    {
+      text: descriptor(
+        ',"hosting":"process","protocol":"http/1.1","mounts":[{"path":"/a","service":"api"}]',
+      ),
+    },
+    400,
+    'mounts/0/service: ',
+  ],
+  [
+    'NODE_OPTIONS',
+    APPLY,
+    { text: descriptor(',"hosting":"wasm","protocol":"0.2.0","env":{"NODE_OPTIONS":"x"}') },
+    400,
+    'NODE_OPTIONS',
+  ],
+  ['a body where none belongs', 'POST /services/web/cart/pause', { json: {} }, 400, 'takes none'],
+  ['a body of DELETE', 'DELETE /services/web/cart', { text: 'x' }, 400, 'takes none'],
+  ['an invalid name', 'GET /services/web/1cart', {}, 400, 'name: is '],
+  ['an invalid subject', 'DELETE /organizations/shop/members/a%00b', {}, 400, 'subject: is '],
+  [
+    'a key of a write',
+    RENAME,
+    { json: { name: 'a' }, headers: { 'idempotency-key': 'x'.repeat(300) } },
+    400,
+    'Idempotency-Key',
+  ],
+])('%s is refused', async (_, line, sent, status, words) => {
+  const answer = await api.send(line, { as: 'ann', ...sent });
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(words)]);
+});
+
+test('nothing of it was stored', async () => {
+  expect(await api.done('GET /organizations/shop', { as: 'ann' })).toMatchObject({ name: 'Shop' });
+  expect(await api.service.readEvents(service, 'web/api')).toEqual([]);
+  expect(await api.service.readEvents(service, 'web/cart')).toHaveLength(1);
+});
+
+test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/vnd.svc+json', ''])(
+  'a body is JSON whatever its media type: %s',
+  async (type) => {
+    const answer = await api.send(RENAME, {
+      as: 'ann',
+      text: new TextEncoder().encode('{"name":"Shop"}'),
+      headers: type === '' ? {} : { 'content-type': type },
+    });
+    expect(answer.status).toBe(204);
+  },
+);
+
+test('the empty body of a POST may have a media type', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await api.send('POST /services/web/cart/resume', { as: 'ann', headers });
+  expect(answer.status).toBe(200);
+});
+
+test('a variable of the name __proto__ is kept as any other', async () => {
+  const text = '{"name":"odd","image":"it:1","env":{"__proto__":"x","constructor":"y"}}';
+  await api.done('PUT /services/web/odd', { as: 'ann', text });
+  const [applied] = await api.service.readEvents(service, 'web/odd');
+  const { env } = (applied!.event as { readonly descriptor: { readonly env: object } }).descriptor;
+  expect(Object.entries(env)).toEqual([
+    ['__proto__', 'x'],
+    ['constructor', 'y'],
+  ]);
+});
+
+test('a descriptor that the orchestrator cannot judge is not stored', async () => {
+  const json = { name: 'api', image: 'unknown:1' };
+  const answer = await api.send(APPLY, { as: 'ann', json });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await api.service.readEvents(service, 'web/api')).toEqual([]);
+});
+
+test('a key that was used for another request is refused', async () => {
+  const headers = { 'idempotency-key': 'rename-1' };
+  await api.done(RENAME, { as: 'ann', json: { name: 'Shop' }, headers });
+  const answer = await api.send(RENAME, { as: 'ann', json: { name: 'Other' }, headers });
+  expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('idempotency key')]);
+});
+
+test('two Authorization headers are refused', async () => {
+  const token = await api.token('ann');
+  const status = await statusOf('GET', '/auth/whoami', (sent) => {
+    sent.setHeader('authorization', [`Bearer ${token}`, `Bearer ${token}`]);
+    sent.end();
+  });
+  expect(status).toBe(401);
+});
