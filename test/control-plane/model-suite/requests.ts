@@ -118,11 +118,19 @@ const ofServices = oneof(
       ),
     }),
   },
-  { weight: 3, arbitrary: requests(['exposeService'], { projectId, name }) },
+  { weight: 2, arbitrary: requests(['exposeService'], { projectId, name }) },
   {
-    weight: 3,
+    weight: 4,
     arbitrary: requests(
-      ['pauseService', 'resumeService', 'restartService', 'unexposeService', 'deleteService'],
+      [
+        'pauseService',
+        'pauseService',
+        'resumeService',
+        'resumeService',
+        'restartService',
+        'unexposeService',
+        'deleteService',
+      ],
       { projectId, name },
     ),
   },
