@@ -13,7 +13,7 @@ export const CLAIM_MS = 20_000;
 /** When a claim that nobody confirmed is settled, counted from its making. */
 export const SETTLE_AFTER_MS = 30_000;
 /** Maximum number of unconfirmed claims of one name. They end by themselves. */
-export const PENDING_CLAIMS_MAX = 32;
+export const PENDING_CLAIMS_MAX = 64;
 
 /** A claim as the child gets it. */
 export const Claim = Type.Object({

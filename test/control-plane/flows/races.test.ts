@@ -112,6 +112,20 @@ describe('an id of a project', () => {
     await expectSettled(call, ids);
   });
 
+  test('that 50 requests create at once is created by one of them', async () => {
+    const { call } = await startControlPlane();
+    await givenOrganization(call, 'shop');
+    const create = () => createProject(call, 'web', { organizationId: 'shop', name: 'Web' }, ann);
+    const results = await Promise.all(Array.from({ length: 50 }, create));
+    expect(outcomesOf(results)).toEqual([...Array<string>(49).fill('CONFLICT'), 'ok']);
+    await expectSettled(call, {
+      organizations: ['shop'],
+      projects: ['web'],
+      services: [],
+      hostnames: [],
+    });
+  });
+
   test('of a deleted organization is not asked for', async () => {
     const { call } = await startControlPlane();
     const created = await createProject(call, 'web', { organizationId: 'gone', name: 'Web' }, ann);
