@@ -172,3 +172,17 @@ test('an administrator adds a member by subject, and sets the role of one', asyn
     await api.refusal(`POST ${shop}/members/${'x'.repeat(300)}/repair`, { as: 'root' }),
   ).toEqual([400, 'subject: is longer than 255 characters']);
 });
+
+test('a creation that is sent again with its key is done once, whichever invitations its caller claims', async () => {
+  const email = `hal@${shop.slice('/organizations/'.length)}.example`;
+  await api.done(`POST ${shop}/members`, { as: 'ann', json: { email } });
+  api.knows({ subject: 'hal', email, verified: true });
+  const creation = 'POST /organizations/hal';
+  const sent = { as: 'hal', json: { name: 'Own' }, headers: { 'idempotency-key': 'create-1' } };
+  expect((await api.send(creation, sent)).status).toBe(204);
+  await api.done('POST /organizations/a-first', { as: 'ann', json: { name: 'First' } });
+  await api.done('POST /organizations/a-first/members', { as: 'ann', json: { email } });
+  expect((await api.send(creation, sent)).status).toBe(204);
+  for (const path of [shop, '/organizations/a-first'])
+    expect(await api.done(`GET ${path}`, { as: 'hal' })).toMatchObject({ role: 'member' });
+});
