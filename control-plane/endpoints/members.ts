@@ -63,7 +63,8 @@ export function memberHandlers(): ApiHandlers<MemberRoute> {
     },
     async repairMember({ input: { organizationId, subject, body }, given: { caller }, call }) {
       const { role = 'owner' } = body ?? {};
-      const repaired = { person: await personBySubject(call, subject), role };
+      // Names are looked up when members are listed: with one in it, a repeated request could be another one.
+      const repaired = { person: { subject, email: '', emailKey: '', display: subject }, role };
       return await repairMember(call, organizationId, repaired, actorOf(caller, true));
     },
   };

@@ -2,6 +2,7 @@
 import assert from 'node:assert';
 import type { Result } from '@svc/host';
 import type { Call } from '../../control-plane/flows/call.ts';
+import type { HeldClaim } from '../../control-plane/model/claims.ts';
 import { hostname } from '../../control-plane/model/hostname.ts';
 import { organization } from '../../control-plane/model/organization.ts';
 import { project } from '../../control-plane/model/project.ts';
@@ -22,16 +23,21 @@ export async function expectSettled(
   },
 ): Promise<void> {
   const parentOf = new Map<string, string>();
-  for (const id of ids.organizations)
+  for (const id of ids.organizations) {
+    const claims = accepted(await call(organization, id).projectClaims());
+    assert(isConfirmed(claims), `claims of ${id} are confirmed`);
     for (const child of accepted(await call(organization, id).projectIds())) {
       assert.equal(parentOf.get(child), undefined, `organization of ${child}`);
       parentOf.set(child, id);
     }
+  }
   const named = new Set<string>();
   for (const id of ids.projects) {
     const summary = await call(project, id).summary();
     const parent = summary.isOk ? summary.value.organization : undefined;
     assert.equal(parentOf.get(id), parent, `organization of ${id}`);
+    const claims = accepted(await call(project, id).serviceClaims());
+    assert(isConfirmed(claims), `claims of ${id} are confirmed`);
     const names = accepted(await call(project, id).serviceNames());
     for (const name of names) named.add(`${id}/${name}`);
     const services = summary.isOk ? summary.value.services : 0;
@@ -54,6 +60,11 @@ export async function expectSettled(
       holders.get(name) ?? '',
       `holder of ${name}`,
     );
+}
+
+/** Nothing waits to be settled. */
+function isConfirmed(claims: readonly HeldClaim[]): boolean {
+  return claims.every((claim) => claim.isConfirmed);
 }
 
 function accepted<Value>(result: Result<Value>): Value {

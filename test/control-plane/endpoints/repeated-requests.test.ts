@@ -32,3 +32,21 @@ test('a key that is sent again with another body is answered 422, and changes no
   const [status] = await api.refusal('DELETE /organizations/shop', { as: 'ann' });
   expect(status).toBe(409);
 });
+
+test('a member is repaired once, also if its name becomes known before the request is repeated', async () => {
+  const api = await ApiUnderTest.start();
+  api.knows({ subject: 'root', roles: ['platform-admin'] });
+  await api.done('POST /organizations/shop', { as: 'ann', json: { name: 'Shop' } });
+  const repair = () =>
+    api.send('POST /organizations/shop/members/mia/repair', {
+      as: 'root',
+      headers: { 'idempotency-key': 'k' },
+    });
+  expect((await repair()).status).toBe(204);
+  api.knows({ subject: 'mia', name: 'Mia' });
+  await api.done('GET /auth/whoami', { as: 'mia' });
+  expect((await repair()).status).toBe(204);
+  expect(await api.done('GET /organizations/shop/members', { as: 'ann' })).toMatchObject({
+    members: [{ subject: 'ann' }, { subject: 'mia', role: 'owner', display: 'Mia' }],
+  });
+});
