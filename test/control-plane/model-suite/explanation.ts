@@ -42,6 +42,19 @@ function waitsFor({ route, input }: Request, other: Request): boolean {
   }
 }
 
+/**
+ * Returns whether a change of a service may be answered 404 because of another request: the answer to a change is the status
+ * that is read after it, and the other request may have deleted the service by then.
+ */
+function isGoneBy({ route, input }: Request, other: Request): boolean {
+  return (
+    route.endsWith('Service') &&
+    other.route === 'deleteService' &&
+    other.input.projectId === input.projectId &&
+    other.input.name === input.name
+  );
+}
+
 const MAY_WAIT: ReadonlySet<string> = new Set([
   'deleteOrganization',
   'deleteProject',
@@ -138,6 +151,7 @@ class Run {
   readonly #isAlone: boolean;
   readonly #isUnsettled: boolean;
   readonly #mayWait: boolean;
+  readonly #mayBeGone: boolean;
 
   constructor(
     observed: Observed,
@@ -151,6 +165,7 @@ class Run {
     this.#mayWait =
       (isUnsettled && MAY_WAIT.has(request.route)) ||
       all.some((other) => other !== observed && waitsFor(request, other.request));
+    this.#mayBeGone = all.some((other) => other !== observed && isGoneBy(request, other.request));
     const known = stepsOf(observed.request);
     this.#before = known.slice(0, -1);
     const steps = isRepeated ? [...this.#before, answeredAsBefore(observed.request)] : known;
@@ -171,7 +186,8 @@ class Run {
     if (received === undefined) return { state: next, progress: end };
     if (received.status === 503 && this.#mayBe503(answer))
       return { state: this.#notDone(state), progress: end };
-    return this.#isSame(received, answer) ? { state: next, progress: end } : undefined;
+    const isGone = this.#mayBeGone && received.status === 404 && answer.status === 200;
+    return isGone || this.#isSame(received, answer) ? { state: next, progress: end } : undefined;
   }
 
   /** Invitations of the caller have become memberships; that nothing else was done is the meaning of a 503. */
