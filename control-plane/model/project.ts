@@ -35,7 +35,7 @@ import {
 } from './refusals.ts';
 
 /** Maximum number of services of one project. */
-export const SERVICES_OF_PROJECT_MAX = 1_000;
+export const SERVICES_OF_PROJECT_MAX = 10_000;
 
 const Status = Type.Enum(['unused', 'alive', 'deleted']);
 
