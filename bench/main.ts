@@ -8,6 +8,7 @@ import { measureActivation } from './activation.ts';
 import { measureColdStart } from './cold-start.ts';
 import { measureCodec } from './codec.ts';
 import { measureConsumer } from './consumers.ts';
+import { measureControlPlane } from './control-plane/control-plane.ts';
 import { measureDevLoop } from './dev-loop.ts';
 import { measureEngine } from './engine.ts';
 import { measureHttp } from './http.ts';
@@ -65,6 +66,14 @@ const LETTERS = [
   'y3',
   'y4',
   'z',
+  'aa',
+  'ab',
+  'ac',
+  'ad',
+  'ae',
+  'af',
+  'ag',
+  'ag2',
 ];
 const { values } = parseArgs({
   options: {
@@ -84,11 +93,14 @@ const STARTS_MIN = 7;
 /** The shortest run, which only shows that every measurement works. */
 const TRIAL: Pace = { seconds: 0.1, rounds: 1, warmUpSeconds: 0, starts: 1 };
 const TRIAL_ENTITIES = 1_000;
+const SERVICES = 10_000;
+const TRIAL_SERVICES = 100;
 const rounds = wholeNumber('rounds', values.rounds, 100);
 const seconds = wholeNumber('seconds', values.seconds, 60);
 const entities = values.trial
   ? TRIAL_ENTITIES
   : wholeNumber('entities', values.entities, 10_000_000);
+const services = values.trial ? TRIAL_SERVICES : SERVICES;
 const starts = Math.max(STARTS_MIN, rounds);
 const pace = values.trial ? TRIAL : { seconds, rounds, warmUpSeconds: WARM_UP_SECONDS, starts };
 
@@ -126,6 +138,10 @@ for (const [letters, measure] of [
   [['u'], () => measureViewLag(pace)],
   [['x'], () => measureCodec(pace, loader)],
   [['y', 'y2', 'y3', 'y4', 'z'], () => measureProxy(wanted, pace)],
+  [
+    ['aa', 'ab', 'ac', 'ad', 'ae', 'af', 'ag', 'ag2'],
+    () => measureControlPlane(wanted, pace, loader, services),
+  ],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

@@ -11,6 +11,8 @@ export interface PacedLoad {
   readonly seconds: number;
   /** Returns the next request as text of one byte per character. */
   readonly next: () => string;
+  /** Status of every answer. Default: 200. */
+  readonly status?: string;
 }
 
 export interface PacedTimes {
@@ -20,7 +22,7 @@ export interface PacedTimes {
   readonly lateMs: number;
 }
 
-/** Sends the requests, and resolves when all are answered. Rejects if a status is not 200, or a connection broke. */
+/** Sends the requests, and resolves when all are answered. Rejects if a status is another one, or a connection broke. */
 export async function pacedTimes(load: PacedLoad): Promise<PacedTimes> {
   const { perSecond, seconds, connections } = load;
   const client = new PacedClient(load);
@@ -81,9 +83,9 @@ class PacedClient {
   }
 
   #connectOne(): Promise<void> {
-    const { port, next } = this.#load;
+    const { port, next, status } = this.#load;
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    const answers = new AnswerCount();
+    const answers = new AnswerCount(status);
     let sinceMs = 0;
     const request = (dueMs: number): void => {
       sinceMs = dueMs;

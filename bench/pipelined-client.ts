@@ -22,28 +22,35 @@ export async function sendPipelined(load: PipelinedLoad): Promise<number> {
   return counts.reduce((sum, count) => sum + count);
 }
 
-/** Returns the text of a request for a path of a server on this machine. */
-export function requestText(method: string, path: string, json?: string): string {
+/** Returns the text of a request for a path of a server on this machine. `token`: the bearer token that it sends. */
+export function requestText(method: string, path: string, json?: string, token?: string): string {
+  const authorization = token === undefined ? '' : `authorization: Bearer ${token}\r\n`;
   const body =
     json === undefined
       ? '\r\n'
       : `content-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
-  return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${body}`;
+  return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${authorization}${body}`;
 }
 
 /** Counts the answers of one connection, which arrive in pieces of any size. */
 export class AnswerCount {
+  readonly #status: string;
   /** The end of the last piece, in which a status line may have begun. */
   #rest = '';
 
-  /** Returns the number of status lines that this piece completes. Throws if a status is not 200. */
+  /** `status`: the status that every answer has to have. */
+  constructor(status = '200') {
+    this.#status = status;
+  }
+
+  /** Returns the number of status lines that this piece completes. Throws if a status is another one than the given. */
   add(piece: string): number {
     const text = this.#rest + piece;
     const last = text.length - STATUS_LINE.length - STATUS_DIGITS;
     let count = 0;
     for (let at = text.indexOf(STATUS_LINE); at !== -1 && at <= last; count++) {
       const from = at + STATUS_LINE.length;
-      if (!text.startsWith('200', from))
+      if (!text.startsWith(this.#status, from))
         throw new Error(`answered ${text.slice(from, from + STATUS_DIGITS)}`);
       at = text.indexOf(STATUS_LINE, from);
     }

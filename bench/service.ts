@@ -1,5 +1,6 @@
 // Service: starts the servers of measurements, each in a process of its own: a module served by `svc run`; fastify with
-// the same routes, whose handlers answer a constant; and the server whose recorder is switched off in turns.
+// the same routes, whose handlers answer a constant; the server whose recorder is switched off in turns; the control plane,
+// and the embedded service with which it is compared.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,6 +51,27 @@ export async function startSvc(
 
 export async function startBareFastify(processors?: string): Promise<Service> {
   return start(join(root, 'bench', 'bare-fastify.ts'), [], processors);
+}
+
+/** Starts bench/control-plane/bare-embedded.ts. */
+export async function startBareEmbedded(dataFolder: string, processors?: string): Promise<Service> {
+  return start(join(root, 'bench', 'control-plane', 'bare-embedded.ts'), [dataFolder], processors);
+}
+
+/** Starts `svc control-plane`, which judges tokens of this provider. */
+export async function startControlPlane(
+  { issuer, audience }: { readonly issuer: string; readonly audience: string },
+  dataFolder: string,
+  processors?: string,
+): Promise<Service> {
+  const settings = [
+    `svc.auth.issuer=${issuer}`,
+    `svc.auth.audience=${audience}`,
+    'svc.auth.client-id=svc-cli',
+    'svc.management.port=0',
+  ].flatMap((setting) => ['--set', setting]);
+  const args = ['control-plane', '--deployed', '--port', '0', '--data', dataFolder, ...settings];
+  return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
 }
 
 /** Starts bench/recorded-server.ts. `report`: called after each of its turns. */

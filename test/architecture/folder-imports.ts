@@ -195,7 +195,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The assembly joins all parts.
   'control-plane': [],
   // It measures the runtime from outside, and the engine through its folders.
-  bench: ['host', 'guest-sdk/compiler', 'test/support'],
+  bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],
   scripts: [
     'cli',

@@ -8,6 +8,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'control-plane/model',
     'control-plane/orchestration',
     'control-plane/lists',
+    'bench/control-plane',
     'examples',
   ],
   // A module of AssemblyScript's own library.

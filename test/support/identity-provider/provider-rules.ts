@@ -7,7 +7,6 @@ import type {
   KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
-import { vi } from 'vitest';
 
 export interface Person {
   readonly name?: string;
@@ -106,11 +105,12 @@ export async function providerHandler(issuer: string, rules: ProviderRules): Pro
 /** The package warns of releases of Node that are not LTS, and that it is for development without a database. */
 async function quietly<Value>(make: () => Value | Promise<Value>): Promise<Value> {
   const output = globalThis.console as unknown as { warn: (text: string) => void };
-  const warn = vi.spyOn(output, 'warn').mockImplementation(() => undefined);
+  const { warn } = output;
+  output.warn = () => undefined;
   try {
     return await make();
   } finally {
-    warn.mockRestore();
+    output.warn = warn;
   }
 }
 
