@@ -1,8 +1,12 @@
 // ControlPlaneReference: writes docs/reference/control-plane.md from the table of routes of @svc/client. The descriptions are
 // those of the table, which OpenAPI has too.
+import { SECTION_DEFAULTS } from '../host/service/section-settings.ts';
 import {
   BODY_BYTES_MAX,
+  HISTORY_LENGTH_MAX,
+  KEYS_RETRY_AFTER_S,
   LIFECYCLE_MEANINGS,
+  LIST_LENGTH_MAX,
   PARAMETERS,
   ROUTES,
   failure,
@@ -24,13 +28,39 @@ const GROUPS = {
   'Service routes': 'services',
 } as const;
 
+/** Hours for which the reply to a command with a key is stored. */
+const RETENTION_H = SECTION_DEFAULTS.engine.idempotencyRetentionMs / 3_600_000;
+
+const HEADERS = [
+  ['`Authorization`', 'requests', '`Bearer` and the access token, once'],
+  ['`Idempotency-Key`', 'writes', 'optional, 1 to 255 visible ASCII characters'],
+  ['`Cache-Control`', 'all answers', '`no-store`'],
+  ['`Content-Type`', 'answers with a body', '`application/json`'],
+  [
+    '`WWW-Authenticate`',
+    '401',
+    '`Bearer realm="svc"`, with `error` and `error_description` if a token was sent',
+  ],
+  [
+    '`Retry-After`',
+    '429, 503',
+    `seconds after which to send the request again: ${KEYS_RETRY_AFTER_S} if the keys of the identity provider cannot be read, 1 for another 503`,
+  ],
+  [
+    '`RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset`',
+    '429',
+    'requests in a minute, 0, and the seconds of `Retry-After`, where a [limit of requests](#limits-of-requests) is exceeded',
+  ],
+  ['`Allow`', '405', 'methods of the path'],
+] as const;
+
 export function controlPlaneReference(): string {
   return `# Control plane
 
 The control plane is a JSON API for organizations, projects and services. This page is written from the table of its routes in
-[\`@svc/client\`](../../client/README.md), which has a function for each route. Programs in other languages can use the
-[OpenAPI document](../../client/generated/open-api.json) of that package. \`svc control-plane\` serves it
-([operating the control plane](../how-to/operating-the-control-plane.md)).
+[\`@svc/client\`](../../client/README.md), which has a function for each route. Programs in other languages use the
+[OpenAPI document](#the-openapi-document) ([writing a client](../how-to/api-clients.md)). \`svc control-plane\` serves the API
+([operating the control plane](../how-to/operating-the-control-plane.md)). [Guarantees](control-plane-guarantees.md) lists what holds of it.
 
 \`\`\`http
 PUT /services/shop/cart HTTP/1.1
@@ -45,10 +75,10 @@ Idempotency-Key: 0b6d5a0e
 - An organization has members and projects, and a project has services. A caller who is no member of an organization gets the same 404 for it,
   for its projects and for its services as for those that do not exist.
 - While an organization is disabled, ${listed(writesWhileDisabled())} and all reads work, and everything else is refused with 403.
-- A write that is sent again with the same \`Idempotency-Key\` changes nothing twice, and gets the first answer.
-- Addresses are compared trimmed, in lower case and in Unicode's normal form NFC.
-- In answers, later versions may add fields to objects, and further words to \`lifecycle\`, \`kind\`, \`hosting\` and \`role\`. Bodies of requests
-  have no unknown fields.
+- Bodies are JSON in UTF-8, whatever their media type, and have no unknown fields and no key twice. A route without a body refuses one.
+- E-mail addresses are compared in lower case and in Unicode's composed form, and their domains as in DNS
+  ([identity provider](identity-provider.md#which-caller-a-token-names)).
+- In answers, later versions may add fields to objects, and further words to \`lifecycle\`, \`kind\`, \`hosting\` and \`role\`.
 
 ${Object.entries(GROUPS).map(groupText).join('\n')}
 ## Refusals
@@ -59,6 +89,43 @@ Problems of a body have a line \`path: reason\` each in \`error\`, sorted by pat
 route; the others are:
 
 ${tableOf(['Status', 'When'], commonRefusals())}
+
+A request is judged in this order, and the first refusal is the answer: syntax (400, 431), route (404, 405), overload (503), \`Idempotency-Key\` (400), size
+(413), token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled (403), identifiers and body (400), state (409). \`createOrganization\` and
+\`createProject\` read their bodies before they judge what the caller may do.
+
+## Headers
+
+${tableOf(['Header', 'Of', 'What it is'], HEADERS)}
+
+## Repeating a request
+
+Send a read again whenever you like. Send a write again with the same \`Idempotency-Key\`:
+
+- After 503 nothing was done. After 504, or when the connection broke, the outcome is unknown. In each case the repeated request makes the
+  change if it was not made, and never a second time: the generation increases once.
+- The key is stored for ${number(RETENTION_H)} hours. A refusal by the state (404, 409) is repeated with it. The status of a service in the repeated answer is the
+  current one.
+- A key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.
+
+## Lists
+
+A list, and a history, has every change that was answered before the request was sent, by whichever caller. What runs of each service in a list is as it was
+observed last; the status of one service asks the orchestrator.
+
+Lists have no pages. A list has at most ${number(LIST_LENGTH_MAX)} entries, and a history the newest ${number(HISTORY_LENGTH_MAX)}.
+
+## Limits of requests
+
+The installation may limit the requests of each caller in a minute, and those of them that change something
+(\`svc.control-plane.requests-per-minute-max\` and \`svc.control-plane.writes-per-minute-max\` in [Settings](settings.md#control-plane)). By default there are
+no limits. A caller can send as many requests at once, and then one whenever its share of the minute has passed. It is counted by the subject of its token.
+
+## The OpenAPI document
+
+\`GET /openapi.json\` answers every caller with a valid token with the description of all routes in OpenAPI 3.1. It is the only route that is not in the
+tables above. The document is also in the package \`@svc/client\`, as [\`open-api.json\`](../../client/generated/open-api.json). Each \`operationId\` is
+the name of the route's function. Words of answers that later versions may add to are \`examples\` in it, and those that are complete are \`enum\`.
 
 ## Identifiers
 

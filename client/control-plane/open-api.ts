@@ -22,12 +22,27 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Key of the write. A request that is sent again with the same key changes nothing twice, and gets the first answer.',
+    'Key of the write, of visible ASCII characters and new for each write. A request that is sent again with the same key changes nothing twice.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 const RETRY_AFTER = {
   'Retry-After': {
+    required: true,
     description: 'Seconds after which the request may be sent again.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+};
+const RATE_LIMIT = {
+  'RateLimit-Limit': {
+    description: 'Requests that the caller may send in a minute, where this limit is exceeded.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'RateLimit-Remaining': {
+    description: 'Requests that the caller may send now.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'RateLimit-Reset': {
+    description: 'Seconds after which the caller may send one request.',
     schema: { type: 'integer', minimum: 0 },
   },
 };
@@ -35,11 +50,12 @@ const RETRY_AFTER = {
 const REFUSAL_HEADERS: Readonly<Record<number, Json>> = {
   401: {
     'WWW-Authenticate': {
+      required: true,
       description: 'Begins with `Bearer`; it has `error` if a token was sent.',
       schema: { type: 'string' },
     },
   },
-  429: RETRY_AFTER,
+  429: { ...RETRY_AFTER, ...RATE_LIMIT },
   503: RETRY_AFTER,
 };
 

@@ -191,7 +191,8 @@ const SERVICE_ROUTES = {
     path: '/services/{projectId}',
     who: 'member',
     summary: 'Lists the services of a project',
-    description: 'The list follows changes that others make a moment later.',
+    description:
+      'The list has every change that was answered before. What runs of each service is as it was observed last, so a status of one service may be newer.',
     answer: list('services by name', bodies.serviceStatus),
   },
   getService: {

@@ -51,6 +51,10 @@ export const HOSTNAME_LABEL_LENGTH_MAX = 63;
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** `Retry-After` of a 503 that is answered because the keys of the identity provider cannot be read, in seconds. */
 export const KEYS_RETRY_AFTER_S = 5;
+/** Maximum number of entries of a list of organizations, projects or services. */
+export const LIST_LENGTH_MAX = 10_000;
+/** Maximum number of entries of a history, which are the newest ones. */
+export const HISTORY_LENGTH_MAX = 1000;
 /** Maximum of the query parameters of logs: lines, and seconds. */
 export const LOG_LINES_MAX = 100_000;
 export const LOG_SECONDS_MAX = 31_536_000;

@@ -2,6 +2,7 @@
 // what was stored before it was asked for: a caller finds its own writes, and those of others that were answered before.
 //
 // Invariants: a list has a bounded number of rows. Who may see which rows is judged by whoever asks.
+import { HISTORY_LENGTH_MAX, LIST_LENGTH_MAX } from '@svc/client';
 import type { Page, Result, Service, ValueOf, ViewDefinition } from '@svc/host';
 import { historyList, type HistoryRow } from './history-list.ts';
 import { organizationList, type OrganizationRow } from './organization-list.ts';
@@ -15,10 +16,6 @@ export const views: readonly ViewDefinition[] = [
   historyList,
 ];
 
-/** Maximum number of rows of a list, and of the organizations or projects that are joined in one. */
-export const LIST_MAX = 10_000;
-/** Maximum number of entries of a history: the newest ones. */
-export const HISTORY_MAX = 1_000;
 const PAGE_MAX = 1_000;
 
 /** The number of children of an organization or a project, by its id. */
@@ -42,7 +39,7 @@ export class Lists {
     const organizations = service.view(organizationList, { after });
     const projects = service.view(projectList, { after });
     return {
-      rows: await allRows(LIST_MAX, (cursor) => organizations.all(PAGE_MAX, cursor)),
+      rows: await allRows(LIST_LENGTH_MAX, (cursor) => organizations.all(PAGE_MAX, cursor)),
       projectsOf: async (organization) =>
         counted(await projects.count('ofOrganization', { organization })),
     };
@@ -60,7 +57,7 @@ export class Lists {
     const rows: ValueOf<typeof ProjectRow>[] = [];
     for (const organization of organizations)
       rows.push(
-        ...(await allRows(LIST_MAX - rows.length, (cursor) =>
+        ...(await allRows(LIST_LENGTH_MAX - rows.length, (cursor) =>
           projects.ofOrganization({ organization }, PAGE_MAX, cursor),
         )),
       );
@@ -74,14 +71,16 @@ export class Lists {
   async services(project: string): Promise<readonly ValueOf<typeof ServiceRow>[]> {
     const service = await this.#running;
     const services = service.view(serviceList, { after: service.position() });
-    return await allRows(LIST_MAX, (cursor) => services.ofProject({ project }, PAGE_MAX, cursor));
+    return await allRows(LIST_LENGTH_MAX, (cursor) =>
+      services.ofProject({ project }, PAGE_MAX, cursor),
+    );
   }
 
   /** Returns the entries of the history of a service, the newest first. `id`: `<project>/<name>`. */
   async history(id: string): Promise<readonly ValueOf<typeof HistoryRow>[]> {
     const service = await this.#running;
     const entries = service.view(historyList, { after: service.position() });
-    return await allRows(HISTORY_MAX, (cursor) =>
+    return await allRows(HISTORY_LENGTH_MAX, (cursor) =>
       entries.ofService({ service: id }, PAGE_MAX, cursor),
     );
   }

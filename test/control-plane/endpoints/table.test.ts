@@ -139,26 +139,29 @@ function bytesOf({ status, headers, text }: Answer): unknown {
 }
 
 describe.each(NAMES)('%s', (name) => {
-  test.each(STATES)('%s', async (state) => {
-    const wrong: string[] = [];
-    const shown: unknown[] = [];
-    for (const caller of Object.keys(CALLERS) as CallerName[]) {
-      const answer = await answerIn(state, name, caller);
-      const { status, headers, body } = answer;
-      const expected = expectedStatus(name, caller, state);
-      if (status !== expected) wrong.push(`${caller}: ${status} for ${expected}: ${answer.text}`);
-      const names = [...headers.keys()].toSorted().join(' ');
-      const expectedNames = (HEADERS[status] ?? COMMON).join(' ');
-      if (names !== expectedNames) wrong.push(`${caller}: the headers of ${status} are ${names}`);
-      const { error } = (body ?? {}) as { readonly error?: string };
-      if (status >= 400 && !ERRORS[status]!.includes(error!))
-        wrong.push(`${caller}: the error of ${status} is ${error}`);
-      const isHidden = caller === 'stranger' || state === 'deleted' || state === 'never there';
-      if (status === 404 && isHidden) shown.push(bytesOf(answer));
-    }
-    expect(wrong).toEqual([]);
-    expect(shown).toEqual(shown.map(() => shown[0]));
-  });
+  test.each(STATES)(
+    'each caller gets its status, headers and form while it is %s',
+    async (state) => {
+      const wrong: string[] = [];
+      const shown: unknown[] = [];
+      for (const caller of Object.keys(CALLERS) as CallerName[]) {
+        const answer = await answerIn(state, name, caller);
+        const { status, headers, body } = answer;
+        const expected = expectedStatus(name, caller, state);
+        if (status !== expected) wrong.push(`${caller}: ${status} for ${expected}: ${answer.text}`);
+        const names = [...headers.keys()].toSorted().join(' ');
+        const expectedNames = (HEADERS[status] ?? COMMON).join(' ');
+        if (names !== expectedNames) wrong.push(`${caller}: the headers of ${status} are ${names}`);
+        const { error } = (body ?? {}) as { readonly error?: string };
+        if (status >= 400 && !ERRORS[status]!.includes(error!))
+          wrong.push(`${caller}: the error of ${status} is ${error}`);
+        const isHidden = caller === 'stranger' || state === 'deleted' || state === 'never there';
+        if (status === 404 && isHidden) shown.push(bytesOf(answer));
+      }
+      expect(wrong).toEqual([]);
+      expect(shown).toEqual(shown.map(() => shown[0]));
+    },
+  );
 
   test('strangers get the bytes that nobody gets for what was never there', async () => {
     const states = (['alive', 'disabled', 'deleted'] as const).filter(
