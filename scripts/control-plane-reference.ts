@@ -104,6 +104,8 @@ Send a read again whenever you like. Send a write again with the same \`Idempote
 
 - After 503 nothing was done. After 504, or when the connection broke, the outcome is unknown. In each case the repeated request makes the
   change if it was not made, and never a second time: the generation increases once.
+- There is one exception: a 503 whose \`error\` says that another request is creating something, or is about to get a hostname, is repeated with the key like a
+  refusal by the state. Send the request with a new key then; nothing was done.
 - The key is stored for ${number(RETENTION_H)} hours. A refusal by the state (404, 409) is repeated with it. The status of a service in the repeated answer is the
   current one.
 - A key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.
