@@ -122,6 +122,19 @@ test("a removed member's very next request is answered 404, on every route", asy
   ]);
 });
 
+test('a role that is lowered or raised counts from the very next request on', async () => {
+  await join('gus', 'owner');
+  const rename = { as: 'gus', json: { name: 'Shop of Gus' } };
+  const setRole = async (role: string) =>
+    await api.done(`PUT ${shop}/members/gus/role`, { as: 'ann', json: { role } });
+  await api.done(`PUT ${shop}/name`, rename);
+  await setRole('member');
+  expect((await api.send(`PUT ${shop}/name`, rename)).status).toBe(403);
+  expect(await api.done(`GET ${shop}`, { as: 'gus' })).toMatchObject({ role: 'member' });
+  await setRole('owner');
+  await api.done(`PUT ${shop}/name`, rename);
+});
+
 test('two owners who demote each other at the same moment leave one', async () => {
   await join('fay', 'owner');
   const demoted = await Promise.all(
