@@ -4,6 +4,7 @@ import type { Orchestrator } from './orchestrator.ts';
 const DETAIL = 'no orchestrator is configured in this installation, so nothing runs';
 
 export const NO_ORCHESTRATOR: Orchestrator = {
+  runsNothing: true,
   problems: () => Promise.resolve([]),
   reconcile: () => Promise.resolve(),
   observe: (key) => Promise.resolve({ kind: 'none', key, detail: DETAIL }),

@@ -11,6 +11,9 @@
 import type { Problem, ServiceDescriptor, ServiceKey, ServiceLogs } from '@svc/client';
 
 export interface Orchestrator {
+  /** True: it never runs anything, so there is no use in looking again whether it does. */
+  readonly runsNothing?: true;
+
   /**
    * Returns what the orchestrator cannot run of this service, such as two instances of a service with an SQLite journal; empty
    * if it can run it. Paths are JSON pointers into the descriptor. It is asked before an apply is stored, and changes nothing:

@@ -30,7 +30,7 @@ import { withinTime } from './within-time.ts';
 
 export interface ReconcilerOptions {
   readonly call: Service['call'];
-  readonly orchestrator: Pick<Orchestrator, 'reconcile'>;
+  readonly orchestrator: Pick<Orchestrator, 'reconcile' | 'runsNothing'>;
   readonly observations: Observations;
   readonly section: OrchestratorSection;
   readonly clock: Clock;
@@ -77,7 +77,7 @@ export class Reconciler {
   }
 
   async #run(desired: DesiredService, stopping: AbortSignal): Promise<WorkOutcome> {
-    const { observations } = this.#options;
+    const { observations, orchestrator } = this.#options;
     const { key } = desired;
     if (!observations.hasSeen(desired)) {
       const found = await observations.ask(key, stopping);
@@ -88,7 +88,8 @@ export class Reconciler {
     await this.#reconcile(desired, stopping);
     const observation = await observations.ask(key, stopping);
     const running = workloadOf(desired, observation);
-    if (running === undefined || !isTakenUp(desired, running)) return 'unsettled';
+    if (running === undefined || !isTakenUp(desired, running))
+      return orchestrator.runsNothing === true ? 'settled' : 'unsettled';
     await this.#record(running);
     return running.rollout.kind === 'progressing' ? 'unsettled' : 'settled';
   }

@@ -1,5 +1,13 @@
 // An installation without an orchestrator: services are stored, and everybody is told that nothing runs.
 import { expect, test } from 'vitest';
+import { Ok } from '@svc/host';
+import { SYSTEM_CLOCK as clock } from '../../../control-plane/clock.ts';
+import { FaultLog } from '../../../control-plane/orchestration/fault-log.ts';
+import { Observations } from '../../../control-plane/orchestration/observations.ts';
+import { ORCHESTRATOR_DEFAULTS as section } from '../../../control-plane/orchestration/orchestrator-section.ts';
+import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
+import { Reconciler } from '../../../control-plane/orchestration/reconciler.ts';
+import { emptyService } from '../../../control-plane/model/service-state.ts';
 import { NO_ORCHESTRATOR } from '../../../control-plane/orchestration/no-orchestrator.ts';
 import { checkedObservation } from '../../../control-plane/orchestration/checked-observation.ts';
 import { statusOf } from '../../../control-plane/orchestration/service-status.ts';
@@ -41,4 +49,23 @@ test('a deleted service leaves nothing behind, and there are no logs', async () 
   await NO_ORCHESTRATOR.reconcile({ kind: 'removed', key: KEY }, signal);
   expect(await NO_ORCHESTRATOR.observe(KEY, signal)).toMatchObject({ kind: 'none', key: KEY });
   expect(await NO_ORCHESTRATOR.logs(KEY, { previous: false, bytesMax: 1024 }, signal)).toEqual([]);
+});
+
+/** Returns what follows from a look at a service that exists. */
+async function outcomeWith(orchestrator: Orchestrator) {
+  const faults = new FaultLog(() => {}, clock);
+  const observations = new Observations({ orchestrator, section, clock, faults });
+  const { descriptor } = desired();
+  const state = { ...emptyService(), isAlive: true, claim: 'life1', generation: 3, descriptor };
+  const call = (() => ({ desired: () => Promise.resolve(new Ok(state)) })) as never;
+  return await new Reconciler({ call, orchestrator, observations, section, clock }).work(
+    KEY,
+    signal,
+  );
+}
+
+test('a service is not looked at again and again, as it is with an orchestrator that has not begun yet', async () => {
+  expect(await outcomeWith(NO_ORCHESTRATOR)).toBe('settled');
+  const { runsNothing: _, ...other } = NO_ORCHESTRATOR;
+  expect(await outcomeWith(other)).toBe('unsettled');
 });
