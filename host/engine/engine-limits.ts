@@ -15,8 +15,8 @@ export interface EngineLimits {
   /** UTF-8 bytes of a reply, of a refusal's message, and of its details. */
   readonly replyBytesMax: number;
   /**
-   * One of this many commands and queries is checked not to change the state that it was given; 0 checks none. A run on a
-   * developer's machine checks all of them, unless this is 0.
+   * One of this many commands and queries is checked not to change the state that it was given, and fewer after one with a state
+   * of more than 64 KiB; 0 checks none. A run on a developer's machine checks all of them, unless this is 0.
    */
   readonly purityCheckInterval: number;
   /**

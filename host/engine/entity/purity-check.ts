@@ -4,7 +4,7 @@
 //
 // Invariants
 // P1  A call that is not checked costs only a decrement. A command counts once, together with its reply from the state
-//     after its events.
+//     after its events. Encoding a large state takes longer, so the next check comes later, unless every call is checked.
 // P2  The check never disables a component: when its state cannot be encoded before a call, that call fails, and the
 //     component is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
@@ -20,6 +20,9 @@ import { entityName } from './history.ts';
 import { differencePath } from './state-difference.ts';
 
 type CheckedCall = HandlerKind | 'the reply of command';
+
+/** Characters of an encoded state after which a check counts as several ones. */
+const STATE_LENGTH = 65_536;
 
 export class PurityCheck implements GuestEntities {
   readonly #entities: GuestEntities;
@@ -50,6 +53,12 @@ export class PurityCheck implements GuestEntities {
     if (--this.#left > 0) return false;
     this.#left = this.#interval;
     return !this.#unchecked.has(component);
+  }
+
+  /** Called with the length of the encoded state of each checked call. */
+  encoded(length: number): void {
+    if (this.#interval > 1)
+      this.#left = this.#interval * Math.max(1, Math.ceil(length / STATE_LENGTH));
   }
 
   /** Called when the state could not be encoded before a call. Returns the error to throw. */
@@ -124,16 +133,17 @@ class CheckedEntity extends ForwardingEntity {
         throw this.#check.unencodable(this.#ref, fault);
       },
     );
-    return andThen(before, (stateBefore) =>
-      andThen(call(), (answer) => {
+    return andThen(before, (stateBefore) => {
+      this.#check.encoded(stateBefore.length);
+      return andThen(call(), (answer) => {
         // The fault of another entity destroyed the instance while this call waited.
         if (this.entity.lost) return answer;
         return andThen(this.#stateAfter(), (stateAfter) => {
           if (stateBefore === stateAfter) return answer;
           throw this.#check.changed(this.#ref, what, name, stateBefore, stateAfter);
         });
-      }),
-    );
+      });
+    });
   }
 
   /**
