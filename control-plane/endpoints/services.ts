@@ -1,15 +1,17 @@
 // The routes of services: their states, and the changes that members make.
 import { problemsText, type ServiceKey, type ServiceStatus } from '@svc/client';
-import { Ok, refuse, respondError, type Result } from '@svc/host';
+import { Ok, refuse, respondError, type Refused, type Result } from '@svc/host';
+import { SvcError } from '@svc/kit/svc-error';
 import { actorOf } from '../access/caller-identity.ts';
-import type { Admitted } from '../access/gates.ts';
+import { disabledRefusal, type Admitted } from '../access/gates.ts';
+import { membershipInOrganizationOf } from '../access/membership.ts';
 import { applyService } from '../flows/apply-service.ts';
 import type { Call } from '../flows/call.ts';
 import { deleteService } from '../flows/delete-service.ts';
 import { exposeService, unexposeService } from '../flows/expose-service.ts';
 import { serviceId } from '../flows/service-id.ts';
 import type { Lists } from '../lists/lists.ts';
-import { SERVES_NO_HTTP } from '../model/refusals.ts';
+import { NO_SUCH_PROJECT, SERVES_NO_HTTP } from '../model/refusals.ts';
 import { service } from '../model/service.ts';
 import type { Descriptor } from '../model/service-state.ts';
 import type { Answered, Orchestration } from '../orchestration/orchestration.ts';
@@ -41,17 +43,16 @@ export interface ServiceHandlersOptions {
   readonly baseDomain: BaseDomain | undefined;
 }
 
+const STATUS_UNKNOWN =
+  'the change is stored, but the service could not be read afterwards: read its status to see what became of it';
+
 export function serviceHandlers({
   orchestration,
   lists,
   baseDomain,
 }: ServiceHandlersOptions): ApiHandlers<ServiceRoute> {
-  /** The answer to a change: the status that follows from it. */
-  const statusAfter = async (
-    request: ServiceRequest,
-    change: Result<unknown>,
-  ): Promise<Result<ServiceStatus>> =>
-    change.isOk ? await statusOf(request, orchestration) : change;
+  const statusAfter = async (request: ServiceRequest, change: Result<unknown>) =>
+    change.isOk ? await statusAfterChange(request, orchestration) : change;
   return {
     async listServices({ input: { projectId: project }, given: { membership } }) {
       const rows = await lists.services(project);
@@ -72,10 +73,11 @@ export function serviceHandlers({
       const state = await call(service, serviceId(key)).desired();
       if (!state.isOk) return state;
       const problems = await orchestration.problems(key, state.value, descriptor);
-      if (problems.kind === 'unavailable') return unavailable(problems);
-      if (problems.value.length > 0) return respondError(400, problemsText(problems.value));
+      const admitted = await admittedAgain(request);
+      if (!('given' in admitted)) return admitted;
+      if (problems.length > 0) return respondError(400, problemsText(problems));
       const by = actorOf(given.caller);
-      return await statusAfter(request, await applyService(call, key, descriptor, by));
+      return await statusAfter(admitted, await applyService(call, key, descriptor, by));
     },
     async pauseService(request) {
       return await statusAfter(request, await entityOf(request).pause(byOf(request)));
@@ -90,7 +92,7 @@ export function serviceHandlers({
       const key = keyOf(request.input);
       const state = await entityOf(request).get();
       if (!state.isOk) return state;
-      if (state.value.exposed !== undefined) return await statusAfter(request, state);
+      if (state.value.exposed !== undefined) return await statusOf(request, orchestration);
       if (state.value.descriptor?.http === false) return refuse(SERVES_NO_HTTP, 'CONFLICT');
       const derived = derivedHostname(key, baseDomain);
       if ('reason' in derived) return refuse(derived.reason, 'CONFLICT');
@@ -109,6 +111,17 @@ export function serviceHandlers({
   };
 }
 
+/** Judges the membership again, after a wait in which the caller may have been removed, or the organization disabled. */
+async function admittedAgain<Request extends ServiceRequest>(
+  request: Request,
+): Promise<Request | Refused> {
+  const { input, given, call } = request;
+  const { caller } = given;
+  const membership = await membershipInOrganizationOf(call, input.projectId, caller);
+  if (membership?.role === undefined) return refuse(NO_SUCH_PROJECT, 'NOT_FOUND');
+  return disabledRefusal(membership) ?? { ...request, given: { caller, membership } };
+}
+
 /** Returns the present status. Whether it is suspended is what the organization says now. */
 async function statusOf(
   request: ServiceRequest,
@@ -119,6 +132,20 @@ async function statusOf(
   const { isDisabled: isSuspended } = request.given.membership;
   const key = keyOf(request.input);
   return new Ok(await orchestration.status(key, { state: state.value, isSuspended }));
+}
+
+/** Returns the status that follows from a change that is stored. */
+async function statusAfterChange(
+  request: ServiceRequest,
+  orchestration: Orchestration,
+): Promise<Result<ServiceStatus> | ApiError> {
+  try {
+    return await statusOf(request, orchestration);
+  } catch (error) {
+    // Such failures are answered 503 as a rule, which says that nothing was done.
+    if (error instanceof SvcError) return respondError(504, STATUS_UNKNOWN);
+    throw error;
+  }
 }
 
 function keyOf({ projectId, name }: ServiceRequest['input']): ServiceKey {

@@ -5,7 +5,7 @@ import type { Actor } from '../model/actor.ts';
 import { project } from '../model/project.ts';
 import { NEEDS_CLAIM, service, type Applied } from '../model/service.ts';
 import { heldHostname, type ClaimedHostname, type Descriptor } from '../model/service-state.ts';
-import { inTime, type Call } from './call.ts';
+import { inTime, tidyUp, type Call } from './call.ts';
 import { servicesOf, settleClaim } from './claim-settlement.ts';
 import {
   claimHostnames,
@@ -31,11 +31,11 @@ export function applyService(
     const applied = await applyOrCreate(call, key, { descriptor, hostnames: claimed.value, by });
     const held = claimed.value.map(heldHostname);
     if (!applied.isOk) {
-      await settleHostnames(call, id, held);
+      await tidyUp(() => settleHostnames(call, id, held));
       return applied;
     }
-    await confirmHostnames(call, held);
-    await releaseHostnames(call, applied.value.freed);
+    await tidyUp(() => confirmHostnames(call, held));
+    await tidyUp(() => releaseHostnames(call, applied.value.freed));
     return new Ok(applied.value.generation);
   });
 }
@@ -61,7 +61,7 @@ async function applyOrCreate(
   const parent = servicesOf(call, key.project);
   const held = { name: key.service, claim: claim.value.id };
   // A request at the same time may have created it with its own claim, so this one is not needed.
-  if (created.isOk && created.value.claim === held.claim) await parent.confirm(held);
-  else await settleClaim(parent, held);
+  const isUsed = created.isOk && created.value.claim === held.claim;
+  await tidyUp(() => (isUsed ? parent.confirm(held) : settleClaim(parent, held)));
   return created;
 }

@@ -3,10 +3,27 @@
 // A flow spans entities: it claims a place in the parent, creates the child, and confirms the claim (model/claims.ts). What it
 // does follows from the replies of commands: a request that is repeated with its idempotency key then gets the replies of the
 // first time, takes the same way, and does nothing twice. What a flow that is cut off leaves behind is settled by consumers/.
+//
+// Invariant: a flow rejects only if its change was not made. Once the command that makes the change has succeeded, a failure to
+// confirm or to release claims does not fail the flow (`tidyUp`): a caller who gets 503 may rely on it that nothing was done.
 import type { EndpointContext, Result } from '@svc/host';
+import { SvcError } from '@svc/kit/svc-error';
 import { OVER } from '../model/refusals.ts';
 
 export type Call = EndpointContext['call'];
+
+/**
+ * Takes a step that follows the command that makes the change, or its refusal. Its failure is ignored, since the consumer
+ * `settleClaims` takes the same step.
+ */
+export async function tidyUp(step: () => Promise<unknown>): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    // The runtime has logged why it cannot store anything. Any other error is a defect.
+    if (!(error instanceof SvcError)) throw error;
+  }
+}
 
 const ATTEMPTS_MAX = 4;
 

@@ -3,7 +3,7 @@ import type { Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import { project } from '../model/project.ts';
-import { inTime, type Call } from './call.ts';
+import { inTime, tidyUp, type Call } from './call.ts';
 import { projectsOf, settleClaim } from './claim-settlement.ts';
 
 /** Refused with CONFLICT if the id was ever used. */
@@ -24,7 +24,7 @@ export function createProject(
     });
     const parent = projectsOf(call, organizationId);
     const held = { name: id, claim: claim.value.id };
-    await (created.isOk ? parent.confirm(held) : settleClaim(parent, held));
+    await tidyUp(() => (created.isOk ? parent.confirm(held) : settleClaim(parent, held)));
     return created;
   });
 }

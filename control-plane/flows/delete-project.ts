@@ -3,7 +3,7 @@ import { Ok, type Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import { project } from '../model/project.ts';
-import type { Call } from './call.ts';
+import { tidyUp, type Call } from './call.ts';
 import { decided, servicesOf } from './claim-settlement.ts';
 
 /** Refused with CONFLICT while the project has services. */
@@ -11,6 +11,6 @@ export async function deleteProject(call: Call, id: string, by: Actor): Promise<
   const deleted = await decided(servicesOf(call, id), () => call(project, id).delete({ by }));
   if (!deleted.isOk) return deleted;
   const { organization: parent, claim } = deleted.value;
-  await call(organization, parent).releaseProject({ project: id, claim });
+  await tidyUp(() => call(organization, parent).releaseProject({ project: id, claim }));
   return new Ok(null);
 }

@@ -4,7 +4,7 @@ import { Ok, type Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { project } from '../model/project.ts';
 import { service } from '../model/service.ts';
-import type { Call } from './call.ts';
+import { tidyUp, type Call } from './call.ts';
 import { releaseHostnames } from './held-hostnames.ts';
 import { serviceId } from './service-id.ts';
 
@@ -12,7 +12,7 @@ export async function deleteService(call: Call, key: ServiceKey, by: Actor): Pro
   const deleted = await call(service, serviceId(key)).delete({ by });
   if (!deleted.isOk) return deleted;
   const { claim, freed } = deleted.value;
-  await releaseHostnames(call, freed);
-  await call(project, key.project).releaseService({ service: key.service, claim });
+  await tidyUp(() => releaseHostnames(call, freed));
+  await tidyUp(() => call(project, key.project).releaseService({ service: key.service, claim }));
   return new Ok(null);
 }

@@ -4,7 +4,7 @@ import { Ok, type Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { service } from '../model/service.ts';
 import { heldHostname } from '../model/service-state.ts';
-import { inTime, type Call } from './call.ts';
+import { inTime, tidyUp, type Call } from './call.ts';
 import {
   claimHostnames,
   confirmHostnames,
@@ -28,8 +28,10 @@ export function exposeService(
     const held = heldHostname(first!);
     const exposed = await call(service, id).expose({ ...first!, by });
     // The service may have been exposed before, and then holds the hostname with another claim.
-    if (exposed.isOk && exposed.value.claim === held.claim) await confirmHostnames(call, [held]);
-    else await settleHostnames(call, id, [held]);
+    const isUsed = exposed.isOk && exposed.value.claim === held.claim;
+    await tidyUp(() =>
+      isUsed ? confirmHostnames(call, [held]) : settleHostnames(call, id, [held]),
+    );
     return exposed.isOk ? new Ok(null) : exposed;
   });
 }
@@ -41,6 +43,6 @@ export async function unexposeService(
 ): Promise<Result<null>> {
   const freed = await call(service, serviceId(key)).unexpose({ by });
   if (!freed.isOk) return freed;
-  await releaseHostnames(call, freed.value);
+  await tidyUp(() => releaseHostnames(call, freed.value));
   return new Ok(null);
 }

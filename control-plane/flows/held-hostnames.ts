@@ -2,7 +2,7 @@
 import { Ok, type Result } from '@svc/host';
 import { hostname } from '../model/hostname.ts';
 import { heldHostname, type ClaimedHostname, type HeldHostname } from '../model/service-state.ts';
-import type { Call } from './call.ts';
+import { tidyUp, type Call } from './call.ts';
 import { decided, holderOf, settleClaim } from './claim-settlement.ts';
 
 /** Claims all hostnames for the service, or none: what it claimed before a refusal is released. */
@@ -18,7 +18,7 @@ export async function claimHostnames(
       call(hostname, name).claim({ service }),
     );
     if (!claim.isOk) {
-      await settleHostnames(call, service, claimed.map(heldHostname));
+      await tidyUp(() => settleHostnames(call, service, claimed.map(heldHostname)));
       return claim;
     }
     claimed.push({ hostname: name, claim: claim.value });

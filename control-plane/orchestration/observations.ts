@@ -8,7 +8,7 @@
 import type { ServiceKey } from '@svc/client';
 import type { Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
-import { checkedObservation, shownText } from './checked-observation.ts';
+import { FalseAnswer, checkedObservation, shownText } from './checked-observation.ts';
 import type { FaultLog } from './fault-log.ts';
 import { workloadOf } from './lifecycle.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
@@ -29,13 +29,16 @@ interface Known {
   /** When it was asked for, by the monotonic clock. Undefined: before a restart of the control plane. */
   askedMs?: number;
   /** The last question that failed, unless a later one was answered. */
-  failed?: { readonly askedMs: number; readonly atMs: number };
+  failed?: { readonly askedMs: number; readonly atMs: number; readonly reason: string };
   refusal?: Refusal;
 }
 
 const NEVER_MS = Number.NEGATIVE_INFINITY;
-const RESTATED = 'the orchestrator does not answer, so this is what was last known';
-const UNKNOWN = 'the orchestrator does not answer, and nothing is known of the service';
+const SILENT = 'the orchestrator does not answer';
+const UNUSABLE =
+  'the orchestrator answers with something that cannot be used (an operator finds the reason in the log of the control plane)';
+const RESTATED = 'so this is what was last known';
+const UNKNOWN = 'and nothing is known of the service';
 
 export class Observations {
   readonly #options: ObservationsOptions;
@@ -62,12 +65,14 @@ export class Observations {
     const known = this.#known.get(serviceId(desired.key));
     const observation = withRefusal(known?.observation, desired, known?.refusal);
     const { section, clock } = this.#options;
-    const hasFailed = known?.failed !== undefined;
+    const failed = known?.failed;
     const ageMs = clock.monotonicMs() - (known?.askedMs ?? NEVER_MS);
     return {
       observation,
-      isCurrent: !hasFailed && ageMs <= section.observationAgeMaxMs,
-      ...(hasFailed && { problem: observation === undefined ? UNKNOWN : RESTATED }),
+      isCurrent: failed === undefined && ageMs <= section.observationAgeMaxMs,
+      ...(failed !== undefined && {
+        problem: `${failed.reason}, ${observation === undefined ? UNKNOWN : RESTATED}`,
+      }),
     };
   }
 
@@ -83,7 +88,7 @@ export class Observations {
       return observation;
     } catch (error) {
       if (stopping?.aborted !== true) {
-        this.#fail(key, askedMs);
+        this.#fail(key, askedMs, error instanceof FalseAnswer ? UNUSABLE : SILENT);
         faults.report('The orchestrator cannot say what runs of a service', key, error);
       }
       throw error;
@@ -147,11 +152,11 @@ export class Observations {
     if (known.failed !== undefined && known.failed.askedMs <= askedMs) delete known.failed;
   }
 
-  #fail(key: ServiceKey, askedMs: number): void {
+  #fail(key: ServiceKey, askedMs: number, reason: string): void {
     const known = this.#at(key);
     // A later question may have been answered while this one was waiting.
     if (askedMs < (known.askedMs ?? NEVER_MS)) return;
-    known.failed = { askedMs, atMs: this.#options.clock.monotonicMs() };
+    known.failed = { askedMs, atMs: this.#options.clock.monotonicMs(), reason };
   }
 
   #at(key: ServiceKey): Known {

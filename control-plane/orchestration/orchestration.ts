@@ -44,6 +44,8 @@ export interface StatusQuery {
 const PROBLEMS_MAX = 1000;
 const STOP_GRACE_MS = 5000;
 const UNAVAILABLE = 'the orchestrator of the platform does not answer: try again later';
+const UNUSABLE =
+  'the orchestrator of the platform answers with something that cannot be used: an operator finds the reason in the log of the control plane';
 
 export class Orchestration {
   readonly #orchestrator: Orchestrator;
@@ -54,6 +56,8 @@ export class Orchestration {
   readonly #observations: Observations;
   #following: Following | undefined;
   #call: Service['call'] | undefined;
+  /** When the orchestrator last failed to judge a descriptor, by the monotonic clock. */
+  #notJudgedMs = Number.NEGATIVE_INFINITY;
 
   constructor({
     orchestrator,
@@ -112,21 +116,27 @@ export class Orchestration {
 
   /**
    * Returns what the orchestrator cannot run of a descriptor that `descriptorProblems` has found valid. To be asked
-   * before the apply is stored.
+   * before the apply is stored. Empty also if the orchestrator does not answer: what it cannot run is then known when it is
+   * asked to run it.
    */
   async problems(
     key: ServiceKey,
     state: ReadonlyDeep<ServiceState>,
     descriptor: Descriptor,
-  ): Promise<Answered<readonly Problem[]>> {
+  ): Promise<readonly Problem[]> {
+    const { problemsTimeoutMs: limitMs, problemsPauseMs } = this.#section;
+    // An orchestrator that hangs delays one apply in a while, not every one.
+    if (this.#clock.monotonicMs() - this.#notJudgedMs < problemsPauseMs) return [];
     const proposed = proposedService(key, state, descriptor);
-    return await this.#asked('judge a descriptor', key, async () => {
-      const limitMs = this.#section.problemsTimeoutMs;
+    const judged = await this.#asked('judge a descriptor', key, async () => {
       const answer = await withinTime({ clock: this.#clock, limitMs }, (signal) =>
         this.#orchestrator.problems(proposed, signal),
       );
       return checkedProblems(answer);
     });
+    if (judged.kind === 'answered') return judged.value;
+    this.#notJudgedMs = this.#clock.monotonicMs();
+    return [];
   }
 
   /** Returns the logs of the instances that exist; empty: answer 404. A paused or suspended service has none. */
@@ -171,7 +181,7 @@ export class Orchestration {
       return { kind: 'answered', value: await ask() };
     } catch (error) {
       this.#faults.report(`The orchestrator did not ${what}`, key, error);
-      return { kind: 'unavailable', reason: UNAVAILABLE };
+      return { kind: 'unavailable', reason: error instanceof FalseAnswer ? UNUSABLE : UNAVAILABLE };
     }
   }
 }

@@ -11,8 +11,10 @@ export interface OrchestratorSection {
   readonly observePauseMs: number;
   /** Time that a rollout may be without progress until the service is `failed`, in milliseconds. */
   readonly progressDeadlineMs: number;
-  /** Time in which the orchestrator has to say whether it can run a descriptor, in milliseconds; then the apply is answered 503. */
+  /** Time in which the orchestrator has to say whether it can run a descriptor, in milliseconds; then the apply is stored unjudged. */
   readonly problemsTimeoutMs: number;
+  /** Time after it has not said so in which applies are stored without asking the orchestrator, in milliseconds. */
+  readonly problemsPauseMs: number;
   /** Time in which the orchestrator has to start making a service as it should be, in milliseconds; then it is asked again. */
   readonly reconcileTimeoutMs: number;
   /** Services that the orchestrator is asked to change at the same time. */
@@ -36,7 +38,8 @@ export const ORCHESTRATOR_DEFAULTS: {
   observationAgeMaxMs: 10_000,
   observePauseMs: 1000,
   progressDeadlineMs: 600_000,
-  problemsTimeoutMs: 5000,
+  problemsTimeoutMs: 2000,
+  problemsPauseMs: 5000,
   reconcileTimeoutMs: 30_000,
   reconcileWorkers: 16,
   backoffMinMs: 100,
@@ -52,6 +55,7 @@ export const ORCHESTRATOR_RANGES: { readonly [Key in keyof OrchestratorSection]:
   observePauseMs: [0, 60_000],
   progressDeadlineMs: [1000, 86_400_000],
   problemsTimeoutMs: [10, 60_000],
+  problemsPauseMs: [0, 60_000],
   reconcileTimeoutMs: [10, 600_000],
   reconcileWorkers: [1, 1000],
   backoffMinMs: [1, 60_000],

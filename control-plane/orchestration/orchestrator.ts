@@ -18,7 +18,7 @@ export interface Orchestrator {
    * Returns what the orchestrator cannot run of this service, such as two instances of a service with an SQLite journal; empty
    * if it can run it. Paths are JSON pointers into the descriptor. It is asked before an apply is stored, and changes nothing:
    * `generation` is the next one, and `incarnation` is empty if the service does not exist yet. Rejects if it cannot
-   * tell; nothing is then stored.
+   * tell: the apply is then stored, as it is without an answer in time, and `reconcile` refuses what cannot be run.
    */
   problems(desired: DesiredService, signal: AbortSignal): Promise<readonly Problem[]>;
 

@@ -1,6 +1,7 @@
 // ControlPlaneUnderTest: the entities and consumers of the control plane in a service of their own, and the people who use it.
 import { onTestFinished } from 'vitest';
 import { createService, type Result, type Service } from '@svc/host';
+import { SvcError } from '@svc/kit/svc-error';
 import { settleClaims } from '../../control-plane/consumers/settle-claims.ts';
 import { suspendServices } from '../../control-plane/consumers/suspend-services.ts';
 import type { Call } from '../../control-plane/flows/call.ts';
@@ -67,8 +68,11 @@ export function actor(subject: string): Actor {
 
 export class Cut extends Error {}
 
-/** Calls entities `count` times, and then fails before the next call. */
-export function cutAfter(call: Call, count: number): Call {
+/** What commands fail with while the disk is full, which is answered 503. */
+export const DISK_FULL = new SvcError('SVC_DISK_FULL', 'the disk is full');
+
+/** Calls entities `count` times, and then fails before each further call. */
+export function cutAfter(call: Call, count: number, failure: Error = new Cut('cut')): Call {
   let left = count;
   const cut = (...[entity, id]: Parameters<Call>) =>
     new Proxy(call(entity, id), {
@@ -76,7 +80,7 @@ export function cutAfter(call: Call, count: number): Call {
         const method = client[name as keyof typeof client] as unknown;
         if (typeof method !== 'function') return method;
         return (...input: unknown[]) => {
-          if (left-- <= 0) throw new Cut('cut');
+          if (left-- <= 0) throw failure;
           return Reflect.apply(method, client, input) as unknown;
         };
       },

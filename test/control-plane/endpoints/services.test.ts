@@ -5,9 +5,14 @@ import type { LogQuery } from '../../../control-plane/orchestration/orchestrator
 import { ApiUnderTest, idleOrchestrator } from './api-under-test.ts';
 
 const asked: LogQuery[] = [];
+/** Settles when the orchestrator may answer whether it can run a descriptor; undefined: at once. */
+let judging: PromiseWithResolvers<void> | undefined;
+let judged = 0;
 const bytesMax = ORCHESTRATOR_DEFAULTS.logsBytesMax;
 const orchestrator = idleOrchestrator({
   async problems({ descriptor }) {
+    judged++;
+    await judging?.promise;
     return descriptor.instances === 9
       ? [{ path: '/instances', reason: 'is more than there is' }]
       : [];
@@ -115,6 +120,25 @@ test('an apply creates a service, and each one is a generation with an entry', a
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })),
   );
+});
+
+test.each([
+  ['who was removed', 'DELETE /organizations/shop/members/carol', 404, 'there is no such project'],
+  ['of a disabled organization', 'POST /organizations/shop/disable', 403, 'is disabled'],
+])('an apply of a member %s while the orchestrator judged it is refused', async (...given) => {
+  const [, change, status, error] = given;
+  const json = { role: 'member' };
+  await api.done('POST /organizations/shop/members/carol/repair', { as: 'root', json });
+  judging = Promise.withResolvers();
+  const before = judged;
+  const late = refusal('PUT /late', { name: 'late', image: IMAGE }, 'carol');
+  await expect.poll(() => judged).toBe(before + 1);
+  await api.done(change, { as: change.startsWith('DELETE') ? 'ann' : 'root' });
+  judging.resolve();
+  judging = undefined;
+  expect(await late).toEqual([status, expect.stringContaining(error)]);
+  await api.send('POST /organizations/shop/enable', { as: 'root' });
+  expect(await done('GET ')).toEqual([]);
 });
 
 test('two applies at once are two generations', async () => {

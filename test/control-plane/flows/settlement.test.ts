@@ -12,6 +12,7 @@ import { project } from '../../../control-plane/model/project.ts';
 import { service } from '../../../control-plane/model/service.ts';
 import {
   Cut,
+  DISK_FULL,
   SOON,
   accepted,
   actor,
@@ -137,6 +138,33 @@ test.each(FLOWS)('$name is settled, wherever it was cut off', async ({ given, fl
   };
   passTime(SETTLE_AFTER_MS);
   await expect.poll(() => expectSettled(call, all), SOON).toBeUndefined();
+});
+
+test.each(FLOWS)('$name fails only if it has changed nothing', async ({ given, flow, calls }) => {
+  const { call, service: running } = await startControlPlane();
+  const changes = async (n: number) => {
+    const ofProject = await running.readEvents(project, `p${n}`);
+    const ofService = await running.readEvents(service, `p${n}/cart`);
+    const types = ofProject.map(({ event }) => event.type);
+    return (
+      ofService.length + types.filter((type) => type === 'created' || type === 'deleted').length
+    );
+  };
+  const cuts = Array.from({ length: calls + 1 }, (_, n) => n);
+  const ended = await Promise.all(
+    cuts.map(async (n) => {
+      await given(call, n);
+      const before = await changes(n);
+      const hasFailed = await flow(cutAfter(call, n, DISK_FULL), n).then(
+        () => false,
+        (error: unknown) => error === DISK_FULL,
+      );
+      return { hasFailed, hasChanged: (await changes(n)) > before };
+    }),
+  );
+  expect(ended[0]).toEqual({ hasFailed: true, hasChanged: false });
+  expect(ended.at(-2)).toEqual({ hasFailed: false, hasChanged: true });
+  expect(ended.filter(({ hasFailed, hasChanged }) => hasFailed === hasChanged)).toEqual([]);
 });
 
 test('a name whose creation was cut off is free afterwards, and held until then', async () => {

@@ -113,12 +113,12 @@ describe('hard case 21: logs', () => {
 describe('problems of a descriptor that the orchestrator cannot run', () => {
   test('are those of the orchestrator', async () => {
     const control = await givenReady();
-    expect(answered(await control.problems({ instances: 2 }))).toEqual([]);
-    expect(answered(await control.problems({ instances: 3 }))).toEqual([
+    expect(await control.problems({ instances: 2 })).toEqual([]);
+    expect(await control.problems({ instances: 3 })).toEqual([
       { path: '/instances', reason: 'is more than a provisioned database takes: 2' },
     ]);
     const supplied = { instances: 3, database: { urlFrom: 'cart-database' } };
-    expect(answered(await control.problems(supplied))).toEqual([]);
+    expect(await control.problems(supplied)).toEqual([]);
   });
 
   test('are bounded', async () => {
@@ -127,36 +127,71 @@ describe('problems of a descriptor that the orchestrator cannot run', () => {
     control.orchestrator.faults.set('problems', {
       answers: Array.from({ length: 50_000 }, () => problem),
     });
-    const problems = answered(await control.problems());
+    const problems = await control.problems();
     expect(problems).toHaveLength(1000);
     expect(problems[0]!.reason).not.toMatch(/[\n\u202e]/);
     expect(Buffer.byteLength(problemsText(problems))).toBeLessThanOrEqual(PROBLEMS_BYTES_MAX);
   });
 });
 
-const FAULTS: readonly (readonly [string, Fault])[] = [
-  ['fails', 'fails'],
-  ['throws', 'throws'],
-  ['hangs', 'hangs'],
-  ['answers nothing', { answers: undefined }],
-  ['answers text', { answers: 'ok' }],
-  ['answers a list of nothing', { answers: [null] }],
-  ['answers a list of numbers', { answers: [{ path: 1, reason: 2, instance: 3, output: 4 }] }],
+const SILENT = 'does not answer: try again later';
+const UNUSABLE =
+  'answers with something that cannot be used: an operator finds the reason in the log of the control plane';
+const FAULTS: readonly (readonly [name: string, fault: Fault, reason: string])[] = [
+  ['fails', 'fails', SILENT],
+  ['throws', 'throws', SILENT],
+  ['hangs', 'hangs', SILENT],
+  ['answers nothing', { answers: undefined }, UNUSABLE],
+  ['answers text', { answers: 'ok' }, UNUSABLE],
+  ['answers a list of nothing', { answers: [null] }, UNUSABLE],
+  [
+    'answers a list of numbers',
+    { answers: [{ path: 1, reason: 2, instance: 3, output: 4 }] },
+    UNUSABLE,
+  ],
 ];
 
-describe.each(FAULTS)('an orchestrator that %s', (_name, fault) => {
-  test('makes problems and logs unavailable, in the words of the control plane', async () => {
+describe.each(FAULTS)('an orchestrator that %s', (_name, fault, reason) => {
+  test('makes logs unavailable, in the words of the control plane', async () => {
     const control = await givenReady();
     control.orchestrator.failAll(fault);
-    for (const ask of [() => control.problems(), () => control.logs()])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      expect(await ask()).toEqual({
-        kind: 'unavailable',
-        reason: 'the orchestrator of the platform does not answer: try again later',
-      });
+    expect(await control.logs()).toEqual({
+      kind: 'unavailable',
+      reason: `the orchestrator of the platform ${reason}`,
+    });
     expect(control.log.map(({ level }) => level)).toContain('warn');
     control.orchestrator.failAll(undefined);
-    expect(answered(await control.problems())).toEqual([]);
+    expect(answered(await control.logs())).toHaveLength(2);
+  });
+
+  test('is asked for problems once in a while, and has every apply stored meanwhile', async () => {
+    const control = await givenReady();
+    control.orchestrator.faults.set('problems', fault);
+    expect(await control.problems({ instances: 3 })).toEqual([]);
+    expect(control.log.map(({ level }) => level)).toContain('warn');
+    const before = control.clock.monotonicMs();
+    for (let n = 0; n < 10; n++)
+      // oxlint-disable-next-line no-await-in-loop -- one apply after the other
+      expect(await control.problems({ instances: 3 })).toEqual([]);
+    expect(control.clock.monotonicMs() - before).toBeLessThan(2000);
+    expect(control.orchestrator.asked.get('problems')).toBe(1);
+    control.orchestrator.faults.delete('problems');
+    await control.clock.advance(5000);
+    expect(await control.problems({ instances: 3 })).toHaveLength(1);
+  });
+});
+
+test('hard case 17: a service that is applied while the orchestrator is down, and then refused, is failed', async () => {
+  const control = await givenReady();
+  control.orchestrator.failAll('fails');
+  expect(await control.problems()).toEqual([]);
+  const taken = { project: 'web', service: 'taken' };
+  await control.apply({}, taken);
+  expect(await control.status(taken)).toMatchObject({ lifecycle: 'pending', confirmed: false });
+  control.orchestrator.foreign.add('web/taken');
+  control.orchestrator.failAll(undefined);
+  expect(await control.until(({ lifecycle }) => lifecycle === 'failed', taken)).toMatchObject({
+    detail: "web/taken exists, and is not the platform's",
   });
 });
 
@@ -201,7 +236,9 @@ describe('an observation that cannot be true', () => {
     expect(status).toEqual({
       ...known,
       confirmed: false,
-      detail: 'the orchestrator does not answer, so this is what was last known',
+      detail:
+        'the orchestrator answers with something that cannot be used (an operator finds the reason in the log of the control plane), ' +
+        'so this is what was last known',
     });
   });
 

@@ -122,7 +122,7 @@ export class OrchestratedControlPlane {
     return this.orchestration.lastStatus(key, { state: await this.state(key) });
   }
 
-  async problems(more: Partial<Descriptor> = {}): Promise<Answered<readonly Problem[]>> {
+  async problems(more: Partial<Descriptor> = {}): Promise<readonly Problem[]> {
     const state = accepted(await this.call(service, serviceId(KEY)).desired());
     const descriptor = { name: KEY.service, image: GOOD_IMAGE, ...more };
     return this.#passing(() => this.orchestration.problems(KEY, state, descriptor));
