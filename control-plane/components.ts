@@ -22,7 +22,7 @@ export function componentsWith(changed: (key: ServiceKey) => void): Components {
     views: [...views, knownServices],
     consumers: [settleClaims, suspendServices, reconcileServices(changed)],
     // Changes when an entity computes another state of the same events: snapshots of other versions are not read.
-    version: '1',
+    version: '2',
   };
 }
 

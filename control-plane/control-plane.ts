@@ -9,6 +9,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '@svc/host';
+import { SYSTEM_CLOCK } from './clock.ts';
 import { Entrance, type Judge } from './access/entrance.ts';
 import { Gates, UNLIMITED, type RequestLimits } from './access/gates.ts';
 import { componentsWith } from './components.ts';
@@ -22,6 +23,7 @@ import { organizationHandlers } from './endpoints/organizations.ts';
 import { projectHandlers } from './endpoints/projects.ts';
 import { serviceRecordHandlers } from './endpoints/service-records.ts';
 import { serviceHandlers } from './endpoints/services.ts';
+import { FaultLog } from './orchestration/fault-log.ts';
 import { Lists } from './lists/lists.ts';
 import type { OrchestratorSection } from './orchestration/orchestrator-section.ts';
 import type { Orchestrator } from './orchestration/orchestrator.ts';
@@ -94,7 +96,7 @@ export async function startControlPlane({
         name: 'api',
         prefix: '',
         access: 'internet',
-        routes: routesOf({ judge, settings, orchestration, base, running: running.promise }),
+        routes: routesOf({ judge, settings, orchestration, base, running: running.promise, log }),
       }),
     ],
   });
@@ -113,15 +115,17 @@ export async function startControlPlane({
   };
 }
 
-interface RouteParts extends Pick<ControlPlaneParts, 'judge' | 'settings'> {
+interface RouteParts extends Pick<ControlPlaneParts, 'judge' | 'settings' | 'log'> {
   readonly orchestration: Orchestration;
   readonly base: BaseDomain | undefined;
   readonly running: Promise<Service>;
 }
 
-function routesOf({ judge, settings, orchestration, base, running }: RouteParts) {
+function routesOf({ judge, settings, orchestration, base, running, log }: RouteParts) {
   const { login, policy, baseDomain, version, limits = UNLIMITED } = settings;
-  const gates = new Gates(new Entrance(judge, running), limits);
+  const faults = new FaultLog(log, SYSTEM_CLOCK);
+  const report = (what: string, error: unknown) => faults.report(what, undefined, error);
+  const gates = new Gates(new Entrance({ judge, running, clock: SYSTEM_CLOCK, report }), limits);
   const lists = new Lists(running);
   const handlers: ApiHandlers<RouteName> = {
     ...identityHandlers(login),

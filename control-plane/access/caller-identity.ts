@@ -9,17 +9,22 @@ export function actorOf(caller: Caller, administrative = false): Actor {
   return { subject: caller.subject, display: displayOf(caller), administrative };
 }
 
-/** Only a verified address counts when invitations are compared with it. */
+/** Only a verified address counts when invitations are compared with it, and only that is shown to others. */
 export function personOf(caller: Caller): Person {
-  const { subject, email = '', emailVerified } = caller;
+  const email = verifiedEmailOf(caller) ?? '';
   return {
-    subject,
+    subject: caller.subject,
     email,
-    emailKey: (emailVerified ? normalizedEmail(email) : undefined) ?? '',
+    emailKey: normalizedEmail(email) ?? '',
     display: displayOf(caller),
   };
 }
 
-function displayOf({ name, email, subject }: Caller): string {
-  return name ?? email ?? subject;
+/** Returns undefined for an address that the provider has not verified: it may be that of somebody else. */
+export function verifiedEmailOf({ email, emailVerified }: Caller): string | undefined {
+  return emailVerified ? email : undefined;
+}
+
+function displayOf(caller: Caller): string {
+  return caller.name ?? verifiedEmailOf(caller) ?? caller.subject;
 }

@@ -1,8 +1,10 @@
-// Entrance: the first check of every route but one: who the caller is. It also does what a token does by itself: a verified
-// address claims its invitations, and the name and the address of the person are kept.
+// Entrance: the first check of every route but one: who the caller is. It also does what a token does by itself, after the rate of
+// the caller's requests is judged: a verified address claims its invitations, and the name and the address of the person are
+// kept.
 //
 // Invariants: invitations are claimed before anybody looks at memberships. What the entrance stores does not depend on the
 // idempotency key of the request: a repeated request finds other invitations, and would shift the keys of its handler's calls.
+// A request that needs nothing of what cannot be stored is answered.
 import { KEYS_RETRY_AFTER_S } from '@svc/client';
 import { respondError, type CheckRequest, type EndpointContext, type Service } from '@svc/host';
 import type { Call } from '../flows/call.ts';
@@ -10,7 +12,9 @@ import { claimInvitations } from '../flows/change-members.ts';
 import { person } from '../model/person.ts';
 import { challengeOf } from '../tokens/authorization-header.ts';
 import type { Caller, TokenOutcome } from '../tokens/caller.ts';
-import { personOf } from './caller-identity.ts';
+import type { Clock } from '../clock.ts';
+import { personOf, verifiedEmailOf } from './caller-identity.ts';
+import { ClaimProgress } from './claim-progress.ts';
 
 /** Judges the tokens of requests, as TokenJudge does. */
 export interface Judge {
@@ -21,37 +25,35 @@ export interface Judge {
 /** A request whose token is good. */
 export interface Known {
   readonly caller: Caller;
+  /** Why the caller's invitations could not be claimed, so that it may be a member of more organizations than are known. */
+  readonly claimFault?: Error;
+}
+
+export interface EntranceParts {
+  readonly judge: Judge;
+  /** The service of the entities, whose own calls have no idempotency keys. */
+  readonly running: Promise<Service>;
+  readonly clock: Clock;
+  /** Called with what could not be stored, as in "The invitations of a caller were not claimed". */
+  report(what: string, error: unknown): void;
 }
 
 export class Entrance {
-  readonly #judge: Judge;
-  readonly #running: Promise<Service>;
+  readonly #parts: EntranceParts;
+  readonly #progress: ClaimProgress;
 
-  /** `running`: the service of the entities, whose own calls have no idempotency keys. */
-  constructor(judge: Judge, running: Promise<Service>) {
-    this.#judge = judge;
-    this.#running = running;
+  constructor(parts: EntranceParts) {
+    this.#parts = parts;
+    this.#progress = new ClaimProgress(parts.clock);
   }
 
   /** Returns who the caller is, or the answer 401 or 503. */
-  async admit(
-    { headers }: Pick<CheckRequest, 'headers'>,
-    { metadata }: Pick<EndpointContext, 'metadata'>,
-  ) {
+  async admit({ headers }: Pick<CheckRequest, 'headers'>) {
     const values = headers.filter(([name]) => name === 'authorization').map(([, value]) => value);
-    const outcome = await this.#judge.judge(values);
+    const outcome = await this.#parts.judge.judge(values);
     switch (outcome.kind) {
-      case 'known': {
-        const { caller } = outcome;
-        const service = await this.#running;
-        const traceparent = metadata('traceparent');
-        await welcome(
-          (entity, id) =>
-            service.call(entity, id, traceparent === undefined ? {} : { traceparent }),
-          caller,
-        );
-        return { caller } satisfies Known;
-      }
+      case 'known':
+        return { caller: outcome.caller } satisfies Known;
       case 'unavailable':
         return respondError(
           503,
@@ -70,19 +72,51 @@ export class Entrance {
         });
     }
   }
+
+  /** Claims the invitations of the caller, and keeps its name and its address. */
+  async welcome(
+    { caller }: Known,
+    { metadata }: Pick<EndpointContext, 'metadata'>,
+  ): Promise<Known> {
+    const service = await this.#parts.running;
+    const traceparent = metadata('traceparent');
+    const call: Call = (entity, id) =>
+      service.call(entity, id, traceparent === undefined ? {} : { traceparent });
+    const claimFault = await this.#attempt('The invitations of a caller were not claimed', () =>
+      this.#claim(call, caller),
+    );
+    await this.#attempt('The profile of a caller was not stored', () => see(call, caller));
+    return { caller, ...(claimFault !== undefined && { claimFault }) };
+  }
+
+  async #claim(call: Call, caller: Caller): Promise<void> {
+    const claimant = personOf(caller);
+    if (claimant.emailKey === '') return;
+    const who = JSON.stringify([claimant.subject, claimant.emailKey]);
+    const after = this.#progress.of(who);
+    if (after === Infinity) return;
+    const nowMs = this.#parts.clock.nowMs();
+    this.#progress.set(who, await claimInvitations(call, claimant, after, nowMs));
+  }
+
+  async #attempt(what: string, action: () => Promise<void>): Promise<Error | undefined> {
+    try {
+      await action();
+      return undefined;
+    } catch (error) {
+      this.#parts.report(what, error);
+      return error instanceof Error ? error : new Error(what, { cause: error });
+    }
+  }
 }
 
-async function welcome(call: Call, caller: Caller): Promise<void> {
-  const claimant = personOf(caller);
-  if (claimant.emailKey !== '') await claimInvitations(call, claimant);
-  await see(call, caller);
-}
-
-/** A token without a name or an address, such as one of fewer scopes, leaves what is known. */
-async function see(call: Call, { subject, name, email }: Caller): Promise<void> {
-  const known = call(person, subject);
+/** A token without a name or a verified address, such as one of fewer scopes, leaves what is known. */
+async function see(call: Call, caller: Caller): Promise<void> {
+  const known = call(person, caller.subject);
   const profile = await known.profile();
   if (!profile.isOk) return;
-  const seen = { name: name ?? profile.value.name, email: email ?? profile.value.email };
-  if (seen.name !== profile.value.name || seen.email !== profile.value.email) await known.see(seen);
+  const { name = profile.value.name } = caller;
+  const email = verifiedEmailOf(caller) ?? profile.value.email;
+  if (name !== profile.value.name || email !== profile.value.email)
+    await known.see({ name, email });
 }

@@ -44,10 +44,10 @@ export class Gates {
   readonly #writes: Gate;
 
   constructor(entrance: Entrance, { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits) {
-    const known = before((request, context) => entrance.admit(request, context));
+    const known = before((request) => entrance.admit(request));
     const reads = limitedTo(known, requestsPerMinuteMax);
-    this.#reads = new Gate(reads);
-    this.#writes = new Gate(limitedTo(reads, writesPerMinuteMax));
+    this.#reads = new Gate(welcomed(reads, entrance));
+    this.#writes = new Gate(welcomed(limitedTo(reads, writesPerMinuteMax), entrance));
   }
 
   /** Makes routes for every caller with a valid token. */
@@ -84,14 +84,14 @@ class Gate {
       const { caller } = given;
       const membership = await membershipIn(call, parameter('organizationId'), caller);
       if (membership === undefined || (membership.role === undefined && !caller.platformAdmin))
-        return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+        return noAccess(given, NO_SUCH_ORGANIZATION);
       return { caller, membership } satisfies Admitted;
     });
     this.ofProject = known.before(async ({ parameter }, { given, call }) => {
       const { caller } = given;
       const membership = await membershipInOrganizationOf(call, parameter('projectId'), caller);
       return membership?.role === undefined
-        ? refuse(NO_SUCH_PROJECT, 'NOT_FOUND')
+        ? noAccess(given, NO_SUCH_PROJECT)
         : ({ caller, membership } satisfies Admitted);
     });
   }
@@ -100,6 +100,17 @@ class Gate {
 function limitedTo(known: CheckedRoutes<Known>, perMinute: number): CheckedRoutes<Known> {
   if (perMinute === 0) return known;
   return known.before(limited<Known>({ perMinute, by: (_, { given }) => given.caller.subject }));
+}
+
+/** After the limits, so that a request that is too many stores nothing. */
+function welcomed(known: CheckedRoutes<Known>, entrance: Entrance): CheckedRoutes<Known> {
+  return known.before((_, { given, metadata }) => entrance.welcome(given, { metadata }));
+}
+
+/** Returns the refusal of a caller who is no member. Throws if the caller might be one by an invitation that was not claimed. */
+export function noAccess({ claimFault }: Known, message: string): Refused {
+  if (claimFault !== undefined) throw claimFault;
+  return refuse(message, 'NOT_FOUND');
 }
 
 function withRole(visible: CheckedRoutes<Admitted>, who: Route['who']): CheckedRoutes<Admitted> {

@@ -1,7 +1,7 @@
 // The routes of projects.
-import { Ok, refuse } from '@svc/host';
+import { Ok } from '@svc/host';
 import { actorOf } from '../access/caller-identity.ts';
-import { disabledRefusal } from '../access/gates.ts';
+import { disabledRefusal, noAccess } from '../access/gates.ts';
 import { membershipIn } from '../access/membership.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createProject } from '../flows/create-project.ts';
@@ -36,9 +36,10 @@ export function projectHandlers(lists: Lists): ApiHandlers<ProjectRoute> {
       const { name, organization: organizationId, services } = summary.value;
       return new Ok({ id, name, organizationId, services });
     },
-    async createProject({ input: { projectId, body }, given: { caller }, call }) {
+    async createProject({ input: { projectId, body }, given, call }) {
+      const { caller } = given;
       const membership = await membershipIn(call, body.organizationId, caller);
-      if (membership?.role === undefined) return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
+      if (membership?.role === undefined) return noAccess(given, NO_SUCH_ORGANIZATION);
       const refused = disabledRefusal(membership);
       if (refused !== undefined) return refused;
       return await createProject(call, projectId, body, actorOf(caller));

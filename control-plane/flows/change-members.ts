@@ -1,11 +1,13 @@
 // ChangeMembers: inviting an address, claiming the invitations of one, and adding a member directly. A pointer to the
 // organization is set before the organization decides (model/pointers.ts).
+import { setImmediate } from 'node:timers/promises';
 import { Ok, type Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { email } from '../model/email.ts';
 import { organization } from '../model/organization.ts';
 import type { Person, Role } from '../model/organization-state.ts';
-import { person } from '../model/person.ts';
+import { SETTLE_AFTER_MS } from '../model/claims.ts';
+import { person, type PointingReason } from '../model/person.ts';
 import type { PointedUntil } from '../model/pointers.ts';
 import { inTime, type Call } from './call.ts';
 
@@ -17,16 +19,33 @@ interface Invited {
   readonly role: Role;
 }
 
+/** Maximum number of invitations that are claimed with one request. */
+export const CLAIMED_AT_ONCE_MAX = 20;
+
 /** Points a person to an organization. Pointers that are wrong give way to it, if there are too many. */
 export async function pointTo(
   call: Call,
   subject: string,
-  organizationId: string,
+  pointing: { readonly to: string; readonly reason: PointingReason },
 ): Promise<Result<PointedUntil>> {
-  const first = await call(person, subject).point({ to: organizationId });
+  const first = await call(person, subject).point(pointing);
   if (first.isOk || first.code !== 'CONFLICT') return first;
   await membershipsOf(call, subject);
-  return call(person, subject).point({ to: organizationId });
+  return call(person, subject).point(pointing);
+}
+
+/** The same for an address. */
+async function pointAddress(call: Call, key: string, to: string): Promise<Result<PointedUntil>> {
+  const first = await call(email, key).point({ to });
+  if (first.isOk || first.code !== 'CONFLICT') return first;
+  const pointers = await call(email, key).organizations();
+  if (!pointers.isOk) return pointers;
+  for (const pointer of pointers.value) {
+    const invited = await call(organization, pointer.to).isInvited({ key });
+    if (invited.isOk && !invited.value) await call(email, key).unpoint(pointer);
+    await setImmediate();
+  }
+  return call(email, key).point({ to });
 }
 
 /** Refused with CONFLICT if a member has the address. */
@@ -37,35 +56,58 @@ export function invite(
   by: Actor,
 ): Promise<Result<null>> {
   return inTime(async () => {
-    const pointed = await call(email, invited.key).point({ to: organizationId });
+    const pointed = await pointAddress(call, invited.key, organizationId);
     if (!pointed.isOk) return pointed;
     return call(organization, organizationId).invite({ ...invited, by, ...pointed.value });
   });
 }
 
 /**
- * Makes the person a member of each organization that has invited the address, which the provider has verified. It is done
- * before any request of the person, with calls that have no idempotency keys: a request that is repeated finds other invitations.
+ * Makes the person a member of organizations that have invited the address, which the provider has verified: of at most
+ * CLAIMED_AT_ONCE_MAX, in the order of the invitations. It is done before any request of the person, with calls that have no
+ * idempotency keys: a request that is repeated finds other invitations.
+ *
+ * `after`: version of a pointer, up to which all need not be looked at. Returns that for the next request; Infinity: the person
+ * can claim none, because it belongs to too many organizations.
  */
-export async function claimInvitations(call: Call, claimant: Person): Promise<void> {
+export async function claimInvitations(
+  call: Call,
+  claimant: Person,
+  after = 0,
+  nowMs = Date.now(),
+): Promise<number> {
   const { emailKey: key } = claimant;
-  const pointers = await call(email, key).organizations();
-  if (!pointers.isOk) return;
+  const pointers = await call(email, key).organizationsAfter({ after, max: CLAIMED_AT_ONCE_MAX });
+  if (!pointers.isOk) return after;
+  let done = after;
   for (const { to, version } of pointers.value) {
-    const invited = await call(organization, to).isInvited({ key });
-    const isClaimed = invited.isOk && (!invited.value || (await join(call, to, claimant)));
-    if (isClaimed) await call(email, key).unpoint({ to, version });
+    const outcome = await claimIn(call, to, claimant);
+    if (outcome === 'full') return Infinity;
+    // Before that an organization may still invite because of the pointer, which has to be looked at again then.
+    if (nowMs >= version + SETTLE_AFTER_MS) {
+      if (outcome === 'over') await call(email, key).unpoint({ to, version });
+      done = version;
+    }
+    await setImmediate();
   }
+  return done;
 }
 
-/** Returns whether the invitation is claimed, by this person or another. */
-async function join(call: Call, organizationId: string, claimant: Person): Promise<boolean> {
+/**
+ * `over`: there is no invitation any more, claimed by this person or another; `full`: the person belongs to too many
+ * organizations; `left`: the invitation cannot be claimed now, as the organization has too many members.
+ */
+type ClaimOutcome = 'over' | 'full' | 'left';
+
+async function claimIn(call: Call, to: string, claimant: Person): Promise<ClaimOutcome> {
   const { emailKey: key, subject } = claimant;
-  const pointed = await pointTo(call, subject, organizationId);
-  if (!pointed.isOk) return false;
-  const joining = { key, person: claimant, ...pointed.value };
-  const joined = await call(organization, organizationId).join(joining);
-  return joined.isOk;
+  const invited = await call(organization, to).isInvited({ key });
+  if (!invited.isOk) return 'left';
+  if (!invited.value) return 'over';
+  const pointed = await pointTo(call, subject, { to, reason: 'invited' });
+  if (!pointed.isOk) return pointed.code === 'CONFLICT' ? 'full' : 'left';
+  const joined = await call(organization, to).join({ key, person: claimant, ...pointed.value });
+  return joined.isOk ? 'over' : 'left';
 }
 
 /** Adds the person, or sets the role of the member. */
@@ -76,7 +118,10 @@ export function repairMember(
   by: Actor,
 ): Promise<Result<null>> {
   return inTime(async () => {
-    const pointed = await pointTo(call, repaired.person.subject, organizationId);
+    const pointed = await pointTo(call, repaired.person.subject, {
+      to: organizationId,
+      reason: 'appointed',
+    });
     if (!pointed.isOk) return pointed;
     return call(organization, organizationId).repair({ ...repaired, by, ...pointed.value });
   });
@@ -103,6 +148,8 @@ export async function membershipsOf(call: Call, subject: string): Promise<Result
     if (summary.isOk && role !== undefined)
       memberships.push({ id: pointer.to, ...summary.value, role });
     else await call(person, subject).unpoint(pointer);
+    // A person may belong to a thousand: other requests are served in between.
+    await setImmediate();
   }
   return new Ok(memberships);
 }

@@ -13,8 +13,9 @@ export function createOrganization(
   { name, owner }: { readonly name: string; readonly owner: Person },
   by: Actor,
 ): Promise<Result<null>> {
+  const reason = by.administrative ? 'appointed' : 'created';
   return inTime(async () => {
-    const pointed = await pointTo(call, owner.subject, id);
+    const pointed = await pointTo(call, owner.subject, { to: id, reason });
     if (!pointed.isOk) return pointed;
     return call(organization, id).create({ name, owner, by, ...pointed.value });
   });

@@ -13,7 +13,12 @@ import {
   nextVersion,
   pointedUntil,
   pointerList,
+  pointersAfter,
 } from './pointers.ts';
+
+/** Says nothing about who has invited the address. */
+const ADDRESS_FULL =
+  'this address takes no further invitation now: invite it again after its holder has used a token, or invite another address';
 
 const Email = Type.Object({ organizations: Pointers, version: Type.Integer() });
 
@@ -46,8 +51,7 @@ export const email = defineEntity({
       input: Type.Object({ to: Type.String() }),
       reply: PointedUntil,
       handle(state, { to }, { nowMs, persist, refuse }) {
-        if (isFull(state.organizations, to))
-          return refuse('too many organizations have invited this address', 'CONFLICT');
+        if (isFull(state.organizations, to)) return refuse(ADDRESS_FULL, 'CONFLICT');
         const version = nextVersion(state.version, nowMs);
         return persist({ type: 'pointed', to, version }).thenReply(pointedUntil(version));
       },
@@ -65,6 +69,12 @@ export const email = defineEntity({
     organizations: {
       reply: Type.Array(Pointer),
       handle: (state) => pointerList(state.organizations),
+    },
+    /** The pointers that were set after a version, at most `max`, in the order in which they were set. */
+    organizationsAfter: {
+      input: Type.Object({ after: Type.Integer(), max: Type.Integer() }),
+      reply: Type.Array(Pointer),
+      handle: (state, range) => pointersAfter(state.organizations, range),
     },
   },
 });

@@ -12,7 +12,7 @@ import { CLAIM_MS, SETTLE_AFTER_MS } from './claims.ts';
 export const Pointers = Type.Record(Type.String(), Type.Integer());
 export type Pointers = ValueOf<typeof Pointers>;
 
-/** Maximum number of pointers of one person or address. */
+/** Maximum number of pointers of one address. */
 export const POINTERS_MAX = 1_000;
 
 export const Pointer = Type.Object({ to: Type.String(), version: Type.Integer() });
@@ -26,6 +26,18 @@ export function pointerList(pointers: Readonly<Pointers>): Pointer[] {
   return Object.keys(pointers)
     .toSorted()
     .map((to) => ({ to, version: pointers[to]! }));
+}
+
+/** Returns the pointers that were set after a version, those that were set first coming first. */
+export function pointersAfter(
+  pointers: Readonly<Pointers>,
+  { after, max }: { readonly after: number; readonly max: number },
+): Pointer[] {
+  return Object.keys(pointers)
+    .map((to) => ({ to, version: pointers[to]! }))
+    .filter(({ version }) => version > after)
+    .toSorted((a, b) => a.version - b.version)
+    .slice(0, max);
 }
 
 export function isFull(pointers: Readonly<Pointers>, to: string): boolean {

@@ -1,4 +1,4 @@
-// FaultLog: the failures of the orchestrator in the log, one line in ten seconds however many there are.
+// FaultLog: the failures of the orchestrator, or of what a request stores by the way, in the log, one line in ten seconds however many there are.
 import type { LogEntry } from '@svc/kit/log-entry';
 import { printable } from '@svc/kit/printable';
 import type { ServiceKey } from '@svc/client';

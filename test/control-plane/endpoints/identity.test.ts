@@ -1,6 +1,6 @@
 // Who the caller is, and what a token does by itself.
-import { expect, test } from 'vitest';
-import { person } from '../../../control-plane/model/person.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { NAME_PAUSE_MS, person } from '../../../control-plane/model/person.ts';
 import { ApiUnderTest } from './api-under-test.ts';
 
 const GET_TOKEN = 'GET /auth says how to get one';
@@ -56,14 +56,57 @@ test('name and address are kept as they were seen last, without a write for each
   api.knows({ subject: 'ann', name: 'Ann', email: 'ann@example.com', verified: true });
   await api.done('GET /auth/whoami', { as: 'ann' });
   await api.done('GET /auth/whoami', { as: 'ann' });
-  const first = { type: 'seen', name: 'Ann', email: 'ann@example.com' };
+  const first = { type: 'seen', name: 'Ann', email: 'ann@example.com', atMs: expect.any(Number) };
   expect(await seen()).toEqual([first]);
   api.knows({ subject: 'ann' });
   await api.done('GET /auth/whoami', { as: 'ann' });
   expect(await seen()).toEqual([first]);
+  for (let n = 0; n < 10; n++) {
+    api.knows({ subject: 'ann', name: `Ann ${n}` });
+    await api.done('GET /auth/whoami', { as: 'ann' });
+  }
+  expect(await seen()).toEqual([first]);
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  vi.setSystemTime(Date.now() + NAME_PAUSE_MS);
   api.knows({ subject: 'ann', name: 'Ann B.' });
   await api.done('GET /auth/whoami', { as: 'ann' });
   expect(await seen()).toEqual([first, { ...first, name: 'Ann B.' }]);
+});
+
+test('a request that is too many stores nothing', async () => {
+  await using api = await ApiUnderTest.start({
+    limits: { requestsPerMinuteMax: 1, writesPerMinuteMax: 1 },
+  });
+  const seen = async () => await api.service.readEvents(person, 'ann');
+  await api.done('GET /auth/whoami', { as: 'ann' });
+  api.knows({ subject: 'ann', name: 'Ann', email: 'ann@example.com', verified: true });
+  expect((await api.send('GET /auth/whoami', { as: 'ann' })).status).toBe(429);
+  expect((await api.send('GET /organizations/shop', { as: 'ann' })).status).toBe(429);
+  expect(await seen()).toEqual([]);
+});
+
+test('an address that the provider has not verified is shown to nobody but the caller', async () => {
+  await using api = await ApiUnderTest.start();
+  const address = 'ceo@bank.example';
+  api.knows({ subject: 'mal', email: address });
+  expect(await api.done('GET /auth/whoami', { as: 'mal' })).toMatchObject({
+    email: address,
+    emailVerified: false,
+  });
+  await api.done('POST /organizations/shop', { as: 'mal', json: { name: 'Shop' } });
+  api.knows({ subject: 'root', roles: ['platform-admin'] });
+  await api.done('POST /organizations/shop/members/eve/repair', { as: 'root' });
+  api.knows({ subject: 'eve', email: address });
+  await api.done('GET /organizations/shop', { as: 'eve' });
+  expect(await api.done('GET /organizations/shop/members', { as: 'mal' })).toMatchObject({
+    members: [
+      { subject: 'mal', email: '', display: 'mal', addedBy: 'mal' },
+      { subject: 'eve', email: '', display: 'eve' },
+    ],
+  });
 });
 
 test('every caller with a token gets the description of the routes', async () => {

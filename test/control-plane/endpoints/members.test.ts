@@ -170,7 +170,7 @@ test('an administrator adds a member by subject, and sets the role of one', asyn
   expect(await api.done(`GET ${shop}/members`, { as: 'root' })).toMatchObject({
     members: [{ subject: 'ann' }, { ...added, since: TIME, addedBy: 'Root' }],
   });
-  api.knows({ subject: 'auth0|a/b', name: 'Gus', email: 'gus@example.com' });
+  api.knows({ subject: 'auth0|a/b', name: 'Gus', email: 'gus@example.com', verified: true });
   await api.done(`GET ${shop}`, { as: 'auth0|a/b' });
   await api.done(line, { as: 'root', json: { role: 'member' } });
   expect(await api.done(`GET ${shop}/members`, { as: 'ann' })).toMatchObject({

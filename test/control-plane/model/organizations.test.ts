@@ -2,6 +2,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   invite,
+  CLAIMED_AT_ONCE_MAX,
   claimInvitations,
   membershipsOf,
   repairMember,
@@ -12,7 +13,7 @@ import { SETTLE_AFTER_MS } from '../../../control-plane/model/claims.ts';
 import { email } from '../../../control-plane/model/email.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import type { Role } from '../../../control-plane/model/organization-state.ts';
-import { person } from '../../../control-plane/model/person.ts';
+import { ORGANIZATIONS_MAX, person } from '../../../control-plane/model/person.ts';
 import { POINTERS_MAX } from '../../../control-plane/model/pointers.ts';
 import type { Call } from '../../../control-plane/flows/call.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -225,13 +226,13 @@ describe('a pointer', () => {
     onTestFinished(() => {
       vi.useRealTimers();
     });
-    for (let n = 0; n < POINTERS_MAX; n++)
-      accepted(await call(person, 'ann').point({ to: `gone${n}` }));
+    for (let n = 0; n < ORGANIZATIONS_MAX.created; n++)
+      accepted(await call(person, 'ann').point({ to: `gone${n}`, reason: 'created' }));
     const create = () =>
       createOrganization(call, 'shop', { name: 'Shop', owner: personOf('ann') }, ann);
     expect(outcomeOf(await create())).toBe('CONFLICT');
     // Versions rise with each pointer that is set in the same millisecond.
-    vi.setSystemTime(Date.now() + SETTLE_AFTER_MS + POINTERS_MAX);
+    vi.setSystemTime(Date.now() + SETTLE_AFTER_MS + ORGANIZATIONS_MAX.created);
     accepted(await create());
     expect(accepted(await call(person, 'ann').organizations()).map(({ to }) => to)).toEqual([
       'shop',
@@ -241,11 +242,94 @@ describe('a pointer', () => {
   test('of a person to an organization without them is harmless', async () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
-    accepted(await call(person, 'bob').point({ to: 'shop' }));
+    accepted(await call(person, 'bob').point({ to: 'shop', reason: 'invited' }));
     expect(accepted(await membershipsOf(call, 'bob'))).toEqual([]);
     expect(accepted(await membershipsOf(call, 'ann'))).toEqual([
       { id: 'shop', name: 'shop', role: 'owner', projects: 0, disabled: false },
     ]);
+  });
+});
+
+describe('what others do', () => {
+  const key = 'bob@example.com';
+  const invited = { key, email: key, role: 'member' as const };
+
+  test('never keeps a person from creating an organization', async () => {
+    const { call } = await startControlPlane();
+    for (let n = 0; n < ORGANIZATIONS_MAX.invited; n++)
+      accepted(await call(person, 'bob').point({ to: `evil${n}`, reason: 'invited' }));
+    const create = (id: string, by = actor('bob')) =>
+      createOrganization(call, id, { name: id, owner: personOf('bob') }, by);
+    for (let n = 0; n < ORGANIZATIONS_MAX.created; n++) accepted(await create(`own${n}`));
+    expect(await create('one-more')).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('you have created 100 organizations'),
+    });
+    accepted(await create('one-more', administrator));
+  });
+
+  test('makes a request claim a few invitations, and the next ones the others', async () => {
+    const { call } = await startControlPlane();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const count = CLAIMED_AT_ONCE_MAX + 5;
+    for (let n = 0; n < count; n++) {
+      await givenOrganization(call, `shop${n}`);
+      accepted(await invite(call, `shop${n}`, invited, ann));
+    }
+    vi.setSystemTime(Date.now() + SETTLE_AFTER_MS + count);
+    const bob = personOf('bob');
+    const after = await claimInvitations(call, bob);
+    expect(accepted(await membershipsOf(call, 'bob'))).toHaveLength(CLAIMED_AT_ONCE_MAX);
+    await claimInvitations(call, bob, after);
+    expect(accepted(await membershipsOf(call, 'bob'))).toHaveLength(count);
+    expect(accepted(await call(email, key).organizations())).toEqual([]);
+  });
+
+  test('is not tried again with each request, if the person belongs to too many organizations', async () => {
+    const { call } = await startControlPlane();
+    for (let n = 0; n < ORGANIZATIONS_MAX.invited; n++)
+      accepted(await call(person, 'bob').point({ to: `evil${n}`, reason: 'invited' }));
+    for (const id of ['one', 'two']) {
+      await givenOrganization(call, id);
+      accepted(await invite(call, id, invited, ann));
+    }
+    let pointed = 0;
+    const counted = ((...[entity, id]: Parameters<Call>) => {
+      const client = call(entity, id);
+      return new Proxy(client, {
+        get: (target, name) => {
+          if (name === 'point') pointed++;
+          const method = target[name as keyof typeof target] as unknown;
+          return typeof method === 'function' ? (method.bind(target) as unknown) : method;
+        },
+      });
+    }) as Call;
+    expect(await claimInvitations(counted, personOf('bob'))).toBe(Infinity);
+    // Once, and once more after the wrong pointers were looked for.
+    expect(pointed).toBe(2);
+  });
+
+  test('leaves an address as soon as their invitations are withdrawn, and is not told', async () => {
+    const { call } = await startControlPlane();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    await givenOrganization(call, 'evil');
+    accepted(await invite(call, 'evil', invited, ann));
+    for (let n = 1; n < POINTERS_MAX; n++)
+      accepted(await call(email, key).point({ to: `gone${n}` }));
+    await givenOrganization(call, 'shop');
+    const refused = await invite(call, 'shop', invited, ann);
+    expect(refused).toMatchObject({ code: 'CONFLICT' });
+    expect(refused.isOk ? '' : refused.message).not.toMatch(/organization|evil/);
+    vi.setSystemTime(Date.now() + SETTLE_AFTER_MS + POINTERS_MAX);
+    accepted(await invite(call, 'shop', invited, ann));
+    const pointers = accepted(await call(email, key).organizations());
+    expect(pointers.map(({ to }) => to)).toEqual(['evil', 'shop']);
   });
 });
 
