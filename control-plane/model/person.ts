@@ -46,7 +46,7 @@ const Person = Type.Object({
   /** Time of the last change of the profile, in milliseconds since 1970. */
   seenAtMs: Type.Integer(),
   organizations: Pointers,
-  /** By the id that is pointed to. */
+  /** Reasons indexed by the id that is pointed to. */
   reasons: Type.Record(Type.String(), PointingReason),
   version: Type.Integer(),
 });
@@ -91,7 +91,7 @@ export const person = defineEntity({
   },
 
   commands: {
-    /** Changes that follow each other fast are not stored: the next request of the person tells them again. */
+    /** Changes that follow each other fast are not stored: the next request of the person has them again. */
     see: {
       input: Profile,
       handle(state, { name, email }, { nowMs, persist, reply }) {

@@ -182,7 +182,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The process: it joins all parts of the control plane.
   'control-plane/program': ['control-plane'],
   // Who may do what, before a handler runs; handlers judge what depends on their input.
-  'control-plane/access': ['control-plane/clock.ts', 'control-plane/flows', 'control-plane/model', 'control-plane/tokens'],
+  'control-plane/access': [
+    'control-plane/clock.ts',
+    'control-plane/flows',
+    'control-plane/model',
+    'control-plane/tokens',
+  ],
   'control-plane/lists': ['control-plane/flows/service-id.ts', 'control-plane/model'],
   'control-plane/endpoints': [
     'control-plane/access',
