@@ -26,6 +26,8 @@ import { DAY, RUN, keyOf } from './scripted-day.ts';
 
 const PROGRAM = join(import.meta.dirname, 'day-program.ts');
 const LOOK = { interval: 5 };
+/** Each violation takes the time that is waited for what should follow. */
+const VIOLATIONS_MAX = 3;
 
 export interface CrashedDaysOptions {
   readonly scratch: string;
@@ -39,7 +41,7 @@ export interface Crashes {
   readonly day: readonly Observed[];
   /** Number of requests that were answered before each crash. */
   readonly answered: readonly number[];
-  /** Broken promises, each with the crash after which it was found. */
+  /** The first broken promises, each with the crash after which it was found. */
   readonly violations: readonly string[];
 }
 
@@ -57,6 +59,7 @@ export async function crashedDays({ scratch, seed, oneOf }: CrashedDaysOptions):
   const isChosen = (after: number) => isCommit(operations[after - 1]) || random.below(oneOf) === 0;
   for (const image of new CrashImages(operations, new Map(), random).of(isChosen)) {
     for (; passed < image.after; passed++) if (operations[passed]!.kind === 'mark') count++;
+    if (violations.length === VIOLATIONS_MAX) break;
     answered.push(count);
     const crash: Crash = { marks, answered: count, repeatsAtOnce: random.chance(50) };
     try {

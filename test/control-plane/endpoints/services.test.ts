@@ -71,11 +71,15 @@ function apply(name: string, more: object = {}): Promise<unknown> {
   return done(`PUT /${name}`, { name, image: IMAGE, ...more });
 }
 
+/** Fails if an entry does not say who did what, and when. */
 async function history(name: string) {
   const entries = (await done(`GET /${name}/history`)) as {
     readonly kind: string;
     readonly generation: number;
+    readonly actor?: unknown;
+    readonly at?: unknown;
   }[];
+  expect(entries.filter(({ actor, at }) => actor === undefined || at === undefined)).toEqual([]);
   return entries.map(({ kind, generation }) => `${kind} ${generation}`);
 }
 
