@@ -1,6 +1,7 @@
-// TableExpectations: the status of every route for every caller in every state of what it names, written from the contract
-// (who may do what, and in which order a request is judged), and not from the checks of the control plane.
-import type { RouteName } from '@svc/client';
+// TableExpectations: the answer of every route for every caller in every state of what it names, written from the contract
+// (who may do what, and in which order a request is judged), and not from the checks of the control plane. The bodies of
+// successes are in table-bodies.ts.
+import type { Failure, RouteName } from '@svc/client';
 
 /** A caller: its token, and what it is in the organization. */
 export interface TableCaller {
@@ -21,9 +22,28 @@ export const CALLERS = {
 } as const satisfies Readonly<Record<string, TableCaller>>;
 export type CallerName = keyof typeof CALLERS;
 
-/** The organization that a path names, with a project and a service in it: disabled, deleted with all, or never created. */
-export const STATES = ['alive', 'disabled', 'deleted', 'never there'] as const;
-export type State = (typeof STATES)[number];
+/**
+ * The organization that a path names, with a project and a service in it: disabled, deleted with all, or never created.
+ * Empty: alive, and without what stands in the way of the request, which is a project of an organization to delete, a service
+ * of a project to delete, and a project with the id of one to create.
+ */
+export type State = 'alive' | 'disabled' | 'deleted' | 'never there' | 'empty';
+const STATES: readonly State[] = ['alive', 'disabled', 'deleted', 'never there'];
+const CONFLICTS_WHILE_ALIVE: ReadonlySet<RouteName> = new Set([
+  'deleteOrganization',
+  'createProject',
+  'deleteProject',
+]);
+
+export function statesOf(route: RouteName): readonly State[] {
+  return CONFLICTS_WHILE_ALIVE.has(route) ? [...STATES, 'empty'] : STATES;
+}
+
+/** Ids of an organization and a project; the service in it is `cart`. */
+export interface Place {
+  readonly organizationId: string;
+  readonly projectId: string;
+}
 
 /** Success of each route while the organization is alive; a conflict where the organization, or the project, has children. */
 const ALIVE: Readonly<Record<RouteName, number>> = {
@@ -86,29 +106,95 @@ const READ_BY_MEMBERS: ReadonlySet<RouteName> = new Set([
   'getServiceHistory',
 ]);
 
-export function expectedStatus(route: RouteName, name: CallerName, state: State): number {
+const OF_ORGANIZATIONS: ReadonlySet<RouteName> = new Set([
+  ...READ,
+  ...OWNERS,
+  ...ADMINISTRATORS,
+  'createProject',
+]);
+
+const NO_TOKEN: Failure = {
+  status: 401,
+  error:
+    'the request has no access token: send one as Authorization: Bearer TOKEN; GET /auth says how to get one',
+};
+const BAD_TOKEN: Failure = {
+  status: 401,
+  error: 'The access token is not a JSON Web Token that can be read.',
+};
+const NOT_OWNER: Failure = {
+  status: 403,
+  error: 'only owners of the organization may do this: ask one of them',
+};
+const NOT_ADMINISTRATOR: Failure = {
+  status: 403,
+  error: 'only platform administrators may do this',
+};
+const DISABLED: Failure = {
+  status: 403,
+  error:
+    'the organization is disabled, so nothing in it can be changed: a platform administrator has to enable it first',
+};
+const NO_LOGS: Failure = {
+  status: 404,
+  error: 'the service has no running instance, so there are no logs',
+};
+const CONFLICTS: { readonly [Name in RouteName]?: string } = {
+  createOrganization:
+    'this organization id was used before, and an id is never used again: choose another',
+  createProject: 'this project id was used before, and an id is never used again: choose another',
+  deleteOrganization: 'the organization has projects: delete them first',
+  deleteProject: 'the project has services: delete them first',
+};
+
+function notFound(route: RouteName): Failure {
+  const error = OF_ORGANIZATIONS.has(route)
+    ? 'there is no such organization, or you are not a member of it'
+    : 'there is no such project, or you are not a member of its organization';
+  return { status: 404, error };
+}
+
+function success(route: RouteName, state: State): Success | Failure {
+  const status = state === 'empty' ? 204 : ALIVE[route];
+  return status === 409 ? { status, error: CONFLICTS[route]! } : { status };
+}
+
+/** A success, whose body is that of the route: see table-bodies.ts. */
+export interface Success {
+  readonly status: number;
+  readonly error?: undefined;
+}
+
+/** Returns the status of a success, and the whole body of a failure. */
+export function expectedOutcome(
+  route: RouteName,
+  name: CallerName,
+  state: State,
+): Success | Failure {
   const caller: TableCaller = CALLERS[name];
   const { role, isAdministrator = false } = caller;
-  const success = ALIVE[route];
-  if (route === 'getLoginInformation') return success;
-  if (caller.token !== 'good') return 401;
-  if (OF_EVERY_CALLER.has(route)) return success;
-  if (route === 'createOrganization') return state === 'never there' ? 204 : 409;
-  const exists = state === 'alive' || state === 'disabled';
+  const done = success(route, state);
+  if (route === 'getLoginInformation') return done;
+  if (caller.token !== 'good') return caller.token === 'none' ? NO_TOKEN : BAD_TOKEN;
+  if (OF_EVERY_CALLER.has(route)) return done;
+  if (route === 'createOrganization') return state === 'never there' ? { status: 204 } : done;
+  const exists = state !== 'deleted' && state !== 'never there';
   const isDisabled = state === 'disabled';
-  if (READ.has(route)) return exists && (role ?? isAdministrator) !== false ? success : 404;
+  const seesOrganization = exists && (role !== undefined || isAdministrator);
+  if (READ.has(route)) return seesOrganization ? done : notFound(route);
   if (OWNERS.has(route)) {
-    if (!exists || (role === undefined && !isAdministrator)) return 404;
-    return role === 'owner' && !isDisabled ? success : 403;
+    if (!seesOrganization) return notFound(route);
+    if (role !== 'owner') return NOT_OWNER;
+    return isDisabled ? DISABLED : done;
   }
   if (ADMINISTRATORS.has(route)) {
-    if (!exists || (role === undefined && !isAdministrator)) return 404;
-    return isAdministrator ? success : 403;
+    if (!seesOrganization) return notFound(route);
+    return isAdministrator ? done : NOT_ADMINISTRATOR;
   }
-  if (!exists || role === undefined) return 404;
-  if (READ_BY_MEMBERS.has(route)) return success;
+  if (!exists || role === undefined) return notFound(route);
+  if (READ_BY_MEMBERS.has(route)) return done;
   // Nothing runs in a disabled organization, so there are no logs.
-  if (route === 'getServiceLogs') return isDisabled ? 404 : success;
-  if (route === 'deleteProject' && role !== 'owner') return 403;
-  return isDisabled ? 403 : success;
+  if (route === 'getServiceLogs') return isDisabled ? NO_LOGS : done;
+  if (route === 'deleteProject' && role !== 'owner') return NOT_OWNER;
+  return isDisabled ? DISABLED : done;
 }
