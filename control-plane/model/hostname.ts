@@ -15,7 +15,7 @@ import {
   isAnyConfirmed,
   newClaim,
 } from './claims.ts';
-import { HOSTNAME_TAKEN, HOSTNAME_UNSETTLED, TOO_MANY_CLAIMS, UNSETTLED } from './refusals.ts';
+import { HOSTNAME_UNSETTLED, TOO_MANY_CLAIMS, UNSETTLED, hostnameTaken } from './refusals.ts';
 
 const Hostname = Type.Object({
   /** `<project>/<service>`; empty: nobody. */
@@ -68,7 +68,7 @@ export const hostname = defineEntity({
       handle(state, { service }, context) {
         if (state.service !== '' && state.service !== service)
           return isAnyConfirmed(state.claims)
-            ? context.refuse(HOSTNAME_TAKEN, 'CONFLICT')
+            ? context.refuse(hostnameTaken(context.entityId), 'CONFLICT')
             : context.refuse(HOSTNAME_UNSETTLED, 'OTHER', UNSETTLED);
         if (hasPendingMax(state.claims))
           return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');

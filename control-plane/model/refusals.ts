@@ -42,6 +42,9 @@ export const NO_SUCH_INVITATION = 'the organization has no such invitation';
 export const LAST_OWNER =
   'this is the last owner of the organization: make another member an owner first';
 
-export const HOSTNAME_TAKEN = 'another service has this hostname';
+/** Names the hostname, as an apply may want several, and not its service, which may be of another organization. */
+export function hostnameTaken(hostname: string): string {
+  return `another service has the hostname ${hostname}`;
+}
 export const SERVES_NO_HTTP =
   'the service serves no HTTP, so it has no hostname: apply it without "http": false first';

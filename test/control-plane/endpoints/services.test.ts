@@ -199,7 +199,7 @@ test('a service is exposed at its derived hostname until it is not', async () =>
   ]);
 });
 
-test('services a-b/c and a/b-c both expose: one 200, one 409; unexposing and deleting free it', async () => {
+test('hard case 6: services a-b/c and a/b-c both expose: one 200, one 409; unexposing and deleting free it', async () => {
   const other = `/services/b-${project}`;
   const json = { name: `b-${project}`, organizationId: 'shop' };
   await api.done(`POST /projects/b-${project}`, { as: 'ann', json });
@@ -207,18 +207,16 @@ test('services a-b/c and a/b-c both expose: one 200, one 409; unexposing and del
   await api.done(`PUT ${other}/a`, { as: 'ann', json: { name: 'a', image: IMAGE } });
   await done('POST /a-b/expose');
   const exposing = `POST ${other}/a/expose`;
-  expect(await api.refusal(exposing, { as: 'ann' })).toEqual([
-    409,
-    'another service has this hostname',
-  ]);
+  const taken = `another service has the hostname a-b-${project}.svc.test`;
+  expect(await api.refusal(exposing, { as: 'ann' })).toEqual([409, taken]);
   await done('POST /a-b/unexpose');
   await api.done(exposing, { as: 'ann' });
-  expect(await refusal('POST /a-b/expose')).toEqual([409, 'another service has this hostname']);
+  expect(await refusal('POST /a-b/expose')).toEqual([409, taken]);
   await api.done(`DELETE ${other}/a`, { as: 'ann' });
   await done('POST /a-b/expose');
 });
 
-test('what keeps a service from being exposed is judged in order', async () => {
+test('hard case 7: what keeps a service from being exposed is judged in order', async () => {
   const long = 'x'.repeat(63 - project.length);
   const fits = long.slice(1);
   for (const name of [long, fits]) await apply(name);
@@ -249,10 +247,11 @@ test('what keeps a service from being exposed is judged in order', async () => {
 
 test('a custom hostname has one service, until it is given up', async () => {
   const hostnames = [`${project}.example.com`];
+  const several = [`a-${project}.example.com`, ...hostnames];
   await apply('cart', { hostnames });
-  expect(await refusal('PUT /api', { name: 'api', image: IMAGE, hostnames })).toEqual([
+  expect(await refusal('PUT /api', { name: 'api', image: IMAGE, hostnames: several })).toEqual([
     409,
-    'another service has this hostname',
+    `another service has the hostname ${hostnames[0]}`,
   ]);
   expect((await send('GET /api')).status).toBe(404);
   await apply('cart');
@@ -269,7 +268,7 @@ test('a deleted name may be used again, and generation and history go on', async
   expect(await history('cart')).toEqual(['applied 2', 'deleted 1', 'applied 1']);
 });
 
-test('every problem of a descriptor is reported at once', async () => {
+test('hard case 22: every problem of a descriptor is reported at once', async () => {
   const env = Object.fromEntries(Array.from({ length: 3 }, (_, index) => [`${index}-bad`, 'x']));
   const json = {
     name: 'other',
