@@ -130,7 +130,7 @@ test.each<[string, string, Sent, number, string]>([
     400,
     'Idempotency-Key',
   ],
-])('%s is refused', async (_, line, sent, status, words) => {
+])('hard case 23: %s is refused', async (_, line, sent, status, words) => {
   const answer = await api.send(line, { as: 'ann', ...sent });
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(words)]);
 });

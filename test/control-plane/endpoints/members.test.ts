@@ -1,5 +1,6 @@
 // Members and invitations of an organization.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ROUTES, type Route } from '@svc/client';
 import { ApiUnderTest } from './api-under-test.ts';
 
 let api: ApiUnderTest;
@@ -109,13 +110,56 @@ test('a member reads, and only owners change members', async () => {
   await api.done(`GET ${shop}/members`, { as: 'dan' });
 });
 
-test("a removed member's very next request is answered 404, on every route", async () => {
+/** Routes that answer everybody, and the one that only says whether an id was ever used. */
+const OF_NO_ORGANIZATION: ReadonlySet<string> = new Set([
+  'getLoginInformation',
+  'whoami',
+  'listOrganizations',
+  'listProjects',
+  'createOrganization',
+]);
+
+test("hard case 8: a removed member's very next request is answered 404 with the same token, on every route", async () => {
+  const organizationId = shop.slice('/organizations/'.length);
+  const project = `web-${created}`;
+  await api.done(`POST /projects/${project}`, {
+    as: 'ann',
+    json: { name: 'Web', organizationId },
+  });
+  const json = { name: 'cart', image: 'it:1' };
+  await api.done(`PUT /services/${project}/cart`, { as: 'ann', json });
   await join('eli');
-  await api.done(`DELETE ${shop}/members/eli`, { as: 'ann' });
-  for (const route of ['', '/members', '/name'])
-    expect((await api.send(`GET ${shop}${route}`, { as: 'eli' })).status).toBe(
-      route === '/name' ? 405 : 404,
-    );
+  const token = await api.token('eli');
+  const values: Readonly<Record<string, string>> = {
+    organizationId,
+    projectId: project,
+    name: 'cart',
+    subject: 'ann',
+    email: 'x@example.com',
+  };
+  const answers: unknown[] = [];
+  const expected: unknown[] = [];
+  for (const [name, { method, path }] of Object.entries<Route>(ROUTES)) {
+    if (OF_NO_ORGANIZATION.has(name)) continue;
+    const target =
+      name === 'createProject'
+        ? `/projects/new-${project}`
+        : path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => values[parameter]!);
+    await api.done(`POST ${shop}/members/eli/repair`, { as: 'root', json: { role: 'owner' } });
+    expect((await api.send(`GET ${shop}`, { token })).status).toBe(200);
+    await api.done(`DELETE ${shop}/members/eli`, { as: 'ann' });
+    const body = { name: 'New', organizationId };
+    const { status } = await api.send(`${method} ${target}`, {
+      token,
+      ...(name === 'createProject' && { json: body }),
+    });
+    answers.push([name, status]);
+    expected.push([name, 404]);
+  }
+  expect(answers).toEqual(expected);
+  for (const list of ['/organizations', '/projects'])
+    expect(await api.done(`GET ${list}`, { token })).toEqual([]);
+  expect(await api.done('GET /auth/whoami', { token })).toMatchObject({ organizations: [] });
   expect(await api.refusal(`DELETE ${shop}/members/eli`, { as: 'ann' })).toEqual([
     404,
     'the organization has no such member',

@@ -58,25 +58,28 @@ test('creating reads the id and the body before the caller is judged', async () 
 test.each([
   ['verified-email', undefined, 'verify yours'],
   ['platform-admin', 'https://svc.test/signup', 'administrator: see https://svc.test/signup'],
-] as const)('the policy %s refuses, and creates nothing', async (creation, signupUrl, words) => {
-  await using api = await ApiUnderTest.start({ policy: { creation, signupUrl } });
-  const body = { json: { name: 'Shop' } };
-  expect(await api.refusal(SHOP, { as: 'ann', ...body })).toEqual([
-    403,
-    expect.stringContaining(words),
-  ]);
-  api.knows({ subject: 'root', roles: ['platform-admin'] });
-  await api.done(SHOP, { as: 'root', ...body });
-  api.knows({ subject: 'ann', email: 'ann@example.com', verified: true });
-  const verified = await api.send('POST /organizations/bank', { as: 'ann', ...body });
-  expect(verified.status).toBe(creation === 'verified-email' ? 204 : 403);
-  const [created] = await api.service.readEvents(organization, 'shop');
-  expect(created!.event).toMatchObject({
-    by: { subject: 'root', administrative: creation === 'platform-admin' },
-  });
-});
+] as const)(
+  'hard case 12: the policy %s refuses, and creates nothing',
+  async (creation, signupUrl, words) => {
+    await using api = await ApiUnderTest.start({ policy: { creation, signupUrl } });
+    const body = { json: { name: 'Shop' } };
+    expect(await api.refusal(SHOP, { as: 'ann', ...body })).toEqual([
+      403,
+      expect.stringContaining(words),
+    ]);
+    api.knows({ subject: 'root', roles: ['platform-admin'] });
+    await api.done(SHOP, { as: 'root', ...body });
+    api.knows({ subject: 'ann', email: 'ann@example.com', verified: true });
+    const verified = await api.send('POST /organizations/bank', { as: 'ann', ...body });
+    expect(verified.status).toBe(creation === 'verified-email' ? 204 : 403);
+    const [created] = await api.service.readEvents(organization, 'shop');
+    expect(created!.event).toMatchObject({
+      by: { subject: 'root', administrative: creation === 'platform-admin' },
+    });
+  },
+);
 
-test('only an administrator names the owner, who is then the only member', async () => {
+test('hard case 12: only an administrator names the owner, who is then the only member', async () => {
   await using api = await ApiUnderTest.start();
   const json = {
     name: 'Shop',

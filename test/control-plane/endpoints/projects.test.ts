@@ -61,18 +61,21 @@ test('a project is created in an organization of the caller alone', async () => 
   await api.done('POST /projects/q1', { as: 'ann', ...creation('Q') });
 });
 
-test('an id has at most 57 characters', async () => {
+test('hard case 7: an id has at most 57 characters', async () => {
   const longest = 'a'.repeat(57);
   await api.done(`POST /projects/${longest}`, { as: 'ann', ...creation('Web') });
   expect(await api.done(`GET /projects/${longest}`, { as: 'ann' })).toMatchObject({ id: longest });
 });
 
-test.each(['a'.repeat(58), 'web-', '9web', 'Web', 'a_b'])('the id %s is none', async (id) => {
-  expect(await api.refusal(`POST /projects/${id}`, { as: 'ann', ...creation('Web') })).toEqual([
-    400,
-    expect.stringContaining('projectId: is '),
-  ]);
-});
+test.each(['a'.repeat(58), 'web-', '9web', 'Web', 'a_b'])(
+  'hard case 7: the id %s is none',
+  async (id) => {
+    expect(await api.refusal(`POST /projects/${id}`, { as: 'ann', ...creation('Web') })).toEqual([
+      400,
+      expect.stringContaining('projectId: is '),
+    ]);
+  },
+);
 
 test('owners delete projects, and the id is never free again', async () => {
   await api.done('POST /projects/r1', { as: 'dan', ...creation('R') });

@@ -142,7 +142,7 @@ describe.each(NAMES)('%s', (name) => {
     },
   );
 
-  test('strangers get the bytes that nobody gets for what was never there', async () => {
+  test('hard case 9: strangers get the bytes that nobody gets for what was never there', async () => {
     const states = (['alive', 'disabled', 'deleted'] as const).filter(
       (state) => expectedOutcome(name, 'stranger', state).status === 404,
     );

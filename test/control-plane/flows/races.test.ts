@@ -25,7 +25,7 @@ const ROUNDS = 10;
 const rounds = Array.from({ length: ROUNDS }, (_, n) => n);
 
 describe('deleting', () => {
-  test('an organization while a project is created leaves no project without organization', async () => {
+  test('hard case 2: an organization while a project is created leaves no project without organization', async () => {
     const { call } = await startControlPlane();
     const outcomes: string[] = [];
     for (const n of rounds) {
@@ -47,7 +47,7 @@ describe('deleting', () => {
     });
   });
 
-  test('a project while a service is applied leaves no service without project', async () => {
+  test('hard case 3: a project while a service is applied leaves no service without project', async () => {
     const { call } = await startControlPlane();
     const outcomes: string[] = [];
     for (const n of rounds) {

@@ -41,7 +41,7 @@ function repair(call: Call, id: string, subject: string, role: Role = 'owner') {
 }
 
 describe('an id of an organization', () => {
-  test('that 50 requests create at once is created by one of them', async () => {
+  test('hard case 4: that 50 requests create at once is created by one of them', async () => {
     const { call } = await startControlPlane();
     const create = (n: number) =>
       createOrganization(call, 'shop', { name: 'Shop', owner: personOf(`p${n}`) }, ann);
@@ -51,7 +51,7 @@ describe('an id of an organization', () => {
     expect(await rolesOf(call, 'shop')).toEqual({ [`p${winner}`]: 'owner' });
   });
 
-  test('that was deleted is never used again, also after a restart', async () => {
+  test('hard case 4: that was deleted is never used again, also after a restart', async () => {
     const folder = temporaryFolder();
     const create = (call: Call) =>
       createOrganization(call, 'shop', { name: 'Shop', owner: personOf('bob') }, ann);
@@ -80,14 +80,14 @@ describe('an id of an organization', () => {
   });
 });
 
-test('two control planes cannot run with one data folder', async () => {
+test('hard case 5: two control planes cannot run with one data folder', async () => {
   const folder = temporaryFolder();
   await startControlPlane(folder);
   await expect(startControlPlane(folder)).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
 });
 
 describe('the last owner', () => {
-  test('stays, if two owners demote each other at the same moment', async () => {
+  test('hard case 1: stays, if two owners demote each other at the same moment', async () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
     accepted(await repair(call, 'shop', 'bob'));
@@ -120,7 +120,7 @@ describe('the last owner', () => {
 describe('an invitation', () => {
   const invited = { key: 'bob@example.com', email: 'Bob@example.com', role: 'member' as const };
 
-  test('becomes a membership of one of two subjects with the same address', async () => {
+  test('hard case 10: becomes a membership of one of two subjects with the same address', async () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
     accepted(await invite(call, 'shop', invited, ann));
@@ -138,7 +138,7 @@ describe('an invitation', () => {
     expect(accepted(await membershipsOf(call, others))).toEqual([]);
   });
 
-  test('that is withdrawn while it is claimed is either withdrawn or claimed', async () => {
+  test('hard case 11: that is withdrawn while it is claimed is either withdrawn or claimed', async () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
     for (let n = 0; n < 10; n++) {

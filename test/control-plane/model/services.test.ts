@@ -42,7 +42,7 @@ const get = async (call: Call) => accepted(await call(service, 'web/cart').get()
 const holder = async (call: Call, name: string) => accepted(await call(hostname, name).holder());
 
 describe('the generation', () => {
-  test('rises with each of two applies at once, and both actors are in the history', async () => {
+  test('hard case 14: rises with each of two applies at once, and both actors are in the history', async () => {
     const control = await given();
     const generations = await Promise.all(
       ['bob', 'cid'].map((by) => applyService(control.call, key, descriptor('cart'), actor(by))),
@@ -67,7 +67,7 @@ describe('the generation', () => {
     expect(accepted(await call(project, 'web').summary()).services).toBe(1);
   });
 
-  test('does not rise with a restart of a paused service, which is refused', async () => {
+  test('hard case 15: does not rise with a restart of a paused service, which is refused', async () => {
     const { call } = await given();
     const cart = call(service, 'web/cart');
     accepted(await cart.pause({ by: ann }));
@@ -203,7 +203,7 @@ describe('a hostname', () => {
   });
 });
 
-test('history that was recorded before there were actors has neither actor nor time', async () => {
+test('hard case 30: history that was recorded before there were actors has neither actor nor time', async () => {
   const old = defineEntity({
     component: 'service',
     state: { manifest: 'service', schema: Service },

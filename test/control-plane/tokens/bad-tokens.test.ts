@@ -74,7 +74,7 @@ test('a good token is known, also with several audiences and with any type of ac
     expect(await under.verdict(signed(header({ typ }), claims()))).toBe('known');
 });
 
-describe('refused without asking for keys is', () => {
+describe('hard case 24: refused without asking for keys is', () => {
   beforeEach(() => {
     provider.reads.discovery = 0;
   });
@@ -162,7 +162,7 @@ describe('refused without asking for keys is', () => {
   });
 });
 
-describe('refused is', () => {
+describe('hard case 24: refused is', () => {
   test('another audience, none, and one that only contains the right one', async () => {
     for (const aud of ['https://api.other.test', `${provider.audience}/`, [], {}, undefined, true])
       expect(await faultOf(signed(header(), { ...claims(), aud }))).toBe('audience');

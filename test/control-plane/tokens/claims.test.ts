@@ -22,7 +22,7 @@ test.each([
   expect(caller({ name })?.name).toBe(shown);
 });
 
-describe('an address is verified', () => {
+describe('hard case 10: an address is verified', () => {
   test('only with the claim true', () => {
     const email = 'Ada@Example.com';
     expect(caller({ email, email_verified: true })).toEqual({

@@ -26,7 +26,7 @@ const ofUnknownKey = (kid = 'unknown') =>
   provider.issue({ subject: 'ada', lifetimeS: 100_000, header: { kid } });
 const messages = () => under.log.map(({ message }) => message);
 
-describe('rotation', () => {
+describe('hard case 25: rotation', () => {
   test('a new key is found at its first token, if the last read is 5 s ago', async () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
@@ -87,7 +87,7 @@ describe('rotation', () => {
   });
 });
 
-describe('a flood', () => {
+describe('hard case 25: a flood', () => {
   test('of 10,000 tokens with unknown keys costs one read in 5 s, and others are judged meanwhile', async () => {
     const known = await good();
     expect(await under.verdict(known)).toBe('known');
@@ -130,41 +130,44 @@ const FAILURES: readonly (readonly [string, ProviderFailure, RegExp])[] = [
   ['answers 50 MB', { status: 200, body: ' '.repeat(50_000_000) }, /more than 1048576 bytes/],
 ];
 
-describe.each(['discovery', 'keys'] as const)('while the provider, asked for %s,', (document) => {
-  test.each(FAILURES)(
-    '%s, nobody is known, and it is asked once a second',
-    async (_what, failure, problem) => {
-      const token = await good();
-      provider.failures.set(document, failure);
-      expect(await under.judged(token)).toEqual({ kind: 'unavailable', retryAfterS: 5 });
-      expect(messages()).toEqual([expect.stringMatching(problem)]);
-      const reads = { ...provider.reads };
-      under.clock.advance(999);
-      const verdicts = await Promise.all(Array.from({ length: 20 }, () => under.verdict(token)));
-      expect(new Set(verdicts)).toEqual(new Set(['unavailable']));
-      expect(provider.reads).toEqual(reads);
-      under.clock.advance(1);
-      expect(await under.verdict(token)).toBe('unavailable');
-      expect(provider.reads[document]).toBe(reads[document] + 1);
-      // The same problem is logged once.
-      expect(under.log).toHaveLength(1);
-      provider.recover();
-      under.clock.advance(1000);
-      expect(await under.verdict(token)).toBe('known');
-      expect(messages().slice(1)).toEqual(['The keys of the identity provider are read again']);
-    },
-  );
+describe.each(['discovery', 'keys'] as const)(
+  'hard case 25: while the provider, asked for %s,',
+  (document) => {
+    test.each(FAILURES)(
+      '%s, nobody is known, and it is asked once a second',
+      async (_what, failure, problem) => {
+        const token = await good();
+        provider.failures.set(document, failure);
+        expect(await under.judged(token)).toEqual({ kind: 'unavailable', retryAfterS: 5 });
+        expect(messages()).toEqual([expect.stringMatching(problem)]);
+        const reads = { ...provider.reads };
+        under.clock.advance(999);
+        const verdicts = await Promise.all(Array.from({ length: 20 }, () => under.verdict(token)));
+        expect(new Set(verdicts)).toEqual(new Set(['unavailable']));
+        expect(provider.reads).toEqual(reads);
+        under.clock.advance(1);
+        expect(await under.verdict(token)).toBe('unavailable');
+        expect(provider.reads[document]).toBe(reads[document] + 1);
+        // The same problem is logged once.
+        expect(under.log).toHaveLength(1);
+        provider.recover();
+        under.clock.advance(1000);
+        expect(await under.verdict(token)).toBe('known');
+        expect(messages().slice(1)).toEqual(['The keys of the identity provider are read again']);
+      },
+    );
 
-  test('hangs, requests end after 2 s', async () => {
-    const token = await good();
-    provider.failures.set(document, 'hangs');
-    const verdict = under.verdict(token);
-    await vi.waitFor(() => expect(provider.reads[document]).toBe(1));
-    under.clock.advance(2000);
-    expect(await verdict).toBe('unavailable');
-    expect(messages()).toEqual([expect.stringMatching(/did not answer completely in time/)]);
-  });
-});
+    test('hangs, requests end after 2 s', async () => {
+      const token = await good();
+      provider.failures.set(document, 'hangs');
+      const verdict = under.verdict(token);
+      await vi.waitFor(() => expect(provider.reads[document]).toBe(1));
+      under.clock.advance(2000);
+      expect(await verdict).toBe('unavailable');
+      expect(messages()).toEqual([expect.stringMatching(/did not answer completely in time/)]);
+    });
+  },
+);
 
 const discovery = (change: Readonly<Record<string, unknown>>) =>
   JSON.stringify({ issuer: provider.issuer, jwks_uri: `${provider.issuer}/jwks`, ...change });
@@ -241,7 +244,7 @@ describe('while the provider is down', () => {
   });
 });
 
-test('a provider that starts later is found without a restart', async () => {
+test('hard case 25: a provider that starts later is found without a restart', async () => {
   const token = await good();
   await provider.stop();
   expect(await under.verdict(token)).toBe('unavailable');
