@@ -30,8 +30,8 @@ journal is in /data`,
 svc.control-plane.base-domain or svc.auth.audience. Every setting can also be given by the
 environment: svc.auth.issuer is SVC_AUTH_ISSUER. Without TLS it listens on loopback only.`,
   examples: [
-    'svc control-plane --data /var/lib/svc --set svc.control-plane.base-domain=example.org',
-    'SVC_AUTH_ISSUER=https://id.example.org SVC_AUTH_CLIENT_ID=svc-cli svc control-plane --deployed',
+    String.raw`SVC_AUTH_ISSUER=https://id.example.org SVC_AUTH_CLIENT_ID=svc-cli \
+  svc control-plane --set svc.control-plane.base-domain=example.org`,
   ],
 };
 

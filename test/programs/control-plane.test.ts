@@ -3,12 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { controlPlane } from '../../cli/commands/control-plane.ts';
 import {
   COMPONENTS,
   ControlPlaneProcess,
   providerSettings,
 } from '../support/control-plane-process.ts';
-import { runSvc } from '../support/host-process.ts';
+import { SvcProcess, runSvc } from '../support/host-process.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -54,6 +55,22 @@ test('a deployed one is ready, has metrics, keeps its folder to itself, and stop
   const messages = log.map((line) => (JSON.parse(line) as { message: string }).message);
   expect(messages[1]).toBe('listening');
   expect(messages.slice(-2)).toEqual(['stopping', 'stopped']);
+});
+
+test('the example of the help starts one as it is written', async () => {
+  const [example] = controlPlane.description.examples;
+  // The provider of the test stands for the one of the example.
+  const [variables, line] = example!
+    .replace('https://id.example.org', provider.issuer)
+    .split(' \\\n  svc ');
+  const env = Object.fromEntries(variables!.split(' ').map((one) => one.split('=')));
+  const svc = new SvcProcess([...line!.split(' '), '--port', '0', '--data', 'data'], {
+    cwd: temporaryFolder(),
+    env,
+  });
+  onTestFinished(async () => void (await svc.end('SIGKILL')));
+  const auth = await (await fetch(`${await svc.listening()}/auth`)).json();
+  expect(auth).toMatchObject({ issuer: provider.issuer, clientId: 'svc-cli' });
 });
 
 test('a killed one comes back with all that it answered, and a copy of its folder has the same', async () => {
