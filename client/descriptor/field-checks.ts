@@ -8,7 +8,7 @@ import {
   isServiceName,
 } from '../service-name.ts';
 import { imageProblem } from './image-reference.ts';
-import { Problems, isRecord, quoted } from './problem.ts';
+import { Problems, isRecord, notOne, quoted } from './problem.ts';
 import { cpuMillis, memoryBytes } from './resource-quantity.ts';
 import { INSTANCES_MAX } from './service-descriptor.ts';
 
@@ -36,13 +36,16 @@ export function projectProblem(id: string): string | undefined {
 }
 
 export function checkImage(value: unknown, problems: Problems): void {
-  const reason = typeof value === 'string' ? imageProblem(value) : 'is not the name of an image';
+  const reason =
+    typeof value === 'string'
+      ? imageProblem(value)
+      : notOne(value, 'the name of an image such as shop/cart:4');
   if (reason !== undefined) problems.add(reason);
 }
 
 export function checkRuntime(value: unknown, problems: Problems): void {
   if (typeof value !== 'string' || !RUNTIME.test(value))
-    problems.add('is not a version such as 1.4.0');
+    problems.add(notOne(value, 'a version such as 1.4.0'));
 }
 
 export function checkBoolean(value: unknown, problems: Problems): void {
@@ -72,9 +75,9 @@ export function checkResources(value: unknown, problems: Problems): void {
   if (!checkMembers(value, ['cpu', 'memory'], problems)) return;
   const { cpu, memory } = value;
   if (cpu !== undefined && (typeof cpu !== 'string' || cpuMillis(cpu) === undefined))
-    problems.at('cpu').add('is not a quantity of cores such as 500m or 2: write it as a text');
+    problems.at('cpu').add(notOne(cpu, 'a quantity of cores such as 500m or 2'));
   if (memory !== undefined && (typeof memory !== 'string' || memoryBytes(memory) === undefined))
-    problems.at('memory').add('is not a quantity of bytes such as 512Mi: write it as a text');
+    problems.at('memory').add(notOne(memory, 'a quantity of bytes such as 512Mi'));
 }
 
 export function checkDatabase(value: unknown, problems: Problems): void {
@@ -87,7 +90,7 @@ export function checkDatabase(value: unknown, problems: Problems): void {
   )
     problems
       .at('urlFrom')
-      .add('is not the name of a secret: use lower-case letters, digits, hyphens and dots');
+      .add(notOne(urlFrom, 'the name of a secret: lower-case letters, digits, hyphens and dots'));
 }
 
 /** Reports a value that is no object of the given members, and the first member that it may not have. */

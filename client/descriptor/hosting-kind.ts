@@ -1,5 +1,5 @@
 // HostingKind: the four kinds of services that hosting and protocol distinguish.
-import { quoted, type Problems } from './problem.ts';
+import { notOne, type Problems } from './problem.ts';
 import { WEB_PROTOCOL } from './service-descriptor.ts';
 
 /** A web-hosted service is `process` with the protocol http/1.1; any other process has components. */
@@ -23,7 +23,7 @@ export function hostingKind({
 }
 
 export function checkHosting(value: unknown, problems: Problems): void {
-  if (!HOSTINGS.has(value)) problems.add('is not "embedded", "process" or "wasm"');
+  if (!HOSTINGS.has(value)) problems.add(notOne(value, 'embedded, process or wasm'));
 }
 
 /** Checks the protocol, which each hosting has words of its own for. */
@@ -37,8 +37,8 @@ export function checkProtocol({ hosting = 'embedded', protocol }: Descriptor, pr
         ? ['the version of the WIT package, such as 0.2.0', isWitVersion]
         : [`${WEB_PROTOCOL} for a web-hosted service, or svc/1 for components`, isProcessProtocol];
     if (protocol === undefined) problems.add(`is missing: write ${words}`);
-    else if (typeof protocol !== 'string') problems.add(`is not a text: write ${words}`);
-    else if (!isOne(protocol)) problems.add(`is ${quoted(protocol)}: write ${words}`);
+    else if (typeof protocol !== 'string' || !isOne(protocol))
+      problems.add(notOne(protocol, words));
   } else if (protocol !== undefined && typeof protocol !== 'string') problems.add('is not a text');
 }
 

@@ -16,7 +16,7 @@ const LAYOUT_SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /** Returns why the text is no name of an image, with what to write instead; undefined for a valid one. */
 export function imageProblem(text: string): string | undefined {
-  if (text === '') return 'is not the name of an image';
+  if (text === '') return 'is empty: write the name of an image such as shop/cart:4';
   if (text.length > IMAGE_LENGTH_MAX) return `is longer than ${IMAGE_LENGTH_MAX} characters`;
   if (!/^[\x21-\x7e]+$/.test(text))
     return 'has a blank or a character that no name of an image has';

@@ -108,6 +108,13 @@ export function quoted(text: string): string {
   return escaped;
 }
 
+/** Returns why a value is none of the texts that a field takes. `words`: what to write, such as `a version such as 1.4.0`. */
+export function notOne(value: unknown, words: string): string {
+  return typeof value === 'string'
+    ? `is ${quoted(value)}: write ${words}`
+    : `is not a text: write ${words}`;
+}
+
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -97,7 +97,7 @@ describe('a protocol', () => {
 
   test('is not judged by itself when the hosting is unknown', () => {
     expect(linesOf('web', { hosting: 'docker' })).toEqual([
-      'hosting is not "embedded", "process" or "wasm"',
+      'hosting is "docker": write embedded, process or wasm',
     ]);
   });
 });

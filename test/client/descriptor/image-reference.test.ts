@@ -27,7 +27,7 @@ describe('the name of an image', () => {
   });
 
   test.each([
-    ['', 'is not the name'],
+    ['', 'is empty'],
     ['shop cart', 'has a blank'],
     ['café', 'has a blank or a character'],
     ['https://registry.example.com/cart', 'is a URL'],
