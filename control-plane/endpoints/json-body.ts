@@ -2,7 +2,7 @@
 // twice, half of a character, and nesting beyond what any body has are problems with their paths. Of a key that is given twice,
 // programs on the way may have judged the other value.
 //
-// Invariant: JSON.parse decides what is JSON. The scan reads only text that it has taken, so it needs no grammar of its own:
+// Invariant: JSON.parse decides what is JSON, once the levels are counted. The scan reads only text that it has taken, so it needs no grammar of its own:
 // outside of strings every brace, bracket, comma and quotation mark means what it looks like. Time and memory are linear.
 import { PROBLEMS_BYTES_MAX, type Problem } from '@svc/client';
 
@@ -26,16 +26,37 @@ export function readJsonBody(bytes: Uint8Array): JsonBody {
   } catch {
     return unreadable('is not UTF-8');
   }
+  if (isTooDeep(text)) return unreadable(`has more than ${DEPTH_MAX} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    return unreadable('is not JSON');
+  } catch (error) {
+    return unreadable(`is not JSON: ${onOneLine((error as Error).message)}`);
   }
-  const scan = new JsonScan(text);
-  return scan.isTooDeep
-    ? unreadable(`has more than ${DEPTH_MAX} levels`)
-    : { kind: 'value', value, problems: scan.problems };
+  return { kind: 'value', value, problems: new JsonScan(text).problems };
+}
+
+/** Returns whether a text, which need not be JSON, opens too many braces and brackets outside of strings. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '"') isString = !isString;
+    else if (isString) at += character === '\\' ? 1 : 0;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > DEPTH_MAX) return true;
+  }
+  return false;
+}
+
+/** Returns a message of JSON.parse, which quotes a few characters of the text, on one line of ASCII. */
+function onOneLine(message: string): string {
+  return message.replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function unreadable(reason: string): JsonBody {
@@ -54,27 +75,23 @@ interface Level {
 
 class JsonScan {
   readonly problems: Problem[] = [];
-  readonly isTooDeep: boolean;
   readonly #text: string;
   readonly #levels: Level[] = [];
 
   constructor(text: string) {
     this.#text = text;
-    this.isTooDeep = this.#scan();
+    this.#scan();
   }
 
-  /** Returns whether the text has too many levels, and stops there. */
-  #scan(): boolean {
+  #scan(): void {
     const text = this.#text;
     for (let at = 0; at < text.length && this.problems.length < PROBLEMS_MAX; at++)
       switch (text.charAt(at)) {
         case '{':
           this.#levels.push({ keys: new Set(), segment: '', isKeyNext: true });
-          if (this.#levels.length > DEPTH_MAX) return true;
           break;
         case '[':
           this.#levels.push({ keys: undefined, segment: 0, isKeyNext: false });
-          if (this.#levels.length > DEPTH_MAX) return true;
           break;
         case '}':
         case ']':
@@ -89,7 +106,6 @@ class JsonScan {
           at = end - 1;
         }
       }
-    return false;
   }
 
   #next(): void {

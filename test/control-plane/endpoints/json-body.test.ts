@@ -30,16 +30,27 @@ test.each([
   ['{"a":"\\ud800"}', ['/a: has half of a character: a surrogate without the other']],
   ['{"\\udc00x":1}', ['/\u{fffd}x: has half of a character: a surrogate without the other']],
   ['{"a":"\\ud83d\\ude00"}', []],
-  ['{"a":', ['is not JSON']],
-  ["{'a':1}", ['is not JSON']],
-  ['{"a":1}}', ['is not JSON']],
-  ['{"a":1,}', ['is not JSON']],
-  ['NaN', ['is not JSON']],
-  ['\0', ['is not JSON']],
+  ['{"a":', ['is not JSON: Unexpected end of JSON input']],
+  [
+    "{'a':1}",
+    ["is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+  ],
+  [
+    '{"a":1}}',
+    ['is not JSON: Unexpected non-whitespace character after JSON at position 7 (line 1 column 8)'],
+  ],
+  [
+    '{"a":1,}',
+    ['is not JSON: Expected double-quoted property name in JSON at position 7 (line 1 column 8)'],
+  ],
+  ['\n{\n"a\u{fe}": 01}', [expect.stringMatching(/^is not JSON: [ -~]+$/)]],
+  ['NaN', ['is not JSON: "NaN" is not valid JSON']],
+  ['\0', [String.raw`is not JSON: Unexpected token '\u0000', "\u0000" is not valid JSON`]],
+  [`{"${'['.repeat(40)}\\"${'{'.repeat(40)}":1}`, []],
   [`${'['.repeat(33)}${']'.repeat(33)}`, ['has more than 32 levels']],
   [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, ['has more than 32 levels']],
   [`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, ['has more than 32 levels']],
-  ['['.repeat(100_000), ['is not JSON']],
+  ['['.repeat(100_000), ['has more than 32 levels']],
 ])('%.60s has the problems %j', (text, problems) => {
   expect(lines(text)).toEqual(problems);
 });
