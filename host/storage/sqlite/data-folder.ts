@@ -115,7 +115,7 @@ function takeLock(dir: string): DatabaseSync {
     throw new SvcError(
       'SVC_DATA_IN_USE',
       `The data folder ${dir} is in use by ${ownerName(dir)}. ` +
-        'Stop that host first, or name another data folder.',
+        'Stop that process first, or name another data folder.',
       { cause: error },
     );
   }
