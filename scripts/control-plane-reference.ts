@@ -108,7 +108,7 @@ Send a read again whenever you like. Send a write again with the same \`Idempote
   refusal by the state. Send the request with a new key then; nothing was done.
 - The key is stored for ${number(RETENTION_H)} hours. A refusal by the state (404, 409) is repeated with it. The status of a service in the repeated answer is the
   current one.
-- A key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.
+- A key counts for one caller, method and path. There, a key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.
 
 ## Lists
 

@@ -22,8 +22,8 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Key of the write, of visible ASCII characters and new for each write. A request that is sent again with the same key changes nothing twice.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+    'Key of the write, of visible ASCII characters and new for each write. A request that is sent again with the same key changes nothing twice. The key counts for one caller, method and path.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 const RETRY_AFTER = {
   'Retry-After': {

@@ -47,12 +47,16 @@ export class Entrance {
     this.#progress = new ClaimProgress(parts.clock);
   }
 
-  /** Returns who the caller is, or the answer 401 or 503. */
-  async admit({ headers }: Pick<CheckRequest, 'headers'>) {
+  /** Returns who the caller is, to whom the idempotency key of the request is restricted; or the answer 401 or 503. */
+  async admit(
+    { headers }: Pick<CheckRequest, 'headers'>,
+    { scopeIdempotencyKey }: Pick<EndpointContext, 'scopeIdempotencyKey'>,
+  ) {
     const values = headers.filter(([name]) => name === 'authorization').map(([, value]) => value);
     const outcome = await this.#parts.judge.judge(values);
     switch (outcome.kind) {
       case 'known':
+        scopeIdempotencyKey(outcome.caller.subject);
         return { caller: outcome.caller } satisfies Known;
       case 'unavailable':
         return respondError(

@@ -44,7 +44,7 @@ export class Gates {
   readonly #writes: Gate;
 
   constructor(entrance: Entrance, { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits) {
-    const known = before((request) => entrance.admit(request));
+    const known = before((request, context) => entrance.admit(request, context));
     const reads = limitedTo(known, requestsPerMinuteMax);
     this.#reads = new Gate(welcomed(reads, entrance));
     this.#writes = new Gate(welcomed(limitedTo(reads, writesPerMinuteMax), entrance));

@@ -31,5 +31,10 @@ export function idempotencyKeyOf(
  * Returns the request key: the header's value and a digest of caller and route. A repeated request has the same key.
  */
 export function requestKey(key: string, caller: string, route: string): string {
-  return `${key}/${hash('sha256', `${caller}\n${route}`, 'hex').slice(0, DIGEST_DIGITS)}`;
+  return `${key}/${digestOf(`${caller}\n${route}`)}`;
+}
+
+/** Returns the digest by which a request key distinguishes callers, routes and scopes. */
+export function digestOf(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, DIGEST_DIGITS);
 }

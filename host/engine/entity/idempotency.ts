@@ -33,7 +33,7 @@ export function repeatedOutcome(
   if (first.digest === digest) return first.outcome;
   return refusal(
     'UNPROCESSABLE',
-    'the idempotency key came with another command or input before (SVC_IDEMPOTENCY_KEY_REUSED)',
+    'the idempotency key came with another command or input before: use a new key for another request (SVC_IDEMPOTENCY_KEY_REUSED)',
   );
 }
 

@@ -184,6 +184,8 @@ export interface HostCalls {
    * the handler.
    */
   readonly cancelReason?: GuestFault | undefined;
+  /** Restricts the request's idempotency key to a scope, for the calls from now on; nothing happens without a key. */
+  scopeKeys?(scope: string): void;
   /** Reads events on disk of an entity's current incarnation, as `EntityEngine.readEvents` does. */
   readEvents(
     entity: EntityRef,

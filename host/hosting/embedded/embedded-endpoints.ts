@@ -78,6 +78,8 @@ export class EmbeddedEndpoints implements GuestEndpoints {
   ): Promise<EndpointResponse | Refusal> {
     const known: GivingContext = Object.assign(callingContext(context, calls, this.#reachable), {
       given: null,
+      scopeIdempotencyKey: (scope: string) =>
+        calls.scopeKeys?.(JSON.stringify([scope, ...request.parameters])),
     });
     for (const check of checks) {
       const answer = await check(checkRequestOf(route, request), known);

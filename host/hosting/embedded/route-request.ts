@@ -30,7 +30,14 @@ export interface CheckRequest extends AnyRequest {
 }
 
 /** Context of a handler of a route. */
-export interface EndpointContext extends CallingContext {}
+export interface EndpointContext extends CallingContext {
+  /**
+   * Restricts the request's `Idempotency-Key` to `scope` and the parameters of the path, for the calls from now on. Use it in a
+   * check that knows the user: the same key of another user, or with another path, is then another key. The scope must be
+   * the same when the request is repeated, so pass the user's id rather than a token.
+   */
+  readonly scopeIdempotencyKey: (scope: string) => void;
+}
 
 /** Context of a handler behind a check. */
 export interface CheckedContext<Given> extends EndpointContext {

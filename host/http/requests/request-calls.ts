@@ -77,10 +77,7 @@ export class RequestCalls implements HostCalls {
   readonly #recorded = new RecordedCalls();
   /** The result of the last call, if it is speculative (R1). */
   #speculation: { readonly speculative: Outcome; readonly answer: Promise<Outcome> } | undefined;
-  /**
-   * Resolves, and never rejects, when another shard has answered the last call; undefined: there is nothing to wait
-   * for.
-   */
+  /** Resolves, and never rejects, when another shard has answered the last call; undefined: there is no wait. */
   #remote: Promise<void> | undefined;
   #hasAwaitedRemote = false;
   #firstRemoteTarget: EntityRef | undefined;
@@ -163,6 +160,10 @@ export class RequestCalls implements HostCalls {
       return recorded.answer;
     };
     return this.#attempt(() => this.#withinBudget(replay));
+  }
+
+  scopeKeys(scope: string): void {
+    this.#keys?.scope(scope);
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {

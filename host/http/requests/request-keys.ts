@@ -6,6 +6,7 @@ import {
   IDEMPOTENCY_KEY_LENGTH_MAX,
   idempotencyKeyProblem,
 } from '../../engine/entity/idempotency.ts';
+import { digestOf } from '../idempotency-key.ts';
 import { quoted } from '../../engine/quoted.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -14,7 +15,7 @@ import { SvcError } from '@svc/kit/svc-error';
 const HANDLER_SUFFIX = '/=';
 
 export class RequestKeys {
-  readonly #requestKey: string;
+  #requestKey: string;
   readonly #suffix: string;
   /** Entity and command → number of calls. */
   readonly #counts = new Map<string, number>();
@@ -26,6 +27,11 @@ export class RequestKeys {
   constructor(requestKey: string, suffix = '') {
     this.#requestKey = requestKey;
     this.#suffix = suffix;
+  }
+
+  /** Makes the keys of the calls from now on different from those of other scopes. */
+  scope(scope: string): void {
+    this.#requestKey = `${this.#requestKey}/${digestOf(scope)}`;
   }
 
   /** Returns the key of the next call. */

@@ -50,3 +50,25 @@ test('a member is repaired once, also if its name becomes known before the reque
     members: [{ subject: 'ann' }, { subject: 'mia', role: 'owner', display: 'Mia' }],
   });
 });
+
+test('a key counts for one caller, route and path', async () => {
+  const api = await ApiUnderTest.start();
+  const headers = { 'idempotency-key': 'k' };
+  const send = async (line: string, as: string, json?: unknown) =>
+    (await api.send(line, { as, headers, ...(json === undefined ? {} : { json }) })).status;
+  expect(await send('POST /organizations/shop', 'ann', { name: 'Shop' })).toBe(204);
+  expect(await send('POST /organizations/bank', 'ann', { name: 'Bank' })).toBe(204);
+  expect(await send('POST /organizations/shop', 'ann', { name: 'Other' })).toBe(422);
+  const web = { name: 'Web', organizationId: 'shop' };
+  expect(await send('POST /projects/web', 'ann', web)).toBe(204);
+  api.knows({ subject: 'bob', email: 'bob@example.com', verified: true });
+  const invited = { email: 'bob@example.com' };
+  expect(await send('POST /organizations/shop/members', 'ann', invited)).toBe(204);
+  const apply = (service: string, as: string) =>
+    send(`PUT /services/web/${service}`, as, { name: service, image: 'cart:1' });
+  expect(await apply('cart', 'ann')).toBe(200);
+  expect(await apply('cart', 'bob')).toBe(200);
+  expect(await apply('cart', 'ann')).toBe(200);
+  expect(await apply('shop', 'ann')).toBe(200);
+  expect(await api.done('GET /services/web/cart', { as: 'ann' })).toMatchObject({ generation: 2 });
+});

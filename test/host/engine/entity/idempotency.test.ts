@@ -256,7 +256,7 @@ test('a key with another input or another command is refused, and nothing is don
       code: 'UNPROCESSABLE',
       // Not the key, which the runtime has made of the caller's and names a route and a command.
       message:
-        'the idempotency key came with another command or input before (SVC_IDEMPOTENCY_KEY_REUSED)',
+        'the idempotency key came with another command or input before: use a new key for another request (SVC_IDEMPOTENCY_KEY_REUSED)',
     });
   expect(await it.outcome('a', 'total')).toBe(5);
 });
