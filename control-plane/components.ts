@@ -1,10 +1,13 @@
-// Components: what the control plane stores, and what follows from it, without its routes. Tools read its journal with them:
+// Components: what the control plane stores, what follows from it, and for tools its routes. Tools read its journal with them:
 // `svc entity --program control-plane/components.ts`.
 import type { ServiceKey } from '@svc/client';
-import type { Components } from '@svc/host';
+import type { Components, Service } from '@svc/host';
+import { Entrance } from './access/entrance.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
 import { reconcileServices } from './consumers/reconcile-services.ts';
 import { settleClaims } from './consumers/settle-claims.ts';
 import { suspendServices } from './consumers/suspend-services.ts';
+import { apiEndpoint } from './endpoints/api-endpoint.ts';
 import { views } from './lists/lists.ts';
 import { email } from './model/email.ts';
 import { hostname } from './model/hostname.ts';
@@ -14,6 +17,9 @@ import { project } from './model/project.ts';
 import { service } from './model/service.ts';
 import { workload } from './model/workload.ts';
 import { knownServices } from './orchestration/known-services.ts';
+import { NO_ORCHESTRATOR } from './orchestration/no-orchestrator.ts';
+import { Orchestration } from './orchestration/orchestration.ts';
+import { ORCHESTRATOR_DEFAULTS } from './orchestration/orchestrator-section.ts';
 
 /** `changed`: called after each change of a service; it must not wait for anything. */
 export function componentsWith(changed: (key: ServiceKey) => void): Components {
@@ -26,5 +32,31 @@ export function componentsWith(changed: (key: ServiceKey) => void): Components {
   };
 }
 
-/** For tools, which run no consumer. */
-export const components = componentsWith(() => {});
+/** The service that tools do not start. */
+const NEVER = new Promise<Service>(() => {});
+
+/** For tools, which run no consumer and answer no request: they compare the routes with those that the journal names. */
+export const components: Components = {
+  ...componentsWith(() => {}),
+  endpoints: [
+    apiEndpoint({
+      entrance: new Entrance({
+        judge: { judge: () => Promise.resolve({ kind: 'missing' }) },
+        running: NEVER,
+        clock: SYSTEM_CLOCK,
+        report: () => {},
+      }),
+      settings: {
+        login: { issuer: '', clientId: '', audience: '' },
+        policy: { creation: 'platform-admin' },
+        version: '',
+      },
+      orchestration: new Orchestration({
+        orchestrator: NO_ORCHESTRATOR,
+        section: ORCHESTRATOR_DEFAULTS,
+        log: () => {},
+      }),
+      running: NEVER,
+    }),
+  ],
+};

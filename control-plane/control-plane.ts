@@ -1,45 +1,20 @@
 // ControlPlane: the embedded service that the control plane is, made of its parts: components, and endpoints behind the checks
 // of access/, and the orchestrator that follows them. It reads no settings and no environment, and ends nothing that it was given.
-import type { LoginInformation, RouteName } from '@svc/client';
 import type { Log } from '@svc/kit/log';
-import {
-  createService,
-  defineEndpoint,
-  type Components,
-  type Service,
-  type ServiceOptions,
-} from '@svc/host';
-import { SYSTEM_CLOCK } from './clock.ts';
+import { createService, type Components, type Service, type ServiceOptions } from '@svc/host';
 import { Entrance, type Judge } from './access/entrance.ts';
-import { Gates, UNLIMITED, type RequestLimits } from './access/gates.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
 import { componentsWith } from './components.ts';
-import { apiRoutes, type ApiHandlers } from './endpoints/api-routes.ts';
-import type { CreationPolicy } from './endpoints/creation-policy.ts';
-import { baseDomainOf, type BaseDomain } from './endpoints/derived-hostname.ts';
-import { identityHandlers } from './endpoints/identity.ts';
-import { memberHandlers } from './endpoints/members.ts';
-import { openApiRoute } from './endpoints/open-api.ts';
-import { organizationHandlers } from './endpoints/organizations.ts';
-import { projectHandlers } from './endpoints/projects.ts';
-import { serviceRecordHandlers } from './endpoints/service-records.ts';
-import { serviceHandlers } from './endpoints/services.ts';
+import { apiEndpoint, type ApiSettings } from './endpoints/api-endpoint.ts';
+import { baseDomainOf } from './endpoints/derived-hostname.ts';
 import { FaultLog } from './orchestration/fault-log.ts';
-import { Lists } from './lists/lists.ts';
 import type { OrchestratorSection } from './orchestration/orchestrator-section.ts';
 import type { Orchestrator } from './orchestration/orchestrator.ts';
 import { Orchestration } from './orchestration/orchestration.ts';
 
 /** Choices of the installation. */
-export interface ControlPlaneSettings {
-  readonly login: LoginInformation;
-  readonly policy: CreationPolicy;
-  /** Domain of the derived hostnames, also with a port: `example.com:8443`. Undefined: no service can be exposed. */
-  readonly baseDomain?: string | undefined;
+export interface ControlPlaneSettings extends ApiSettings {
   readonly orchestration: OrchestratorSection;
-  /** Absent: none. */
-  readonly limits?: RequestLimits;
-  /** Version of the control plane, for the OpenAPI document. */
-  readonly version: string;
 }
 
 /** Options of the embedded service: its journal, where it listens, and its introspection. */
@@ -85,20 +60,20 @@ export async function startControlPlane({
   });
   // A request may arrive before the start has returned.
   const running = Promise.withResolvers<Service>();
+  const faults = new FaultLog(log, SYSTEM_CLOCK);
+  const entrance = new Entrance({
+    judge,
+    running: running.promise,
+    clock: SYSTEM_CLOCK,
+    report: (what, error) => faults.report(what, undefined, error),
+  });
   const service = await createService({
     ...host,
     ...componentsWith(orchestration.changed),
     name: 'control-plane',
     log,
     responses: { errors: 'plain', headers: { 'cache-control': 'no-store' }, position: false },
-    endpoints: [
-      defineEndpoint({
-        name: 'api',
-        prefix: '',
-        access: 'internet',
-        routes: routesOf({ judge, settings, orchestration, base, running: running.promise, log }),
-      }),
-    ],
+    endpoints: [apiEndpoint({ entrance, settings, orchestration, running: running.promise })],
   });
   orchestration.start(service);
   running.resolve(service);
@@ -112,32 +87,5 @@ export async function startControlPlane({
     failure: service.failure,
     stop,
     [Symbol.asyncDispose]: stop,
-  };
-}
-
-interface RouteParts extends Pick<ControlPlaneParts, 'judge' | 'settings' | 'log'> {
-  readonly orchestration: Orchestration;
-  readonly base: BaseDomain | undefined;
-  readonly running: Promise<Service>;
-}
-
-function routesOf({ judge, settings, orchestration, base, running, log }: RouteParts) {
-  const { login, policy, baseDomain, version, limits = UNLIMITED } = settings;
-  const faults = new FaultLog(log, SYSTEM_CLOCK);
-  const report = (what: string, error: unknown) => faults.report(what, undefined, error);
-  const gates = new Gates(new Entrance({ judge, running, clock: SYSTEM_CLOCK, report }), limits);
-  const lists = new Lists(running);
-  const handlers: ApiHandlers<RouteName> = {
-    ...identityHandlers(login),
-    ...organizationHandlers(lists, policy),
-    ...memberHandlers(),
-    ...projectHandlers(lists),
-    ...serviceHandlers({ orchestration, lists, baseDomain: base }),
-    ...serviceRecordHandlers(orchestration, lists),
-  };
-  const url = baseDomain === undefined ? undefined : `https://api.${baseDomain}`;
-  return {
-    ...apiRoutes(handlers, { gates, baseDomain }),
-    openApi: openApiRoute(gates, { version, url }),
   };
 }

@@ -16,6 +16,14 @@ import {
   type Route,
 } from '@svc/client';
 import { CALLERS, COMMON_REFUSALS } from '@svc/client/open-api';
+import { PENDING_CLAIMS_MAX } from '../control-plane/model/claims.ts';
+import {
+  INVITATIONS_OF_ORGANIZATION_MAX,
+  MEMBERS_OF_ORGANIZATION_MAX,
+  PROJECTS_OF_ORGANIZATION_MAX,
+} from '../control-plane/model/organization.ts';
+import { SERVICES_OF_PROJECT_MAX } from '../control-plane/model/project.ts';
+import { INSTANCES_MAX } from '../control-plane/orchestration/bounded-logs.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 const routes = Object.entries<Route>(ROUTES);
@@ -98,17 +106,7 @@ A request is judged in this order, and the first refusal is the answer: syntax (
 
 ${tableOf(['Header', 'Of', 'What it is'], HEADERS)}
 
-## Repeating a request
-
-Send a read again whenever you like. Send a write again with the same \`Idempotency-Key\`:
-
-- After 503 nothing was done. After 504, or when the connection broke, the outcome is unknown. In each case the repeated request makes the
-  change if it was not made, and never a second time: the generation increases once.
-- There is one exception: a 503 whose \`error\` says that another request is creating something, or is about to get a hostname, is repeated with the key like a
-  refusal by the state. Send the request with a new key then; nothing was done.
-- The key is stored for ${number(RETENTION_H)} hours. A refusal by the state (404, 409) is repeated with it. The status of a service in the repeated answer is the
-  current one.
-- A key counts for one caller, method and path. There, a key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.
+${repeatingText()}
 
 ## Lists
 
@@ -133,7 +131,7 @@ the name of the route's function. Words of answers that later versions may add t
 
 ${tableOf(['Parameter', 'What it is', 'Longest'], identifierRows())}
 
-A body has at most ${number(BODY_BYTES_MAX)} bytes.
+${limitsText()}
 
 ## States of a service
 
@@ -206,6 +204,46 @@ function identifierRows(): readonly (readonly string[])[] {
     String(schema['description']),
     `${number(schema['maxLength'] as number)} characters`,
   ]);
+}
+
+function repeatingText(): string {
+  return `## Repeating a request
+
+Send a read again whenever you like. Send a write again with the same \`Idempotency-Key\`:
+
+- After 503 nothing was done. After 504, or when the connection broke, the outcome is unknown. In each case the repeated request makes the
+  change if it was not made, and never a second time: the generation increases once.
+- There is one exception: a 503 whose \`error\` says that another request is creating something, or is about to get a hostname, is repeated with the key like a
+  refusal by the state. Send the request with a new key then; nothing was done.
+- A deletion whose outcome is unknown may be answered 404 when it is repeated, since its target is gone. Take that 404 for success, as
+  \`@svc/client\` does.
+- The name in the caller's token is part of a write, because it is stored with the change. A request that is repeated with a token of another
+  name is refused with 422.
+- The key is stored for ${number(RETENTION_H)} hours. A refusal by the state (404, 409) is repeated with it. The status of a service in the repeated answer is the
+  current one.
+- A key counts for one caller, method and path. There, a key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.`;
+}
+
+function limitsText(): string {
+  return `## Limits
+
+${tableOf(['What', 'Maximum', 'Beyond it'], limitRows())}
+
+A body has at most ${number(BODY_BYTES_MAX)} bytes.`;
+}
+
+function limitRows(): readonly (readonly string[])[] {
+  const rows: readonly (readonly [string, number, string])[] = [
+    ['projects of an organization', PROJECTS_OF_ORGANIZATION_MAX, '409: delete one'],
+    ['services of a project', SERVICES_OF_PROJECT_MAX, '409: delete one, or use another project'],
+    ['members of an organization', MEMBERS_OF_ORGANIZATION_MAX, '409: remove some'],
+    ['invitations of an organization', INVITATIONS_OF_ORGANIZATION_MAX, '409: withdraw some'],
+    ['requests that create the same thing at once', PENDING_CLAIMS_MAX, '429: send it again'],
+    ['rows of a list', LIST_LENGTH_MAX, 'the answer has the first ones'],
+    ['entries of a history', HISTORY_LENGTH_MAX, 'the answer has the newest ones'],
+    ['instances of an answer with logs', INSTANCES_MAX, 'the answer has the first ones'],
+  ];
+  return rows.map(([what, most, beyond]) => [what, number(most), beyond]);
 }
 
 function writesWhileDisabled(): readonly string[] {

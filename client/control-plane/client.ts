@@ -4,8 +4,15 @@
 // again with the key of its first attempt, so it makes its change once.
 import { exchange } from './exchange.ts';
 import { requestOf, type RouteInput } from './request.ts';
-import { pause, pauseAfter, RETRY_LIMITS_DEFAULT, type RetryLimits } from './retries.ts';
-import type { ParametersIn, Route } from './route.ts';
+import {
+  isGone,
+  isOutcomeUnknown,
+  pause,
+  pauseAfter,
+  RETRY_LIMITS_DEFAULT,
+  type RetryLimits,
+} from './retries.ts';
+import { successOf, type ParametersIn, type Route } from './route.ts';
 import { ROUTES, type RouteName } from './routes.ts';
 import type { Shown, ValueOf } from './schema.ts';
 
@@ -110,6 +117,8 @@ async function call(
   // An invalid header would look like a lost connection.
   if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
     throw new TypeError('idempotencyKey is not 1 to 255 visible characters of ASCII');
+  const isDeletion = route.method === 'DELETE' && successOf(route) === 204;
+  let mayBeDone = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       signal?.throwIfAborted();
@@ -120,6 +129,8 @@ async function call(
       };
       return await exchange(name, request, { ...settings, headers, signal });
     } catch (error) {
+      if (isDeletion && mayBeDone && isGone(error)) return undefined;
+      mayBeDone ||= isOutcomeUnknown(error);
       const pauseMs = pauseAfter(error, attempt, retries, Math.random());
       if (pauseMs === undefined) throw error;
       await pause(pauseMs, signal);

@@ -1,6 +1,6 @@
 // Identifiers of the control plane: the rules of ids, names, subjects and addresses, as text and as schemas.
 import { NAME_PATTERN, PROJECT_ID_LENGTH_MAX, SERVICE_NAME_LENGTH_MAX } from '../service-name.ts';
-import { text } from './schema.ts';
+import { REFUSED, text } from './schema.ts';
 import {
   EMAIL_LENGTH_MAX,
   NAME_LENGTH_MAX,
@@ -8,6 +8,16 @@ import {
   SUBJECT_LENGTH_MAX,
 } from './vocabularies.ts';
 
+// Classes of characters by their numbers, since not every language's regular expressions know the properties of Unicode.
+const BLANKS = String.raw` \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000`;
+const NOT_VISIBLE = [
+  String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2`,
+  String.raw`\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164`,
+  String.raw`\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb`,
+].join('');
+/** The same for all of Unicode: what names in tokens are cleaned of. Halves of characters have a problem of their own. */
+const NOT_VISIBLE_ANYWHERE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const NAME_FOR_PEOPLE = `^[${BLANKS}]*[^${BLANKS}${NOT_VISIBLE}][^${NOT_VISIBLE}]*$`;
 const NO_CONTROLS = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 const EMAIL_PART = String.raw`[^\s@"(),:;<>\[\\\]\u0000-\u001f\u007f-\u009f]+`;
 const ORGANIZATION_ID_PATTERN = '^[a-z][a-z0-9-]*$';
@@ -50,11 +60,15 @@ export const email = text('e-mail address such as ann@example.com', {
   maxLength: EMAIL_LENGTH_MAX,
   pattern: EMAIL_PATTERN,
 });
-export const displayName = text('name for people, without control characters', {
-  minLength: 1,
-  maxLength: NAME_LENGTH_MAX,
-  pattern: NO_CONTROLS,
-});
+export const displayName = text(
+  'name for people: not only blanks, and without control characters and characters that are not visible',
+  {
+    minLength: 1,
+    maxLength: NAME_LENGTH_MAX,
+    pattern: NAME_FOR_PEOPLE,
+    [REFUSED]: NOT_VISIBLE_ANYWHERE,
+  },
+);
 
 /** Schemas of all path parameters, by their names. */
 export const PARAMETERS = { organizationId, projectId, name: serviceName, subject, email } as const;

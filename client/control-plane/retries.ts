@@ -1,5 +1,6 @@
 // Retries: which outcomes of a request are followed by sending it again, and after which pause. A write has the same
-// Idempotency-Key each time, so the control plane makes its change once.
+// Idempotency-Key each time, so the control plane makes its change once. A
+// deletion whose outcome is unknown may find, when it is sent again, that its target is gone: then it is done.
 import { ApiError, NoAnswerError } from './api-error.ts';
 
 export interface RetryLimits {
@@ -37,6 +38,16 @@ export function pauseAfter(
   const retryAfterS = error instanceof ApiError ? (error.retryAfterS ?? 0) : 0;
   if (retryAfterS > limits.retryAfterSMax) return undefined;
   return Math.max(pauseMs, retryAfterS * 1000);
+}
+
+/** Returns whether an attempt that failed with the error may have made its change. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof NoAnswerError || (error instanceof ApiError && error.status === 504);
+}
+
+/** Returns whether the answer means that there is nothing to delete. */
+export function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
 }
 
 function isPassing(error: unknown): boolean {

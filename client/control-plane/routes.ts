@@ -128,7 +128,7 @@ const ORGANIZATION_ROUTES = {
     path: `${ORGANIZATION}/disable`,
     who: 'administrator',
     summary: 'Disables an organization',
-    description: 'Its services are suspended, and its members can read and change nothing.',
+    description: 'Its services are suspended. Its members can read everything, and change nothing.',
   },
   enableOrganization: {
     method: 'POST',

@@ -1,6 +1,6 @@
 // SchemaProblems: every problem of a value by its schema (schema.ts), in the form that a descriptor's problems have.
 import { Problems, charactersOf, isRecord, quoted, type Problem } from '../descriptor/problem.ts';
-import type { Schema } from './schema.ts';
+import { REFUSED, type Schema } from './schema.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -55,10 +55,12 @@ function checkText(schema: Node, value: unknown, problems: Problems): void {
     minLength = 0,
     maxLength = Infinity,
     pattern,
+    [REFUSED]: refused,
   } = schema as {
     minLength?: number;
     maxLength?: number;
     pattern?: string;
+    [REFUSED]?: RegExp;
   };
   if (typeof value !== 'string') problems.add('is not a text');
   else if (words !== undefined) {
@@ -69,7 +71,8 @@ function checkText(schema: Node, value: unknown, problems: Problems): void {
     problems.add(`is longer than ${maxLength} characters`);
   else if (
     charactersOf(value) < minLength ||
-    (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) ||
+    refused?.test(value) === true
   )
     problems.add(`is ${quoted(value)}, which is no ${String(schema['description'])}`);
 }

@@ -22,12 +22,19 @@ export type ObjectOf<Required extends Fields, Optional extends Fields> = Shown<
 /** A word of a vocabulary, or another one that a later version of the platform adds. */
 export type Open<Word extends string> = Word | (string & {});
 
+/**
+ * Key of what a text must not contain. OpenAPI does not have it: it is for rules that the regular expressions of other languages
+ * cannot express.
+ */
+export const REFUSED = Symbol('refused');
+
 /** Rules of a text. Lengths are in characters (code points); `pattern` is a regular expression with the flag u. */
 export interface TextRules {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
   readonly format?: 'date-time';
+  readonly [REFUSED]?: RegExp;
 }
 
 export function text(description: string, rules: TextRules = {}): Schema<string> {

@@ -76,7 +76,7 @@ function apiRoute<Name extends RouteName>(
   });
 }
 
-type AnyRequest = RouteRequest<Readonly<Record<string, string>>, undefined, Uint8Array | undefined>;
+type AnyRequest = RouteRequest<Readonly<Record<string, string>>, undefined, Uint8Array>;
 type AnyHandler = (
   request: AnyRequest,
   context: CheckedContext<unknown>,
@@ -100,19 +100,13 @@ function definedRoute(
     refusals: Object.fromEntries(refusalsOf(route)),
     ...(gate !== undefined && { security: { scheme: 'bearer' } }),
     // Bodies are JSON whatever their media type. A body where none belongs is read, too, so that it can be refused.
-    ...(takesBody(route) && { body: 'bytes' }),
+    body: 'bytes',
     ...(route.answer !== undefined && { reply: 'text' }),
   };
   return make(path, options, handle);
 }
 
-function takesBody({ method }: Route): boolean {
-  return method === 'POST' || method === 'PUT';
-}
-
-function rawInputOf(route: Route, { parameters, queryText, body, header }: AnyRequest): RawInput {
+function rawInputOf(route: Route, { parameters, queryText, body }: AnyRequest): RawInput {
   const texts = Object.fromEntries(parametersOf(route).map((name) => [name, parameters[name]!]));
-  if (body !== undefined) return { parameters: texts, queryText, body };
-  const length = header('content-length') ?? '0';
-  return { parameters: texts, queryText, body: length === '0' ? new Uint8Array() : undefined };
+  return { parameters: texts, queryText, body };
 }

@@ -20,8 +20,8 @@ export interface RawInput {
   /** Path parameters by name. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly queryText: string;
-  /** Undefined: there is a body, which nobody has read because the route takes none. */
-  readonly body: Uint8Array | undefined;
+  /** Empty without a body. */
+  readonly body: Uint8Array;
 }
 
 export type DecodedInput<Name extends RouteName> =
@@ -64,13 +64,13 @@ class DecodedBody {
   readonly value: unknown;
   readonly problems: readonly Problem[];
 
-  constructor(name: RouteName, bytes: Uint8Array | undefined, context: DescriptorContext) {
+  constructor(name: RouteName, bytes: Uint8Array, context: DescriptorContext) {
     const { body: schema, isBodyOptional }: Route = ROUTES[name];
     if (schema === undefined) {
-      this.problems = bodyProblems(name, bytes?.byteLength === 0 ? undefined : null);
+      this.problems = bodyProblems(name, bytes.byteLength === 0 ? undefined : null);
       return;
     }
-    const body = readJsonBody(bytes ?? new Uint8Array());
+    const body = readJsonBody(bytes);
     if (body.kind === 'unreadable') {
       this.problems = [body.problem];
       return;

@@ -8,7 +8,7 @@
 import { Type } from 'typebox';
 import type { ValueOf } from '@svc/host';
 
-/** How long a claim may be used to create the child. Longer than any request takes. */
+/** How long a claim may be used to create the child. A request that takes longer makes a new claim (flows/call.ts). */
 export const CLAIM_MS = 20_000;
 /** When a claim that nobody confirmed is settled, counted from its making. */
 export const SETTLE_AFTER_MS = 30_000;

@@ -3,7 +3,7 @@ import { FalseAnswer, checkedRecord, shownText } from './checked-observation.ts'
 import type { InstanceLogs } from './orchestrator.ts';
 
 /** Instances of an answer: those of a rolling update, and more. */
-const INSTANCES_MAX = 100;
+export const INSTANCES_MAX = 100;
 const NAME_LENGTH_MAX = 253;
 /** Part of the answer that is not output: names, errors, punctuation and the line about what is left out. */
 const REST_BYTES = 16;

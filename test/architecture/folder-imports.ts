@@ -205,6 +205,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   scripts: [
     'cli',
     'contract',
+    'control-plane/model/claims.ts',
+    'control-plane/model/organization.ts',
+    'control-plane/model/project.ts',
+    'control-plane/orchestration/bounded-logs.ts',
     'control-plane/orchestration/orchestrator-section.ts',
     'control-plane/program/control-plane-section.ts',
     'control-plane/tokens/auth-section.ts',

@@ -74,6 +74,34 @@ describe('a write is sent again with the same key', () => {
   });
 });
 
+describe('a deletion that is sent again', () => {
+  test.each<[string, Script]>([
+    ['after 504', (response) => answer(response, 504, busy(504))],
+    ['after a connection that was lost', (response) => response.destroy()],
+  ])('%s is done if there is nothing any more', async (_title, fail) => {
+    await using server = await ScriptedServer.start((response, request, count) => {
+      if (count === 0) fail(response, request, count);
+      else answer(response, 404, { status: 404, error: 'there is none' });
+    });
+    const client = createClient({ baseUrl: server.url, retries: QUICK });
+    expect(await client.deleteService(CART_KEY)).toBeUndefined();
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('after 503 and one of nothing are refused with 404, and so is any other write', async () => {
+    const statuses = [503, 404, 404, 504, 404];
+    await using server = await ScriptedServer.start((response) => {
+      const status = statuses.shift()!;
+      answer(response, status, busy(status));
+    });
+    const client = createClient({ baseUrl: server.url, retries: QUICK });
+    await expect(client.deleteService(CART_KEY)).rejects.toMatchObject({ status: 404 });
+    await expect(client.deleteService(CART_KEY)).rejects.toMatchObject({ status: 404 });
+    await expect(client.pauseService(CART_KEY)).rejects.toMatchObject({ status: 404 });
+    expect(statuses).toEqual([]);
+  });
+});
+
 describe('a request is not sent again', () => {
   test('after the attempts are used up, and the last error is thrown', async () => {
     await using server = await ScriptedServer.start((response, _, count) =>

@@ -121,6 +121,9 @@ test.each<[string, string, Sent, number, string]>([
   ],
   ['a body where none belongs', 'POST /services/web/cart/pause', { json: {} }, 400, 'takes none'],
   ['a body of DELETE', 'DELETE /services/web/cart', { text: 'x' }, 400, 'takes none'],
+  ['a name of blanks', RENAME, { json: { name: ' \u3000' } }, 400, 'not only blanks'],
+  ['a name that turns text around', RENAME, { json: { name: 'a\u202eb' } }, 400, 'not visible'],
+  ['a name with an invisible tag', RENAME, { json: { name: 'a\u{e0041}b' } }, 400, 'not visible'],
   ['an invalid name', 'GET /services/web/1cart', {}, 400, 'name: is '],
   ['an invalid subject', 'DELETE /organizations/shop/members/a%00b', {}, 400, 'subject: is '],
   [
@@ -133,6 +136,20 @@ test.each<[string, string, Sent, number, string]>([
 ])('hard case 23: %s is refused', async (_, line, sent, status, words) => {
   const answer = await api.send(line, { as: 'ann', ...sent });
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(words)]);
+});
+
+test.each([
+  ['GET', '/organizations'],
+  ['GET', '/services/web/cart'],
+  ['DELETE', '/services/web/cart'],
+])('a body in chunks of %s %s is refused', async (method, path) => {
+  const token = await api.token('ann');
+  const status = await statusOf(method, path, (sent) => {
+    sent.setHeader('authorization', `Bearer ${token}`);
+    sent.setHeader('transfer-encoding', 'chunked');
+    sent.end('abc');
+  });
+  expect(status).toBe(400);
 });
 
 test('nothing of it was stored', async () => {

@@ -1,0 +1,69 @@
+// ApiEndpoint: the routes of the API with their checks and handlers. Tools that run nothing have it too, so that they know its
+// routes.
+import type { LoginInformation, RouteName } from '@svc/client';
+import { defineEndpoint, type EndpointDefinition, type Service } from '@svc/host';
+import type { Entrance } from '../access/entrance.ts';
+import { Gates, UNLIMITED, type RequestLimits } from '../access/gates.ts';
+import { Lists } from '../lists/lists.ts';
+import type { Orchestration } from '../orchestration/orchestration.ts';
+import { apiRoutes, type ApiHandlers } from './api-routes.ts';
+import type { CreationPolicy } from './creation-policy.ts';
+import { baseDomainOf } from './derived-hostname.ts';
+import { identityHandlers } from './identity.ts';
+import { memberHandlers } from './members.ts';
+import { openApiRoute } from './open-api.ts';
+import { organizationHandlers } from './organizations.ts';
+import { projectHandlers } from './projects.ts';
+import { serviceRecordHandlers } from './service-records.ts';
+import { serviceHandlers } from './services.ts';
+
+/** Choices of the installation that concern the API. */
+export interface ApiSettings {
+  readonly login: LoginInformation;
+  readonly policy: CreationPolicy;
+  /** Domain of the derived hostnames, also with a port: `example.com:8443`. Undefined: no service can be exposed. */
+  readonly baseDomain?: string | undefined;
+  /** Absent: none. */
+  readonly limits?: RequestLimits;
+  /** Version of the control plane, for the OpenAPI document. */
+  readonly version: string;
+}
+
+export interface ApiParts {
+  readonly entrance: Entrance;
+  readonly settings: ApiSettings;
+  readonly orchestration: Orchestration;
+  /** The service of the entities. A request may arrive before its start has returned. */
+  readonly running: Promise<Service>;
+}
+
+/** Which routes there are, and how they are described, does not depend on the parts. */
+export function apiEndpoint({
+  entrance,
+  settings,
+  orchestration,
+  running,
+}: ApiParts): EndpointDefinition {
+  const { login, policy, baseDomain, version, limits = UNLIMITED } = settings;
+  const base = baseDomain === undefined ? undefined : baseDomainOf(baseDomain);
+  const gates = new Gates(entrance, limits);
+  const lists = new Lists(running);
+  const handlers: ApiHandlers<RouteName> = {
+    ...identityHandlers(login),
+    ...organizationHandlers(lists, policy),
+    ...memberHandlers(),
+    ...projectHandlers(lists),
+    ...serviceHandlers({ orchestration, lists, baseDomain: base }),
+    ...serviceRecordHandlers(orchestration, lists),
+  };
+  const url = baseDomain === undefined ? undefined : `https://api.${baseDomain}`;
+  return defineEndpoint({
+    name: 'api',
+    prefix: '',
+    access: 'internet',
+    routes: {
+      ...apiRoutes(handlers, { gates, baseDomain }),
+      openApi: openApiRoute(gates, { version, url }),
+    },
+  });
+}
