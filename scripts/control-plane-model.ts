@@ -1,7 +1,8 @@
 // `npm run control-plane:model [-- --histories N] [--seed S]`: sends random histories of requests to control planes, and fails
-// if no order of the requests explains an answer. It runs the tests of the long tier with another number of histories. After a
-// failure, the seed that it names repeats it.
+// if no order of the requests explains an answer. It runs the tests of the long tier with another number of histories, and
+// with a seed that it prints: a random one, unless one is given to repeat a failure.
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -9,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
   options: {
     histories: { type: 'string', default: '100000' },
-    seed: { type: 'string' },
+    seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
   },
 });
 for (const [name, value] of Object.entries(values))
@@ -17,6 +18,7 @@ for (const [name, value] of Object.entries(values))
     process.stderr.write(`--${name} is not a whole number: ${value}\n`);
     process.exit(2);
   }
+console.log(`seed ${values.seed}`);
 const { status } = spawnSync(
   'vitest',
   ['run', '--project', 'long', 'test/control-plane/model-suite'],
@@ -26,7 +28,7 @@ const { status } = spawnSync(
     env: {
       ...process.env,
       SVC_TEST_HISTORIES: values.histories,
-      ...(values.seed !== undefined && { SVC_TEST_SEED: values.seed }),
+      SVC_TEST_SEED: values.seed,
     },
   },
 );

@@ -12,8 +12,7 @@ export interface HistoryCheck {
   readonly start: (dataFolder: string) => Promise<Target>;
   /** Number of histories, a multiple of 20. */
   readonly count: number;
-  /** Seed of the histories; undefined: a random one, which a failure names. */
-  readonly seed?: number | undefined;
+  readonly seed: number;
 }
 
 /** Rejects with the requests and answers of a history that no order explains. */
@@ -34,6 +33,6 @@ export async function checkHistories({ start, count, seed }: HistoryCheck): Prom
   await assert(property, {
     numRuns: count / SIDE_BY_SIDE,
     endOnFailure: true,
-    ...(seed !== undefined && { seed }),
+    seed,
   });
 }
