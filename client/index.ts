@@ -39,7 +39,7 @@ export {
 export { normalizedEmail } from './control-plane/email-address.ts';
 export { PARAMETERS, isOrganizationId, type ParameterName } from './control-plane/identifiers.ts';
 export { openApiDocument } from './control-plane/open-api.ts';
-export { bodyProblems } from './control-plane/request.ts';
+export { UNTAKEN_BODY, bodyProblems } from './control-plane/request.ts';
 export { RETRY_LIMITS_DEFAULT, type RetryLimits } from './control-plane/retries.ts';
 export {
   parametersOf,

@@ -17,6 +17,13 @@ export const CALLERS: Readonly<Record<Caller, string>> = {
   administrator: 'platform administrators',
 };
 
+/** Groups of routes, by the first segment of their paths, with what they are about. */
+const TAGS: Readonly<Record<string, string>> = {
+  auth: 'Who the caller is, and how to get a token.',
+  organizations: 'Organizations, their members and their invitations.',
+  projects: 'Projects of organizations.',
+  services: 'Services of projects: what is desired of each, and what runs.',
+};
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -80,6 +87,7 @@ export function openApiDocument(version: string, serverUrl?: string): Json {
     },
     servers: [{ url: serverUrl ?? '/' }],
     security: [{ token: [] }],
+    tags: Object.entries(TAGS).map(([tag, words]) => ({ name: tag, description: words })),
     paths,
     components: {
       securitySchemes: {

@@ -17,6 +17,9 @@ export interface ApiRequest {
 /** Input of a call: path parameters and query parameters by their names, and the body. */
 export type RouteInput = Readonly<Record<string, unknown>>;
 
+/** The problem of a body that is sent to a route without one. */
+export const UNTAKEN_BODY: Problem = { path: '', reason: 'may not be sent: the route takes none' };
+
 /** Returns the request of a call. Throws InvalidRequestError with every problem of the input. */
 export function requestOf(name: RouteName, input: RouteInput): ApiRequest {
   const route: Route = ROUTES[name];
@@ -48,10 +51,7 @@ export function bodyProblems(
   context: DescriptorContext = {},
 ): readonly Problem[] {
   const route: Route = ROUTES[name];
-  if (route.body === undefined)
-    return body === undefined
-      ? []
-      : [{ path: '', reason: 'may not be sent: the route takes none' }];
+  if (route.body === undefined) return body === undefined ? [] : [UNTAKEN_BODY];
   if (body === undefined)
     return route.isBodyOptional === true ? [] : [{ path: '', reason: 'is missing' }];
   return name === 'applyService'

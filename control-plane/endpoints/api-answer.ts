@@ -13,9 +13,12 @@ const SOON = { 'retry-after': '1' };
 export function apiAnswer(result: Result<unknown> | ApiError, hasBody: boolean) {
   if (!('isOk' in result)) return result;
   if (!result.isOk) return refusedAnswer(result);
-  return hasBody
-    ? respond(JSON.stringify(result.value), { headers: JSON_TYPE })
-    : respond(null, { status: 204 });
+  return hasBody ? jsonAnswer(JSON.stringify(result.value)) : respond(null, { status: 204 });
+}
+
+/** Returns the answer 200 with a body. `text`: the body, as JSON. */
+export function jsonAnswer(text: string) {
+  return respond(text, { headers: JSON_TYPE });
 }
 
 function refusedAnswer(refused: Refused) {

@@ -83,8 +83,8 @@ type AnyHandler = (
 ) => Promise<ReturnType<typeof apiAnswer>>;
 type Maker = (path: string, options: object, handle: AnyHandler) => RouteDefinition;
 
-/** `gate`: the checks before the handler; undefined: there are none. */
-function definedRoute(
+/** Makes a route of a row and its handler. `gate`: the checks before the handler; undefined: there are none. */
+export function definedRoute(
   route: Route,
   gate: CheckedRoutes<unknown> | undefined,
   handle: AnyHandler,

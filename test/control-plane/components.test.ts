@@ -25,5 +25,7 @@ test('tools know every route', () => {
 test('the route of the OpenAPI document declares its token and its refusals', () => {
   const { security, responses } = paths['/openapi.json']!['get']!;
   expect(security).toHaveLength(1);
-  expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '401', '429', '503']));
+  expect(Object.keys(responses)).toEqual(
+    expect.arrayContaining(['200', '400', '401', '429', '503']),
+  );
 });

@@ -209,3 +209,16 @@ test('two Authorization headers are refused', async () => {
   });
   expect(status).toBe(401);
 });
+
+test.each(['/openapi.json', '/auth', '/auth/whoami'])(
+  'a GET of %s with a body is refused',
+  async (path) => {
+    const token = await api.token('ann');
+    const status = await statusOf('GET', path, (sent) => {
+      sent.setHeader('authorization', `Bearer ${token}`);
+      sent.setHeader('content-length', 2);
+      sent.end('{}');
+    });
+    expect(status).toBe(400);
+  },
+);
