@@ -1,5 +1,5 @@
-// Log: the log of the host and its guests on stderr: JSON lines for programs, or one line of text each for a
-// person. Text of a guest or a caller never reaches a terminal unescaped, and never looks like a field of its
+// Log: the log of the host and its guests on stderr, or where else its lines are to go: JSON lines for programs, or one
+// line of text each for a person. Text of a guest or a caller never reaches a terminal unescaped, and never looks like a field of its
 // line. If stderr is a pipe or a terminal, writing waits for its reader: the thread that logs blocks
 // meanwhile, and log-rate.ts bounds the lines that queue for it.
 import { pino, type DestinationStream } from 'pino';
@@ -8,10 +8,20 @@ import type { LogEntry } from './log-entry.ts';
 
 export type Log = (entry: LogEntry) => void;
 
-/** `prefix`: text at the beginning of each line of the format text. */
-export function createLog(service: string, format: 'text' | 'json', prefix = ''): Log {
+export interface LogOutput {
+  /** Text at the beginning of each line of the format text. */
+  readonly prefix?: string;
+  /** Receives each line with its line feed. Default: it goes to stderr. */
+  readonly write?: (line: string) => void;
+}
+
+export function createLog(
+  service: string,
+  format: 'text' | 'json',
+  { prefix = '', write = (line) => void process.stderr.write(line) }: LogOutput = {},
+): Log {
   const shown = format === 'json' ? printableJson : (json: string) => `${prefix}${textLine(json)}`;
-  const stderr: DestinationStream = { write: (line) => void process.stderr.write(shown(line)) };
+  const lines: DestinationStream = { write: (line) => write(shown(line)) };
   const logger = pino(
     {
       level: 'debug',
@@ -20,7 +30,7 @@ export function createLog(service: string, format: 'text' | 'json', prefix = '')
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    stderr,
+    lines,
   );
   return ({ level, message, fields }) => logger[level](fields ?? {}, message);
 }

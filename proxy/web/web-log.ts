@@ -30,7 +30,7 @@ export function createWebLog(service: string, format: 'text' | 'json'): WebLog {
     styleText(style, `${source.padEnd(width)} | `, { stream: process.stderr });
   const ofProcess = prefix(service, 'magenta');
   return {
-    log: createLog(service, 'text', prefix(OWN, 'cyan')),
+    log: createLog(service, 'text', { prefix: prefix(OWN, 'cyan') }),
     processLine: (_stream, line) =>
       void process.stderr.write(`${ofProcess}${printable(line.replaceAll('\t', TAB))}\n`),
   };
