@@ -12,9 +12,10 @@ import { Problems, isRecord, notOne, quoted } from './problem.ts';
 import { cpuMillis, memoryBytes } from './resource-quantity.ts';
 import { INSTANCES_MAX } from './service-descriptor.ts';
 
-const SECRET_NAME_LENGTH_MAX = 253;
-const SECRET_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
-const RUNTIME = /^\d{1,9}\.\d{1,9}\.\d{1,9}(-[0-9A-Za-z.-]{1,100})?(\+[0-9A-Za-z.-]{1,100})?$/;
+export const SECRET_NAME_LENGTH_MAX = 253;
+export const SECRET_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+export const RUNTIME_VERSION =
+  /^\d{1,9}\.\d{1,9}\.\d{1,9}(-[0-9A-Za-z.-]{1,100})?(\+[0-9A-Za-z.-]{1,100})?$/;
 
 export type Check = (value: unknown, problems: Problems) => void;
 
@@ -44,7 +45,7 @@ export function checkImage(value: unknown, problems: Problems): void {
 }
 
 export function checkRuntime(value: unknown, problems: Problems): void {
-  if (typeof value !== 'string' || !RUNTIME.test(value))
+  if (typeof value !== 'string' || !RUNTIME_VERSION.test(value))
     problems.add(notOne(value, 'a version such as 1.4.0'));
 }
 

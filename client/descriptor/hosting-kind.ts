@@ -8,8 +8,9 @@ export type HostingKind = 'embedded' | 'process' | 'wasm' | 'web';
 type Descriptor = Readonly<Record<string, unknown>>;
 
 const HOSTINGS: ReadonlySet<unknown> = new Set(['embedded', 'process', 'wasm']);
-const PROCESS_PROTOCOL = /^svc\/[1-9]\d{0,5}$/;
-const WIT_VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/;
+/** Protocol of a process with components. */
+export const PROCESS_PROTOCOL = /^svc\/[1-9]\d{0,5}$/;
+export const WIT_VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/;
 
 /** Returns the kind that a descriptor declares; undefined if hosting or protocol leave it open. */
 export function hostingKind({

@@ -1,8 +1,15 @@
 // Hostname: the grammar of a custom hostname, in the one form in which hostnames are compared: lower case, ASCII, without
 // a trailing dot and without a port.
 
-const HOSTNAME_LENGTH_MAX = 253;
-const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+export const HOSTNAME_LENGTH_MAX = 253;
+const LABEL_TEXT = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
+const NUMBER_TEXT = '([0-9]+|0x[0-9a-f]*)';
+/** Grammar of a hostname, as a JSON Schema writes it. */
+export const HOSTNAME_PATTERN = `^${LABEL_TEXT}(\\.${LABEL_TEXT})+$`;
+/** The end of what browsers read as an IPv4 address: the URL grammar does that if the last part is a number. */
+export const ADDRESS_PATTERN = `\\.${NUMBER_TEXT}$`;
+const LABEL = new RegExp(`^${LABEL_TEXT}$`);
+const ADDRESS = new RegExp(ADDRESS_PATTERN);
 
 /** Returns why the text is no hostname, with what to write instead; undefined for a valid one. */
 export function hostnameProblem(text: string): string | undefined {
@@ -19,8 +26,6 @@ export function hostnameProblem(text: string): string | undefined {
   if (!labels.every((label) => LABEL.test(label)))
     return 'is no hostname: each part has at most 63 letters, digits and hyphens, with no hyphen first or last';
   if (labels.length < 2) return 'has one part only: write a whole name such as shop.example.com';
-  // The URL grammar of browsers reads a name whose last part is a number as an IPv4 address.
-  if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? ''))
-    return 'is an IP address: write a hostname';
+  if (ADDRESS.test(text)) return 'is an IP address: write a hostname';
   return undefined;
 }

@@ -7,12 +7,33 @@ export const IMAGE_LENGTH_MAX = 1000;
 /** Maximum length of a reference without tag and digest. */
 const REPOSITORY_LENGTH_MAX = 255;
 const LAYOUT_PREFIX = 'oci:';
-const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
-const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
-const HOST =
-  /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/;
-const COMPONENT = /^[a-z0-9]+(?:(?:\.|__|_|-+)[a-z0-9]+)*$/;
-const LAYOUT_SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+// The parts of a name, as regular expressions.
+const TAG_TEXT = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}';
+const DIGEST_TEXT = '(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})';
+const LABEL_TEXT = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
+const HOST_TEXT = `(?:${LABEL_TEXT}(?:\\.${LABEL_TEXT})*|\\[[0-9a-fA-F:]+\\])(?::[0-9]{1,5})?`;
+const COMPONENT_TEXT = '[a-z0-9]+(?:(?:\\.|__|_|-+)[a-z0-9]+)*';
+/** A component that cannot be taken for a registry. */
+const FIRST_COMPONENT_TEXT = '[a-z0-9]+(?:(?:__|_|-+)[a-z0-9]+)*';
+const SEGMENT_TEXT = '[A-Za-z0-9_][A-Za-z0-9_.-]*';
+const REFERENCE_TEXT = `(?:(?:${HOST_TEXT}|${FIRST_COMPONENT_TEXT})(?:/${COMPONENT_TEXT})+|${COMPONENT_TEXT})`;
+const LAYOUT_TEXT = `${LAYOUT_PREFIX}${SEGMENT_TEXT}(?:/${SEGMENT_TEXT})+`;
+const ENDING_TEXT = `(?::${TAG_TEXT})?(?:@${DIGEST_TEXT})?`;
+
+/** The grammar of the name of an image, as a JSON Schema writes it, without its lengths. */
+export const IMAGE_PATTERN = `^(?:${LAYOUT_TEXT}|${REFERENCE_TEXT})${ENDING_TEXT}$`;
+/** The same for the length of a reference without tag and digest. */
+export const IMAGE_LENGTH_PATTERN = `^(?:${LAYOUT_PREFIX}.*/.*|[^@]{1,${REPOSITORY_LENGTH_MAX}}${ENDING_TEXT})$`;
+
+const TAG = whole(TAG_TEXT);
+const DIGEST = whole(DIGEST_TEXT);
+const HOST = whole(HOST_TEXT);
+const COMPONENT = whole(COMPONENT_TEXT);
+const LAYOUT_SEGMENT = whole(SEGMENT_TEXT);
+
+function whole(text: string): RegExp {
+  return new RegExp(`^(?:${text})$`);
+}
 
 /** Returns why the text is no name of an image, with what to write instead; undefined for a valid one. */
 export function imageProblem(text: string): string | undefined {

@@ -12,6 +12,8 @@ export const MOUNTS_MAX = 100;
 export const HOSTNAMES_MAX = 100;
 export const ALLOWED_FINDINGS_MAX = 100;
 const COMPONENT_LENGTH_MAX = 200;
+/** Grammar of an entry of `allow`, as a JSON Schema writes it. */
+export const ALLOWED_FINDING_PATTERN = `^(${ALLOWABLE_FINDINGS.join('|')})(:[\\x21-\\x7e]{1,${COMPONENT_LENGTH_MAX}})?$`;
 
 /**
  * Calls `check` for each item, and reports a list that is none, is too long, or has an item twice. `check` returns what

@@ -7,7 +7,12 @@ export const MOUNT_PROTOCOL = 'svc-mount/1';
 export const MOUNT_PATH_LENGTH_MAX = 200;
 
 /** A segment: unreserved characters of RFC 3986, and those that it allows in a path without encoding, but `;`. */
-const SEGMENT = /^[A-Za-z0-9._~!$&'()*+,=:@-]+$/;
+const SEGMENT_TEXT = "[A-Za-z0-9._~!$&'()*+,=:@-]+";
+const SEGMENT = new RegExp(`^${SEGMENT_TEXT}$`);
+/** Grammar of a mount's path, as a JSON Schema writes it, but for segments that clients resolve. */
+export const MOUNT_PATH_PATTERN = `^(/${SEGMENT_TEXT})+$`;
+/** A segment that clients resolve before they send a path. */
+export const DOT_SEGMENT_PATTERN = '/\\.\\.?(/|$)';
 
 /** Returns why the text is no path of a mount, with what to write instead; undefined for a valid path. */
 export function mountPathProblem(path: string): string | undefined {

@@ -1,7 +1,8 @@
 // ResourceQuantity: processor time and memory in the notation of Kubernetes (`500m`, `512Mi`, `1e3`), read exactly: a
 // quantity that is no whole number of thousandths of a core, or of bytes, is none.
 
-const QUANTITY = /^(\d{1,15})(?:\.(\d{1,9}))?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
+export const QUANTITY =
+  /^(\d{1,15})(?:\.(\d{1,9}))?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
