@@ -212,9 +212,7 @@ function repeatingText(): string {
 Send a read again whenever you like. Send a write again with the same \`Idempotency-Key\`:
 
 - After 503 nothing was done. After 504, or when the connection broke, the outcome is unknown. In each case the repeated request makes the
-  change if it was not made, and never a second time: the generation increases once.
-- There is one exception: a 503 whose \`error\` says that another request is creating something, or is about to get a hostname, is repeated with the key like a
-  refusal by the state. Send the request with a new key then; nothing was done.
+  change if it was not made, and never a second time: the generation increases once. After 429 the request is tried again, too.
 - A deletion whose outcome is unknown may be answered 404 when it is repeated, since its target is gone. Take that 404 for success, as
   \`@svc/client\` does.
 - The name in the caller's token is part of a write, because it is stored with the change. A request that is repeated with a token of another

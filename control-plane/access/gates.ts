@@ -114,15 +114,19 @@ export function noAccess({ claimFault }: Known, message: string): Refused {
 }
 
 function withRole(visible: CheckedRoutes<Admitted>, who: Route['who']): CheckedRoutes<Admitted> {
-  if (who === 'owner')
-    return visible.before((_, { given }) =>
-      given.membership.role === 'owner' ? given : refuse(NOT_OWNER, 'FORBIDDEN'),
-    );
-  if (who === 'administrator')
-    return visible.before((_, { given }) =>
-      given.caller.platformAdmin ? given : refuse(NOT_ADMINISTRATOR, 'FORBIDDEN'),
-    );
-  return visible;
+  if (who !== 'owner' && who !== 'administrator') return visible;
+  return visible.before((_, { given }) => roleRefusal(who, given) ?? given);
+}
+
+/** Returns the refusal of a caller who sees the organization, and whose role does not allow the route. */
+export function roleRefusal(
+  who: Route['who'],
+  { caller, membership }: Admitted,
+): Refused | undefined {
+  if (who === 'owner' && membership.role !== 'owner') return refuse(NOT_OWNER, 'FORBIDDEN');
+  if (who === 'administrator' && !caller.platformAdmin)
+    return refuse(NOT_ADMINISTRATOR, 'FORBIDDEN');
+  return undefined;
 }
 
 /** Returns the refusal of a change in an organization that is disabled. */

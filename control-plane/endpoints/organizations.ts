@@ -2,6 +2,7 @@
 import type { OrganizationSummary, OwnerDesignation } from '@svc/client';
 import { Ok, refuse } from '@svc/host';
 import { actorOf, personOf } from '../access/caller-identity.ts';
+import { readmissionTo } from '../access/readmission.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createOrganization } from '../flows/create-organization.ts';
 import { deleteOrganization } from '../flows/delete-organization.ts';
@@ -52,8 +53,9 @@ export function organizationHandlers(
     async renameOrganization({ input: { organizationId: id, body }, given: { caller }, call }) {
       return await call(organization, id).rename({ name: body.name, by: actorOf(caller) });
     },
-    async deleteOrganization({ input: { organizationId: id }, given: { caller }, call }) {
-      return await deleteOrganization(call, id, actorOf(caller));
+    async deleteOrganization({ input: { organizationId: id }, given, call }) {
+      const readmission = readmissionTo('deleteOrganization', given, call);
+      return await deleteOrganization(call, id, actorOf(given.caller), readmission);
     },
     async disableOrganization({ input: { organizationId: id }, given: { caller }, call }) {
       return await call(organization, id).disable({ by: actorOf(caller, true) });

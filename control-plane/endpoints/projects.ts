@@ -3,6 +3,7 @@ import { Ok } from '@svc/host';
 import { actorOf } from '../access/caller-identity.ts';
 import { disabledRefusal, noAccess } from '../access/gates.ts';
 import { membershipIn } from '../access/membership.ts';
+import { readmissionTo } from '../access/readmission.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createProject } from '../flows/create-project.ts';
 import { deleteProject } from '../flows/delete-project.ts';
@@ -47,8 +48,9 @@ export function projectHandlers(lists: Lists): ApiHandlers<ProjectRoute> {
     async renameProject({ input: { projectId, body }, given: { caller }, call }) {
       return await call(project, projectId).rename({ name: body.name, by: actorOf(caller) });
     },
-    async deleteProject({ input: { projectId }, given: { caller }, call }) {
-      return await deleteProject(call, projectId, actorOf(caller));
+    async deleteProject({ input: { projectId }, given, call }) {
+      const readmission = readmissionTo('deleteProject', given, call);
+      return await deleteProject(call, projectId, actorOf(given.caller), readmission);
     },
   };
 }

@@ -5,6 +5,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { actorOf } from '../access/caller-identity.ts';
 import { disabledRefusal, type Admitted } from '../access/gates.ts';
 import { membershipInOrganizationOf } from '../access/membership.ts';
+import { readmissionTo } from '../access/readmission.ts';
 import { applyService } from '../flows/apply-service.ts';
 import type { Call } from '../flows/call.ts';
 import { deleteService } from '../flows/delete-service.ts';
@@ -77,7 +78,11 @@ export function serviceHandlers({
       if (!('given' in admitted)) return admitted;
       if (problems.length > 0) return respondError(400, problemsText(problems));
       const by = actorOf(given.caller);
-      return await statusAfter(admitted, await applyService(call, key, descriptor, by));
+      const readmission = readmissionTo('applyService', given, call);
+      return await statusAfter(
+        admitted,
+        await applyService(call, key, descriptor, by, readmission),
+      );
     },
     async pauseService(request) {
       return await statusAfter(request, await entityOf(request).pause(byOf(request)));
@@ -96,8 +101,10 @@ export function serviceHandlers({
       if (state.value.descriptor?.http === false) return refuse(SERVES_NO_HTTP, 'CONFLICT');
       const derived = derivedHostname(key, baseDomain);
       if ('reason' in derived) return refuse(derived.reason, 'CONFLICT');
-      const by = actorOf(request.given.caller);
-      const exposed = await exposeService(request.call, key, derived.hostname, by);
+      const { given, call } = request;
+      const by = actorOf(given.caller);
+      const readmission = readmissionTo('exposeService', given, call);
+      const exposed = await exposeService(call, key, derived.hostname, by, readmission);
       return await statusAfter(request, exposed);
     },
     async unexposeService(request) {

@@ -9,6 +9,7 @@ import type { Person, Role } from '../model/organization-state.ts';
 import { SETTLE_AFTER_MS } from '../model/claims.ts';
 import { person, type PointingReason } from '../model/person.ts';
 import type { PointedUntil } from '../model/pointers.ts';
+import { needsPointer } from '../model/refusals.ts';
 import { inTime, type Call } from './call.ts';
 
 interface Invited {
@@ -48,6 +49,20 @@ async function pointAddress(call: Call, key: string, to: string): Promise<Result
   return call(email, key).point({ to });
 }
 
+/**
+ * Sends a command without a pointer, and with one only if it needs it: so that a command that is refused, or changes nothing, stores
+ * none. `point`: sets the pointer.
+ */
+export async function withPointer(
+  command: (pointed: Partial<PointedUntil>) => Promise<Result<null>>,
+  point: () => Promise<Result<PointedUntil>>,
+): Promise<Result<null>> {
+  const without = await command({});
+  if (without.isOk || !needsPointer(without)) return without;
+  const pointed = await point();
+  return pointed.isOk ? command(pointed.value) : pointed;
+}
+
 /** Refused with CONFLICT if a member has the address. */
 export function invite(
   call: Call,
@@ -55,11 +70,12 @@ export function invite(
   invited: Invited,
   by: Actor,
 ): Promise<Result<null>> {
-  return inTime(async () => {
-    const pointed = await pointAddress(call, invited.key, organizationId);
-    if (!pointed.isOk) return pointed;
-    return call(organization, organizationId).invite({ ...invited, by, ...pointed.value });
-  });
+  return inTime(() =>
+    withPointer(
+      (pointed) => call(organization, organizationId).invite({ ...invited, by, ...pointed }),
+      () => pointAddress(call, invited.key, organizationId),
+    ),
+  );
 }
 
 /**
@@ -117,14 +133,13 @@ export function repairMember(
   repaired: { readonly person: Person; readonly role: Role },
   by: Actor,
 ): Promise<Result<null>> {
-  return inTime(async () => {
-    const pointed = await pointTo(call, repaired.person.subject, {
-      to: organizationId,
-      reason: 'appointed',
-    });
-    if (!pointed.isOk) return pointed;
-    return call(organization, organizationId).repair({ ...repaired, by, ...pointed.value });
-  });
+  const pointing = { to: organizationId, reason: 'appointed' as const };
+  return inTime(() =>
+    withPointer(
+      (pointed) => call(organization, organizationId).repair({ ...repaired, by, ...pointed }),
+      () => pointTo(call, repaired.person.subject, pointing),
+    ),
+  );
 }
 
 /** An organization of a person, with the role that the person has there. */

@@ -4,14 +4,14 @@
 // with another body, takes nothing away from the child that the first one created. A claim that its own flow may still use
 // is neither confirmed nor released for another one. A conflict is answered only if the child that causes it exists.
 import { setTimeout } from 'node:timers/promises';
-import type { Result } from '@svc/host';
+import type { Refused, Result } from '@svc/host';
 import { hostname } from '../model/hostname.ts';
 import { organization } from '../model/organization.ts';
 import type { HeldClaim } from '../model/claims.ts';
 import { project } from '../model/project.ts';
-import { UNSETTLED } from '../model/refusals.ts';
+import type { TransientCode } from '../model/refusals.ts';
 import { service } from '../model/service.ts';
-import type { Call } from './call.ts';
+import { decidedSince, type Call } from './call.ts';
 
 type NamedClaim = Pick<HeldClaim, 'name' | 'claim'>;
 
@@ -66,22 +66,36 @@ export async function settleClaim(parent: ClaimParent, claim: NamedClaim): Promi
 
 const ATTEMPTS_MAX = 4;
 
+/** Judges the caller of a request again, and returns the refusal of one who may not make it any more. */
+export type Readmission = () => Promise<Refused | undefined>;
+
+/** For a flow without a caller. */
+const ADMITTED: Readmission = () => Promise.resolve(undefined);
+
 /**
  * Sends a command again whose refusal may be due to claims that come to nothing. Refused with CONFLICT if a child exists, and
  * with UNSETTLED if one may be about to be created. How often the command is sent follows from its replies alone.
+ *
+ * `readmission`: asked after each wait, in which the caller may have been removed.
  */
 export async function decided<Value>(
   parent: ClaimParent,
   command: () => Promise<Result<Value>>,
+  readmission = ADMITTED,
 ): Promise<Result<Value>> {
+  const sinceMs = Date.now();
   for (let attempt = 1; ; attempt++) {
-    const result = await command();
+    const result = await decidedSince(sinceMs, command);
     if (result.isOk || attempt === ATTEMPTS_MAX) return result;
-    if (result.otherCode !== UNSETTLED.otherCode && (result.code !== 'CONFLICT' || attempt > 1))
+    if (result.otherCode !== UNSETTLED && (result.code !== 'CONFLICT' || attempt > 1))
       return result;
     await settleOthers(parent);
+    const refused = await readmission();
+    if (refused !== undefined) return refused;
   }
 }
+
+const UNSETTLED: TransientCode = 'UNSETTLED';
 
 const PAUSE_MS = 20;
 /** 0.5 s in all. A flow takes milliseconds, unless it was cut off: then its claims last until they are settled. */

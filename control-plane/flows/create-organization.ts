@@ -4,9 +4,9 @@ import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import type { Person } from '../model/organization-state.ts';
 import { inTime, type Call } from './call.ts';
-import { pointTo } from './change-members.ts';
+import { pointTo, withPointer } from './change-members.ts';
 
-/** Refused with CONFLICT if the id was ever used. */
+/** Refused with CONFLICT if the id was ever used; nothing is stored then. */
 export function createOrganization(
   call: Call,
   id: string,
@@ -14,9 +14,10 @@ export function createOrganization(
   by: Actor,
 ): Promise<Result<null>> {
   const reason = by.administrative ? 'appointed' : 'created';
-  return inTime(async () => {
-    const pointed = await pointTo(call, owner.subject, { to: id, reason });
-    if (!pointed.isOk) return pointed;
-    return call(organization, id).create({ name, owner, by, ...pointed.value });
-  });
+  return inTime(() =>
+    withPointer(
+      (pointed) => call(organization, id).create({ name, owner, by, ...pointed }),
+      () => pointTo(call, owner.subject, { to: id, reason }),
+    ),
+  );
 }

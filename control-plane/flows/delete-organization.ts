@@ -3,9 +3,14 @@ import type { Result } from '@svc/host';
 import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import type { Call } from './call.ts';
-import { decided, projectsOf } from './claim-settlement.ts';
+import { decided, projectsOf, type Readmission } from './claim-settlement.ts';
 
-/** Refused with CONFLICT while the organization has projects. */
-export function deleteOrganization(call: Call, id: string, by: Actor): Promise<Result<null>> {
-  return decided(projectsOf(call, id), () => call(organization, id).delete({ by }));
+/** Refused with CONFLICT while the organization has projects. `readmission`: see `decided`. */
+export function deleteOrganization(
+  call: Call,
+  id: string,
+  by: Actor,
+  readmission?: Readmission,
+): Promise<Result<null>> {
+  return decided(projectsOf(call, id), () => call(organization, id).delete({ by }), readmission);
 }

@@ -4,11 +4,20 @@ import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import { project } from '../model/project.ts';
 import { tidyUp, type Call } from './call.ts';
-import { decided, servicesOf } from './claim-settlement.ts';
+import { decided, servicesOf, type Readmission } from './claim-settlement.ts';
 
-/** Refused with CONFLICT while the project has services. */
-export async function deleteProject(call: Call, id: string, by: Actor): Promise<Result<null>> {
-  const deleted = await decided(servicesOf(call, id), () => call(project, id).delete({ by }));
+/** Refused with CONFLICT while the project has services. `readmission`: see `decided`. */
+export async function deleteProject(
+  call: Call,
+  id: string,
+  by: Actor,
+  readmission?: Readmission,
+): Promise<Result<null>> {
+  const deleted = await decided(
+    servicesOf(call, id),
+    () => call(project, id).delete({ by }),
+    readmission,
+  );
   if (!deleted.isOk) return deleted;
   const { organization: parent, claim } = deleted.value;
   await tidyUp(() => call(organization, parent).releaseProject({ project: id, claim }));

@@ -3,19 +3,24 @@ import { Ok, type Result } from '@svc/host';
 import { hostname } from '../model/hostname.ts';
 import { heldHostname, type ClaimedHostname, type HeldHostname } from '../model/service-state.ts';
 import { tidyUp, type Call } from './call.ts';
-import { decided, holderOf, settleClaim } from './claim-settlement.ts';
+import { decided, holderOf, settleClaim, type Readmission } from './claim-settlement.ts';
 
-/** Claims all hostnames for the service, or none: what it claimed before a refusal is released. */
+/**
+ * Claims all hostnames for the service, or none: what it claimed before a refusal is released. One that another service has is claimed
+ * first, so that a request that is refused because of it stores no claims of the others.
+ */
 export async function claimHostnames(
   call: Call,
   service: string,
   hostnames: readonly string[],
+  readmission?: Readmission,
 ): Promise<Result<ClaimedHostname[]>> {
   const claimed: ClaimedHostname[] = [];
-  // In one order for all services: of two that claim the same hostnames at the same time, one gets them all.
-  for (const name of hostnames.toSorted()) {
-    const claim = await decided(holderOf(call, name), () =>
-      call(hostname, name).claim({ service }),
+  for (const name of await takenFirst(call, service, hostnames)) {
+    const claim = await decided(
+      holderOf(call, name),
+      () => call(hostname, name).claim({ service }),
+      readmission,
     );
     if (!claim.isOk) {
       await tidyUp(() => settleHostnames(call, service, claimed.map(heldHostname)));
@@ -24,6 +29,23 @@ export async function claimHostnames(
     claimed.push({ hostname: name, claim: claim.value });
   }
   return new Ok(claimed);
+}
+
+/** Those that are free come in one order for all services: of two that claim the same ones at the same time, one gets them all. */
+async function takenFirst(
+  call: Call,
+  service: string,
+  hostnames: readonly string[],
+): Promise<readonly string[]> {
+  if (hostnames.length <= 1) return hostnames;
+  const taken: string[] = [];
+  const free: string[] = [];
+  for (const name of hostnames.toSorted()) {
+    const holder = await call(hostname, name).holder();
+    const isFree = !holder.isOk || holder.value === '' || holder.value === service;
+    (isFree ? free : taken).push(name);
+  }
+  return [...taken, ...free];
 }
 
 export async function confirmHostnames(call: Call, held: readonly HeldHostname[]): Promise<void> {

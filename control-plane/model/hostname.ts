@@ -15,7 +15,12 @@ import {
   isAnyConfirmed,
   newClaim,
 } from './claims.ts';
-import { HOSTNAME_UNSETTLED, TOO_MANY_CLAIMS, UNSETTLED, hostnameTaken } from './refusals.ts';
+import {
+  HOSTNAME_UNSETTLED,
+  hostnameTaken,
+  refuseTooManyClaims,
+  refuseUnsettled,
+} from './refusals.ts';
 
 const Hostname = Type.Object({
   /** `<project>/<service>`; empty: nobody. */
@@ -69,9 +74,8 @@ export const hostname = defineEntity({
         if (state.service !== '' && state.service !== service)
           return isAnyConfirmed(state.claims)
             ? context.refuse(hostnameTaken(context.entityId), 'CONFLICT')
-            : context.refuse(HOSTNAME_UNSETTLED, 'OTHER', UNSETTLED);
-        if (hasPendingMax(state.claims))
-          return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
+            : refuseUnsettled(HOSTNAME_UNSETTLED, context.nowMs);
+        if (hasPendingMax(state.claims)) return refuseTooManyClaims(context.nowMs);
         const made = newClaim(context);
         return context
           .persist({ type: 'claimed', service, claim: made.id })

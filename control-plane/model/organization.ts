@@ -5,7 +5,7 @@
 // owner. A deleted organization has no projects and takes none. Who may send a command is judged before, from the members of
 // this state (access/); a command judges only what depends on the state.
 import { Type } from 'typebox';
-import { Due, defineEntity } from '@svc/host';
+import { Due, defineEntity, type Refused } from '@svc/host';
 import { Actor } from './actor.ts';
 import {
   Claim,
@@ -33,16 +33,16 @@ import {
 } from './organization-state.ts';
 import { PointedUntil } from './pointers.ts';
 import {
-  CLAIM_OVER,
   LAST_OWNER,
   NO_SUCH_INVITATION,
   NO_SUCH_MEMBER,
   NO_SUCH_ORGANIZATION,
   ORGANIZATION_ID_USED,
-  OVER,
   PROJECT_UNSETTLED,
-  TOO_MANY_CLAIMS,
-  UNSETTLED,
+  refuseOver,
+  refuseTooManyClaims,
+  refuseUnsettled,
+  refuseWithoutPointer,
 } from './refusals.ts';
 
 /** Maximum number of projects of one organization. */
@@ -53,8 +53,8 @@ export const INVITATIONS_OF_ORGANIZATION_MAX = 1_000;
 
 const Subject = Type.Object({ subject: Type.String(), by: Actor });
 const MEMBERS_FULL = `the organization has ${MEMBERS_OF_ORGANIZATION_MAX} members, which is the most: remove some`;
-/** Until when the pointer to the organization lets it decide: see pointers.ts. */
-const pointed = PointedUntil.properties;
+/** Until when the pointer to the organization lets it decide: see pointers.ts. Only what makes a member or an invitation needs it. */
+const pointed = { untilMs: Type.Optional(PointedUntil.properties.untilMs) };
 const ProjectClaim = Type.Object({ project: Type.String(), claim: Type.String() });
 
 /** The organization as one caller sees it. */
@@ -85,7 +85,8 @@ export const organization = defineEntity({
       input: Type.Object({ name: Type.String(), owner: Person, by: Actor, ...pointed }),
       handle(state, { name, owner, by, untilMs }, { nowMs, persist, refuse }) {
         if (state.status !== 'unused') return refuse(ORGANIZATION_ID_USED, 'CONFLICT');
-        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        const late = pointerRefusal(untilMs, nowMs);
+        if (late !== undefined) return late;
         return persist({ type: 'created', name, owner, by, atMs: nowMs }).thenReply();
       },
     },
@@ -99,12 +100,12 @@ export const organization = defineEntity({
     },
     delete: {
       input: Type.Object({ by: Actor }),
-      handle(state, { by }, { persist, refuse }) {
+      handle(state, { by }, { nowMs, persist, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
         if (hasConfirmed(state.projects))
           return refuse('the organization has projects: delete them first', 'CONFLICT');
         if (Object.keys(state.projects).length > 0)
-          return refuse(PROJECT_UNSETTLED, 'OTHER', UNSETTLED);
+          return refuseUnsettled(PROJECT_UNSETTLED, nowMs);
         return persist({ type: 'deleted', by }).thenReply();
       },
     },
@@ -133,7 +134,9 @@ export const organization = defineEntity({
             `the organization has ${INVITATIONS_OF_ORGANIZATION_MAX} invitations, which is the most: withdraw some`,
             'CONFLICT',
           );
-        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        // An address that is invited is pointed to already.
+        const late = known === undefined ? pointerRefusal(untilMs, nowMs) : undefined;
+        if (late !== undefined) return late;
         return persist({ type: 'invited', key, email, role, by, atMs: nowMs }).thenReply();
       },
     },
@@ -160,7 +163,8 @@ export const organization = defineEntity({
           return persist({ type: 'invitation-withdrawn', key, by }).thenReply(false);
         }
         if (isFullOf(state.members)) return refuse(MEMBERS_FULL, 'CONFLICT');
-        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        const late = pointerRefusal(untilMs, nowMs);
+        if (late !== undefined) return late;
         return persist({ type: 'joined', key, person, atMs: nowMs }).thenReply(true);
       },
     },
@@ -193,7 +197,8 @@ export const organization = defineEntity({
         if (member !== undefined)
           return persist({ type: 'role-changed', subject, role, by }).thenReply();
         if (isFullOf(state.members)) return refuse(MEMBERS_FULL, 'CONFLICT');
-        if (nowMs >= untilMs) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        const late = pointerRefusal(untilMs, nowMs);
+        if (late !== undefined) return late;
         return persist({ type: 'member-repaired', person, role, by, atMs: nowMs }).thenReply();
       },
     },
@@ -223,7 +228,7 @@ export const organization = defineEntity({
       handle(state, { project }, context) {
         if (state.status !== 'alive') return context.refuse(NO_SUCH_ORGANIZATION, 'NOT_FOUND');
         const held = state.projects[project];
-        if (hasPendingMax(held)) return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
+        if (hasPendingMax(held)) return refuseTooManyClaims(context.nowMs);
         if (
           held === undefined &&
           Object.keys(state.projects).length >= PROJECTS_OF_ORGANIZATION_MAX
@@ -327,6 +332,12 @@ export const organization = defineEntity({
     },
   },
 });
+
+/** Returns the refusal of a change that needs a pointer, if there is none whose time is not over. */
+function pointerRefusal(untilMs: number | undefined, nowMs: number): Refused | undefined {
+  if (untilMs === undefined) return refuseWithoutPointer(nowMs);
+  return nowMs >= untilMs ? refuseOver(nowMs) : undefined;
+}
 
 function isFullOf(members: Readonly<Record<string, Readonly<Member>>>): boolean {
   return Object.keys(members).length >= MEMBERS_OF_ORGANIZATION_MAX;

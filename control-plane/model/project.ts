@@ -25,13 +25,13 @@ import {
   settleTimer,
 } from './claims.ts';
 import {
-  CLAIM_OVER,
   NO_SUCH_PROJECT,
-  OVER,
   PROJECT_ID_USED,
   SERVICE_UNSETTLED,
-  TOO_MANY_CLAIMS,
-  UNSETTLED,
+  refuseOver,
+  refuseTooManyClaims,
+  refuseUnsettled,
+  refuseWithoutClaims,
 } from './refusals.ts';
 
 /** Maximum number of services of one project. */
@@ -151,13 +151,15 @@ export const project = defineEntity({
       input: Type.Object({
         organization: Type.String(),
         name: Type.String(),
-        claim: Claim,
+        /** A claim of its id in the organization, without which nothing is created. */
+        claim: Type.Optional(Claim),
         by: Actor,
       }),
       handle(state, { organization, name, claim, by }, { nowMs, persist, reply, refuse }) {
-        if (state.status === 'alive' && state.claim === claim.id) return reply();
+        if (state.status === 'alive' && state.claim === claim?.id) return reply();
         if (state.status !== 'unused') return refuse(PROJECT_ID_USED, 'CONFLICT');
-        if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        if (claim === undefined) return refuseWithoutClaims(nowMs);
+        if (isOver(claim, nowMs)) return refuseOver(nowMs);
         return persist({ type: 'created', organization, name, claim: claim.id, by }).thenReply();
       },
     },
@@ -188,12 +190,12 @@ export const project = defineEntity({
     delete: {
       input: Type.Object({ by: Actor }),
       reply: Type.Object({ organization: Type.String(), claim: Type.String() }),
-      handle(state, { by }, { persist, refuse }) {
+      handle(state, { by }, { nowMs, persist, refuse }) {
         if (state.status !== 'alive') return refuse(NO_SUCH_PROJECT, 'NOT_FOUND');
         if (hasConfirmed(state.services))
           return refuse('the project has services: delete them first', 'CONFLICT');
         if (Object.keys(state.services).length > 0)
-          return refuse(SERVICE_UNSETTLED, 'OTHER', UNSETTLED);
+          return refuseUnsettled(SERVICE_UNSETTLED, nowMs);
         const { organization, claim } = state;
         return persist({ type: 'deleted', organization, claim, by }).thenReply({
           organization,
@@ -208,7 +210,7 @@ export const project = defineEntity({
       handle(state, { service }, context) {
         if (state.status !== 'alive') return context.refuse(NO_SUCH_PROJECT, 'NOT_FOUND');
         const held = state.services[service];
-        if (hasPendingMax(held)) return context.refuse(TOO_MANY_CLAIMS, 'TOO_MANY_REQUESTS');
+        if (hasPendingMax(held)) return refuseTooManyClaims(context.nowMs);
         if (held === undefined && Object.keys(state.services).length >= SERVICES_OF_PROJECT_MAX)
           return context.refuse(
             `the project has ${SERVICES_OF_PROJECT_MAX} services, which is the most: delete one, or create another project`,

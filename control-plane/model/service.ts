@@ -5,10 +5,10 @@
 // claims.ts. The generation rises with every apply and every restart, and never falls. An entry of the history is stored for
 // what changes something, with the actor and the time of the decision.
 import { Type } from 'typebox';
-import { defineEntity } from '@svc/host';
+import { defineEntity, type ReadonlyDeep } from '@svc/host';
 import { Actor } from './actor.ts';
 import { Claim, isOver } from './claims.ts';
-import { CLAIM_OVER, NO_SUCH_SERVICE, OVER, SERVES_NO_HTTP } from './refusals.ts';
+import { NO_SUCH_SERVICE, SERVES_NO_HTTP, refuseOver, refuseWithoutClaims } from './refusals.ts';
 import {
   ClaimedHostname,
   Descriptor,
@@ -22,9 +22,6 @@ import {
 } from './service-state.ts';
 
 const By = Type.Object({ by: Actor });
-
-/** Code of the refusal of an apply without a claim: the service does not exist, so its name has to be claimed first. */
-export const NEEDS_CLAIM = 'NEEDS_CLAIM';
 
 export const Applied = Type.Object({
   generation: Type.Integer(),
@@ -48,22 +45,21 @@ export const service = defineEntity({
         descriptor: Descriptor,
         /** A claim of its name in the project; only a service that does not exist needs it. */
         claim: Type.Optional(Claim),
-        /** The descriptor's hostnames, each with a claim. */
+        /** Claims of the descriptor's hostnames; those that the service holds need none. */
         hostnames: Type.Array(ClaimedHostname),
         by: Actor,
       }),
       reply: Applied,
-      handle(state, { descriptor, claim, hostnames: claimed, by }, { nowMs, persistAll, refuse }) {
-        if (!state.isAlive) {
-          if (claim === undefined)
-            return refuse(NO_SUCH_SERVICE, 'OTHER', { otherCode: NEEDS_CLAIM });
-          if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', OVER);
-        }
-        if (claimed.some((one) => isOver(one.claim, nowMs)))
-          return refuse(CLAIM_OVER, 'OTHER', OVER);
-        const hostnames = claimed.map(heldHostname);
+      handle(state, { descriptor, claim, hostnames: claimed, by }, { nowMs, persistAll }) {
+        const hostnames = wantedHostnames(state, descriptor, claimed);
+        const missing = hostnames.filter((held) => held.claim === '').map((held) => held.hostname);
+        const isNew = !state.isAlive;
+        if ((isNew && claim === undefined) || missing.length > 0)
+          return refuseWithoutClaims(nowMs, { isNew, hostnames: missing });
+        if (isNew && isOver(claim!, nowMs)) return refuseOver(nowMs);
+        if (claimed.some((one) => isOver(one.claim, nowMs))) return refuseOver(nowMs);
         const generation = state.generation + 1;
-        const life = state.isAlive ? state.claim : claim!.id;
+        const life = isNew ? claim!.id : state.claim;
         const entry = { generation, by, atMs: nowMs };
         const kept = new Set(hostnames.map((held) => held.claim));
         const freed = heldHostnames({ hostnames: state.hostnames }).filter(
@@ -116,7 +112,7 @@ export const service = defineEntity({
         if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
         if (state.descriptor?.http === false) return refuse(SERVES_NO_HTTP, 'CONFLICT');
         if (state.exposed !== undefined) return reply(state.exposed);
-        if (isOver(claim, nowMs)) return refuse(CLAIM_OVER, 'OTHER', OVER);
+        if (isOver(claim, nowMs)) return refuseOver(nowMs);
         const { generation } = state;
         const held = heldHostname({ hostname, claim });
         return persist({ type: 'exposed', generation, by, atMs: nowMs, ...held }).thenReply(held);
@@ -188,3 +184,16 @@ export const service = defineEntity({
     },
   },
 });
+
+/** Returns the descriptor's hostnames, each with a new claim, or the one that the service has; empty: there is none. */
+function wantedHostnames(
+  { hostnames: held }: ReadonlyDeep<Service>,
+  descriptor: ReadonlyDeep<Descriptor>,
+  claimed: ReadonlyDeep<ClaimedHostname[]>,
+): HeldHostname[] {
+  const made = new Map(claimed.map(({ hostname, claim }) => [hostname, claim.id]));
+  return (descriptor.hostnames ?? []).map((hostname) => ({
+    hostname,
+    claim: made.get(hostname) ?? held[hostname] ?? '',
+  }));
+}

@@ -1,6 +1,9 @@
 // Requests whose outcome depends on others that are not finished, and requests that are sent again with another body.
 import { expect, test } from 'vitest';
+import { PENDING_CLAIMS_MAX } from '../../../control-plane/model/claims.ts';
+import { hostname } from '../../../control-plane/model/hostname.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
+import { accepted } from '../control-plane-under-test.ts';
 import { ApiUnderTest } from './api-under-test.ts';
 
 test('a conflict that may come to nothing is answered 503, and one that exists 409', async () => {
@@ -14,6 +17,47 @@ test('a conflict that may come to nothing is answered 503, and one that exists 4
   await api.done('POST /projects/web', { as: 'ann', json: project });
   const [status] = await api.refusal('DELETE /organizations/shop', { as: 'ann' });
   expect(status).toBe(409);
+});
+
+test('a request that was answered 503 is tried again when it is repeated with its key, and done once', async () => {
+  const api = await ApiUnderTest.start();
+  await api.done('POST /organizations/shop', { as: 'ann', json: { name: 'Shop' } });
+  await api.done('POST /projects/web', {
+    as: 'ann',
+    json: { name: 'Web', organizationId: 'shop' },
+  });
+  // A request that gives another service the hostname was cut off.
+  const claimed = await api.service.call(hostname, 'a.example').claim({ service: 'web/other' });
+  const apply = () =>
+    api.send('PUT /services/web/cart', {
+      as: 'ann',
+      json: { name: 'cart', image: 'cart:1', hostnames: ['a.example'] },
+      headers: { 'idempotency-key': 'k' },
+    });
+  expect((await apply()).status).toBe(503);
+  expect((await apply()).status).toBe(503);
+  await api.service.call(hostname, 'a.example').release({ claim: accepted(claimed).id });
+  for (let n = 0; n < 2; n++)
+    expect(await apply()).toMatchObject({ status: 200, body: { generation: 1 } });
+});
+
+test('a request that was answered 429 is tried again when it is repeated with its key', async () => {
+  const api = await ApiUnderTest.start();
+  await api.done('POST /organizations/shop', { as: 'ann', json: { name: 'Shop' } });
+  const shop = api.service.call(organization, 'shop');
+  const claims: string[] = [];
+  for (let n = 0; n < PENDING_CLAIMS_MAX; n++)
+    claims.push(accepted(await shop.claimProject({ project: 'web' })).id);
+  const create = () =>
+    api.send('POST /projects/web', {
+      as: 'ann',
+      json: { name: 'Web', organizationId: 'shop' },
+      headers: { 'idempotency-key': 'k' },
+    });
+  expect((await create()).status).toBe(429);
+  for (const claim of claims) await shop.releaseProject({ project: 'web', claim });
+  expect((await create()).status).toBe(204);
+  expect((await create()).status).toBe(204);
 });
 
 test('a key that is sent again with another body is answered 422, and changes nothing', async () => {

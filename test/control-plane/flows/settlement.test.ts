@@ -68,7 +68,7 @@ const FLOWS: readonly CutFlow[] = [
     name: 'creating a project',
     given: (call, n) => givenOrganization(call, `o${n}`),
     flow: (call, n) => createProject(call, `p${n}`, { organizationId: `o${n}`, name: 'P' }, ann),
-    calls: 3,
+    calls: 4,
   },
   {
     name: 'deleting a project',
@@ -80,13 +80,13 @@ const FLOWS: readonly CutFlow[] = [
     name: 'creating a service',
     given: givenParent,
     flow: (call, n) => apply(call, n, 'a', 'b'),
-    calls: 8,
+    calls: 10,
   },
   {
     name: 'applying a service with other hostnames',
     given: givenService,
     flow: (call, n) => apply(call, n, 'b', 'c'),
-    calls: 7,
+    calls: 5,
   },
   {
     name: 'applying a service that serves no HTTP any more',
