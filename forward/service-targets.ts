@@ -1,7 +1,13 @@
 // ServiceTargets: the services that are called or mounted, and the connections to their instances. A pool belongs to one
 // address, one identity and one protocol, so no connection is used for another service or purpose.
 import { MOUNT_PROTOCOL, type ServiceKey, type ServiceReference } from '@svc/client';
-import { DEFAULT_CLIENT_LIMITS, Pool, type ClientFailure, type Sweep } from '@svc/http1';
+import {
+  DEFAULT_CLIENT_LIMITS,
+  DEFAULT_SERVER_TIMES,
+  Pool,
+  type ClientFailure,
+  type Sweep,
+} from '@svc/http1';
 import { answer, type NamedService, type ProxyAnswer } from './answers.ts';
 import type { ForwardLimits } from './forward-limits.ts';
 import type { ServiceConnector } from './service-connector.ts';
@@ -33,6 +39,11 @@ export interface ServiceTargetsOptions {
 
 /** Instances of a service that are tried before it counts as not listening. */
 const TRIED_MAX = 3;
+/**
+ * Time for which a connection is idle and may carry a request that is not sent twice, in milliseconds. It is shorter than the
+ * time for which a service that ends a connection waits for one more request, so that the request does not meet the end.
+ */
+const UNREPEATABLE_IDLE_MS_MAX = DEFAULT_SERVER_TIMES.retiredIdleMs / 2;
 /** Number of pools above which those without a connection are forgotten. */
 const POOLS_MAX = 1000;
 
@@ -146,13 +157,14 @@ type PoolOutcome =
 /** Takes a connection of the first instance that accepts one. Nothing is sent to the others. */
 function takeFirst(
   pools: readonly Pool[],
-  { fresh }: TargetTaking,
+  { fresh, canRepeat }: TargetTaking,
   taken: (outcome: PoolOutcome) => void,
 ): () => void {
   let cancel: (() => void) | undefined;
   let isCancelled = false;
+  const idleMsMax = canRepeat ? Infinity : UNREPEATABLE_IDLE_MS_MAX;
   const attempt = (index: number): void => {
-    cancel = pools[index]!.take({ fresh }, (outcome) => {
+    cancel = pools[index]!.take({ fresh, idleMsMax }, (outcome) => {
       if (isCancelled) outcome.connection?.retire();
       else if (outcome.connection !== undefined) taken(outcome);
       else if (index + 1 < pools.length && isElsewherePossible(outcome.failure)) attempt(index + 1);

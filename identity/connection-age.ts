@@ -30,6 +30,17 @@ export function connectionTerm(
   return { generation, closesAtMs: nowMs + ownAgeMs };
 }
 
+/**
+ * Returns whether the connections that this side has opened are not to be used again when a generation begins: they show a
+ * former certificate, or their peer was verified by an authority that is no longer trusted.
+ */
+export function endsOwnConnections({
+  isLeafNew,
+  authoritiesRemoved,
+}: Pick<CertificateGeneration, 'isLeafNew' | 'authoritiesRemoved'>): boolean {
+  return isLeafNew || authoritiesRemoved > 0;
+}
+
 /** Returns whether a connection has to close after its current response. `current`: the generation in use now. */
 export function hasToClose(
   { generation, closesAtMs }: ConnectionTerm,

@@ -43,8 +43,9 @@ export class MutualTls {
   }
 
   /**
-   * Ends the server's connections that began before an authority was removed, each after the responses that are due: no further
-   * request of theirs is served. Call it after `connections` were given to the server.
+   * Closes the server's connections that began before an authority was removed, each after its current response. One that idles
+   * serves one more request that begins within a second, because a caller may have sent it already and does not repeat a
+   * POST. Call it after `connections` were given to the server.
    */
   watch(server: Server, connections: ServerConnections): void {
     const hasToClose = (socket: object): boolean => this.#tls.hasToClose(socket as TLSSocket);

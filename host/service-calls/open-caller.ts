@@ -6,7 +6,7 @@ import { MutualTlsConnector, PlainConnector } from '@svc/forward/service-connect
 import { notFound, type ServiceFinder } from '@svc/forward/service-finder';
 import type { CertificateSource } from '@svc/identity/certificate-generations';
 import { ClientTls } from '@svc/identity/client-tls';
-import { CONNECTION_AGE, connectionTerm } from '@svc/identity/connection-age';
+import { CONNECTION_AGE, connectionTerm, endsOwnConnections } from '@svc/identity/connection-age';
 import type { LogFields } from '@svc/kit/log-entry';
 import type { CallSettings } from './call-settings.ts';
 import { ServiceCaller } from './service-caller.ts';
@@ -66,8 +66,8 @@ export function openCaller({ network, settings, warn }: OpenCallerOptions): Serv
     lifetimeMs: () => connectionTerm(0, 0, Math.random(), CONNECTION_AGE).closesAtMs,
     onFailure,
   });
-  certificates.onGeneration(({ authoritiesRemoved }) => {
-    if (authoritiesRemoved > 0) caller.retire();
+  certificates.onGeneration((generation) => {
+    if (endsOwnConnections(generation)) caller.retire();
   });
   return caller;
 }

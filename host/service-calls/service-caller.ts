@@ -88,7 +88,7 @@ export class ServiceCaller implements CalledServices {
     return this.#responses.held;
   }
 
-  /** Closes idle connections, and the others after their current response: an authority is no longer trusted. */
+  /** Closes idle connections, and the others after their current response: the certificates are others now. */
   retire(): void {
     this.#services.retire();
   }

@@ -86,8 +86,8 @@ export class ServerConnection implements ExchangeOwner, Swept {
   }
 
   /**
-   * Closes the connection after the responses that are due. Without one, it serves one more request or closes after a
-   * time: a request that was sent before the client learned of it is not lost.
+   * Closes the connection after the responses that are due and at most one more request. Without a request, it closes after
+   * a time: one that was sent before the client learned of the end is not lost.
    */
   retire(): void {
     if (this.#isRetired) return;
@@ -96,12 +96,13 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#schedule();
   }
 
-  /** Closes the connection after the responses that are due, and reads no further request. */
+  /** Retires the connection, and reads no further request if a response that is due can announce the end. */
   finish(): void {
     this.retire();
+    const last = this.#line.at(-1);
+    if (last === undefined || last.hasResponded) return;
     this.#isLast = true;
     this.#isInputOver ||= this.#incoming === undefined;
-    if (this.#line.length === 0) this.#end();
     this.#pump();
   }
 
@@ -267,7 +268,7 @@ export class ServerConnection implements ExchangeOwner, Swept {
     this.#clock.headEnded();
     const exchange = this.#join(head);
     this.#incoming = exchange;
-    if (!head.keepsOpen) this.#isLast = true;
+    if (!head.keepsOpen || this.#isRetired) this.#isLast = true;
     if (this.#owner.requestBegan()) this.#owner.handler.request(exchange);
     else {
       this.#isInputOver = true;

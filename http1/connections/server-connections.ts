@@ -60,12 +60,10 @@ export class ServerConnections implements ConnectionOwner<ServerConnection> {
     if (this.#isStopping) connection.retire();
   }
 
-  /** Lets the connections that `chooses` close after their current response. */
-  retire(chooses: (connection: ServerConnection) => boolean): void {
-    for (const connection of this.#open) if (chooses(connection)) connection.retire();
-  }
-
-  /** Lets connections close after the responses that are due, without a further request. */
+  /**
+   * Lets the connections that `chooses` selects close after their current response. One whose client cannot know that yet
+   * serves one more request, or closes after `retiredIdleMs` without one.
+   */
   finish(chooses: (connection: ServerConnection) => boolean): void {
     for (const connection of this.#open) if (chooses(connection)) connection.finish();
   }
@@ -73,7 +71,7 @@ export class ServerConnections implements ConnectionOwner<ServerConnection> {
   /** Lets all connections close after their current response, also those that are accepted from now on. */
   stop(): void {
     this.#isStopping = true;
-    this.retire(() => true);
+    for (const connection of this.#open) connection.retire();
   }
 
   /** Closes the connections on which no response is due. */

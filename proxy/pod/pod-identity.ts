@@ -9,6 +9,7 @@ import {
   CONNECTION_AGE,
   type ConnectionAgeLimits,
   connectionTerm,
+  endsOwnConnections,
 } from '@svc/identity/connection-age';
 import { ServerTls } from '@svc/identity/server-tls';
 import type { Log } from '@svc/kit/log';
@@ -63,18 +64,17 @@ export class PodIdentity {
 
   /**
    * Closes each connection of the server after its current response once an authority is removed that was trusted when it
-   * began. `onAuthorityRemoved` is called when that happens.
+   * began. `onRenewed` is called when the connections to services must not be used again.
    */
-  watch(server: Server, connections: ServerConnections, onAuthorityRemoved: () => void): void {
+  watch(server: Server, connections: ServerConnections, onRenewed: () => void): void {
     const hasToClose = (socket: object): boolean => this.#server.hasToClose(socket as TLSSocket);
-    this.#certificates.onGeneration(({ authoritiesRemoved }) => {
-      if (authoritiesRemoved === 0) return;
-      connections.retire(({ socket }) => hasToClose(socket));
-      onAuthorityRemoved();
+    this.#certificates.onGeneration((generation) => {
+      if (generation.authoritiesRemoved > 0) connections.finish(({ socket }) => hasToClose(socket));
+      if (endsOwnConnections(generation)) onRenewed();
     });
     // The authority was removed during the handshake.
     server.on('secureConnection', (accepted) => {
-      if (hasToClose(accepted)) connections.retire(({ socket }) => socket === accepted);
+      if (hasToClose(accepted)) connections.finish(({ socket }) => socket === accepted);
     });
   }
 

@@ -2,7 +2,7 @@
 // where there is none.
 import { describe, expect, test } from 'vitest';
 import { ForwardingPorts } from './support/forwarding-ports.ts';
-import { dial, proxyAnswer, RawListener } from './support/raw-peer.ts';
+import { dial, proxyAnswer, RawListener, type RawPeer } from './support/raw-peer.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CART = 'Host: cart.svc-shop.svc.cluster.local:9000';
@@ -111,6 +111,36 @@ describe('P27: a call', () => {
     await second.head();
     second.write(OK);
     expect((await client.message()).body).toBe('ok');
+  });
+
+  test('that is not sent twice uses an idle connection only within half a second', async () => {
+    const ports = await ForwardingPorts.open();
+    const cart = await RawListener.open();
+    ports.services.set('cart', [cart.port]);
+    const ask = async (method: string): Promise<RawPeer> =>
+      ports.call(`${method} /cart HTTP/1.1`, 'Host: a', 'Content-Length: 0');
+    let client = await ask('POST');
+    const first = await cart.next();
+    for (const [idleMs, method] of [
+      [400, 'POST'],
+      [2000, 'GET'],
+    ] as const) {
+      await first.head();
+      first.write(OK);
+      await client.message();
+      ports.advance(idleMs);
+      client = await ask(method);
+    }
+    expect((await first.head())[0]).toBe('GET / HTTP/1.1');
+    first.write(OK);
+    await client.message();
+    ports.advance(600);
+    client = await ask('POST');
+    const second = await cart.next();
+    expect((await second.head())[0]).toBe('POST / HTTP/1.1');
+    second.write(OK);
+    expect((await client.message()).body).toBe('ok');
+    expect(cart.accepted).toBe(2);
   });
 
   test('reaches the instances of a service in turns', async () => {

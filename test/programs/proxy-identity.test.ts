@@ -1,7 +1,8 @@
 // The certificates of `svc proxy` while it serves: rotation, the removal of an authority, unusable files; and clients that take
 // its connections, or lead requests in a circle.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { createServer as createHttpServer, get } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { once } from 'node:events';
@@ -94,6 +95,42 @@ test('P32: certificates and authority are replaced under load, and no request fa
   const refused = await dialTls(pod.servicePort, { cert: certificate, key, ca: next.certificate });
   expect(await refused.rest()).toBe('');
   await post(await connectNew());
+});
+
+test('P32: no connection to a service is used again once the own certificate is replaced', async () => {
+  const pod = await startPod();
+  const { certificate: cert, key } = await authority.issue({ uris: [idOf('cart')] });
+  const shown: string[] = [];
+  const cart = createHttpsServer(
+    { cert, key, ca: authority.certificate, requestCert: true },
+    (_request, response) => response.end('ok'),
+  );
+  cart.on('secureConnection', (socket) =>
+    shown.push(socket.getPeerX509Certificate()!.fingerprint256),
+  );
+  cart.listen(0, '127.0.0.1');
+  await once(cart, 'listening');
+  onTestFinished(() => {
+    cart.closeAllConnections();
+    cart.close();
+  });
+  pod.locate({ 'shop/cart': (cart.address() as AddressInfo).port });
+  const caller = await pod.connectToCall();
+  const call = async (): Promise<string | undefined> => {
+    caller.write('GET /cart/ HTTP/1.1\r\nHost: a\r\n\r\n');
+    return (await caller.message()).lines[0];
+  };
+  await expect.poll(call).toBe('HTTP/1.1 200 OK');
+  expect(await call()).toBe('HTTP/1.1 200 OK');
+  expect(shown).toHaveLength(1);
+
+  const renewed = await authority.issue({ uris: [idOf('web')] });
+  mountCertificates(pod.certificates, certificateTexts(renewed, authority));
+  await pod.svc.logged(/"message":"New certificates are in use"/);
+  expect(await call()).toBe('HTTP/1.1 200 OK');
+  expect(await call()).toBe('HTTP/1.1 200 OK');
+  const { fingerprint256 } = new X509Certificate(renewed.certificate);
+  expect(shown).toEqual([shown[0], fingerprint256]);
 });
 
 test('P33: a pair that does not match leaves the former one in use, and is logged', async () => {
