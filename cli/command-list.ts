@@ -11,6 +11,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   web: async () => (await import('./commands/web.ts')).web,
   proxy: async () => (await import('./commands/proxy.ts')).proxy,
   'control-plane': async () => (await import('./commands/control-plane.ts')).controlPlane,
+  'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   journal: async () => (await import('./commands/journal.ts')).journal,

@@ -12,6 +12,10 @@ import {
   ORCHESTRATOR_DEFAULTS,
   ORCHESTRATOR_RANGES,
 } from '../control-plane/orchestration/orchestrator-section.ts';
+import {
+  LOGIN_PROVIDER_DEFAULTS,
+  LOGIN_PROVIDER_RANGES,
+} from '../login-provider/login-provider-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
@@ -76,6 +80,14 @@ const CONTROL_PLANE_SECTION: Section = {
   ranges: CONTROL_PLANE_RANGES,
 };
 
+const LOGIN_PROVIDER_SECTION: Section = {
+  name: 'login-provider',
+  files: ['login-provider/login-provider-section.ts'],
+  title: 'Login provider',
+  defaults: { ...LOGIN_PROVIDER_DEFAULTS },
+  ranges: LOGIN_PROVIDER_RANGES,
+};
+
 function sectionText({ name, files, title, defaults, ranges }: Section): string {
   const documented = documentedKeys(
     files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n'),
@@ -110,6 +122,19 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.auth.client-id\` | | | public client with which the command line logs in |
 | \`svc.auth.audience\` | | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
 | \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |`;
+
+/** Settings of the login provider that are texts. */
+const LOGIN_PROVIDER_SETTINGS = `\`svc login-provider\`, the [provider for development](../how-to/logging-in-for-development.md), has the settings of
+[its section](#login-provider), \`svc.data\` (by default \`.svc/login-provider\`), \`svc.log\`, and these:
+
+| Setting | Short form | Default | What it is |
+|---|---|---|---|
+| \`svc.login-provider.people\` | \`--people\` | | file with the people and machines that can log in, in YAML or JSON |
+| \`svc.login-provider.audience\` | \`--audience\` | | audience of access tokens, an absolute URI |
+| \`svc.login-provider.host\` | \`--host\` | 127.0.0.1 | loopback address to listen on; another one is refused |
+| \`svc.login-provider.issuer\` | | the address that it listens on | origin under which clients reach it, if something forwards to it: \`https://login.svc.localhost:8443\` |
+| \`svc.login-provider.tls-certificate\` | | none | PEM file with the certificate, and the intermediate ones after it. With \`svc.login-provider.tls-key\` it is served with TLS |
+| \`svc.login-provider.tls-key\` | | none | PEM file with the key of that certificate |`;
 
 export function settingsReference(): string {
   const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
@@ -171,11 +196,14 @@ may use cores. Without an [identity](identity.md) every caller counts as \`inter
 
 ${CONTROL_PLANE_SETTINGS}
 
+${LOGIN_PROVIDER_SETTINGS}
+
 ${sections.join('\n')}
 ${sectionText(PROXY_SECTION)}
 ${sectionText(CONTROL_PLANE_SECTION)}
 ${sectionText(AUTH_SECTION)}
-${sectionText(ORCHESTRATOR_SECTION)}`;
+${sectionText(ORCHESTRATOR_SECTION)}
+${sectionText(LOGIN_PROVIDER_SECTION)}`;
 }
 
 /** Returns the range of a setting; every number and every list has one. */

@@ -2,6 +2,7 @@
 // tokens/token-settings.ts reads those of access tokens, and orchestration/orchestrator-settings.ts those of the orchestrator. No
 // other file of the control plane reads flags or settings.
 import { readBaseDomain } from '@svc/kit/base-domain';
+import { isLoopbackHost } from '@svc/kit/loopback-host';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
 import {
@@ -11,7 +12,6 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
-import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { CREATION_POLICIES, type CreationPolicy } from '../endpoints/creation-policy.ts';
 import type { OrchestratorSection } from '../orchestration/orchestrator-section.ts';
@@ -95,10 +95,6 @@ const NAMES: readonly string[] = [
 const MANAGEMENT_PORT = 7626;
 const DEPLOYED_DATA = '/data';
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-
 /** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
 export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings {
   const { given } = readProgramFlags('control-plane', inputs.args, FLAGS);
@@ -140,18 +136,12 @@ function listenerOf(reader: SettingsReader): Pick<ProgramSettings, 'host' | 'tls
       'SVC_SETTING_INVALID',
       `The settings ${CERTIFICATE} and ${KEY} belong together, and only one of them is given.`,
     );
-  if (isLoopback(host)) return { host, tls: undefined };
+  if (isLoopbackHost(host)) return { host, tls: undefined };
   throw new SvcError(
     'SVC_SETTING_INVALID',
     `The address ${host} of the setting svc.control-plane.host is reached from other machines, to which access tokens ` +
       `must not travel without TLS: give ${CERTIFICATE} and ${KEY}, or listen on 127.0.0.1 behind a gateway.`,
   );
-}
-
-function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  if (version === 0) return host === 'localhost';
-  return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
 function creationOf(reader: SettingsReader): CreationPolicy['creation'] {

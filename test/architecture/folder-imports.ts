@@ -199,6 +199,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The assembly joins all parts.
   'control-plane': [],
+  'login-provider': [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],
@@ -213,6 +214,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/program/control-plane-section.ts',
     'control-plane/tokens/auth-section.ts',
     'kit/setting-name.ts',
+    'login-provider/login-provider-section.ts',
     'kit/settings-reader.ts',
     'proxy/pod/proxy-section.ts',
     'proxy/pod/proxy-settings.ts',

@@ -15,7 +15,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
   jose: ['control-plane/tokens'],
-  fastify: ['bench'],
+  fastify: ['bench', 'login-provider'],
+  'oidc-provider': ['login-provider', 'test/support'],
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],
   'cloudflare:workers': ['bench/peers'],

@@ -69,6 +69,7 @@ const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {
   proxy: 'program',
   gateway: 'program',
   'control-plane': 'program',
+  'login-provider': 'program',
   orchestrator: 'program',
   webhooks: 'program',
 };

@@ -9,6 +9,7 @@ import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
+import { readLoginProviderSettings } from '../../login-provider/login-provider-settings.ts';
 import { readProxySettings } from '../../proxy/pod/proxy-settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -43,7 +44,8 @@ function isSetting(name: string): boolean {
       ),
     ) ||
     takes(() => readProxySettings(inputs)) ||
-    takes(() => readControlPlaneSettings(inputs))
+    takes(() => readControlPlaneSettings(inputs)) ||
+    takes(() => readLoginProviderSettings(inputs))
   );
 }
 

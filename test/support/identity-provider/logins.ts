@@ -16,6 +16,7 @@ import {
   randomState,
   refreshTokenGrant,
 } from 'openid-client';
+import { FormBrowser } from './form-browser.ts';
 import { CLI_CLIENT } from './provider-rules.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
@@ -44,7 +45,7 @@ export async function logIn(provider: IdentityProvider, subject: string): Promis
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   });
-  const browser = new Browser();
+  const browser = new FormBrowser(CALLBACK);
   const login = await browser.go(page.href);
   const arrived = await browser.go(`${login.url}?as=${encodeURIComponent(subject)}`);
   return tokensOf(
@@ -113,42 +114,9 @@ function tokensOf(answer: Partial<Tokens>): Tokens {
 }
 
 async function enterCode(page: string, userCode: string, subject: string): Promise<void> {
-  const browser = new Browser();
+  const browser = new FormBrowser(CALLBACK);
   const entry = await browser.go(page);
   const xsrf = /name="xsrf" value="([^"]+)"/.exec(entry.body)![1]!;
   const login = await browser.go(page, { xsrf, user_code: userCode, confirm: 'yes' });
   await browser.go(`${login.url}?as=${encodeURIComponent(subject)}`);
-}
-
-/** Follows redirects of the provider and keeps its cookies. */
-class Browser {
-  readonly #cookies = new Map<string, string>();
-
-  /** Goes to the page; `fields` are sent as a form. Ends at the callback of the command line, which it does not ask. */
-  async go(
-    start: string,
-    fields?: Readonly<Record<string, string>>,
-  ): Promise<{ readonly url: string; readonly body: string }> {
-    let url = start;
-    let init: RequestInit =
-      fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) };
-    for (let redirects = 0; redirects < 10; redirects++) {
-      if (url.startsWith(CALLBACK)) return { url, body: '' };
-      const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } });
-      const body = await response.text();
-      for (const line of response.headers.getSetCookie()) this.#keep(line);
-      const location = response.headers.get('location');
-      if (location === null) return { url, body };
-      url = new URL(location, url).href;
-      init = {};
-    }
-    throw new Error(`too many redirects from ${start}`);
-  }
-
-  #keep(line: string): void {
-    const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
-    if (value === '') this.#cookies.delete(name!);
-    else this.#cookies.set(name!, value!);
-  }
 }
