@@ -17,6 +17,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   jose: ['control-plane/tokens'],
   fastify: ['bench', 'login-provider'],
   'oidc-provider': ['login-provider', 'test/support'],
+  yaml: ['login-provider'],
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],
   'cloudflare:workers': ['bench/peers'],

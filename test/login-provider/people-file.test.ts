@@ -11,6 +11,13 @@ function problemsOf(source: string): readonly string[] {
   return problems;
 }
 
+function refusal(text: string) {
+  return expect.objectContaining({
+    code: 'SVC_SETTING_INVALID',
+    message: expect.stringContaining(text) as string,
+  });
+}
+
 test('people and machines are read from YAML and from JSON', () => {
   const yaml = `
 people:
@@ -106,11 +113,6 @@ test('a file that is missing or too large is refused with its path', () => {
   const folder = temporaryFolder();
   const large = join(folder, 'large.yaml');
   writeFileSync(large, ' '.repeat(1024 * 1024 + 1));
-  const refusal = (text: string) =>
-    expect.objectContaining({
-      code: 'SVC_SETTING_INVALID',
-      message: expect.stringContaining(text) as string,
-    });
   expect(() => readPeopleFile(large)).toThrow(refusal('has more than 1048576 bytes'));
   expect(() => readPeopleFile(join(folder, 'none'))).toThrow(refusal('(ENOENT)'));
 });
