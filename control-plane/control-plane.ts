@@ -71,6 +71,7 @@ export async function startControlPlane({
     ...host,
     ...componentsWith(orchestration.changed),
     name: 'control-plane',
+    metrics: [...orchestration.metrics, ...(host.metrics ?? [])],
     log,
     responses: { errors: 'plain', headers: { 'cache-control': 'no-store' }, position: false },
     endpoints: [apiEndpoint({ entrance, settings, orchestration, running: running.promise })],

@@ -77,6 +77,7 @@ export type { StandardSchema } from './hosting/embedded/standard-schema.ts';
 export type { ServiceSettings } from './service/embedded-settings.ts';
 export type { LogEntry } from '@svc/kit/log-entry';
 export type { ResponsesOptions } from './service/embedded-responses.ts';
+export type { Metric } from './introspection/program-metrics.ts';
 export { createService } from './service/embedded-service.ts';
 export type {
   CallOptions,

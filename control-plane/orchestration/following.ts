@@ -58,6 +58,11 @@ export class Following {
     });
   }
 
+  /** The queue of services, for metrics. */
+  get queue(): Pick<ReconcileQueue, 'counts' | 'waitMs'> {
+    return this.#queue;
+  }
+
   /** Has a service looked at, since what is desired of it has changed. */
   mark(key: ServiceKey): void {
     this.#queue.mark(key, 'desired');

@@ -126,6 +126,11 @@ export class Observations {
     return known?.askedMs !== undefined && workloadOf(desired, known.observation) !== undefined;
   }
 
+  /** Number of services of which the last question was not answered. */
+  get failing(): number {
+    return [...this.#known.values()].filter(({ failed }) => failed !== undefined).length;
+  }
+
   /** Forgets a service of which nothing is left. */
   forget(key: ServiceKey): void {
     this.#known.delete(serviceId(key));

@@ -2,7 +2,7 @@
 // an orchestrator that does not work: changes are stored and made later, a status restates what was last known, and everything
 // else is unavailable.
 import type { Problem, ServiceKey, ServiceStatus } from '@svc/client';
-import type { LogEntry, ReadonlyDeep, Service } from '@svc/host';
+import type { LogEntry, Metric, ReadonlyDeep, Service } from '@svc/host';
 import { SYSTEM_CLOCK, type Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
 import type { Descriptor, Service as ServiceState } from '../model/service-state.ts';
@@ -13,6 +13,7 @@ import { desiredService, proposedService } from './desired-service.ts';
 import { FaultLog } from './fault-log.ts';
 import { Following } from './following.ts';
 import { Observations } from './observations.ts';
+import { orchestrationMetrics } from './orchestration-metrics.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
 import type { InstanceLogs, LogQuery, Orchestrator } from './orchestrator.ts';
 import { restoredObservation } from './reconciler.ts';
@@ -95,6 +96,15 @@ export class Orchestration {
     // Before the start nothing is lost: every service is then looked at.
     this.#following?.mark(key);
   };
+
+  /** Services in the queue, and failures of the orchestrator. */
+  get metrics(): readonly Metric[] {
+    return orchestrationMetrics({
+      queue: () => this.#following?.queue,
+      observations: this.#observations,
+      faults: this.#faults,
+    });
+  }
 
   /** Ends what is under way, within the grace. To be called before the service stops. */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {

@@ -39,6 +39,8 @@ interface Entry {
   attempts: number;
   /** Looks in a row that reports have caused. */
   reports: number;
+  /** When it became due, by the monotonic clock. */
+  dueMs: number;
   /** When the last work on it ended, by the monotonic clock, and the pause after it. */
   endedMs: number;
   pauseMs: number;
@@ -68,6 +70,19 @@ export class ReconcileQueue {
     return this.#entries.size;
   }
 
+  /** Number of services by what they wait for: a worker, the end of their work, or of a pause because they failed or are not settled. */
+  counts(): Readonly<Record<'due' | 'working' | 'failed' | 'unsettled', number>> {
+    const counts = { due: 0, working: 0, failed: 0, unsettled: 0 };
+    for (const { state } of this.#entries.values()) if (state !== 'settled') counts[state]++;
+    return counts;
+  }
+
+  /** Time for which the first service in the queue has waited for a worker, in milliseconds; 0: none waits. */
+  waitMs(): number {
+    const [first] = this.#due;
+    return first === undefined ? 0 : this.#options.clock.monotonicMs() - first.dueMs;
+  }
+
   /** Has the service looked at, unless the queue has stopped. */
   mark(key: ServiceKey, cause: MarkCause): void {
     if (this.#stopping.signal.aborted) return;
@@ -83,6 +98,7 @@ export class ReconcileQueue {
       marked: undefined,
       attempts: 0,
       reports: 0,
+      dueMs: 0,
       endedMs: Number.NEGATIVE_INFINITY,
       pauseMs: 0,
       cancelPause: nothing,
@@ -130,6 +146,7 @@ export class ReconcileQueue {
     entry.cancelPause();
     entry.cancelPause = nothing;
     entry.state = 'due';
+    entry.dueMs = this.#options.clock.monotonicMs();
     this.#due.add(entry);
     this.#startWork();
   }

@@ -7,6 +7,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { startControlPlane } from '../control-plane.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
+import { providerMetrics } from '../tokens/provider-metrics.ts';
 import { TokenJudge } from '../tokens/token-judge.ts';
 import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
 
@@ -40,7 +41,7 @@ async function serve(
       judge,
       orchestrator: NO_ORCHESTRATOR,
       settings: installation(settings),
-      host: hostOptions(settings),
+      host: { ...hostOptions(settings), metrics: providerMetrics(judge.keys) },
       log,
     });
     const { dataFolder } = settings;

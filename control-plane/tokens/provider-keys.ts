@@ -61,6 +61,18 @@ export class ProviderKeys {
     return now.kind === 'none' && this.#problem !== undefined ? { kind: 'unavailable' } : now;
   }
 
+  /** Whether the last read succeeded; undefined before the end of the first one. */
+  get isReadable(): boolean | undefined {
+    return this.#problem === undefined && this.#keys === undefined
+      ? undefined
+      : this.#problem === undefined;
+  }
+
+  /** Time since the known keys were read, in milliseconds; undefined: none are known. */
+  get keysAgeMs(): number | undefined {
+    return this.#keys === undefined ? undefined : this.#ageMs(this.#readMs);
+  }
+
   /** Ends a read that is under way; from now on none begins. */
   close(): void {
     this.#isClosed = true;

@@ -65,6 +65,11 @@ export class TokenJudge {
     return (await this.#remembered(found.token)) ?? (await this.#judgeToken(found.token));
   }
 
+  /** How current the keys of the provider are. */
+  get keys(): Pick<ProviderKeys, 'isReadable' | 'keysAgeMs'> {
+    return this.#keys;
+  }
+
   close(): void {
     this.#keys.close();
   }

@@ -19,6 +19,7 @@ import {
 } from './observability/series.ts';
 import { type KindTotals, summedTotals } from '../shards/recorder/invocation-totals.ts';
 import { type Family, metricsText, sampleName } from './observability/metrics-text.ts';
+import { type Metric, programFamilies } from './program-metrics.ts';
 import type { ServiceShards } from './service-shards.ts';
 
 /** Sources of the metrics. */
@@ -28,6 +29,8 @@ export interface MetricsParts {
   readonly timers: { read(): TimerNumbers };
   readonly consumers: { read(): readonly ConsumerNumbers[] };
   readonly views: { read(): readonly ViewStatus[] };
+  /** Metrics of the program itself. */
+  readonly program?: readonly Metric[];
   /** Maximum number of spans in the service's window. */
   readonly ringCapacity: number;
 }
@@ -89,7 +92,7 @@ export class MetricsSource {
   }
 
   #families(): Family[] {
-    const { shards, journal, timers, consumers, views, ringCapacity } = this.#parts;
+    const { shards, journal, timers, consumers, views, program = [], ringCapacity } = this.#parts;
     const { numbers } = shards;
     const [first] = numbers;
     return [
@@ -115,6 +118,7 @@ export class MetricsSource {
       gauge('svc_shards_listening', 'Shards that serve.', shards.serving.filter(Boolean).length),
       ...exportFamilies(this.exportCounts()),
       ...processFamilies(),
+      ...programFamilies(program),
     ];
   }
 }

@@ -70,16 +70,27 @@ export interface ViewParts extends Omit<ServiceView, 'metrics'> {
   readonly timerSeries: MetricsParts['timers'];
   /** Counts of the consumers. */
   readonly consumerSeries: MetricsParts['consumers'];
+  /** Metrics of the program, for an embedded service. */
+  readonly programMetrics?: MetricsParts['program'];
 }
 
 export function serviceView({
   journalSeries: journal,
   timerSeries: timers,
   consumerSeries: consumers,
+  programMetrics: program = [],
   ...parts
 }: ViewParts): ServiceView {
   const { shards, settings, views } = parts;
   const { ringCapacity } = settings.sections.observability;
-  const metrics = new MetricsSource({ shards, journal, timers, consumers, views, ringCapacity });
+  const metrics = new MetricsSource({
+    shards,
+    journal,
+    timers,
+    consumers,
+    views,
+    program,
+    ringCapacity,
+  });
   return { ...parts, metrics };
 }

@@ -8,6 +8,7 @@ import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
 import type { ServerCertificateFiles } from '@svc/identity/server-certificate';
 import type { ListenWords } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
+import { type Metric, metricsProblem } from '../introspection/program-metrics.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
@@ -78,6 +79,8 @@ interface CommonOptions extends Components {
     readonly management?: { readonly host: string; readonly port: string };
   };
   readonly observability?: ObservabilityOptions;
+  /** Metrics of the program itself, which are among those of the service. */
+  readonly metrics?: readonly Metric[];
   /**
    * Format of the lines on stderr, or a function that receives each entry. Default: text on a terminal, otherwise
    * JSON.
@@ -156,12 +159,18 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Throws SVC_SETTING_INVALID for an invalid name, port or header of responses, and for `management: true`. */
-export function checkOptions({ name, http, management, responses = {} }: ServiceOptions): void {
+export function checkOptions({
+  name,
+  http,
+  management,
+  responses = {},
+  metrics = [],
+}: ServiceOptions): void {
   // A program in JavaScript may leave the name out.
   if (typeof name !== 'string' || !isOwnName(name))
     throw invalid(`name takes ${OWN_NAME_WORDS}, and found '${name}'`);
   if (typeof http === 'object') checkPort('http.port', http.port);
-  const problem = responsesProblem(responses);
+  const problem = responsesProblem(responses) ?? metricsProblem(metrics);
   if (problem !== undefined) throw invalid(problem);
   if (typeof management === 'object') checkPort('management.port', management.port);
   // A program in JavaScript may pass any value.

@@ -387,6 +387,7 @@ class EmbeddedService implements Service {
         journalSeries: storage.series,
         timerSeries: this.#timerSeries,
         consumerSeries: this.#consumers,
+        programMetrics: this.#options.metrics,
         views: { read: () => this.#views?.statuses.read() ?? [] },
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
         journal: this.#opened.promise,

@@ -13,6 +13,7 @@ import {
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
 import { AUTH_DEFAULTS } from '../../../control-plane/tokens/auth-section.ts';
+import { providerMetrics } from '../../../control-plane/tokens/provider-metrics.ts';
 import { TokenJudge } from '../../../control-plane/tokens/token-judge.ts';
 import {
   IdentityProvider,
@@ -91,7 +92,7 @@ export class ApiUnderTest implements AsyncDisposable {
         orchestration: ORCHESTRATOR_DEFAULTS,
         ...settings,
       },
-      host,
+      host: { ...host, metrics: providerMetrics(judge.keys) },
     });
     return new ApiUnderTest(provider, control);
   }

@@ -8,6 +8,7 @@ import {
   get,
   GuestFault,
   type LogEntry,
+  type Metric,
   post,
   type Service,
   type ServiceOptions,
@@ -108,6 +109,10 @@ const send = async (url: string, body?: unknown) =>
 
 const callerOf = async ({ service }: Started) =>
   (await fetch(`${service.url}/counters/caller`)).text();
+
+function gauge(name: string): Metric {
+  return { name, type: 'gauge', help: 'A gauge.', read: () => 1 };
+}
 
 describe('a service', () => {
   test('answers over HTTP and to its program, from one journal', async () => {
@@ -276,6 +281,10 @@ describe('the settings of a service', () => {
       /^The option name takes .* and found 'undefined'/,
     ],
     [{ http: { port: 65_536 } }, 'SVC_SETTING_INVALID', /^The option http\.port takes a whole/],
+    [{ metrics: [gauge('svc_mine')] }, 'SVC_SETTING_INVALID', /do not begin with svc_ or process_/],
+    [{ metrics: [gauge('mails_total')] }, 'SVC_SETTING_INVALID', /_total for counters, and for/],
+    [{ metrics: [gauge('a'), gauge('a')] }, 'SVC_SETTING_INVALID', /metrics has 'a' twice/],
+    [{ metrics: [{ ...gauge('a'), label: 'a b' }] }, 'SVC_SETTING_INVALID', /found 'a b'/],
     [{ management: { port: -1 } }, 'SVC_SETTING_INVALID', /^The option management\.port takes/],
     // TEST-NET-1 (RFC 5737) belongs to no machine.
     [

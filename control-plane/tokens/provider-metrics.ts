@@ -1,0 +1,24 @@
+// ProviderMetrics: the series by which an operator sees that the keys of the identity provider cannot be read.
+import type { Metric } from '@svc/host';
+import type { ProviderKeys } from './provider-keys.ts';
+
+const MS_PER_S = 1000;
+
+export function providerMetrics(
+  keys: Pick<ProviderKeys, 'isReadable' | 'keysAgeMs'>,
+): readonly Metric[] {
+  return [
+    {
+      name: 'control_plane_provider_readable',
+      type: 'gauge',
+      help: 'Whether the keys of the identity provider could be read last: 1 or 0.',
+      read: () => (keys.isReadable === undefined ? undefined : Number(keys.isReadable)),
+    },
+    {
+      name: 'control_plane_provider_keys_age_seconds',
+      type: 'gauge',
+      help: 'Time since the keys that tokens are judged by were read.',
+      read: () => (keys.keysAgeMs === undefined ? undefined : keys.keysAgeMs / MS_PER_S),
+    },
+  ];
+}
