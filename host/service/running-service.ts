@@ -5,7 +5,6 @@
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.
 import { once } from 'node:events';
-import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
 import { HistoryThread } from '../history/reader/history-thread.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -19,17 +18,15 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
-import { beginConsumers } from './consumer-beginnings.ts';
 import { ConsumerDispatch } from './consumer-dispatch.ts';
-import { serviceSchedules } from './service-schedules.ts';
 import { TimerDispatch } from './timer-dispatch.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
-import { systemClock } from '../system.ts';
-import { moduleReader, readModule } from './module-source.ts';
+import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
+import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { announce } from './service-start.ts';
@@ -44,7 +41,7 @@ export interface RunOptions {
   /** Resolves with the reason when the service is to stop. */
   readonly stopRequested: Promise<string>;
   /** The loop of `svc dev`, and the module that it serves first. */
-  readonly loop?: { readonly dev: DevLoop; readonly built: BuiltModule };
+  readonly loop?: ServiceLoop;
 }
 
 export class RunningService {
@@ -357,41 +354,26 @@ export class RunningService {
     await this.#history.close();
   }
 
-  async #startDevLoop({ dev, built }: NonNullable<RunOptions['loop']>): Promise<void> {
-    const { env } = this.#options;
-    const { ModuleSwap } = await import('../dev/module-swap.ts');
-    const settings = { wasm: this.#settings.sections.wasm };
-    const journal = await this.#journal.opened;
-    const swap = new ModuleSwap({
-      file: built.file,
+  async #startDevLoop(loop: ServiceLoop): Promise<void> {
+    const { url } = this.#servedAddress;
+    await startDevLoop(loop, {
+      url,
+      source: await this.#source,
+      settings: { wasm: this.#settings.sections.wasm },
+      env: this.#options.env,
       supervisor: this.#supervisor,
-      journal,
-      newReader: () => moduleReader(settings, env),
-      begins: ({ descriptor }) => beginConsumers(journal, descriptor.consumers),
+      journal: await this.#journal.opened,
+      log: this.#log,
       replaced: (by) => this.#replace(by),
     });
-    const { url } = this.#servedAddress;
-    dev.begin({ url, source: await this.#source, settings, swap }, built);
   }
 
   /** Notes that the module `by` is served: from now on `by` folds stored entities, and introspection describes it. */
   #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();
-    void this.#reconcileSchedules(by);
     this.#consumers.replace(by.descriptor.consumers);
     this.#introspection.replaced(by);
-  }
-
-  async #reconcileSchedules({ descriptor }: GuestSource): Promise<void> {
-    try {
-      const journal = await this.#journal.opened;
-      await journal.reconcileSchedules(serviceSchedules(descriptor), systemClock.nowMs());
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const message = 'the schedules of the service are not those of its module';
-      this.#log({ level: 'error', message, fields: { reason } });
-    }
   }
 }
 
