@@ -116,7 +116,7 @@ be repeated`,
     }
     const findings = answer.findings.map((finding) => ({
       ...finding,
-      allowed: allow.some((word) => isMeant(word, finding)),
+      allowed: allow.some((word) => tools.isAllowed(word, finding)),
     }));
     const unsafe = findings.filter(({ allowed }) => !allowed);
     const report = {
@@ -136,7 +136,7 @@ be repeated`,
     );
     for (const word of allow)
       // An entry that matches nothing would silently accept a later finding of its name.
-      if (!findings.some((finding) => isMeant(word, finding)))
+      if (!findings.some((finding) => tools.isAllowed(word, finding)))
         process.stderr.write(`--allow ${printable(word)} is of no use: nothing of it was found.\n`);
     if (unsafe.length === 0) return EXIT_CODE.ok;
     const names = [...new Set(unsafe.map(({ name }) => name))];
@@ -175,11 +175,6 @@ function checkAllowed(allow: readonly string[], known: AllowableNames): void {
         `${didYouMean(name!, known)} docs/how-to/evolving-events.md lists them.`,
     );
   }
-}
-
-/** Returns whether an entry of `--allow` accepts a finding. `word`: a finding's name, optionally with its component. */
-function isMeant(word: string, { name, component }: Finding): boolean {
-  return word === name || word === `${name}:${component}`;
 }
 
 function readThreads(text: string | undefined): number {

@@ -15,7 +15,7 @@ import {
   inspectJournal,
   type JournalInspection,
 } from '../storage/sqlite/tools/journal-inspection.ts';
-import { lastDescriptor } from '../storage/sqlite/tools/journal-modules.ts';
+import { lastModule } from '../storage/sqlite/tools/journal-modules.ts';
 import { descriptorDifferences } from './descriptor-difference.ts';
 import { findStrandedWork } from './stranded-work.ts';
 import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
@@ -110,7 +110,7 @@ function comparedWith(
 
 /** Returns the descriptor of the last module that wrote; undefined if the journal has none, or none that is intact. */
 function descriptorIn(dir: string): ModuleDescriptor | undefined {
-  const text = lastDescriptor(dir);
+  const { descriptor: text } = lastModule(dir);
   const parsed = text === undefined ? undefined : parseModuleDescriptor(text);
   return parsed?.ok === true ? parsed.descriptor : undefined;
 }

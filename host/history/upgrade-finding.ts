@@ -41,6 +41,14 @@ export type FindingName = (typeof FINDING_NAMES)[number];
 /** Findings that `--allow` accepts. A damaged record is no difference between two modules, so it is never accepted. */
 export const ALLOWABLE_NAMES = FINDING_NAMES.filter((name) => name !== 'record-damaged');
 
+/** Returns whether an entry of `allow` accepts a finding. `word`: a finding's name, optionally with its component. */
+export function isAllowed(
+  word: string,
+  { name, component }: Pick<Finding, 'name' | 'component'>,
+): boolean {
+  return word === name || word === `${name}:${component}`;
+}
+
 /** An entity that has the finding; a row of a view, or the target of a timer. */
 export interface FindingExample {
   /** Id of the entity; of a row, its key. */

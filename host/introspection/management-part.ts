@@ -31,7 +31,7 @@ export class ManagementPart implements IntrospectionPart {
     this.#server = new ManagementServer(
       {
         version: RUNTIME_VERSION,
-        readiness: () => readinessReport(checks),
+        readiness: () => readinessReport(checks, view.isPrepared?.()),
         metrics: () => view.metrics.text(),
         members: () => this.#self.members(),
       },
@@ -80,7 +80,13 @@ export class ManagementPart implements IntrospectionPart {
         part: 'module',
         failureReason: () => (isAdmitted ? undefined : 'It is not admitted yet.'),
       },
-      { part: 'journal', failureReason: () => journalProblem },
+      {
+        part: 'journal',
+        failureReason: () =>
+          this.#view.isPrepared?.() === true
+            ? 'Another process uses the data folder, which this one waits for.'
+            : journalProblem,
+      },
       {
         part: 'shards',
         failureReason: () => {

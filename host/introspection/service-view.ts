@@ -23,6 +23,8 @@ export interface ServiceView {
    * more.
    */
   readonly journal: Promise<{ readonly failure: Promise<unknown> }>;
+  /** Whether the service waits for the data folder, and for nothing else. Absent: it never does. */
+  readonly isPrepared?: () => boolean;
   /** Answers questions about stored entities, and finds the source locations of faults. */
   readonly history: Pick<HistoryReader, 'ask'>;
   /** The environment of the threads that introspection starts. */

@@ -22,6 +22,8 @@ export interface JournalOpening {
    * `svc dev`, which reports unknown event types itself.
    */
   readonly ignoreComponents: readonly string[] | undefined;
+  /** Opens the journal in the folder; default: at once, and rejects if another process has it open. */
+  readonly open?: (() => Promise<SqliteJournal>) | undefined;
   /** Texts for the error message; default: those for a module. */
   readonly words?: UnknownTypesWords;
 }
@@ -35,9 +37,10 @@ export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
  */
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
-  { dataFolder, limits, timerLimits, series, ignoreComponents, words }: JournalOpening,
+  { dataFolder, limits, timerLimits, series, open, ignoreComponents, words }: JournalOpening,
 ): Promise<SqliteJournal> {
-  const journal = await openSqliteJournal(dataFolder, limits, { timerLimits, series });
+  const journal = await (open?.() ??
+    openSqliteJournal(dataFolder, limits, { timerLimits, series }));
   try {
     if (ignoreComponents !== undefined)
       checkEventTypes(journal, descriptor, ignoreComponents, words);

@@ -2,9 +2,14 @@
 // is stopped, and turns a failure into a message and an exit code.
 import type { DevLoop } from '../dev/dev-loop.ts';
 import type { FromDevHost } from '../dev/dev-messages.ts';
-import { createLog, type Log } from '@svc/kit/log';
+import type { Log } from '@svc/kit/log';
+import type { LogFiles } from '@svc/kit/log-files';
+import { printable } from '@svc/kit/printable';
 import { EXIT_OK, exitCodeOf, reportFailure } from '@svc/kit/program-failure';
+import type { ServiceExit } from '@svc/kit/state-file';
 import { SvcError } from '@svc/kit/svc-error';
+import { openServiceLog } from './log-output.ts';
+import { ServiceStatus } from './service-status.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
 import {
@@ -13,7 +18,7 @@ import {
   SECTION_RANGES,
   type SettingsSections,
 } from './section-settings.ts';
-import { readSettings, type Settings, type HostInputs } from './settings.ts';
+import { readSettings, readStateFile, type Settings, type HostInputs } from './settings.ts';
 import { exposeGarbageCollector } from './garbage-collector.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
@@ -25,22 +30,54 @@ export async function runService(
   inputs: HostInputs,
   stopRequested: Promise<string>,
 ): Promise<number> {
-  let deployedLog: Log | undefined;
+  const status = serviceStatus(inputs);
+  status.enter('starting');
+  let programLog: Log | undefined;
+  let files: LogFiles | undefined;
   try {
     const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
     // Programs read the log of a deployed instance, so the reason for its end is written as an entry of the log.
-    const log = createLog(settings.name, settings.logFormat);
-    if (settings.deployed) deployedLog = log;
+    const { name, logFormat, logFolder, sections } = settings;
+    const opened = openServiceLog(name, logFormat, {
+      folder: logFolder,
+      limits: sections['log.files'],
+    });
+    const { log } = opened;
+    ({ files } = opened);
+    if (settings.deployed || files !== undefined) programLog = log;
     checkSections(settings.sections);
     forbidCodeFromStrings();
     makeObjectsYoung();
     exposeGarbageCollector();
-    const options = { log, env: threadEnvironment(inputs), stopRequested };
-    await new RunningService(settings, options).run();
+    const endAtOnce = (error: SvcError) => {
+      status.end(exitOf(error));
+      process.exit(reportFailure(error, programLog));
+    };
+    const env = threadEnvironment(inputs);
+    await new RunningService(settings, { log, env, stopRequested, status, endAtOnce }).run();
+    status.end({ code: EXIT_OK, signal: null });
     return EXIT_OK;
   } catch (error) {
-    return reportFailure(error, deployedLog);
+    status.end(exitOf(error));
+    return reportFailure(error, programLog);
+  } finally {
+    await files?.close();
   }
+}
+
+/** Returns the status of the service, with its state file if the settings name one. */
+function serviceStatus(inputs: HostInputs): ServiceStatus {
+  return new ServiceStatus(readStateFile(inputs), (error) => {
+    const reason = printable(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`svc: the state file (svc.state-file) cannot be written: ${reason}\n`);
+  });
+}
+
+/** Returns how a process that fails with this error ends. */
+function exitOf(error: unknown): ServiceExit {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof SvcError)) return { code: 1, signal: null, message };
+  return { code: exitCodeOf(error), signal: null, error: error.code, message };
 }
 
 /** Returns the environment of the service's threads, which only has the folder of Node's compile cache. */

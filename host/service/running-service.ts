@@ -20,10 +20,14 @@ import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { ConsumerDispatch } from './consumer-dispatch.ts';
 import { TimerDispatch } from './timer-dispatch.ts';
+import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
+import { withLocatedFailure } from './located-start.ts';
+import type { RunOptions } from './run-options.ts';
+import { moduleStandby } from './module-standby.ts';
 import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
@@ -31,18 +35,10 @@ import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { announce } from './service-start.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
+import type { Standby } from './standby.ts';
+import { ignoredComponents } from './upgrade-settings.ts';
 import { followedViews, type ViewStatuses } from './view-statuses.ts';
 import { ViewThreads } from './view-threads.ts';
-
-export interface RunOptions {
-  readonly log: Log;
-  /** The environment of every thread. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Resolves with the reason when the service is to stop. */
-  readonly stopRequested: Promise<string>;
-  /** The loop of `svc dev`, and the module that it serves first. */
-  readonly loop?: ServiceLoop;
-}
 
 export class RunningService {
   readonly #settings: Settings<SettingsSections>;
@@ -50,6 +46,7 @@ export class RunningService {
   readonly #log: Log;
   readonly #source: Promise<GuestSource>;
   readonly #admission = new AbortController();
+  readonly #standby: Standby | undefined;
   readonly #journal: ServiceJournal;
   readonly #views: ViewThreads;
   readonly #viewStatuses: ViewStatuses;
@@ -80,6 +77,7 @@ export class RunningService {
     this.#options = options;
     this.#log = this.#startLog();
     void options.stopRequested.then((reason) => {
+      options.status?.enter('stopping');
       this.#ended.resolve(reason);
       this.#admission.abort();
     });
@@ -87,13 +85,20 @@ export class RunningService {
     this.#source = this.#admit();
     // Shards handle the rejection; if none was started, it must not count as unhandled.
     this.#source.catch(() => {});
+    const series = new JournalSeries();
+    this.#standby = this.#makeStandby(series);
     this.#journal = new ServiceJournal({
       dataFolder: settings.dataFolder,
       limits: settings.sections.journal,
       timerLimits: settings.sections.timers,
+      series,
       source: this.#source,
+      open: this.#standby && (() => this.#standby!.open()),
       // `svc dev` reports unknown event types and continues.
-      ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,
+      ignoreComponents:
+        options.loop === undefined
+          ? ignoredComponents(settings.ignoreComponents, settings.sections.upgrade)
+          : undefined,
       // Without its journal the service cannot store anything.
       onFailure: (failure) => {
         this.#journalFailure = failure;
@@ -131,6 +136,7 @@ export class RunningService {
       const reason = await this.#ended.promise;
       this.#log({ level: 'info', message: 'stopping', fields: { reason } });
     } catch (error) {
+      this.#options.status?.enter('stopping');
       // An error of the stop is dropped: it would hide the error that caused the stop.
       await this.#phases.stop().catch(() => {});
       throw error;
@@ -152,6 +158,7 @@ export class RunningService {
       { stop: () => this.#admission.abort() },
       { start: () => this.#openCertificates(), stop: () => this.#certificates?.close() },
       { start: () => introspection.open(), stop: () => introspection.close() },
+      { start: () => this.#standby?.start(), stop: () => this.#standby?.close() },
       { stop: () => this.#journal.close() },
       { stop: () => this.#views.stop().finally(() => this.#viewStatuses.close()) },
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
@@ -199,6 +206,15 @@ export class RunningService {
     const given = { env: this.#options.env, signal: this.#admission.signal };
     this.#served = await readModule(file, sections, given);
     return this.#served;
+  }
+
+  #makeStandby(series: JournalSeries): Standby | undefined {
+    return moduleStandby(this.#settings, this.#options, {
+      source: this.#source,
+      series,
+      signal: this.#admission.signal,
+      onLate: (error) => this.#ended.reject(error),
+    });
   }
 
   #historyWork(): HistoryWork {
@@ -269,7 +285,11 @@ export class RunningService {
       source: this.#source,
       limits: sections.supervisor,
       env: this.#options.env,
-      connectJournal: () => this.#journal.connect(),
+      connectJournal: () => {
+        this.#standby?.shardStarted();
+        return this.#journal.connect();
+      },
+      isStandby: this.#standby !== undefined,
       workLinks: {
         firings: (index) => this.#timers.link(index),
         deliveries: (index) => this.#consumers.link(index),
@@ -300,6 +320,7 @@ export class RunningService {
         controlSocket: () => this.#control.socket,
         source: this.#source,
         journal: this.#journal.opened,
+        isPrepared: () => this.#standby?.isPrepared ?? false,
         history: this.#history,
         env,
         log: this.#log,
@@ -309,18 +330,11 @@ export class RunningService {
   }
 
   async #startShards(): Promise<void> {
-    try {
-      this.#started = await this.#supervisor.start();
-    } catch (failure) {
-      const { deployed } = this.#settings;
-      if (this.#options.loop !== undefined || deployed) throw failure;
-      const { locatedStartFailure } = await import('../introspection/start-failure.ts');
-      const work = async () => {
-        await this.#source;
-        return this.#historyWork();
-      };
-      throw await locatedStartFailure(failure, { env: this.#options.env, work });
-    }
+    const { loop, env } = this.#options;
+    const starting = this.#supervisor.start();
+    const isForPerson = loop === undefined && !this.#settings.deployed;
+    const work = () => this.#source.then(() => this.#historyWork());
+    this.#started = await (isForPerson ? withLocatedFailure(starting, env, work) : starting);
   }
 
   async #stopShards(): Promise<void> {
@@ -347,6 +361,8 @@ export class RunningService {
     // The registration comes first, so that a reader of the announcement finds the service registered.
     await this.#introspection.served(served);
     if (this.#options.loop === undefined) announce(this.#settings, this.#log, served);
+    this.#standby?.served();
+    this.#options.status?.enter('ready');
   }
 
   async #withdraw(): Promise<void> {

@@ -26,6 +26,9 @@ import {
 import type { SectionRanges } from '@svc/kit/settings-reader';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
 import { VIEW_LIMITS_DEFAULT, VIEW_LIMITS_RANGE } from '../model/view-limits.ts';
+import { LOG_FILES_DEFAULT, LOG_FILES_RANGE } from '@svc/kit/log-files-limits';
+import { STANDBY_DEFAULT, STANDBY_RANGE } from './standby-settings.ts';
+import { checkUpgradeSettings, UPGRADE_DEFAULT, UPGRADE_RANGE } from './upgrade-settings.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from '../shards/supervisor-limits.ts';
 
 export const SECTION_DEFAULTS = {
@@ -39,7 +42,10 @@ export const SECTION_DEFAULTS = {
   consumers: { ...CONSUMER_SETTINGS_DEFAULT },
   calls: { ...CALL_SETTINGS_DEFAULT },
   log: { ...LOG_LIMITS_DEFAULT },
+  'log.files': { ...LOG_FILES_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
+  standby: { ...STANDBY_DEFAULT },
+  upgrade: { ...UPGRADE_DEFAULT },
   observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
 };
 export type SettingsSections = typeof SECTION_DEFAULTS;
@@ -56,7 +62,10 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   consumers: CONSUMER_SETTINGS_RANGE,
   calls: CALL_SETTINGS_RANGE,
   log: LOG_LIMITS_RANGE,
+  'log.files': LOG_FILES_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
+  standby: STANDBY_RANGE,
+  upgrade: UPGRADE_RANGE,
   observability: OBSERVABILITY_LIMITS_RANGE,
 };
 
@@ -64,4 +73,5 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
 export function checkSections(sections: SettingsSections): void {
   checkHttpSettings(sections.http);
   checkCorsSettings(sections['http.cors']);
+  checkUpgradeSettings(sections.upgrade);
 }

@@ -3,13 +3,13 @@
 // event types in the journal is refused before any shard is connected, except in `svc dev` and for ignored components.
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { SvcError } from '@svc/kit/svc-error';
-import { JournalSeries } from '../storage/journal-series.ts';
+import type { JournalSeries } from '../storage/journal-series.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'dataFolder' | 'limits' | 'timerLimits' | 'ignoreComponents'
+  'dataFolder' | 'limits' | 'timerLimits' | 'series' | 'open' | 'ignoreComponents'
 > {
   /** The module that the journal is opened for. */
   readonly source: Promise<JournalUser>;
@@ -18,7 +18,7 @@ export interface ServiceJournalOptions extends Pick<
 }
 
 export class ServiceJournal {
-  readonly series = new JournalSeries();
+  readonly series: JournalSeries;
   /** Resolves once the journal is open; stays pending if it is never opened. */
   readonly opened: Promise<SqliteJournal>;
   readonly #options: ServiceJournalOptions;
@@ -27,6 +27,7 @@ export class ServiceJournal {
 
   constructor(options: ServiceJournalOptions) {
     this.#options = options;
+    this.series = options.series;
     this.opened = this.#opened.promise;
   }
 
@@ -48,7 +49,7 @@ export class ServiceJournal {
 
   async #open(): Promise<SqliteJournal> {
     const { source, onFailure, ...opening } = this.#options;
-    const journal = await openJournalFor(await source, { ...opening, series: this.series });
+    const journal = await openJournalFor(await source, opening);
     void journal.failure.then(onFailure);
     this.#opened.resolve(journal);
     return journal;

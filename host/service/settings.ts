@@ -58,6 +58,12 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly shards: number;
   /** Components that the module has dropped on purpose: their events in the journal are ignored. */
   readonly ignoreComponents: readonly string[];
+  /** Whether the service waits until no other process uses the data folder. */
+  readonly standby: boolean;
+  /** Absolute path of the module that uses the data folder now, for the check of an upgrade; undefined if it is not known. */
+  readonly upgradeFrom: string | undefined;
+  /** Absolute path of the folder of the log files; undefined: the log goes to stderr. */
+  readonly logFolder: string | undefined;
   /** Settings of each section. */
   readonly sections: SectionValues<Sections>;
 }
@@ -77,7 +83,9 @@ const flags = {
   cors: { type: 'string', dotted: 'svc.http.cors.origins' },
   'ignore-components': { type: 'string', dotted: 'svc.ignore-components' },
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
+  standby: { type: 'boolean', dotted: 'svc.standby' },
 } as const;
+const STATE_FILE = 'svc.state-file';
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
 const plainNames: readonly string[] = [
@@ -88,6 +96,9 @@ const plainNames: readonly string[] = [
   'svc.management.port',
   'svc.running.dir',
   'svc.calls.services-file',
+  'svc.log.files.dir',
+  STATE_FILE,
+  'svc.upgrade.from',
   ...OTLP_NAMES,
 ];
 
@@ -113,6 +124,9 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   const moduleFile = moduleOf(positionals, deployed);
   const name = serviceName(reader, moduleFile);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
+  const logFolder = pathOf(reader, 'svc.log.files.dir');
+  // `readStateFile` has read it, and has not reported an empty path.
+  reader.text(STATE_FILE);
   return {
     deployed,
     moduleFile: resolve(moduleFile),
@@ -120,7 +134,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
     host: reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
     port: reader.port('svc.http.port', 9000),
-    logFormat: readLogFormat(reader, stderrIsTerminal && !deployed),
+    logFormat: readLogFormat(reader, stderrIsTerminal && !deployed && logFolder === undefined),
     http: reader.boolean('svc.http.enabled', true),
     identity: identityOf(reader, name, deployed),
     management: {
@@ -136,8 +150,30 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
       SHARDS_RANGE,
     ),
     ignoreComponents: reader.text('svc.ignore-components')?.split(',') ?? [],
+    standby: reader.boolean('svc.standby', false),
+    upgradeFrom: pathOf(reader, 'svc.upgrade.from'),
+    logFolder,
     sections: reader.sections(sections, ranges),
   };
+}
+
+/**
+ * Returns the absolute path of the state file, whatever the other settings are: it is to say that they are invalid.
+ * Undefined: there is no such file.
+ */
+export function readStateFile({ args, env }: Pick<HostInputs, 'args' | 'env'>): string | undefined {
+  try {
+    const { given } = readProgramFlags('run', args, flags, { allowPositionals: true });
+    return pathOf(new SettingsReader(given, env), STATE_FILE);
+  } catch {
+    // The flags cannot be read, or the path is empty; `readSettings` says so.
+    return undefined;
+  }
+}
+
+function pathOf(reader: SettingsReader, dotted: string): string | undefined {
+  const path = reader.text(dotted);
+  return path === undefined ? undefined : resolve(path);
 }
 
 /** Throws SVC_SETTING_INVALID if a service that is not deployed has an identity. */
@@ -191,11 +227,7 @@ export function runningFolder(given: string | undefined): string | undefined {
 }
 
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {
-  const file = reader.text('svc.calls.services-file');
-  if (deployed)
-    return {
-      kind: 'installation',
-      servicesFile: file === undefined ? undefined : resolve(file),
-    };
+  const servicesFile = pathOf(reader, 'svc.calls.services-file');
+  if (deployed) return { kind: 'installation', servicesFile };
   return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
 }

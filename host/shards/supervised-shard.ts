@@ -188,7 +188,7 @@ export class SupervisedShard {
     try {
       const descriptor = await shard.admitted;
       if (this.#isStopping) throw stopping();
-      const { journal, peers } = await acquire(shard);
+      const { journal, peers } = await Promise.race([acquire(shard), endOf(shard)]);
       this.numbers ??= new ShardNumbers(descriptor, this.#capacity);
       const views = this.#supervised.serveViews?.(await this.#source);
       const certificates = this.#supervised.certificates?.();
@@ -262,6 +262,12 @@ export class SupervisedShard {
   #which(): { readonly shard?: number } {
     return this.#supervised.settings.count === 1 ? {} : { shard: this.#dependencies.index };
   }
+}
+
+/** Rejects if the thread ends before it listens, as it may while it waits for the journal; otherwise stays pending. */
+async function endOf(shard: ShardThread): Promise<never> {
+  await shard.listening;
+  return new Promise(() => {});
 }
 
 function stopping(): SvcError {

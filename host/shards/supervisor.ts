@@ -30,6 +30,8 @@ import { WORK_KINDS, type WorkKind } from './work-link.ts';
 export interface SupervisedService extends Supervised {
   /** Called at each start of a shard, once the module is admitted. */
   readonly connectJournal: () => Promise<JournalConnection>;
+  /** Whether the journal is opened only once another process has ended, which may have the port until then. */
+  readonly isStandby?: boolean;
   /** For each kind of work: makes a link for a shard that serves, and returns the shard's end. Absent: there is no such work. */
   readonly workLinks?: Readonly<Partial<Record<WorkKind, (index: number) => MessagePort>>>;
 }
@@ -80,7 +82,7 @@ export class Supervisor {
   async start(): Promise<Started> {
     const [first, ...others] = this.#shards;
     // This check comes before anything touches the journal.
-    if (others.length > 0) await this.#checkPortFree();
+    if (others.length > 0 && this.#supervised.isStandby !== true) await this.#checkPortFree();
     const started = first!.start();
     // The other shards listen on the port that the first one was given.
     if (this.#address.port === 0) await started;

@@ -13,6 +13,8 @@ export interface ReadinessCheck {
 /** The body of `GET /ready`. */
 export interface ReadinessReport {
   readonly ready: boolean;
+  /** True while the instance waits for a data folder that another process uses, and is ready otherwise; absent if not. */
+  readonly prepared?: true;
   readonly parts: readonly ReadyPart[];
 }
 
@@ -25,7 +27,10 @@ export interface ReadyPart {
   readonly reason?: string;
 }
 
-export function readinessReport(checks: readonly ReadinessCheck[]): ReadinessReport {
+export function readinessReport(
+  checks: readonly ReadinessCheck[],
+  isPrepared = false,
+): ReadinessReport {
   const parts = checks.map(({ part, failureReason, isRequired = true }): ReadyPart => {
     const reason = failureReason();
     return {
@@ -35,5 +40,9 @@ export function readinessReport(checks: readonly ReadinessCheck[]): ReadinessRep
       ...(reason === undefined ? {} : { reason }),
     };
   });
-  return { ready: parts.every(({ ready, required }) => ready || required === false), parts };
+  return {
+    ready: parts.every(({ ready, required }) => ready || required === false),
+    ...(isPrepared ? { prepared: true } : {}),
+    parts,
+  };
 }

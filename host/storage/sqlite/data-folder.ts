@@ -2,7 +2,6 @@
 // system, which ends with the process; a file beside the lock names its owner, for error messages, and its control socket.
 import {
   accessSync,
-  chmodSync,
   constants,
   existsSync,
   mkdirSync,
@@ -14,10 +13,11 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
 import { removeControlSocket } from '@svc/kit/control-socket';
 import { isProcessAlive } from '@svc/kit/process-life';
 import { SvcError } from '@svc/kit/svc-error';
+import { FolderLock } from './folder-lock.ts';
 import {
   createJournalFile,
   inspectJournalFile,
@@ -25,7 +25,7 @@ import {
   sync,
   syncJournalFile,
 } from './journal-file.ts';
-import { fileFailure, isBusy } from './sqlite-failure.ts';
+import { fileFailure } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
@@ -48,11 +48,55 @@ export interface DataFolder {
  */
 export function openDataFolder(path: string): DataFolder {
   const dir = resolve(path);
+  const lock = beginLock(dir);
+  if (tryLock(dir, lock)) return lockedFolder(dir, lock);
+  lock.release();
+  throw new SvcError(
+    'SVC_DATA_IN_USE',
+    `The data folder ${dir} is in use by ${ownerName(dir)}. ` +
+      'Stop that process first, or name another data folder.',
+  );
+}
+
+/**
+ * Locks the folder as `openDataFolder` does, once no other process uses it: the lock is tried every `tryIntervalMs`
+ * milliseconds. Rejects with the reason of `signal` when that aborts, and as `openDataFolder` throws.
+ */
+export async function openDataFolderWhenFree(
+  path: string,
+  { tryIntervalMs, signal }: { readonly tryIntervalMs: number; readonly signal: AbortSignal },
+): Promise<DataFolder> {
+  const dir = resolve(path);
+  const lock = beginLock(dir);
+  try {
+    while (!tryLock(dir, lock)) await setTimeout(tryIntervalMs, undefined, { signal });
+    signal.throwIfAborted();
+  } catch (error) {
+    lock.release();
+    throw signal.aborted ? signal.reason : error;
+  }
+  return lockedFolder(dir, lock);
+}
+
+function beginLock(dir: string): FolderLock {
   makeFolder(dir);
-  const journal = journalPath(dir);
+  const path = join(dir, LOCK);
   // Without a lock file nobody has the journal open, so it is safe to inspect it before the lock exists.
-  if (!existsSync(join(dir, LOCK))) inspectJournalFile(journal);
-  const lock = takeLock(dir);
+  if (!existsSync(path)) inspectJournalFile(journalPath(dir));
+  return new FolderLock(path);
+}
+
+function tryLock(dir: string, lock: FolderLock): boolean {
+  try {
+    return lock.tryTake();
+  } catch (error) {
+    throw unusable(dir, error);
+  }
+}
+
+/** Returns the folder, whose lock this process has. Releases the lock if it throws. */
+function lockedFolder(dir: string, lock: FolderLock): DataFolder {
+  const journal = journalPath(dir);
   const owner = { pid: process.pid, host: hostname(), since: new Date().toISOString() };
   try {
     if (inspectJournalFile(journal)) syncJournalFile(journal);
@@ -62,7 +106,7 @@ export function openDataFolder(path: string): DataFolder {
     if (killed !== undefined) removeControlSocket(killed);
     writeOwner(dir, owner);
   } catch (error) {
-    lock.close();
+    lock.release();
     throw error;
   }
   return {
@@ -70,7 +114,7 @@ export function openDataFolder(path: string): DataFolder {
     nameControlSocket: (control) => writeOwner(dir, { ...owner, control }),
     close(): void {
       rmSync(join(dir, OWNER), { force: true });
-      lock.close();
+      lock.release();
     },
   };
 }
@@ -96,29 +140,6 @@ function makeMissing(dir: string): void {
   // Only this user may read it, because it holds the data of the service.
   mkdirSync(dir, { mode: 0o700 });
   sync(parent);
-}
-
-/** Takes SQLite's exclusive lock on a database that is never written; it is a lock of the operating system. */
-function takeLock(dir: string): DatabaseSync {
-  let lock: DatabaseSync | undefined;
-  try {
-    const path = join(dir, LOCK);
-    const isNew = !existsSync(path);
-    lock = new DatabaseSync(path, { timeout: 0 });
-    // The same mode as the journal, so that a user who cannot read the journal cannot hold its lock either.
-    if (isNew) chmodSync(path, 0o600);
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock?.close();
-    if (!isBusy(error)) throw unusable(dir, error);
-    throw new SvcError(
-      'SVC_DATA_IN_USE',
-      `The data folder ${dir} is in use by ${ownerName(dir)}. ` +
-        'Stop that process first, or name another data folder.',
-      { cause: error },
-    );
-  }
 }
 
 /** The content of `owner.json`, which describes the host that uses a folder. The file may be missing, old or damaged. */

@@ -17,8 +17,10 @@ import type { ConsumerRequest } from './consumer-requests.ts';
 import type { TimerRequest } from './timer-requests.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
-/** Sent to the writer by the thread that opened the journal. `connect` comes with the user's port. */
+/** Sent to the writer by the thread that opened the journal, `open` first. `connect` comes with the user's port. */
 export type WriterCommand =
+  /** Answered with `ready` or `failed`. */
+  | { readonly kind: 'open' }
   | { readonly kind: 'connect' }
   | { readonly kind: 'note-module'; readonly module: WritingModule }
   /** Answered with a report of the same `number`. */

@@ -298,24 +298,36 @@ function report(message: WriterReport): void {
   parentPort?.postMessage(message);
 }
 
-const data = workerData as WriterData;
-try {
-  const writer = new Writer(data);
-  parentPort?.on('message', (command: WriterCommand & { readonly port?: MessagePort }) => {
-    if (command.kind === 'connect') {
+function carryOut(writer: Writer, command: WriterCommand & { readonly port?: MessagePort }): void {
+  switch (command.kind) {
+    case 'connect':
       assert(command.port !== undefined);
-      writer.connect(command.port);
-    } else if (command.kind === 'note-module') writer.noteModule(command.module);
-    else if (command.kind === 'request') {
+      return writer.connect(command.port);
+    case 'note-module':
+      return writer.noteModule(command.module);
+    case 'request': {
       const { number, request } = command;
-      report({ kind: 'request-answered', number, outcome: writer.carryOut(request) });
-    } else {
-      writer.close();
-      parentPort?.close();
+      return report({ kind: 'request-answered', number, outcome: writer.carryOut(request) });
     }
-  });
-  report({ kind: 'ready', hasTimers: writer.hasTimers });
-} catch (error) {
-  const { code, message } = journalFailure(error, 'opened', data.path);
-  report({ kind: 'failed', code, message });
+    case 'close':
+      writer.close();
+      return parentPort?.close();
+    case 'open':
+      return undefined;
+  }
 }
+
+/** Opens the journal, which may be long after this thread has loaded its code. */
+function open(data: WriterData): void {
+  try {
+    const writer = new Writer(data);
+    parentPort?.on('message', (command: WriterCommand) => carryOut(writer, command));
+    report({ kind: 'ready', hasTimers: writer.hasTimers });
+  } catch (error) {
+    const { code, message } = journalFailure(error, 'opened', data.path);
+    report({ kind: 'failed', code, message });
+  }
+}
+
+// The first command is `open`.
+parentPort?.once('message', () => open(workerData as WriterData));

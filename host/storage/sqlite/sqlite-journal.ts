@@ -1,17 +1,14 @@
 // SqliteJournal is the journal in a data folder, for the thread that opens it. It owns the folder's lock and the thread
-// of the writer; threads that use the journal attach to it (attached-journal.ts).
+// of the writer (writer-thread.ts); threads that use the journal attach to it (attached-journal.ts).
 import assert from 'node:assert';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
-import { JournalEnd } from '../journal-end.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
-import { TimerAlarm } from '../timer-alarm.ts';
 import { JournalSeries } from '../journal-series.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import type { RequestAnswered, WriterCommand, WriterReport } from './journal-message.ts';
 import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import type { ConsumerRequest } from './consumer-requests.ts';
 import type { TimerRequest } from './timer-requests.ts';
@@ -23,6 +20,7 @@ import type {
 import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
 import { LEVEL_SIZES_DEFAULT, type LevelSizes } from './index-compaction.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { WriterThread } from './writer-thread.ts';
 import { readEventTypes } from './stored-event-types.ts';
 
 export interface JournalOptions {
@@ -48,87 +46,42 @@ export async function openSqliteJournal(
 ): Promise<SqliteJournal> {
   const folder = openDataFolder(dir);
   try {
-    return await SqliteJournal.start(folder, { limits, timerLimits, levelSizes, series });
+    const parts = { limits, timerLimits, levelSizes, series };
+    return await SqliteJournal.start(folder, new WriterThread(folder.dir, parts));
   } catch (error) {
     folder.close();
     throw error;
   }
 }
 
-interface JournalParts {
-  readonly limits: JournalLimits;
-  readonly timerLimits: TimerLimits;
-  readonly levelSizes: LevelSizes;
-  readonly series: JournalSeries;
-}
-
 export class SqliteJournal implements JournalContents, TimerAdministration, ConsumerWriter {
   readonly #folder: DataFolder;
-  readonly #writer: Worker;
-  readonly #end: JournalEnd;
-  readonly #alarm: TimerAlarm;
+  readonly #writer: WriterThread;
   /** Whether there may have been timers when the journal was opened. */
   #hasTimers = false;
-  /** Number of the last request that was sent to the writer. */
-  #lastRequest = 0;
-  readonly #ended: Promise<void>;
   /** Resolves when the writer's thread ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
   #closed: Promise<void> | undefined = undefined;
-  #hasEnded = false;
 
-  static async start(
-    folder: DataFolder,
-    { limits, timerLimits, levelSizes, series }: JournalParts,
-  ): Promise<SqliteJournal> {
-    const end = new JournalEnd();
-    const alarm = new TimerAlarm();
-    const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
-      name: 'journal writer',
-      workerData: {
-        path: journalPath(folder.dir),
-        limits,
-        timerLimits,
-        levelSizes,
-        series: series.shared,
-        end: end.shared,
-        alarm: alarm.shared,
-      },
-    });
-    const journal = new SqliteJournal(folder, writer, end, alarm);
-    const report = await Promise.race([
-      journal.failure,
-      new Promise<WriterReport>((resolve) => {
-        writer.once('message', resolve);
-      }),
-    ]);
+  /** Opens the journal in a locked folder, with a thread that was started for this folder. Rejects as `openSqliteJournal` does. */
+  static async start(folder: DataFolder, writer: WriterThread): Promise<SqliteJournal> {
+    const journal = new SqliteJournal(folder, writer);
+    const report = await Promise.race([journal.failure, writer.open()]);
     if (report instanceof SvcError) throw report;
     if (report.kind === 'ready') {
       journal.#hasTimers = report.hasTimers;
       return journal;
     }
-    await writer.terminate();
+    await writer.end();
     assert(report.kind === 'failed');
     throw new SvcError(report.code, report.message);
   }
 
-  private constructor(folder: DataFolder, writer: Worker, end: JournalEnd, alarm: TimerAlarm) {
+  private constructor(folder: DataFolder, writer: WriterThread) {
     this.#folder = folder;
     this.#writer = writer;
-    this.#end = end;
-    this.#alarm = alarm;
-    let cause: unknown;
-    writer.on('error', (error) => {
-      cause = error;
-    });
-    this.#ended = new Promise((resolve) => {
-      writer.once('exit', () => {
-        this.#hasEnded = true;
-        resolve();
-      });
-    });
     this.failure = new Promise((resolve) => {
-      writer.once('exit', () => {
+      void writer.ended.then(({ cause }) => {
         if (this.#closed === undefined) resolve(writerEnded(folder.dir, cause));
       });
     });
@@ -136,17 +89,17 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
 
   /** Shared memory of the position of the last record that is on disk, for followers of the journal. */
   get end(): SharedArrayBuffer {
-    return this.#end.shared;
+    return this.#writer.journalEnd.shared;
   }
 
   /** Shared memory of the alarm that wakes the thread that fires timers (storage/timer-alarm.ts). */
   get alarm(): SharedArrayBuffer {
-    return this.#alarm.shared;
+    return this.#writer.alarm.shared;
   }
 
   /** Resolves once there may be timers: at once if the journal had some, otherwise when the first one is stored. */
   async timersExist(): Promise<void> {
-    if (!this.#hasTimers) await this.#alarm.changed(0);
+    if (!this.#hasTimers) await this.#writer.alarm.changed(0);
   }
 
   /** The data with which a thread follows the journal. */
@@ -172,15 +125,14 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
     const connection: SqliteConnection = {
       kind: 'sqlite',
       dir: this.dir,
-      end: this.#end.shared,
+      end: this.end,
       ports: [port1],
     };
-    if (this.#hasEnded) {
+    if (this.#writer.hasEnded) {
       port2.close();
       return connection;
     }
-    const command: WriterCommand = { kind: 'connect' };
-    this.#writer.postMessage({ ...command, port: port2 }, [port2]);
+    this.#writer.send({ kind: 'connect' }, port2);
     return connection;
   }
 
@@ -189,9 +141,7 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
   }
 
   noteModule(module: WritingModule): void {
-    const command: WriterCommand = { kind: 'note-module', module };
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-    this.#writer.postMessage(command);
+    this.#writer.send({ kind: 'note-module', module });
   }
 
   async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
@@ -215,24 +165,10 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
 
   /** Sends a request to the writer, and waits for its answer. */
   async #request(request: TimerRequest | ConsumerRequest): Promise<boolean> {
-    const number = ++this.#lastRequest;
-    const answered = Promise.withResolvers<RequestAnswered['outcome']>();
-    const receive = (report: WriterReport): void => {
-      if (report.kind === 'request-answered' && report.number === number)
-        answered.resolve(report.outcome);
-    };
-    this.#writer.on('message', receive);
-    try {
-      const command: WriterCommand = { kind: 'request', number, request };
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-      this.#writer.postMessage(command);
-      const outcome = await Promise.race([answered.promise, this.#ended]);
-      if (outcome === undefined) throw writerEnded(this.dir, undefined);
-      if (typeof outcome === 'boolean') return outcome;
-      throw new SvcError(outcome.code, outcome.message);
-    } finally {
-      this.#writer.off('message', receive);
-    }
+    const outcome = await this.#writer.request(request);
+    if (outcome === undefined) throw writerEnded(this.dir, undefined);
+    if (typeof outcome === 'boolean') return outcome;
+    throw new SvcError(outcome.code, outcome.message);
   }
 
   /** Stores what was sent, closes the ports, and releases the folder for another host. */
@@ -242,10 +178,8 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
   }
 
   async #stop(): Promise<void> {
-    const command: WriterCommand = { kind: 'close' };
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-    this.#writer.postMessage(command);
-    await this.#ended;
+    this.#writer.send({ kind: 'close' });
+    await this.#writer.ended;
     this.#folder.close();
   }
 }

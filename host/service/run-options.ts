@@ -1,0 +1,19 @@
+// RunOptions: what a service that runs a module is given beside its settings.
+import type { Log } from '@svc/kit/log';
+import type { SvcError } from '@svc/kit/svc-error';
+import type { ServiceLoop } from './service-dev-loop.ts';
+import type { ServiceStatus } from './service-status.ts';
+
+export interface RunOptions {
+  readonly log: Log;
+  /** The environment of every thread. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Resolves with the reason when the service is to stop. */
+  readonly stopRequested: Promise<string>;
+  /** The loop of `svc dev`, and the module that it serves first. */
+  readonly loop?: ServiceLoop;
+  /** Receives how far the service is. */
+  readonly status?: ServiceStatus;
+  /** Ends the process at once: called if a service in standby is too late, and cannot be stopped. */
+  readonly endAtOnce?: (reason: SvcError) => void;
+}

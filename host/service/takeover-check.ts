@@ -1,0 +1,86 @@
+// TakeoverCheck checks, before a service takes a data folder over from another process, whether it can continue with the
+// journal. The journal is only read, and the other process may write meanwhile: what it stores later is checked when the
+// journal is opened.
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import { type Finding, isAllowed } from '../history/upgrade-finding.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
+import { lastModule } from '../storage/sqlite/tools/journal-modules.ts';
+import { hasJournal, journalTypes } from '../storage/sqlite/tools/journal-types.ts';
+import type { JournalUser } from './journal-opening.ts';
+import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
+import { ignoredComponents, type UpgradeSettings } from './upgrade-settings.ts';
+
+/** Maximum number of findings that the error message has. */
+const NAMED_MAX = 10;
+
+export interface Takeover {
+  readonly dataFolder: string;
+  /** Components that were dropped on purpose. */
+  readonly ignoreComponents: readonly string[];
+  readonly upgrade: UpgradeSettings;
+  readonly words?: UnknownTypesWords | undefined;
+}
+
+/** Checks the event types. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_… and SVC_DATA_UNUSABLE. */
+export function checkStoredTypes(
+  { descriptor }: JournalUser,
+  { dataFolder, ignoreComponents, upgrade, words }: Takeover,
+): void {
+  const ignored = ignoredComponents(ignoreComponents, upgrade);
+  if (ignored !== undefined && hasJournal(dataFolder))
+    checkEventTypes(journalTypes(dataFolder), descriptor, ignored, words);
+}
+
+/**
+ * Checks a module: its event types and, unless it was the last one that wrote or the settings say otherwise, all that
+ * `svc upgrade-check` checks. `before`: loads the module that runs now, if the settings name it. Rejects as `checkStoredTypes`
+ * throws, and with SVC_UPGRADE_UNSAFE, with errors of `before`, and with the reason of the signal.
+ */
+export async function checkTakeover(
+  now: GuestSource,
+  takeover: Takeover,
+  {
+    settings,
+    before,
+    signal,
+  }: {
+    readonly settings: HostingSettings;
+    readonly before: (() => Promise<GuestSource>) | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { dataFolder, ignoreComponents, upgrade } = takeover;
+  checkStoredTypes(now, takeover);
+  if (!upgrade.check || !hasJournal(dataFolder)) return;
+  if (lastModule(dataFolder).fingerprint === now.fingerprint) return;
+  const { checkUpgrade } = await import('../history/upgrade-check.ts');
+  const { findings } = await checkUpgrade({
+    dir: dataFolder,
+    now,
+    before: await before?.(),
+    settings,
+    threads: upgrade.threads,
+    signal,
+  });
+  const unsafe = findings.filter(
+    (finding) =>
+      !ignoreComponents.includes(finding.component) &&
+      !upgrade.allow.some((word) => isAllowed(word, finding)),
+  );
+  if (unsafe.length > 0) throw unsafeUpgrade(dataFolder, unsafe);
+}
+
+function unsafeUpgrade(dataFolder: string, findings: readonly Finding[]): SvcError {
+  const named = findings
+    .slice(0, NAMED_MAX)
+    .map(
+      ({ name, component, message }) => `${name} (${printable(component)}): ${printable(message)}`,
+    );
+  const more = findings.length > NAMED_MAX ? `; and ${findings.length - NAMED_MAX} more` : '';
+  return new SvcError(
+    'SVC_UPGRADE_UNSAFE',
+    `This module cannot take over what ${dataFolder} holds: ${named.join('; ')}${more}. ` +
+      'Fix the module, or accept findings that are meant with svc.upgrade.allow.',
+  );
+}
