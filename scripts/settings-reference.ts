@@ -171,6 +171,10 @@ by commas; \`none\` is the empty list.
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
 | \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that you removed from the module on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |
+| \`svc.standby\` | \`--standby\` | \`false\` | whether the service waits until no other process uses the data folder ([Replacing a running service](../how-to/replacing-a-running-service.md)) |
+| \`svc.upgrade.from\` | | none | module that uses the data folder now; in standby the states that it folds are compared as well |
+| \`svc.state-file\` | | none | file in which the service says how far it is ([State file](../how-to/replacing-a-running-service.md#the-state-file)) |
+| \`svc.log.files.dir\` | | none | folder of log files that the service writes itself, instead of stderr ([Log files](../how-to/replacing-a-running-service.md#log-files)) |
 | \`svc.project\` | | none | project of a deployed service, which belongs to its [identity](identity.md): lower-case letters, digits and hyphens, at most 57 |
 | \`svc.identity.folder\` | | none | folder with \`tls.crt\`, \`tls.key\` and \`ca.crt\`; with it the service listens with mutual TLS |
 | \`svc.identity.trust-domain\` | | none | trust domain of the installation, such as \`example.org\` |

@@ -39,6 +39,11 @@ has, on purpose: their events in the journal are ignored`,
 caller as one from the internet, logs json; by default the module
 is /service/module.wasm, and the journal is in /data`,
     },
+    standby: {
+      type: 'boolean',
+      help: `gets ready, and waits until no other process uses the data
+folder; then it serves`,
+    },
     set: SERVICE_OPTIONS.set,
   },
   notes: `Every setting can also be given by the environment: svc.http.port is SVC_HTTP_PORT.

@@ -2,13 +2,19 @@
 // list theirs; a host that opens one does.
 import { journalPath } from '../journal-file.ts';
 import { existsSync } from 'node:fs';
-import type { JournalContents } from '../../journal-contents.ts';
 import { ReadingConnection } from './reading-connection.ts';
 
 const EVENT_TYPES = (format: number) =>
   format < 3
     ? 'SELECT NULL, NULL WHERE FALSE'
     : 'SELECT component, manifest FROM manifest ORDER BY component, manifest';
+
+/** The event types of a journal, read again by each call. */
+export interface JournalTypes {
+  /** Data folder. */
+  readonly dir: string;
+  readonly eventTypes: () => readonly { readonly component: string; readonly manifest: string }[];
+}
 
 /** Returns whether there is a journal in the folder, which may be missing itself. */
 export function hasJournal(dir: string): boolean {
@@ -19,7 +25,7 @@ export function hasJournal(dir: string): boolean {
  * Returns the event types in the journal of a folder. Its method throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
  * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
  */
-export function journalTypes(dir: string): Pick<JournalContents, 'dir' | 'eventTypes'> {
+export function journalTypes(dir: string): JournalTypes {
   return {
     dir,
     eventTypes: () => {
