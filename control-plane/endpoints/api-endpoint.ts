@@ -61,6 +61,8 @@ export function apiEndpoint({
     name: 'api',
     prefix: '',
     access: 'internet',
+    // Which origins that are is a setting: browser-access.ts.
+    cors: true,
     routes: {
       ...apiRoutes(handlers, { gates, baseDomain }),
       openApi: openApiRoute(gates, { version, url }),

@@ -1,6 +1,7 @@
 // ControlPlaneSettings: the flags and settings of `svc control-plane` (@svc/kit/settings-reader defines how they are given).
 // tokens/token-settings.ts reads those of access tokens, and orchestration/orchestrator-settings.ts those of the orchestrator. No
 // other file of the control plane reads flags or settings.
+import { originProblem } from '@svc/contract';
 import { readBaseDomain } from '@svc/kit/base-domain';
 import { isLoopbackHost } from '@svc/kit/loopback-host';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
@@ -48,6 +49,8 @@ export interface ProgramSettings {
   /** Domain of derived hostnames, with its port if that is not 443; undefined: there are none. */
   readonly baseDomain: string | undefined;
   readonly policy: CreationPolicy;
+  /** Origins of pages that may read the answers; empty: none may. */
+  readonly allowedOrigins: readonly string[];
   readonly tokens: TokenSettings;
   /** Address of the management server, which a deployed control plane has. */
   readonly management: { readonly host: string; readonly port: number };
@@ -73,6 +76,8 @@ export const CONTROL_PLANE_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 
 const CREATION = 'svc.organization-creation';
 const SIGNUP_URL = 'svc.signup-url';
 const BASE_DOMAIN = 'svc.control-plane.base-domain';
+const ALLOWED_ORIGINS = 'svc.control-plane.allowed-origins';
+const ALLOWED_ORIGINS_MAX = 100;
 const CERTIFICATE = 'svc.control-plane.tls-certificate';
 const KEY = 'svc.control-plane.tls-key';
 const SECTIONS = { 'control-plane': { ...CONTROL_PLANE_DEFAULTS } };
@@ -83,6 +88,7 @@ const NAMES: readonly string[] = [
   ...ORCHESTRATOR_SETTING_NAMES,
   ...OTLP_NAMES,
   ...sectionNames(SECTIONS),
+  ALLOWED_ORIGINS,
   BASE_DOMAIN,
   CERTIFICATE,
   KEY,
@@ -111,6 +117,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     ...listenerOf(reader),
     baseDomain,
     policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },
+    allowedOrigins: allowedOriginsOf(reader),
     tokens: readTokenSettings(reader, baseDomain),
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
@@ -150,6 +157,18 @@ function creationOf(reader: SettingsReader): CreationPolicy['creation'] {
   if (creation === undefined)
     throw invalidSetting(CREATION, text, "'anyone', 'verified-email' or 'platform-admin'");
   return creation;
+}
+
+function allowedOriginsOf(reader: SettingsReader): readonly string[] {
+  const origins = reader.list(ALLOWED_ORIGINS, [], [0, ALLOWED_ORIGINS_MAX]);
+  const wrong = origins.find((origin) => originProblem(origin) !== undefined);
+  if (wrong !== undefined)
+    throw invalidSetting(
+      ALLOWED_ORIGINS,
+      wrong,
+      'origins as browsers send them, such as https://console.example.com, with commas between',
+    );
+  return origins;
 }
 
 function signupUrlOf(reader: SettingsReader): string | undefined {

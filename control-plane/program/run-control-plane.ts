@@ -5,6 +5,7 @@ import { EXIT_OK, reportFailure } from '@svc/kit/program-failure';
 import type { ProgramInputs } from '@svc/kit/program-flags';
 import { SvcError } from '@svc/kit/svc-error';
 import { startControlPlane } from '../control-plane.ts';
+import { browserAccess } from '../endpoints/browser-access.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { providerMetrics } from '../tokens/provider-metrics.ts';
@@ -87,9 +88,11 @@ function installation({
 
 function hostOptions(settings: ProgramSettings): Parts['host'] {
   const { dataFolder, host, tls, section, deployed, management, runningFolder, otlp } = settings;
+  const { allowedOrigins } = settings;
   return {
     dataFolder,
     http: { host, port: section.port, tls },
+    settings: browserAccess(allowedOrigins),
     deployed,
     management: deployed && management,
     settingNames: SETTING_NAMES,

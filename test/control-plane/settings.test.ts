@@ -115,6 +115,11 @@ test.each([
   [{ SVC_CONTROL_PLANE_TLS_KEY: 'key' }, /tls-certificate and .*tls-key belong together/],
   [{ SVC_CONTROL_PLANE_TLS_CERTIFICATE: 'crt' }, /belong together/],
   [{ SVC_CONTROL_PLANE_BASE_DOMAIN: 'Example.org' }, /svc\.control-plane\.base-domain/],
+  [{ SVC_CONTROL_PLANE_ALLOWED_ORIGINS: '*' }, /svc\.control-plane\.allowed-origins/],
+  [
+    { SVC_CONTROL_PLANE_ALLOWED_ORIGINS: 'https://a.example,https://b.example/' },
+    /svc\.control-plane\.allowed-origins/,
+  ],
   [{ SVC_SIGNUP_URL: 'example.org' }, /svc\.signup-url/],
   [{ SVC_SIGNUP_URL: 'javascript:alert(1)' }, /svc\.signup-url/],
   [{ SVC_SIGNUP_URL: 'https://example.org/a\nb' }, /svc\.signup-url/],
