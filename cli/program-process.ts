@@ -4,9 +4,14 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 
-/** `program`: the file of its entry point. Does not return. */
-export async function continueAs(program: string, args: readonly string[]): Promise<never> {
-  const command = [process.execPath, '--disable-warning=ExperimentalWarning', program, ...args];
+/** `program`: the file of its entry point. `nodeOptions`: options of Node for it. Does not return. */
+export async function continueAs(
+  program: string,
+  args: readonly string[],
+  nodeOptions: readonly string[] = [],
+): Promise<never> {
+  const options = ['--disable-warning=ExperimentalWarning', ...nodeOptions];
+  const command = [process.execPath, ...options, program, ...args];
   const env = { ...process.env };
   // When npm is stopped, it ends the shell between npm and this process. The shell may not pass the signal on, so the
   // program watches its parent process.

@@ -35,10 +35,18 @@ environment: svc.auth.issuer is SVC_AUTH_ISSUER. Without TLS it listens on loopb
   ],
 };
 
+/**
+ * MiB of each half of the memory in which V8 creates objects. With its default of 16 the process is 20 MiB larger, and every
+ * collection stops all requests for longer.
+ */
+const SEMI_SPACE_MIB = 4;
+
 export const controlPlane: Command = {
   description,
   async run(args): Promise<ExitCode> {
     checkOptions(description, args);
-    return continueAs(fileURLToPath(import.meta.resolve('@svc/control-plane/main')), args);
+    return continueAs(fileURLToPath(import.meta.resolve('@svc/control-plane/main')), args, [
+      `--max-semi-space-size=${SEMI_SPACE_MIB}`,
+    ]);
   },
 };

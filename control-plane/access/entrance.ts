@@ -2,7 +2,8 @@
 // the caller's requests is judged: a verified address claims its invitations, and the name and the address of the person are
 // kept.
 //
-// Invariants: invitations are claimed before anybody looks at memberships. What the entrance stores does not depend on the
+// Invariants: invitations are claimed before anybody looks at memberships. A profile that is stored already is compared again once
+// the token is judged again, which is after a minute. What the entrance stores does not depend on the
 // idempotency key of the request: a repeated request finds other invitations, and would shift the keys of its handler's calls.
 // A request that needs nothing of what cannot be stored is answered.
 import { KEYS_RETRY_AFTER_S } from '@svc/client';
@@ -41,6 +42,8 @@ export interface EntranceParts {
 export class Entrance {
   readonly #parts: EntranceParts;
   readonly #progress: ClaimProgress;
+  /** Callers whose profile is stored. A token that is judged anew has another object. */
+  readonly #stored = new WeakSet<Caller>();
 
   constructor(parts: EntranceParts) {
     this.#parts = parts;
@@ -89,7 +92,8 @@ export class Entrance {
     const claimFault = await this.#attempt('The invitations of a caller were not claimed', () =>
       this.#claim(call, caller),
     );
-    await this.#attempt('The profile of a caller was not stored', () => see(call, caller));
+    if (!this.#stored.has(caller))
+      await this.#attempt('The profile of a caller was not stored', () => this.#see(call, caller));
     return { caller, ...(claimFault !== undefined && { claimFault }) };
   }
 
@@ -103,6 +107,17 @@ export class Entrance {
     this.#progress.set(who, await claimInvitations(call, claimant, after, nowMs));
   }
 
+  /** A token without a name or a verified address, such as one of fewer scopes, leaves what is known. */
+  async #see(call: Call, caller: Caller): Promise<void> {
+    const known = call(person, caller.subject);
+    const profile = await known.profile();
+    if (!profile.isOk) return;
+    const { name = profile.value.name } = caller;
+    const email = verifiedEmailOf(caller) ?? profile.value.email;
+    if (name === profile.value.name && email === profile.value.email) this.#stored.add(caller);
+    else await known.see({ name, email });
+  }
+
   async #attempt(what: string, action: () => Promise<void>): Promise<Error | undefined> {
     try {
       await action();
@@ -112,15 +127,4 @@ export class Entrance {
       return error instanceof Error ? error : new Error(what, { cause: error });
     }
   }
-}
-
-/** A token without a name or a verified address, such as one of fewer scopes, leaves what is known. */
-async function see(call: Call, caller: Caller): Promise<void> {
-  const known = call(person, caller.subject);
-  const profile = await known.profile();
-  if (!profile.isOk) return;
-  const { name = profile.value.name } = caller;
-  const email = verifiedEmailOf(caller) ?? profile.value.email;
-  if (name !== profile.value.name || email !== profile.value.email)
-    await known.see({ name, email });
 }

@@ -2,7 +2,6 @@
 // cannot differ from it. A handler is what is left: one flow, and its result.
 import {
   ROUTES,
-  parametersOf,
   problemsText,
   refusalsOf,
   successOf,
@@ -26,7 +25,7 @@ import {
 } from '@svc/host';
 import type { Gates, GivenTo } from '../access/gates.ts';
 import { apiAnswer, type ApiError } from './api-answer.ts';
-import { decodedInput, type RawInput } from './decoded-input.ts';
+import { decodedInput } from './decoded-input.ts';
 
 /** A request that is admitted and decoded. */
 export interface ApiRequest<Name extends RouteName> extends Pick<EndpointContext, 'call'> {
@@ -69,7 +68,7 @@ function apiRoute<Name extends RouteName>(
   const route: Route = ROUTES[name];
   const hasBody = route.answer !== undefined;
   return definedRoute(route, gates.of(name), async (request, { given, call }) => {
-    const decoded = decodedInput(name, rawInputOf(route, request), baseDomain);
+    const decoded = decodedInput(name, request, baseDomain);
     if ('problems' in decoded) return respondError(400, problemsText(decoded.problems));
     const result = await handle({ input: decoded.input, given: given as GivenTo<Name>, call });
     return apiAnswer(result, hasBody);
@@ -104,9 +103,4 @@ export function definedRoute(
     ...(route.answer !== undefined && { reply: 'text' }),
   };
   return make(path, options, handle);
-}
-
-function rawInputOf(route: Route, { parameters, queryText, body }: AnyRequest): RawInput {
-  const texts = Object.fromEntries(parametersOf(route).map((name) => [name, parameters[name]!]));
-  return { parameters: texts, queryText, body };
 }

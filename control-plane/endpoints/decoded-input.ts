@@ -4,10 +4,10 @@ import {
   PARAMETERS,
   ROUTES,
   bodyProblems,
-  parametersOf,
   schemaProblems,
   type DescriptorContext,
   type InputOf,
+  type ParameterName,
   type Problem,
   type Route,
   type RouteName,
@@ -17,7 +17,7 @@ import { readJsonBody } from './json-body.ts';
 
 /** Parts of a request that nothing has read yet. */
 export interface RawInput {
-  /** Path parameters by name. */
+  /** Path parameters by name: those of the route. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly queryText: string;
   /** Empty without a body. */
@@ -35,8 +35,8 @@ export function decodedInput<Name extends RouteName>(
   baseDomain?: string,
 ): DecodedInput<Name> {
   const route: Route = ROUTES[name];
-  const problems: Problem[] = parametersOf(route).flatMap((parameter) =>
-    problemsAt(parameter, PARAMETERS[parameter], parameters[parameter]),
+  const problems: Problem[] = Object.entries(parameters).flatMap(([parameter, value]) =>
+    problemsAt(parameter, PARAMETERS[parameter as ParameterName], value),
   );
   const query = new DecodedQuery(route.query ?? {}, queryText);
   problems.push(...query.problems);

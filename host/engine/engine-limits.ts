@@ -16,7 +16,7 @@ export interface EngineLimits {
   readonly replyBytesMax: number;
   /**
    * One of this many commands and queries is checked not to change the state that it was given, and fewer after one with a state
-   * of more than 64 KiB; 0 checks none. A run on a developer's machine checks all of them, unless this is 0.
+   * of more than 8 KiB; 0 checks none. A run on a developer's machine checks all of them, unless this is 0.
    */
   readonly purityCheckInterval: number;
   /**

@@ -22,7 +22,7 @@ import { differencePath } from './state-difference.ts';
 type CheckedCall = HandlerKind | 'the reply of command';
 
 /** Characters of an encoded state after which a check counts as several ones. */
-const STATE_LENGTH = 65_536;
+const STATE_LENGTH = 8_192;
 
 export class PurityCheck implements GuestEntities {
   readonly #entities: GuestEntities;

@@ -81,8 +81,10 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       scopeIdempotencyKey: (scope: string) =>
         calls.scopeKeys?.(JSON.stringify([scope, ...request.parameters])),
     });
+    let checked: CheckRequest | undefined;
     for (const check of checks) {
-      const answer = await check(checkRequestOf(route, request), known);
+      checked ??= checkRequestOf(route, request);
+      const answer = await check(checked, known);
       const end = this.#endOf(answer);
       if (end !== undefined) return end;
       known.given = answer instanceof Ok ? (answer.value as unknown) : answer;

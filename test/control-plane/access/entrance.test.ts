@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Entrance } from '../../../control-plane/access/entrance.ts';
 import { noAccess } from '../../../control-plane/access/gates.ts';
 import { SYSTEM_CLOCK } from '../../../control-plane/clock.ts';
-import type { Service } from '@svc/host';
+import { Ok, type Service } from '@svc/host';
 
 test('a caller is known though nothing can be stored, and is no stranger for certain', async () => {
   const fault = new Error('the disk is full');
@@ -32,4 +32,45 @@ test('a caller is known though nothing can be stored, and is no stranger for cer
   ]);
   expect(() => noAccess(known, 'no such organization')).toThrow(fault);
   expect(noAccess({ caller }, 'no such organization')).toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('a profile that is stored is compared again once the token is judged again', async () => {
+  const stored = { name: 'Ann', email: '' };
+  const calls: string[] = [];
+  const running = {
+    call: () => ({
+      async profile() {
+        calls.push('profile');
+        return new Ok(stored);
+      },
+      async see({ name }: { name: string }) {
+        calls.push(`see ${name}`);
+        stored.name = name;
+        return new Ok(null);
+      },
+    }),
+  };
+  const entrance = new Entrance({
+    judge: { judge: () => Promise.resolve({ kind: 'missing' }) },
+    running: Promise.resolve(running as unknown as Service),
+    clock: SYSTEM_CLOCK,
+    report: (what) => calls.push(what),
+  });
+  const judged = (name: string) => ({
+    caller: { subject: 'ann', name, emailVerified: false, platformAdmin: false },
+  });
+  const welcome = async (known: ReturnType<typeof judged>) => {
+    calls.length = 0;
+    await entrance.welcome(known, { metadata: () => undefined });
+    return [...calls];
+  };
+  const ann = judged('Ann');
+  expect(await welcome(ann)).toEqual(['profile']);
+  expect(await welcome(ann)).toEqual([]);
+  expect(await welcome(judged('Ann'))).toEqual(['profile']);
+  const renamed = judged('Ann B.');
+  expect(await welcome(renamed)).toEqual(['profile', 'see Ann B.']);
+  // Only a comparison shows that it is stored: the person may have changed too often.
+  expect(await welcome(renamed)).toEqual(['profile']);
+  expect(await welcome(renamed)).toEqual([]);
 });

@@ -117,8 +117,8 @@ test('with an interval, one call of that many is looked at', async () => {
 test('with an interval, calls of a large state are looked at less often', async () => {
   const { call, guest } = world(3);
   const digits = 123_456_789_012_345;
-  // More than 131,072 characters of JSON, so that a look counts as three.
-  for (let count = 0; count < 9_000; count++) await call('add', digits, 'large');
+  // More than 16,384 characters of JSON, so that a look counts as three.
+  for (let count = 0; count < 1_050; count++) await call('add', digits, 'large');
   const before = guest.snapshotCount;
   for (let count = 0; count < 90; count++) await call('get', 0, 'large');
   expect((guest.snapshotCount - before) / 2).toBe(90 / 3 / 3);
