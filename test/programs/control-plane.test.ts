@@ -43,6 +43,9 @@ test('a deployed one is ready, has metrics, keeps its folder to itself, and stop
   expect(await (await ask('/ready')).json()).toMatchObject({ ready: true });
   expect((await svc.send('POST /organizations/acme', 'ann', { name: 'Acme' })).status).toBe(204);
   expect(await (await ask('/svc/metrics')).text()).toMatch(/^svc_shards_listening 1$/m);
+  // The process is the one that was started, with options of its own.
+  if (process.platform === 'linux')
+    expect(readFileSync(`/proc/${svc.child.pid}/cmdline`, 'utf8')).toContain('semi-space-size=4');
 
   const second = await start(cwd).ended;
   expect(second).toMatchObject({ code: 1, stdout: '' });
