@@ -17,17 +17,19 @@ export type KeyFound =
 export class KeySet {
   /** The text that it was read from. Two sets of the same text are the same. */
   readonly text: string;
+  readonly #ids: ReadonlySet<unknown>;
   readonly #find: ReturnType<typeof createLocalJWKSet>;
 
-  private constructor(text: string, find: ReturnType<typeof createLocalJWKSet>) {
+  private constructor(text: string, set: JSONWebKeySet) {
     this.text = text;
-    this.#find = find;
+    this.#find = createLocalJWKSet(set);
+    this.#ids = new Set(set.keys.map(({ kid }) => kid));
   }
 
   /** Returns undefined if the text is not a set of keys. */
   static parse(text: string): KeySet | undefined {
     try {
-      return new KeySet(text, createLocalJWKSet(JSON.parse(text) as JSONWebKeySet));
+      return new KeySet(text, JSON.parse(text) as JSONWebKeySet);
     } catch {
       return undefined;
     }
@@ -35,6 +37,8 @@ export class KeySet {
 
   /** Always returns the same object for the same key. */
   async find({ alg, kid }: KeyHint): Promise<KeyFound> {
+    // Anybody can send tokens of keys that do not exist, and jose creates an error with a stack for each.
+    if (kid !== undefined && !this.#ids.has(kid)) return { kind: 'none' };
     try {
       return { kind: 'key', key: await this.#find({ alg, ...(kid === undefined ? {} : { kid }) }) };
     } catch (error) {
