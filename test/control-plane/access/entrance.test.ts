@@ -1,6 +1,6 @@
 // Entrance: what becomes of a request while nothing can be stored.
 import { expect, test } from 'vitest';
-import { Entrance } from '../../../control-plane/access/entrance.ts';
+import { Entrance, type Known } from '../../../control-plane/access/entrance.ts';
 import { noAccess } from '../../../control-plane/access/gates.ts';
 import { SYSTEM_CLOCK } from '../../../control-plane/clock.ts';
 import { Ok, type Service } from '@svc/host';
@@ -34,6 +34,10 @@ test('a caller is known though nothing can be stored, and is no stranger for cer
   expect(noAccess({ caller }, 'no such organization')).toMatchObject({ code: 'NOT_FOUND' });
 });
 
+function judged(name: string): Known {
+  return { caller: { subject: 'ann', name, emailVerified: false, platformAdmin: false } };
+}
+
 test('a profile that is stored is compared again once the token is judged again', async () => {
   const stored = { name: 'Ann', email: '' };
   const calls: string[] = [];
@@ -56,10 +60,7 @@ test('a profile that is stored is compared again once the token is judged again'
     clock: SYSTEM_CLOCK,
     report: (what) => calls.push(what),
   });
-  const judged = (name: string) => ({
-    caller: { subject: 'ann', name, emailVerified: false, platformAdmin: false },
-  });
-  const welcome = async (known: ReturnType<typeof judged>) => {
+  const welcome = async (known: Known) => {
     calls.length = 0;
     await entrance.welcome(known, { metadata: () => undefined });
     return [...calls];
