@@ -200,6 +200,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The assembly joins all parts.
   'control-plane': [],
   'login-provider': [],
+  routing: [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],

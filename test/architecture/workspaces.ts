@@ -61,6 +61,7 @@ const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {
   identity: 'shared',
   forward: 'shared',
   auth: 'package',
+  routing: 'package',
   kit: 'kit',
   host: 'engine',
   'guest-sdk': 'sdk',
