@@ -8,6 +8,7 @@ import { serviceId } from '../flows/service-id.ts';
 import type { Descriptor, Service as ServiceState } from '../model/service-state.ts';
 import { workload } from '../model/workload.ts';
 import { boundedLogs } from './bounded-logs.ts';
+import { BoundedOrchestrator } from './bounded-orchestrator.ts';
 import { FalseAnswer, checkedRecord, shownText } from './checked-observation.ts';
 import { desiredService, proposedService } from './desired-service.ts';
 import { FaultLog } from './fault-log.ts';
@@ -67,12 +68,18 @@ export class Orchestration {
     clock = SYSTEM_CLOCK,
     httpsPort,
   }: OrchestrationOptions) {
-    this.#orchestrator = orchestrator;
+    const bounded = new BoundedOrchestrator({ orchestrator, section, clock });
+    this.#orchestrator = bounded;
     this.#section = section;
     this.#clock = clock;
     this.#httpsPort = httpsPort;
     this.#faults = new FaultLog(log, clock);
-    this.#observations = new Observations({ orchestrator, section, clock, faults: this.#faults });
+    this.#observations = new Observations({
+      orchestrator: bounded,
+      section,
+      clock,
+      faults: this.#faults,
+    });
   }
 
   /**

@@ -29,6 +29,10 @@ export interface OrchestratorSection {
   readonly logsTimeoutMs: number;
   /** Output that an answer with logs has, in bytes, over all instances. The last bytes of each instance are kept. */
   readonly logsBytesMax: number;
+  /** Calls of one kind that the orchestrator has not ended, although nobody waits for them any more; with so many it counts as unreachable. */
+  readonly abandonedCallsMax: number;
+  /** The same for calls that concern one service. */
+  readonly abandonedCallsOfServiceMax: number;
 }
 
 export const ORCHESTRATOR_DEFAULTS: {
@@ -47,6 +51,8 @@ export const ORCHESTRATOR_DEFAULTS: {
   resyncMs: 300_000,
   logsTimeoutMs: 10_000,
   logsBytesMax: 4_194_304,
+  abandonedCallsMax: 64,
+  abandonedCallsOfServiceMax: 8,
 };
 
 export const ORCHESTRATOR_RANGES: { readonly [Key in keyof OrchestratorSection]: Range } = {
@@ -63,4 +69,6 @@ export const ORCHESTRATOR_RANGES: { readonly [Key in keyof OrchestratorSection]:
   resyncMs: [1000, 86_400_000],
   logsTimeoutMs: [10, 60_000],
   logsBytesMax: [1024, 67_108_864],
+  abandonedCallsMax: [1, 10_000],
+  abandonedCallsOfServiceMax: [1, 10_000],
 };

@@ -6,8 +6,9 @@
 // told: it compares what runs with what should run.
 //
 // Every call has a signal, which is aborted when the control plane waits no longer. A driver passes it on to what it calls, and
-// does nothing more for this call afterwards. A call that has not ended by then counts as failed. Calls for different services
-// run at the same time; `reconcile` is called for one service at a time, unless an earlier call ignores its signal.
+// does nothing more for this call afterwards. A call that has not ended by then counts as failed, and a driver with too many such
+// calls is not asked for a while (bounded-orchestrator.ts). Calls for different services run at the same time; `reconcile` is
+// called for one service at a time, unless an earlier call ignores its signal.
 import type { Problem, ServiceDescriptor, ServiceKey, ServiceLogs } from '@svc/client';
 
 export interface Orchestrator {

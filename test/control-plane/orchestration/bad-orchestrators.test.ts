@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { PROBLEMS_BYTES_MAX, problemsText, type ServiceKey } from '@svc/client';
 import { service } from '../../../control-plane/model/service.ts';
+import { FORGOTTEN_MS } from '../../../control-plane/orchestration/bounded-orchestrator.ts';
 import {
   CRASHING_IMAGE,
   OTHER_IMAGE,
@@ -276,6 +277,39 @@ describe('an orchestrator that hangs', () => {
       // oxlint-disable-next-line no-await-in-loop -- one status after the other
       expect((await control.status()).confirmed).toBe(false);
     expect(control.clock.monotonicMs() - again).toBeLessThan(1000);
+  });
+
+  test('is not asked any more while too many calls have not ended, and is asked again when they have', async () => {
+    const section = { abandonedCallsOfServiceMax: 3, abandonedCallsMax: 5 };
+    const control = await givenReady({ section });
+    const shop = { project: 'web', service: 'shop' };
+    await control.apply({}, shop);
+    await control.until(isReady, shop);
+    const asked = () => control.orchestrator.asked.get('logs') ?? 0;
+    const before = asked();
+    control.orchestrator.faults.set('logs', 'hangs');
+    const unavailable = { kind: 'unavailable', reason: expect.stringContaining('try again later') };
+    for (let n = 0; n < 5; n++) expect(await control.logs()).toEqual(unavailable);
+    expect(asked() - before).toBe(3);
+    for (let n = 0; n < 5; n++) expect(await control.logs({}, shop)).toEqual(unavailable);
+    expect(asked() - before).toBe(5);
+    // What does not hang is asked all the time.
+    expect(await control.until(isReady)).toMatchObject({ confirmed: true });
+    control.orchestrator.faults.delete('logs');
+    expect(await control.logs()).toEqual(unavailable);
+    await control.clock.advance(FORGOTTEN_MS);
+    expect(answered(await control.logs())).toHaveLength(2);
+  });
+
+  test('that hangs with observations has them restated, however often it is asked', async () => {
+    const section = { abandonedCallsOfServiceMax: 3, observePauseMs: 0 };
+    const control = await givenReady({ section });
+    await control.clock.advance(120_000);
+    const before = control.orchestrator.asked.get('observe')!;
+    control.orchestrator.faults.set('observe', 'hangs');
+    for (let n = 0; n < 6; n++)
+      expect(await control.status()).toMatchObject({ confirmed: false, readyInstances: 2 });
+    expect(control.orchestrator.asked.get('observe')! - before).toBeLessThanOrEqual(3);
   });
 
   test('is asked once for a hundred statuses of a service at the same time', async () => {
