@@ -35,7 +35,7 @@ interface Abandoned {
   readonly method: string;
   /** `<project>/<name>`. */
   readonly service: string;
-  /** By the monotonic clock. */
+  /** When it was abandoned, by the monotonic clock. */
   readonly sinceMs: number;
 }
 

@@ -1,28 +1,35 @@
 // FlowTarget: the entities and consumers of a control plane, whose flows are called without HTTP.
 import { vi } from 'vitest';
-import { createService, type Service } from '@svc/host';
+import { createService, type Components, type Service } from '@svc/host';
 import { components } from '../../../control-plane/components.ts';
+import type { Call } from '../../../control-plane/flows/call.ts';
 import { FlowDriver } from './flow-driver.ts';
 import type { Target } from './history-fleet.ts';
+import type { PlantedFault } from './planted-faults.ts';
 
 export class FlowTarget implements Target {
   readonly driver: FlowDriver;
   readonly #dataFolder: string;
+  readonly #components: Components;
   #service: Service;
 
-  private constructor(dataFolder: string, service: Service) {
+  private constructor(dataFolder: string, made: Components, service: Service, fault: PlantedFault) {
     this.#dataFolder = dataFolder;
+    this.#components = made;
     this.#service = service;
-    this.driver = new FlowDriver(() => (entity, id) => this.#service.call(entity, id));
+    const call: Call = (entity, id) => this.#service.call(entity, id);
+    const planted = fault.call?.(call) ?? call;
+    this.driver = new FlowDriver(() => planted);
   }
 
-  static async start(dataFolder: string): Promise<FlowTarget> {
-    return new FlowTarget(dataFolder, await started(dataFolder));
+  static async start(dataFolder: string, fault: PlantedFault = {}): Promise<FlowTarget> {
+    const made = fault.components?.(components) ?? components;
+    return new FlowTarget(dataFolder, made, await started(dataFolder, made), fault);
   }
 
   async restart(): Promise<void> {
     await this.#service.stop();
-    this.#service = await started(this.#dataFolder);
+    this.#service = await started(this.#dataFolder, this.#components);
   }
 
   beginKill(afterCalls: number): void {
@@ -43,9 +50,9 @@ export class FlowTarget implements Target {
   }
 }
 
-function started(dataFolder: string): Promise<Service> {
+function started(dataFolder: string, made: Components): Promise<Service> {
   return createService({
-    ...components,
+    ...made,
     name: 'control-plane',
     http: false,
     log: 'none',
