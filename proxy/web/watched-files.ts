@@ -1,5 +1,6 @@
 // WatchedFiles: the files whose changes start the command again. Left out is what the process, a compiler or a package
 // manager writes: the command would otherwise start itself again and again.
+import { fstatSync, statSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { FileWatch } from '@svc/kit/file-watch';
 import { printable } from '@svc/kit/printable';
@@ -30,7 +31,10 @@ export class WatchedFiles {
           new FileWatch(path, {
             leavesOut: (name) => LEFT_OUT.has(name) || WRITTEN.test(name),
             quietMs: QUIET_MS,
-            onChange: (files) => onChange(named(files)),
+            onChange: (files) => {
+              const changed = files.filter((file) => !isOwnOutput(file));
+              if (changed.length > 0) onChange(named(changed));
+            },
             onFailure,
           }),
         );
@@ -42,6 +46,20 @@ export class WatchedFiles {
 
   close(): void {
     for (const watch of this.#watches) watch.close();
+  }
+}
+
+/** Returns whether stdout or stderr leads to a file: each start is logged, which would start the command again. */
+function isOwnOutput(file: string): boolean {
+  try {
+    const found = statSync(file);
+    return [1, 2].some((output) => {
+      const { dev, ino } = fstatSync(output);
+      return found.ino === ino && found.dev === dev;
+    });
+  } catch {
+    // The file is gone, or cannot be examined.
+    return false;
   }
 }
 

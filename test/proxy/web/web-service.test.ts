@@ -1,5 +1,6 @@
 // WebService with a real command: its environment, its registration as a console finds it, and its end.
-import { readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -139,6 +140,38 @@ test('a change of a watched file starts the command again, with the same address
     .toBe('second');
   expect(log()).toContain('answer.txt');
   expect(log()).not.toContain('server.log');
+});
+
+test('a watched file to which the output is redirected does not start the command again', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'output.txt');
+  const output = openSync(file, 'w');
+  onTestFinished(() => closeSync(output));
+  const cli = join(import.meta.dirname, '..', '..', '..', 'cli', 'bin', 'svc.js');
+  const program = "require('node:http').createServer().listen(process.env.PORT, '127.0.0.1')";
+  const words = [
+    'web',
+    '--name',
+    'shop',
+    '--port',
+    '0',
+    '--watch',
+    '--',
+    process.execPath,
+    '-e',
+    program,
+  ];
+  const svc = spawn(process.execPath, [cli, ...words], {
+    cwd: folder,
+    env: { ...process.env, HOME: temporaryFolder() },
+    stdio: ['ignore', output, output],
+  });
+  onTestFinished(() => void svc.kill('SIGKILL'));
+  const log = (): string => readFileSync(file, 'utf8');
+  await expect.poll(log, { timeout: 20_000 }).toContain('is served at');
+  writeFileSync(join(folder, 'source.js'), 'changed');
+  await expect.poll(log, { timeout: 10_000 }).toContain('source.js');
+  expect(log()).not.toContain('output.txt');
 });
 
 test.each([
