@@ -7,7 +7,12 @@ import { compileFixture } from '../../../../support/compile-fixture.ts';
 import { counter } from '../support/counter.ts';
 import { guestModule } from '../support/guest-module.ts';
 import { expectSame } from '../support/run-scenario.ts';
-import type { RoutingAnswer, ScenarioCall, ScenarioContext } from '../support/scenario.ts';
+import type {
+  RoutingAnswer,
+  ScenarioCall,
+  ScenarioContext,
+  ServiceAnswer,
+} from '../support/scenario.ts';
 
 /** Texts that are not ASCII, not Latin-1 and not of one UTF-16 unit; short and long ones. */
 const TEXTS = ['', 'cart', 'grüße', '世界', '😀🛒', `${'ü'.repeat(50)}😀`, 'x'.repeat(2000)];
@@ -57,6 +62,16 @@ const reply = (value: unknown) => ({ kind: 'reply', json: JSON.stringify(value) 
 const stored = (event: object) => ({ manifest: 'cart-event', json: JSON.stringify(event) });
 const bytes = (content: Uint8Array) =>
   ({ body: { kind: 'bytes', bytes: Buffer.from(content).toString('base64') } }) as const;
+const responseOf = (
+  status: number,
+  body: string | Uint8Array,
+  received: Extract<ServiceAnswer, { kind: 'response' }>['headers'] = [],
+): ServiceAnswer => ({
+  kind: 'response',
+  status,
+  headers: received,
+  body: Buffer.from(body).toString('base64'),
+});
 const refusals: readonly RoutingAnswer[] = [
   { kind: 'refusal', code: 'CONFLICT', message: 'schon bezahlt 🛒', details: '{"an":1}' },
   { kind: 'refusal', code: 'NOT_FOUND', message: '' },
@@ -174,6 +189,30 @@ test('bodies, headers and replies of every kind pass', async () => {
   ]);
   const bodies = results.map(({ outcome }) => (outcome as { body?: { kind: string } }).body?.kind);
   expect(new Set(bodies)).toEqual(new Set(['json', 'text', 'bytes', 'none', undefined]));
+});
+
+test('the requests of a handler to other services agree, and so do their responses', async () => {
+  const module = await compileFixture('calling');
+  const raw = routeIndexes(module)('raw');
+  const plain = { service: 'billing', method: 'GET', path: '/', headers: [], body: '', times: 1 };
+  const send = (sent: object, responses: readonly ServiceAnswer[]): Handle => ({
+    ...handle(raw, [], json({ ...plain, ...sent })),
+    responses,
+  });
+  const results = await expectSame(module, [
+    ...TEXTS.map((body) => send({ method: 'POST', body }, [responseOf(200, body)])),
+    send({ service: 'grüße.😀', path: '/ö?q=世界' }, [responseOf(204, '')]),
+    send({ headers: [...headers, ...headers] }, [responseOf(404, 'nö', headers)]),
+    send({ times: 3 }, [
+      responseOf(599, 'x'.repeat(100_000)),
+      { kind: 'denied', reason: 'es ist zu groß 😀' },
+    ]),
+    send({}, [responseOf(200, Uint8Array.of(0xff, 0, 0xc3))]),
+  ]);
+  const sent = results.flatMap(({ routed }) => routed);
+  expect(sent).toHaveLength(TEXTS.length + 6);
+  for (const { outcome } of results)
+    expect(outcome).toMatchObject({ status: 200, body: { kind: 'json' } });
 });
 
 // jco does not know latin1+utf16; guest-memory.test.ts has it.

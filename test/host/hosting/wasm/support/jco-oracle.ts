@@ -14,6 +14,7 @@ import type {
   ScenarioCall,
   ScenarioContext,
   ScenarioResult,
+  ServiceAnswer,
 } from './scenario.ts';
 
 interface Tagged {
@@ -77,6 +78,7 @@ const contextOf = ({ nowMs, seed, metadata }: ScenarioContext) => ({
 });
 
 let answers: RoutingAnswer[] = [];
+let responses: ServiceAnswer[] = [];
 let journal: readonly RecordedEvent[] = [];
 let routed: unknown[] = [];
 let now = 0;
@@ -106,6 +108,21 @@ const imports = {
       const { code, otherCode, message, details } = answer;
       const refused = { code: witCode(code, otherCode), message, details };
       throw { payload: { tag: 'refused', val: refused } };
+    },
+    request: (
+      service: string,
+      method: string,
+      path: string,
+      headers: unknown,
+      body: Uint8Array,
+    ) => {
+      const sent = { service, method, path, headers, body: Buffer.from(body).toString('base64') };
+      routed.push({ request: sent });
+      const answer = responses.shift();
+      if (answer === undefined) throw { payload: { tag: 'timed-out' } };
+      if (answer.kind === 'denied') throw { payload: { tag: 'denied', val: answer.reason } };
+      const { status, headers: received } = answer;
+      return { status, headers: received, body: Buffer.from(answer.body, 'base64') };
     },
   },
 };
@@ -167,6 +184,7 @@ function run(
       return open.entity!.snapshot();
     case 'handle': {
       answers = [...call.answers];
+      responses = [...(call.responses ?? [])];
       journal = call.journal ?? [];
       now = call.context.nowMs;
       const request = { ...call.request, body: bodyOf(call.request.body) };

@@ -98,8 +98,12 @@ const contextOf = ({ nowMs, seed, metadata }: ScenarioContext): CallContext => (
   metadata,
 });
 
-function callsOf({ context: { nowMs }, answers, journal }: Handle, routed: unknown[]): HostCalls {
+function callsOf(
+  { context: { nowMs }, answers, responses = [], journal }: Handle,
+  routed: unknown[],
+): HostCalls {
   const left = [...answers];
+  const leftResponses = [...responses];
   return {
     nowMs: () => nowMs,
     call: async (target, name, input, metadata, key) => {
@@ -111,8 +115,12 @@ function callsOf({ context: { nowMs }, answers, journal }: Handle, routed: unkno
     setTimer: (timer) => void routed.push({ timer }),
     cancelTimer: (owner, name) => void routed.push({ owner, name }),
     request: (request) => {
-      routed.push({ request });
-      return { status: 200, headers: [], body: new Uint8Array() };
+      routed.push({ request: { ...request, body: Buffer.from(request.body).toString('base64') } });
+      const answer = leftResponses.shift();
+      if (answer === undefined) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'too late');
+      if (answer.kind === 'denied') throw new SvcError('SVC_SERVICE_CALL_DENIED', answer.reason);
+      const { status, headers, body } = answer;
+      return { status, headers, body: Buffer.from(body, 'base64') };
     },
     readEvents: async (entity, afterSeq, limit) => {
       routed.push({ entity, afterSeq, limit });

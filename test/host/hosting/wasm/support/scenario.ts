@@ -38,9 +38,21 @@ export type ScenarioCall =
       };
       /** Results of the handler's calls of `routing.call`, in order. */
       readonly answers: readonly RoutingAnswer[];
+      /** Results of the handler's calls of `routing.request`, in order; without one left, the call fails. */
+      readonly responses?: readonly ServiceAnswer[];
       /** Result of `journal.read`. */
       readonly journal?: readonly RecordedEvent[];
     };
+
+export type ServiceAnswer =
+  | {
+      readonly kind: 'response';
+      readonly status: number;
+      readonly headers: readonly (readonly [string, string])[];
+      /** Base64. */
+      readonly body: string;
+    }
+  | { readonly kind: 'denied'; readonly reason: string };
 
 export interface RecordedEvent {
   readonly seq: number;
