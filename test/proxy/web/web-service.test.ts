@@ -166,7 +166,11 @@ test('a watched file to which the output is redirected does not start the comman
     env: { ...process.env, HOME: temporaryFolder() },
     stdio: ['ignore', output, output],
   });
-  onTestFinished(() => void svc.kill('SIGKILL'));
+  const ended = once(svc, 'exit');
+  onTestFinished(async () => {
+    svc.kill('SIGTERM');
+    await ended;
+  });
   const log = (): string => readFileSync(file, 'utf8');
   await expect.poll(log, { timeout: 20_000 }).toContain('is served at');
   writeFileSync(join(folder, 'source.js'), 'changed');
