@@ -7,7 +7,7 @@
 FROM node:26-slim AS packages
 WORKDIR /svc
 COPY . .
-RUN node scripts/pack.ts --folders --out /packages client contract http1 kit identity forward host proxy control-plane cli
+RUN node scripts/pack.ts --folders --out /packages client contract http1 kit oci identity forward host proxy control-plane cli
 
 # Of the lock file, what the runtime needs; neither the compiler nor the command line's own Node.
 FROM node:26-slim AS dependencies
@@ -17,12 +17,13 @@ COPY client/package.json client/
 COPY contract/package.json contract/
 COPY http1/package.json http1/
 COPY kit/package.json kit/
+COPY oci/package.json oci/
 COPY identity/package.json identity/
 COPY forward/package.json forward/
 COPY host/package.json host/
 COPY proxy/package.json proxy/
 COPY control-plane/package.json control-plane/
-RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/identity --workspace @svc/forward --workspace @svc/host --workspace @svc/proxy --workspace @svc/control-plane \
+RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/host --workspace @svc/proxy --workspace @svc/control-plane \
     && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
     && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
     && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete

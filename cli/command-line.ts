@@ -35,6 +35,11 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
   const found = await findCommand(
     word === '--version' || word === '-v' ? ['version', ...words.slice(1)] : words,
   );
+  const subcommands = subcommandWords(word, COMMAND_NAMES);
+  if (found === undefined && subcommands.length > 0)
+    throw new UsageError(
+      `svc ${word} is followed by ${subcommands.join(', ')}; svc ${word} ${subcommands[0]} --help says more.`,
+    );
   if (found === undefined)
     throw new UsageError(
       `there is no command '${word}'.` +

@@ -14,6 +14,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
+  'image build': async () => (await import('./commands/image-build.ts')).imageBuild,
+  'image inspect': async () => (await import('./commands/image-inspect.ts')).imageInspect,
   journal: async () => (await import('./commands/journal.ts')).journal,
   'journal verify': async () => (await import('./commands/journal-verify.ts')).journalVerify,
   'journal export': async () => (await import('./commands/journal-export.ts')).journalExport,

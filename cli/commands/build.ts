@@ -75,7 +75,7 @@ function defaultOutput(entryFile: string): string {
  * Compiles the file. If that fails, prints the problems, of which there may be many, and then throws CommandFailure,
  * whose message does not repeat them.
  */
-async function compile(
+export async function compile(
   entryFile: string,
   sourceMap: boolean,
   json: boolean,

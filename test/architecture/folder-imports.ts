@@ -158,6 +158,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'guest-sdk/compiler': [],
   // It runs modules in the runtime itself, which it knows as the package @svc/host.
   'guest-sdk/testing': ['guest-sdk/compiler'],
+  // Images of modules. It runs nothing of them, and knows neither host nor platform.
+  oci: [],
   cli: [],
   // It runs in the browser, and knows the types of what its server tells it.
   'console/page': [],

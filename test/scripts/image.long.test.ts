@@ -114,6 +114,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'http1',
       'identity',
       'kit',
+      'oci',
       'proxy',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;

@@ -1,0 +1,22 @@
+// ImageError: a failure with an image, with a documented code. `docs/errors/<code>.md` explains each code.
+
+export type ImageErrorCode =
+  | 'SVC_IMAGE_MISSING'
+  | 'SVC_IMAGE_INVALID'
+  | 'SVC_IMAGE_DIGEST_MISMATCH'
+  | 'SVC_IMAGE_TOO_LARGE'
+  | 'SVC_IMAGE_LAYER_DAMAGED'
+  | 'SVC_IMAGE_LAYER_UNSAFE'
+  | 'SVC_IMAGE_NOT_A_MODULE'
+  | 'SVC_IMAGE_UNWRITABLE';
+
+export class ImageError extends Error {
+  readonly code: ImageErrorCode;
+
+  /** `message`: one sentence about what happened and where, and one about what to do. */
+  constructor(code: ImageErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options);
+    this.name = 'ImageError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,34 @@
+// LayoutFolder: an image in a folder with an OCI layout. Paths of blobs are made of checked digests, so they stay in the folder.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Chunks, partsOf } from './digest.ts';
+import { BLOBS_FOLDER, INDEX_FILE } from './image-files.ts';
+import type { ImageSource } from './image-source.ts';
+import { missing, rootOfLayout } from './layout-index.ts';
+
+/** Opens a layout. `tag`: undefined for a layout with one image. Throws ImageError. */
+export async function openLayoutFolder(folder: string, tag?: string): Promise<ImageSource> {
+  const root = await rootOfLayout(readFileOf(folder, INDEX_FILE), tag, folder);
+  return {
+    name: tag === undefined ? folder : `${folder}:${tag}`,
+    root,
+    open({ digest }) {
+      const { algorithm, hex } = partsOf(digest);
+      return readFileOf(folder, join(BLOBS_FOLDER, algorithm, hex));
+    },
+  };
+}
+
+async function* readFileOf(folder: string, path: string): Chunks & AsyncGenerator<Uint8Array> {
+  const file = join(folder, path);
+  try {
+    // Opening a pipe would wait for a writer.
+    if (!(await stat(file)).isFile()) throw missing(folder, `has no file ${path}`);
+    yield* createReadStream(file) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code?.startsWith('SVC_') === true) throw error;
+    throw missing(folder, `has no readable file ${path} (${code})`, error);
+  }
+}
