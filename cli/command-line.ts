@@ -47,13 +47,19 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
         ' svc --help lists them.',
     );
   const { command, args: rest } = found;
-  checkSubcommand(command.description.name, rest[0]);
+  if (command.description.isGroup !== true) checkSubcommand(command.description.name, rest[0]);
   const end = rest.indexOf('--');
   const options = end < 0 ? rest : rest.slice(0, end);
   // `svc help run` equals `svc run --help`.
   if (isHelp || options.includes('--help') || options.includes('-h')) {
-    const { helpOf } = await import('./help.ts');
-    process.stdout.write(helpOf(command.description, COMMAND_NAMES));
+    const { groupHelpOf, helpOf } = await import('./help.ts');
+    const all = command.description.isGroup === true ? await loadAllCommands() : [];
+    const descriptions = all.map(({ description }) => description);
+    process.stdout.write(
+      command.description.isGroup === true
+        ? groupHelpOf(command.description, descriptions)
+        : helpOf(command.description, COMMAND_NAMES),
+    );
     return EXIT_CODE.ok;
   }
   return command.run(rest);
@@ -86,7 +92,7 @@ function report(error: unknown): ExitCode {
     process.stderr.write(`${prefix} ${printable(error.message)} [${error.code}]\n`);
     if (process.stderr.isTTY)
       process.stderr.write(`${errorStyle('dim', `     svc explain ${error.code} says more.`)}\n`);
-    return EXIT_CODE.failed;
+    return error.code === 'SVC_NOT_LOGGED_IN' ? EXIT_CODE.notLoggedIn : EXIT_CODE.failed;
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(

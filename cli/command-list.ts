@@ -1,9 +1,10 @@
 // CommandList: the commands of svc, in the order in which the help lists them. A name of two words is a sub-command.
 // If the first two words are not a sub-command, the second word is an argument of the command that the first one names.
 import type { Command } from './command.ts';
+import { commandGroup } from './command-group.ts';
 
 /** Commands by name. A command is loaded when it is needed, so that serving a module loads nothing of the others. */
-const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
+const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   new: async () => (await import('./commands/new.ts')).newProject,
   build: async () => (await import('./commands/build.ts')).build,
   dev: async () => (await import('./commands/dev.ts')).dev,
@@ -35,12 +36,56 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   entity: async () => (await import('./commands/entity.ts')).entity,
   verify: async () => (await import('./commands/verify.ts')).verify,
   'upgrade-check': async () => (await import('./commands/upgrade-check.ts')).upgradeCheck,
+  auth: async () => (await import('./commands/identity.ts')).auth,
+  whoami: async () => (await import('./commands/identity.ts')).whoami,
+  login: async () => (await import('./commands/login.ts')).login,
+  logout: async () => (await import('./commands/logout.ts')).logout,
+  context: () => commandGroup('context', 'choose the installation that commands speak to', names),
+  'context list': async () => (await import('./commands/context.ts')).contextList,
+  'context use': async () => (await import('./commands/context.ts')).contextUse,
+  'context set': async () => (await import('./commands/context.ts')).contextSet,
+  org: () => commandGroup('org', 'manage organizations and their members', names),
+  'org list': async () => (await import('./commands/organizations.ts')).orgList,
+  'org get': async () => (await import('./commands/organizations.ts')).orgGet,
+  'org create': async () => (await import('./commands/organizations.ts')).orgCreate,
+  'org rename': async () => (await import('./commands/organizations.ts')).orgRename,
+  'org delete': async () => (await import('./commands/organizations.ts')).orgDelete,
+  'org members': async () => (await import('./commands/organizations.ts')).orgMembers,
+  'org invite': async () => (await import('./commands/organizations.ts')).orgInvite,
+  'org remove': async () => (await import('./commands/organizations.ts')).orgRemove,
+  'org role': async () => (await import('./commands/organizations.ts')).orgRole,
+  'org withdraw': async () => (await import('./commands/organizations.ts')).orgWithdraw,
+  'org repair': async () => (await import('./commands/organizations.ts')).orgRepair,
+  'org disable': async () => (await import('./commands/organizations.ts')).orgDisable,
+  'org enable': async () => (await import('./commands/organizations.ts')).orgEnable,
+  project: () => commandGroup('project', 'manage projects', names),
+  'project list': async () => (await import('./commands/projects.ts')).projectList,
+  'project get': async () => (await import('./commands/projects.ts')).projectGet,
+  'project create': async () => (await import('./commands/projects.ts')).projectCreate,
+  'project rename': async () => (await import('./commands/projects.ts')).projectRename,
+  'project delete': async () => (await import('./commands/projects.ts')).projectDelete,
+  service: () => commandGroup('service', 'manage and watch services', names),
+  'service list': async () => (await import('./commands/services.ts')).serviceList,
+  'service get': async () => (await import('./commands/services.ts')).serviceGet,
+  'service apply': async () => (await import('./commands/services.ts')).serviceApply,
+  'service pause': async () => (await import('./commands/services.ts')).servicePause,
+  'service resume': async () => (await import('./commands/services.ts')).serviceResume,
+  'service restart': async () => (await import('./commands/services.ts')).serviceRestart,
+  'service expose': async () => (await import('./commands/services.ts')).serviceExpose,
+  'service unexpose': async () => (await import('./commands/services.ts')).serviceUnexpose,
+  'service logs': async () => (await import('./commands/services.ts')).serviceLogs,
+  'service history': async () => (await import('./commands/services.ts')).serviceHistory,
+  'service delete': async () => (await import('./commands/services.ts')).serviceDelete,
   explain: async () => (await import('./commands/explain.ts')).explain,
   completion: async () => (await import('./commands/completion.ts')).completion(loadAllCommands),
   version: async () => (await import('./commands/version.ts')).version,
 };
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
+
+function names(): readonly string[] {
+  return COMMAND_NAMES;
+}
 
 /**
  * Finds the command at the beginning of the words, and the words after its name. Returns undefined if there is none.
@@ -57,5 +102,5 @@ export async function findCommand(
 }
 
 export async function loadAllCommands(): Promise<readonly Command[]> {
-  return Promise.all(Object.values(LOADERS).map((load) => load()));
+  return Promise.all(Object.values(LOADERS).map(async (load) => load()));
 }

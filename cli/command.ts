@@ -13,6 +13,8 @@ export const EXIT_CODE = {
   failed: 1,
   /** The arguments are invalid. */
   usage: 2,
+  /** No usable login for the installation; `svc login` gets one. */
+  notLoggedIn: 3,
 } as const;
 export type ExitCode = (typeof EXIT_CODE)[keyof typeof EXIT_CODE];
 

@@ -8,7 +8,9 @@ export type Completion =
   | { readonly kind: 'folder' }
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
   /** A component of the journal in the folder that the command's first word names. */
-  | { readonly kind: 'component' };
+  | { readonly kind: 'component' }
+  /** Names that a command prints with `-o names`: `project list`. */
+  | { readonly kind: 'names'; readonly command: string };
 
 /** A positional argument of a command. */
 export interface WordDescription {
@@ -41,6 +43,8 @@ export type OptionDescriptions = Readonly<Record<string, OptionDescription>>;
 export interface CommandDescription<O extends OptionDescriptions = OptionDescriptions> {
   /** One word, or for a sub-command two: `journal verify`. */
   readonly name: string;
+  /** True: the word only begins the names of sub-commands, and does nothing itself. */
+  readonly isGroup?: true;
   /** One line for the list of commands. */
   readonly summary: string;
   /** First paragraph of the help. */

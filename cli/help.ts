@@ -33,8 +33,29 @@ export function helpOf(description: CommandDescription, names: readonly string[]
     .join('\n');
 }
 
-/** Returns the output of `svc --help`. */
-export function overviewOf(commands: readonly CommandDescription[]): string {
+/** Returns the output of `svc NAME --help` for a word that only begins commands. `all`: descriptions of all commands. */
+export function groupHelpOf(
+  { name, about }: CommandDescription,
+  all: readonly CommandDescription[],
+): string {
+  const commands = all.filter((other) => other.name.startsWith(`${name} `));
+  const width = Math.max(...commands.map((command) => command.name.length));
+  return `${about}
+
+Usage: svc ${name} COMMAND [ARGUMENT ...]
+
+Commands:
+${indented(commands.map((command) => `${command.name.padEnd(width)}  ${command.summary}`))}
+
+Example:
+  svc ${name} ${commands[0]!.name.slice(name.length + 1)} --help
+`;
+}
+
+/** Returns the output of `svc --help`, without the commands of groups, which have a help of their own. */
+export function overviewOf(all: readonly CommandDescription[]): string {
+  const groups = all.filter(({ isGroup }) => isGroup === true).map(({ name }) => name);
+  const commands = all.filter(({ name }) => !groups.some((group) => name.startsWith(`${group} `)));
   const width = Math.max(...commands.map(({ name }) => name.length));
   return `svc runs sandboxed WebAssembly components with durable state.
 

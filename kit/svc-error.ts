@@ -91,6 +91,14 @@ export const SVC_ERROR_CODES = [
   'SVC_CONSOLE_UNAVAILABLE',
   'SVC_WATCH_FAILED',
   'SVC_COMMAND_NOT_STARTED',
+  // The command line of the platform.
+  'SVC_CONTEXT_INVALID',
+  'SVC_NOT_LOGGED_IN',
+  'SVC_LOGIN_FAILED',
+  'SVC_API_REFUSED',
+  'SVC_API_UNAVAILABLE',
+  'SVC_DESCRIPTOR_INVALID',
+  'SVC_NOT_CONFIRMED',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

@@ -70,6 +70,13 @@ _svc_components() {
         < <(svc journal "$dir" -o names 2>/dev/null | grep -E '^[A-Za-z0-9._-]+$')
 }
 
+# The names that a command of svc prints, such as the ids of projects.
+_svc_names() {
+    local name
+    while IFS= read -r name; do _svc_choices "$name"; done \\
+        < <(svc "$@" -o names 2>/dev/null | grep -E '^[A-Za-z0-9._-]+$')
+}
+
 # Completes the command line that begins at this word as the shell completes any other; the two functions are those of the
 # package bash-completion.
 _svc_command_line() {
@@ -141,6 +148,8 @@ function offer(completion: Completion): string {
       return `_svc_choices ${completion.choices.map((choice) => quoted(choice)).join(' ')}`;
     case 'component':
       return '_svc_components';
+    case 'names':
+      return `_svc_names ${completion.command}`;
   }
 }
 

@@ -1,5 +1,6 @@
 // CompletionScript: writes the script with which a shell completes the command line, from the commands' descriptions.
-// The script is static, except that it calls `svc journal DIR -o names` for the components of a journal.
+// The script is static, except that it calls `svc journal DIR -o names` for the components of a journal, and `svc project list -o names`
+// and its like for what an installation has.
 import {
   type CommandDescription,
   type Completion,

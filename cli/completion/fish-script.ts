@@ -86,6 +86,11 @@ function __svc_components
     svc journal $dir -o names 2>/dev/null | string match -r '^[A-Za-z0-9._-]+$'
 end
 
+# The names that a command of svc prints, such as the ids of projects.
+function __svc_names
+    svc $argv -o names 2>/dev/null | string match -r '^[A-Za-z0-9._-]+$'
+end
+
 # Whether the word belongs to a command line behind '--'.
 function __svc_in_command_line
     set -l words (__svc_joined)
@@ -120,6 +125,8 @@ function offer(completion: Completion | undefined): string {
       return ` -a ${quoted(completion.choices.join(' '))}`;
     case 'component':
       return ` -a '(__svc_components)'`;
+    case 'names':
+      return ` -a '(__svc_names ${completion.command})'`;
     case undefined:
       return '';
   }

@@ -40,6 +40,13 @@ _svc_components() {
   compadd -a components
 }
 
+# The names that a command of svc prints, such as the ids of projects.
+_svc_names() {
+  local -a names
+  names=(\${(f)"$(svc "$@" -o names 2>/dev/null | grep -E '^[A-Za-z0-9._-]+$')"})
+  compadd -a names
+}
+
 ${first.join('')}_svc() {
   local curcontext="$curcontext" state state_descr
   local -a line offered
@@ -137,6 +144,9 @@ function action(completion: Completion | undefined): string {
       return `(${completion.choices.join(' ')})`;
     case 'component':
       return '_svc_components';
+    case 'names':
+      // The blank before it keeps _arguments from adding options of its own.
+      return ` _svc_names ${completion.command}`;
     case undefined:
       return ' ';
   }

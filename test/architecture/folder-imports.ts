@@ -160,6 +160,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'guest-sdk/testing': ['guest-sdk/compiler'],
   // Images of modules. It runs nothing of them, and knows neither host nor platform.
   oci: [],
+  // Commands of a control plane, in folders of the user.
+  'cli/platform': ['cli'],
   cli: [],
   // It runs in the browser, and knows the types of what its server tells it.
   'console/page': [],

@@ -41,6 +41,7 @@ const ENVIRONMENT_READERS = new Set([
   'control-plane/program/main.ts',
   'login-provider/main.ts',
   'cli/program-process.ts',
+  'cli/platform/environment.ts',
   'cli/commands/inspect.ts',
   'cli/bin/svc.js',
   'cli/commands/console.ts',

@@ -14,6 +14,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   // A module of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
+  'openid-client': ['cli/platform'],
+  yaml: ['cli/platform'],
   jose: ['control-plane/tokens'],
   fastify: ['bench', 'login-provider'],
   'oidc-provider': ['login-provider', 'test/support'],

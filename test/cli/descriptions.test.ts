@@ -6,8 +6,8 @@ import { controlPlane } from '../../cli/commands/control-plane.ts';
 import { loginProvider } from '../../cli/commands/login-provider.ts';
 import { proxy } from '../../cli/commands/proxy.ts';
 import { run } from '../../cli/commands/run.ts';
-import type { CommandDescription } from '../../cli/description.ts';
-import { helpOf } from '../../cli/help.ts';
+import { subcommandWords, type CommandDescription } from '../../cli/description.ts';
+import { groupHelpOf, helpOf } from '../../cli/help.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { readSettings, RUN_OPTIONS } from '../../host/service/settings.ts';
 import { CONTROL_PLANE_DEFAULTS } from '../../control-plane/program/control-plane-section.ts';
@@ -23,7 +23,19 @@ test('every command has the name under which it is found', () => {
   expect(descriptions.map(({ name }) => name)).toEqual(COMMAND_NAMES);
 });
 
-test.each(descriptions)('the help of $name fits a terminal and ends with an example', (one) => {
+const groups = descriptions.filter(({ isGroup }) => isGroup === true);
+
+test.each(groups)('the help of $name lists its commands', (one) => {
+  const lines = groupHelpOf(one, descriptions).split('\n');
+  expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  expect(lines.filter((line) => line.startsWith(`  ${one.name} `))).toHaveLength(
+    subcommandWords(one.name, COMMAND_NAMES).length,
+  );
+});
+
+const commands = descriptions.filter(({ isGroup }) => isGroup !== true);
+
+test.each(commands)('the help of $name fits a terminal and ends with an example', (one) => {
   const lines = helpOf(one, COMMAND_NAMES).split('\n');
   expect(lines.filter((line) => line.length > 100)).toEqual([]);
   expect(lines.at(-2)).toMatch(/^ {2}.*\bsvc /);

@@ -3,6 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { COMMAND_LINE_VARIABLES } from '../../cli/platform/environment.ts';
 import { PLATFORM_VARIABLES } from '../../client/index.ts';
 import { readControlPlaneSettings } from '../../control-plane/program/control-plane-settings.ts';
 import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
@@ -27,7 +28,11 @@ const dottedIn = (page: string) => found(page, /(?<!\.)\b(svc(?:\.[a-z][a-z0-9-]
 const listed = new Set(dottedIn(REFERENCE));
 const variables = new Set([...listed].map((name) => variableName(name)));
 /** Codes of errors, and the variables that the platform gives to a process. */
-const others: ReadonlySet<string> = new Set([...SVC_ERROR_CODES, ...PLATFORM_VARIABLES]);
+const others: ReadonlySet<string> = new Set<string>([
+  ...SVC_ERROR_CODES,
+  ...PLATFORM_VARIABLES,
+  ...COMMAND_LINE_VARIABLES,
+]);
 
 /** `svc.http` stands for all that begin so. */
 const isGroup = (name: string) => [...listed].some((other) => other.startsWith(`${name}.`));

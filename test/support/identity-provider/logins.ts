@@ -113,7 +113,16 @@ function tokensOf(answer: Partial<Tokens>): Tokens {
   return { access_token, id_token, refresh_token };
 }
 
-async function enterCode(page: string, userCode: string, subject: string): Promise<void> {
+/** Logs in at a page that a program has shown, and follows the redirect to that program. Returns its answer. */
+export async function visitLogin(page: string, subject: string): Promise<string> {
+  const browser = new FormBrowser(CALLBACK);
+  const login = await browser.go(page);
+  const arrived = await browser.go(`${login.url}?as=${encodeURIComponent(subject)}`);
+  return arrived.body;
+}
+
+/** Enters the code of a device at its page. */
+export async function enterCode(page: string, userCode: string, subject: string): Promise<void> {
   const browser = new FormBrowser(CALLBACK);
   const entry = await browser.go(page);
   const xsrf = /name="xsrf" value="([^"]+)"/.exec(entry.body)![1]!;
