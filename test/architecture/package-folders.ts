@@ -15,11 +15,10 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
   'openid-client': ['cli/platform'],
-  yaml: ['cli/platform'],
+  yaml: ['cli/platform', 'login-provider'],
   jose: ['control-plane/tokens'],
   fastify: ['bench', 'login-provider'],
   'oidc-provider': ['login-provider', 'test/support'],
-  yaml: ['login-provider'],
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],
   'cloudflare:workers': ['bench/peers'],
