@@ -1,0 +1,76 @@
+// PlanTypes: what a plan of a rollout is made from, and what it consists of.
+
+export interface PlanInput {
+  readonly wanted: Wanted;
+  /** Every instance of the service that has a folder, the oldest first. */
+  readonly instances: readonly InstanceView[];
+  /** Whether requests of the service are held back, and whether everyone who routes has acknowledged that. */
+  readonly hold: 'none' | 'asked' | 'acknowledged';
+  /** Why the wanted generation has failed for good; undefined as long as it has not. */
+  readonly failure: string | undefined;
+  /** When the last instance of another generation ended, in milliseconds since 1970; undefined if one lives, or none ended. */
+  readonly takeoverSinceMs: number | undefined;
+  readonly nowMs: number;
+  readonly limits: PlanLimits;
+}
+
+export interface PlanLimits {
+  /** Time that an instance has to become ready once it can have the data folder, in milliseconds. */
+  readonly takeoverMs: number;
+  /** Pause before an instance that has ended is started again, in milliseconds. It doubles with each further end. */
+  readonly restartPauseMinMs: number;
+  readonly restartPauseMaxMs: number;
+}
+
+export interface Wanted {
+  readonly incarnation: string;
+  readonly generation: number;
+  /** 0 while the service is paused, suspended or removed. */
+  readonly instances: number;
+  /** True: one instance at a time may have the journal open. */
+  readonly hasDataFolder: boolean;
+}
+
+/** An instance: the run of a program at an address of its own, with the runs before it, which have ended. */
+export interface InstanceView {
+  readonly name: string;
+  readonly incarnation: string;
+  readonly generation: number;
+  /** `prepared`: it has done everything that needs no data folder. `retired`: no request is sent to it any more. */
+  readonly phase: 'starting' | 'prepared' | 'ready' | 'retired' | 'stopping' | 'ended';
+  /** Ends by itself since it was last ready for a while. */
+  readonly failures: number;
+  /** When the run has ended, in milliseconds since 1970; undefined while it runs. */
+  readonly endedAtMs: number | undefined;
+}
+
+export type Step =
+  /** A new instance of the wanted generation. It waits for the data folder, if it has one. */
+  | { readonly kind: 'create' }
+  /** The same instance again, at its address. */
+  | { readonly kind: 'restart'; readonly name: string }
+  /** Ask everyone who routes to send nothing to the service, and to say when nothing is under way. */
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'release' }
+  /** Ask everyone who routes to send nothing to this instance, and to say when nothing is under way there. */
+  | { readonly kind: 'retire'; readonly name: string }
+  | { readonly kind: 'stop'; readonly name: string }
+  /** Remove the folder of an instance that has ended. */
+  | { readonly kind: 'remove'; readonly name: string }
+  /** The wanted generation has failed for good: the former one serves on, or again. */
+  | { readonly kind: 'fail'; readonly reason: string };
+
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** When time alone changes the plan, in milliseconds from now; undefined if it does not. */
+  readonly lookAgainMs: number | undefined;
+  /** True: all wanted instances are ready, and no other one serves. */
+  readonly isComplete: boolean;
+}
+
+export const isLive = ({ phase }: InstanceView): boolean => phase !== 'ended';
+
+export const isOf =
+  ({ incarnation, generation }: Wanted) =>
+  (instance: InstanceView): boolean =>
+    instance.incarnation === incarnation && instance.generation === generation;

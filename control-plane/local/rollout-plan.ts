@@ -1,0 +1,18 @@
+// RolloutPlan: what to do next for one service of this machine, from what is desired and what runs. It is a pure function of
+// its input: no I/O, no clock, no memory. Whoever carries it out looks again afterwards and asks again.
+//
+// Invariants
+// R1  A service with a data folder is told to end only once another instance is prepared, and everyone who routes to the
+//     service has acknowledged that nothing is under way there; unless no instance should run.
+// R2  An instance that serves is not replaced if the desired generation has failed, or fails before it is prepared.
+// R3  Nothing is done if what runs is what is desired.
+import { overlappingSteps } from './overlapping-plan.ts';
+import type { PlanInput, Plan } from './plan-types.ts';
+import { successionSteps } from './succession-plan.ts';
+import { stepsToNothing } from './stop-steps.ts';
+
+/** Returns the next steps. They are to be carried out in order. */
+export function planRollout(input: PlanInput): Plan {
+  if (input.wanted.instances === 0) return stepsToNothing(input);
+  return input.wanted.hasDataFolder ? successionSteps(input) : overlappingSteps(input);
+}

@@ -1,0 +1,169 @@
+// SimulatedMachine: a machine of a model. It carries out the steps of plans, and at random its instances get on, crash, or are
+// wanted otherwise. It notes what must never happen.
+import type { InstanceView, Step, Wanted } from '../../../control-plane/local/plan-types.ts';
+import { planRollout } from '../../../control-plane/local/rollout-plan.ts';
+import { Random } from '../../support/random.ts';
+
+type Mutable = { -readonly [Key in keyof InstanceView]: InstanceView[Key] };
+
+export class SimulatedMachine {
+  readonly complaints: string[] = [];
+  readonly #random: Random;
+  readonly #hasDataFolder: boolean;
+  #instances: Mutable[] = [];
+  #wanted: Wanted;
+  #hold: 'none' | 'asked' | 'acknowledged' = 'none';
+  #failure: string | undefined;
+  #takeoverSinceMs: number | undefined;
+  #nowMs = 0;
+  #created = 0;
+
+  constructor(seed: number, hasDataFolder: boolean) {
+    this.#random = new Random(seed);
+    this.#hasDataFolder = hasDataFolder;
+    this.#wanted = { incarnation: 'life1', generation: 1, instances: 1, hasDataFolder };
+  }
+
+  /** Lets things happen. */
+  live(rounds: number): void {
+    for (let round = 0; round < rounds; round++) {
+      if (this.#random.chance(10)) this.#wantAnother();
+      else if (this.#random.chance(10)) this.#crash();
+      this.#pass(50);
+      this.#plan();
+    }
+  }
+
+  /** Nothing else happens: the machine must get to what is wanted, and then nothing is left to do. */
+  settle(): void {
+    for (let round = 0; round < 3000; round++) {
+      this.#pass(50);
+      if (this.#plan() && this.#isIdle()) return;
+    }
+    this.complaints.push(
+      `not settled: ${JSON.stringify([this.#wanted, this.#instances, this.#hold])}`,
+    );
+  }
+
+  #isIdle(): boolean {
+    const { isComplete, steps } = this.#planned();
+    return isComplete && steps.length === 0 && this.#hold === 'none';
+  }
+
+  #planned() {
+    const ofOthers = this.#instances.filter(
+      ({ generation }) => generation !== this.#wanted.generation,
+    );
+    if (ofOthers.length === 0 || ofOthers.some(({ phase }) => phase !== 'ended'))
+      this.#takeoverSinceMs = undefined;
+    else this.#takeoverSinceMs ??= this.#nowMs;
+    return planRollout({
+      wanted: this.#wanted,
+      instances: this.#instances,
+      hold: this.#hold,
+      failure: this.#failure,
+      takeoverSinceMs: this.#takeoverSinceMs,
+      nowMs: this.#nowMs,
+      limits: { takeoverMs: 10_000, restartPauseMinMs: 100, restartPauseMaxMs: 3000 },
+    });
+  }
+
+  #plan(): boolean {
+    const { steps } = this.#planned();
+    for (const step of steps) this.#carryOut(step);
+    return steps.length === 0;
+  }
+
+  #carryOut(step: Step): void {
+    const one = this.#instances.find((other) => 'name' in step && other.name === step.name);
+    switch (step.kind) {
+      case 'create':
+        this.#create();
+        break;
+      case 'restart':
+        if (one?.phase !== 'ended') this.complaints.push('restarted what runs');
+        Object.assign(one!, { phase: 'starting', endedAtMs: undefined });
+        break;
+      case 'hold':
+        if (this.#hold === 'none') this.#hold = 'asked';
+        break;
+      case 'release':
+        this.#hold = 'none';
+        break;
+      case 'retire':
+        one!.phase = 'retired';
+        break;
+      case 'stop':
+        this.#checkStop(one!);
+        one!.phase = 'stopping';
+        break;
+      case 'remove':
+        if (one?.phase !== 'ended') this.complaints.push('removed what runs');
+        this.#instances = this.#instances.filter((other) => other !== one);
+        break;
+      case 'fail':
+        this.#failure = step.reason;
+        break;
+      default:
+        step satisfies never;
+    }
+  }
+
+  #checkStop(one: Mutable): void {
+    if (this.#wanted.instances === 0 || one.phase !== 'ready') return;
+    if (!this.#hasDataFolder) this.complaints.push('stopped an instance that serves');
+    const next = this.#instances.some(
+      ({ phase, name }) => phase === 'prepared' && name !== one.name,
+    );
+    if (!next || this.#hold !== 'acknowledged')
+      this.complaints.push('stopped before hold or standby');
+  }
+
+  #create(): void {
+    const { incarnation, generation } = this.#wanted;
+    this.#instances.push({
+      name: `instance-${++this.#created}`,
+      incarnation,
+      generation,
+      phase: 'starting',
+      failures: 0,
+      endedAtMs: undefined,
+    });
+    const live = this.#instances.filter(({ phase }) => phase !== 'ended' && phase !== 'stopping');
+    if (live.length > Math.max(2, this.#wanted.instances + 1) + 1)
+      this.complaints.push(`${live.length} instances at once`);
+  }
+
+  #wantAnother(): void {
+    const { generation } = this.#wanted;
+    const instances = this.#random.below(this.#hasDataFolder ? 2 : 4);
+    const next = this.#random.chance(30) ? generation : generation + 1;
+    this.#wanted = { ...this.#wanted, generation: next, instances };
+    this.#failure = undefined;
+  }
+
+  #crash(): void {
+    const live = this.#instances.filter(({ phase }) => phase !== 'ended');
+    if (live.length === 0) return;
+    const one = this.#random.pick(live);
+    Object.assign(one, { phase: 'ended', failures: one.failures + 1, endedAtMs: this.#nowMs });
+  }
+
+  /** Time passes: instances get on, one step at most, and the acknowledgement of a hold arrives. */
+  #pass(ms: number): void {
+    this.#nowMs += ms;
+    if (this.#hold === 'asked' && this.#random.chance(70)) this.#hold = 'acknowledged';
+    for (const one of this.#instances) {
+      if (this.#random.chance(30)) continue;
+      if (one.phase === 'stopping') Object.assign(one, { phase: 'ended', endedAtMs: this.#nowMs });
+      else if (one.phase === 'starting') one.phase = this.#hasDataFolder ? 'prepared' : 'ready';
+      else if (one.phase === 'prepared' && this.#isFolderFree()) one.phase = 'ready';
+    }
+  }
+
+  #isFolderFree(): boolean {
+    return !this.#instances.some(
+      ({ phase }) => phase === 'ready' || phase === 'stopping' || phase === 'retired',
+    );
+  }
+}
