@@ -23,11 +23,12 @@ const ENDED_STATES: ReadonlySet<string> = new Set(['Z', 'X', 'x']);
 
 /** Returns which process this one is. */
 export function ownProcessStart(): ProcessStart {
-  return {
-    pid: process.pid,
-    startTime: statOf(process.pid)?.startTime ?? null,
-    bootId: bootId(),
-  };
+  return processStartOf(process.pid);
+}
+
+/** Returns which process has the id now. */
+export function processStartOf(pid: number): ProcessStart {
+  return { pid, startTime: statOf(pid)?.startTime ?? null, bootId: bootId() };
 }
 
 /** Returns why the process does not run any more; undefined if it runs, as far as the system shows that. */

@@ -1,0 +1,66 @@
+// InstanceLogs: the output of an instance, from the files in its folder.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { InstanceLogs, LogQuery } from '../orchestration/orchestrator.ts';
+import type { InstanceFolder } from './instance-folder.ts';
+
+export function logsOf(folder: InstanceFolder, query: LogQuery): InstanceLogs {
+  const { name: instance } = folder.spec;
+  try {
+    const file = query.previous ? folder.previousOutputFile : folder.outputFile;
+    const text = endOfFile(file, query.bytesMax);
+    if (text === undefined)
+      return query.previous
+        ? { instance, output: '', error: 'it was never restarted' }
+        : { instance, output: '', error: null };
+    return { instance, output: lastLines(text, query), error: null };
+  } catch (error) {
+    return {
+      instance,
+      output: '',
+      error: `its output cannot be read: ${(error as Error).message}`,
+    };
+  }
+}
+
+/** Returns the end of the file, from the beginning of a line; undefined if there is no file. */
+function endOfFile(path: string, bytesMax: number): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(file);
+    const from = Math.max(0, size - bytesMax);
+    const bytes = Buffer.alloc(size - from);
+    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, from));
+    return from === 0 ? text : text.slice(text.indexOf('\n') + 1);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function lastLines(text: string, { tail, sinceS }: LogQuery): string {
+  let lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  if (sinceS !== undefined) {
+    const sinceMs = Date.now() - sinceS * 1000;
+    const first = lines.findIndex((line) => (timeOf(line) ?? -1) >= sinceMs);
+    lines = first === -1 ? [] : lines.slice(first);
+  }
+  if (tail !== undefined) lines = tail === 0 ? [] : lines.slice(-tail);
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Returns the time of an entry of a log in JSON, in milliseconds since 1970; undefined for another line. */
+function timeOf(line: string): number | undefined {
+  try {
+    const { time } = JSON.parse(line) as { readonly time?: unknown };
+    const ms = typeof time === 'string' ? Date.parse(time) : Number(time);
+    return Number.isNaN(ms) ? undefined : ms;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+// InstanceNotes: what this process knows of instances beyond their files. All of it may be lost: a control plane that starts anew
+// looks at the files, and begins to count times again.
+
+interface Note {
+  /** No request is to be sent to the instance any more. */
+  isRetired?: boolean;
+  /** When the instance was asked to end, in milliseconds since 1970. */
+  stopAskedAtMs?: number;
+  /** When the instance was first seen not to run any more, without a word of its own. */
+  seenDeadAtMs?: number;
+}
+
+export class InstanceNotes {
+  readonly #notes = new Map<string, Note>();
+
+  of(name: string): Readonly<Note> {
+    return this.#notes.get(name) ?? {};
+  }
+
+  retire(name: string): void {
+    this.#note(name).isRetired = true;
+  }
+
+  askedToStop(name: string, nowMs: number): void {
+    this.#note(name).stopAskedAtMs ??= nowMs;
+  }
+
+  /** Returns when the instance was first seen dead. */
+  seenDead(name: string, nowMs: number): number {
+    return (this.#note(name).seenDeadAtMs ??= nowMs);
+  }
+
+  /** Forgets all of the instance: it runs anew, or is gone. */
+  forget(name: string): void {
+    this.#notes.delete(name);
+  }
+
+  #note(name: string): Note {
+    let note = this.#notes.get(name);
+    if (note === undefined) this.#notes.set(name, (note = {}));
+    return note;
+  }
+}

@@ -1,0 +1,56 @@
+// LaunchCommand: the command of an instance: the program, its arguments, and its environment, which has nothing of this
+// process's own. Everything that a member of the project has written in the descriptor is a value in it, never a name, unless
+// @svc/client lists the name as one of the runtime's limits.
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HTTP_PORT, MANAGEMENT_PORT } from '@svc/client';
+import type { InstanceFolder } from './instance-folder.ts';
+
+export interface LaunchCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What all instances of the installation share. */
+export interface LaunchSurroundings {
+  /** Folder below which each service has its data: `<project>/<service>`. */
+  readonly dataFolder: string;
+  /** Time that requests under way have when an instance ends, in milliseconds. */
+  readonly drainMs: number;
+}
+
+/** Returns the command of a service whose module the runtime loads. */
+export function moduleCommand(
+  folder: InstanceFolder,
+  { dataFolder, drainMs }: LaunchSurroundings,
+): LaunchCommand {
+  const { key, descriptor, address, moduleFile } = folder.spec;
+  const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
+  const settings = {
+    SVC_NAME: key.service,
+    SVC_PROJECT: key.project,
+    SVC_DATA: join(dataFolder, key.project, key.service),
+    SVC_HTTP_ENABLED: String(descriptor.http !== false),
+    SVC_HTTP_HOST: address,
+    SVC_HTTP_PORT: String(descriptor.port ?? HTTP_PORT),
+    SVC_MANAGEMENT_HOST: address,
+    SVC_MANAGEMENT_PORT: String(MANAGEMENT_PORT),
+    SVC_STATE_FILE: folder.stateFile,
+    SVC_SUPERVISOR_STOP_GRACE_MS: String(drainMs),
+  };
+  return {
+    file: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', host, '--deployed', '--standby', moduleFile],
+    // What the platform decides comes last: nothing of a descriptor replaces it.
+    env: { SVC_SHARDS: shardsOf(descriptor.resources?.cpu), ...descriptor.env, ...settings },
+  };
+}
+
+/** A service has as many shards as whole cores, and at least one. */
+function shardsOf(cpu: string | undefined): string {
+  if (cpu === undefined) return '1';
+  const cores = cpu.endsWith('m') ? Number(cpu.slice(0, -1)) / 1000 : Number(cpu);
+  return String(Math.max(1, Math.min(Math.floor(cores) || 1, availableParallelism())));
+}

@@ -1,0 +1,39 @@
+// LocalMachine: what all services of this machine share: where their files are, how instances are started, who is told what.
+import type { ServiceDescriptor, ServiceKey } from '@svc/client';
+import type { Clock } from '../clock.ts';
+import type { InstanceFolder } from './instance-folder.ts';
+import type { InstanceNotes } from './instance-notes.ts';
+import type { LaunchCommand } from './launch-command.ts';
+import type { LocalSection } from './local-settings.ts';
+import type { RequestRoutes } from './request-routes.ts';
+import type { ResolvedImage, ServiceRecords } from './service-record.ts';
+
+/** What became of looking for an image. `isFinal`: asking again does not help, such as for a module that is refused. */
+export type ImageResult =
+  | { readonly kind: 'found'; readonly image: ResolvedImage }
+  | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean };
+
+export interface ImageSource {
+  /** Finds which image the descriptor names now, and has its module on disk. Rejects only when the signal is aborted. */
+  resolve(descriptor: ServiceDescriptor, signal: AbortSignal): Promise<ImageResult>;
+}
+
+export interface LocalMachine {
+  readonly section: LocalSection;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly records: ServiceRecords;
+  readonly images: ImageSource;
+  readonly routes: RequestRoutes;
+  readonly notes: InstanceNotes;
+  /** Folder with a folder for each instance. */
+  readonly instancesFolder: string;
+  commandOf(folder: InstanceFolder): LaunchCommand;
+  /** Returns a free address for an instance. Rejects with NoFreeAddress. */
+  addressFor(descriptor: ServiceDescriptor): Promise<string>;
+  /** Whether one instance at a time may run with the service's data. */
+  hasDataFolder(descriptor: ServiceDescriptor): boolean;
+  portOf(descriptor: ServiceDescriptor): number;
+  changed(key: ServiceKey): void;
+  done(key: ServiceKey): void;
+  reportFailure(key: ServiceKey, error: unknown): void;
+}

@@ -1,0 +1,143 @@
+// LocalOrchestrator: runs the services of an installation as processes of this machine. All that lasts is on disk: what is desired
+// (services/), what runs (instances/), the data (data/). The instances outlive this process, and the next one finds them.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { HTTP_PORT, MANAGEMENT_PORT, REMOTING_PORT } from '@svc/client';
+import type { Problem, ServiceDescriptor, ServiceKey } from '@svc/client';
+import type { Log } from '@svc/kit/log';
+import { SYSTEM_CLOCK } from '../clock.ts';
+import { FaultLog } from '../orchestration/fault-log.ts';
+import type {
+  DesiredService,
+  InstanceLogs,
+  LogQuery,
+  Observation,
+  Orchestrator,
+  RemovedService,
+} from '../orchestration/orchestrator.ts';
+import { lookAt } from './found-instances.ts';
+import { InstanceFolder } from './instance-folder.ts';
+import { logsOf } from './instance-logs.ts';
+import { InstanceNotes } from './instance-notes.ts';
+import type { LaunchCommand } from './launch-command.ts';
+import type { ImageSource, LocalMachine } from './local-machine.ts';
+import type { LocalSection } from './local-settings.ts';
+import { freeAddress } from './loopback-addresses.ts';
+import type { RequestRoutes } from './request-routes.ts';
+import { ServiceController } from './service-controller.ts';
+import { ServiceRecords, type ServiceRecord } from './service-record.ts';
+
+export interface LocalOrchestratorOptions {
+  /** Folder of all files. */
+  readonly folder: string;
+  readonly section: LocalSection;
+  /** First two numbers of the loopback addresses of instances, such as `127.83`. */
+  readonly network: string;
+  readonly images: ImageSource;
+  readonly routes: RequestRoutes;
+  readonly log: Log;
+  readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
+  readonly hasDataFolder: (descriptor: ServiceDescriptor) => boolean;
+  /** What this machine cannot run of a descriptor. */
+  readonly problemsOf: (descriptor: ServiceDescriptor) => readonly Problem[];
+}
+
+export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
+  readonly #machine: LocalMachine;
+  readonly #controllers = new Map<string, ServiceController>();
+  readonly #watches = new Set<(key: ServiceKey) => void>();
+  readonly #problemsOf: LocalOrchestratorOptions['problemsOf'];
+  #isClosed = false;
+
+  constructor(options: LocalOrchestratorOptions) {
+    const { folder, section, network, images, routes, log, commandOf, hasDataFolder } = options;
+    this.#problemsOf = options.problemsOf;
+    const instancesFolder = join(folder, 'instances');
+    mkdirSync(instancesFolder, { recursive: true, mode: 0o700 });
+    const faults = new FaultLog(log, SYSTEM_CLOCK);
+    this.#machine = {
+      section,
+      clock: SYSTEM_CLOCK,
+      records: new ServiceRecords(join(folder, 'services')),
+      images,
+      routes,
+      notes: new InstanceNotes(),
+      instancesFolder,
+      commandOf,
+      hasDataFolder,
+      addressFor: (descriptor) => {
+        const all = InstanceFolder.readAll(instancesFolder);
+        const taken = new Set(all.map(({ spec }) => spec.address));
+        return freeAddress(network, taken, portsOf(descriptor));
+      },
+      portOf: (descriptor) => descriptor.port ?? HTTP_PORT,
+      changed: (key) => {
+        for (const changed of this.#watches) changed(key);
+      },
+      done: (key) => this.#controllers.delete(textOf(key)),
+      reportFailure: (key, error) =>
+        faults.report('A service cannot be looked after, which is tried again', key, error),
+    };
+    for (const record of this.#machine.records.readAll()) this.#control(record);
+  }
+
+  problems(desired: DesiredService): Promise<readonly Problem[]> {
+    return Promise.resolve(this.#problemsOf(desired.descriptor));
+  }
+
+  async reconcile(desired: DesiredService | RemovedService): Promise<void> {
+    if (this.#isClosed) throw new Error('the orchestrator is closed');
+    const { key } = desired;
+    const controller = this.#controllers.get(textOf(key));
+    if (controller !== undefined) {
+      controller.want(desired);
+      return;
+    }
+    if (desired.kind === 'removed' && lookAt(this.#machine, key).length === 0) return;
+    const progressAtMs = this.#machine.clock.nowMs();
+    const record: ServiceRecord = { version: 1, desired, progressAtMs, isComplete: false };
+    this.#machine.records.write(record);
+    this.#control(record);
+    this.#machine.changed(key);
+  }
+
+  observe(key: ServiceKey): Promise<Observation> {
+    const workload = this.#controllers.get(textOf(key))?.workload();
+    return Promise.resolve(workload ?? { kind: 'none', key });
+  }
+
+  logs(key: ServiceKey, query: LogQuery): Promise<readonly InstanceLogs[]> {
+    const found = lookAt(this.#machine, key).filter(
+      ({ folder }) => query.instance === undefined || query.instance === folder.spec.name,
+    );
+    const bytesMax = Math.floor(query.bytesMax / Math.max(1, found.length));
+    return Promise.resolve(found.map(({ folder }) => logsOf(folder, { ...query, bytesMax })));
+  }
+
+  watch(changed: (key: ServiceKey) => void): Disposable {
+    // Two watches may have the same function.
+    const watch = (key: ServiceKey) => changed(key);
+    this.#watches.add(watch);
+    return { [Symbol.dispose]: () => this.#watches.delete(watch) };
+  }
+
+  /** Ends all work of this process; the instances go on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#controllers.values()].map((one) => one.close()));
+  }
+
+  #control(record: ServiceRecord): void {
+    const controller = new ServiceController(this.#machine, record);
+    this.#controllers.set(textOf(record.desired.key), controller);
+    controller.start();
+  }
+}
+
+function textOf({ project, service }: ServiceKey): string {
+  return `${project}/${service}`;
+}
+
+function portsOf({ port = HTTP_PORT, http }: ServiceDescriptor): readonly number[] {
+  return http === false ? [MANAGEMENT_PORT, REMOTING_PORT] : [port, MANAGEMENT_PORT, REMOTING_PORT];
+}

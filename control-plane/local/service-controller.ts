@@ -1,0 +1,256 @@
+// ServiceController: makes what runs of one service what it should be. It looks, plans, carries out the steps, and looks again:
+// soon while something is under way, seldom otherwise.
+//
+// Invariants
+// C1  One look at a time.
+// C2  The record is on disk before anything is done that follows from it.
+// C3  After `close` nothing is done; what runs goes on.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServiceKey } from '@svc/client';
+import type { DesiredService, RemovedService, Workload } from '../orchestration/orchestrator.ts';
+import { type Found, lookAt } from './found-instances.ts';
+import type { LocalMachine } from './local-machine.ts';
+import type { Plan, PlanInput, Step, Wanted } from './plan-types.ts';
+import { planRollout } from './rollout-plan.ts';
+import type { ServiceRecord } from './service-record.ts';
+import { ServiceSteps } from './service-steps.ts';
+import { workloadOf } from './workload.ts';
+
+export class ServiceController {
+  readonly key: ServiceKey;
+  readonly #machine: LocalMachine;
+  readonly #steps: ServiceSteps;
+  #record: ServiceRecord;
+  #found: readonly Found[] = [];
+  /** Since when no instance of another generation runs, in milliseconds since 1970. */
+  #takeoverSinceMs: number | undefined;
+  #detail: string | undefined;
+  #wake = Promise.withResolvers<void>();
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(machine: LocalMachine, record: ServiceRecord) {
+    this.#machine = machine;
+    this.#record = record;
+    this.key = record.desired.key;
+    this.#steps = new ServiceSteps(machine, this.key);
+    this.#found = this.#look();
+  }
+
+  /** Begins to look after the service. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Stores what is desired, and wakes the controller. Throws the file system's error: nothing has changed then. */
+  want(desired: DesiredService | RemovedService): void {
+    const before = this.#record.desired;
+    if (JSON.stringify(before) === JSON.stringify(desired)) return;
+    const isNewRollout = isOtherRollout(before, desired);
+    const { image, failure, isComplete, progressAtMs } = this.#record;
+    const record: ServiceRecord = isNewRollout
+      ? { version: 1, desired, isComplete: false, progressAtMs: this.#machine.clock.nowMs() }
+      : {
+          version: 1,
+          desired,
+          isComplete: isComplete && instancesOf(before) === instancesOf(desired),
+          progressAtMs:
+            instancesOf(before) === instancesOf(desired)
+              ? progressAtMs
+              : this.#machine.clock.nowMs(),
+          ...(image === undefined ? {} : { image }),
+          ...(failure === undefined ? {} : { failure }),
+        };
+    this.#store(record);
+    if (isNewRollout) this.#detail = undefined;
+    this.#machine.changed(this.key);
+    this.#wake.resolve();
+  }
+
+  /** Returns what there is of the service; undefined: nothing. */
+  workload(): Workload | undefined {
+    const found = this.#look();
+    if (this.#record.desired.kind === 'removed' && found.length === 0) return undefined;
+    return workloadOf(this.#record, found, this.#detail);
+  }
+
+  found(): readonly Found[] {
+    return this.#look();
+  }
+
+  /** True: nothing is desired, and nothing is left. */
+  get isDone(): boolean {
+    return this.#record.desired.kind === 'removed' && this.#found.length === 0;
+  }
+
+  /** Resolves once nothing more is done. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake.resolve();
+    await this.#running;
+  }
+
+  #look(): readonly Found[] {
+    return lookAt(this.#machine, this.key);
+  }
+
+  #store(record: ServiceRecord): void {
+    this.#machine.records.write(record);
+    this.#record = record;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      this.#wake = Promise.withResolvers();
+      let waitMs: number;
+      try {
+        waitMs = await this.#turn();
+      } catch (error) {
+        // Such as a full disk: everything is tried again, and what runs goes on.
+        this.#detail = (error as Error).message;
+        this.#machine.reportFailure(this.key, error);
+        waitMs = this.#machine.section.imagePauseMs;
+      }
+      if (this.isDone) {
+        this.#machine.records.remove(this.key);
+        this.#machine.changed(this.key);
+        this.#machine.done(this.key);
+        return;
+      }
+      const woken = new AbortController();
+      const timer = pause(waitMs, undefined, { signal: woken.signal }).catch(() => {});
+      await Promise.race([timer, this.#wake.promise]);
+      woken.abort();
+    }
+  }
+
+  /** Looks once, and does what is to be done. Returns the time until the next look, in milliseconds. */
+  async #turn(): Promise<number> {
+    const { section, clock } = this.#machine;
+    const before = JSON.stringify(this.#found.map(({ view }) => view));
+    this.#found = this.#look();
+    this.#noteTakeover(clock.nowMs());
+    this.#steps.killLate(this.#found);
+    const failed = this.#steps.failureOf(this.#found, this.#wanted());
+    if (failed !== undefined) {
+      this.#detail = failed.detail;
+      if (failed.isFinal && this.#record.failure === undefined)
+        this.#store({ ...this.#record, failure: failed.detail });
+    }
+    const plan = planRollout(this.#planInput());
+    for (const step of plan.steps) await this.#carryOut(step);
+    this.#noteCompletion(plan);
+    this.#steps.route(this.#found, this.#port());
+    if (before !== JSON.stringify(this.#found.map(({ view }) => view)))
+      this.#machine.changed(this.key);
+    if (plan.steps.length > 0) return section.takeoverPollMs;
+    const usualMs =
+      this.#machine.routes.holdOf(this.key) === 'none'
+        ? plan.isComplete || this.#record.failure !== undefined
+          ? section.idlePollMs
+          : section.rolloutPollMs
+        : section.takeoverPollMs;
+    return Math.min(usualMs, plan.lookAgainMs ?? usualMs);
+  }
+
+  async #carryOut(step: Step): Promise<void> {
+    const { desired, image, failure } = this.#record;
+    if (step.kind === 'fail') {
+      this.#detail = step.reason;
+      this.#store({ ...this.#record, failure: step.reason });
+      return;
+    }
+    if (step.kind !== 'create') {
+      this.#steps.carryOut(step, this.#found);
+      return;
+    }
+    if (desired.kind === 'removed' || failure !== undefined) return;
+    const resolved = image ?? (await this.#resolve(desired));
+    if (resolved === undefined) return;
+    await this.#steps.create(desired, resolved);
+  }
+
+  /** Finds the image of the generation, once. */
+  async #resolve(desired: DesiredService): Promise<ServiceRecord['image']> {
+    const result = await this.#machine.images.resolve(desired.descriptor, this.#closing.signal);
+    // Something else may be desired by now.
+    if (this.#record.desired !== desired) return undefined;
+    if (result.kind === 'found') {
+      this.#detail = undefined;
+      this.#store({ ...this.#record, image: result.image });
+      return result.image;
+    }
+    this.#detail = result.reason;
+    this.#machine.changed(this.key);
+    if (result.isFinal) this.#store({ ...this.#record, failure: result.reason });
+    else
+      await pause(this.#machine.section.imagePauseMs, undefined, { signal: this.#closing.signal });
+    return undefined;
+  }
+
+  #planInput(): PlanInput {
+    const { section, clock, routes } = this.#machine;
+    return {
+      wanted: this.#wanted(),
+      instances: this.#found.map(({ view }) => view),
+      hold: routes.holdOf(this.key),
+      failure: this.#record.failure,
+      takeoverSinceMs: this.#takeoverSinceMs,
+      nowMs: clock.nowMs(),
+      limits: {
+        takeoverMs: section.takeoverTimeoutMs,
+        restartPauseMinMs: section.restartPauseMs,
+        restartPauseMaxMs: section.restartPauseMaxMs,
+      },
+    };
+  }
+
+  #wanted(): Wanted {
+    const { desired } = this.#record;
+    if (desired.kind === 'removed')
+      return { incarnation: '', generation: 0, instances: 0, hasDataFolder: false };
+    const { incarnation, generation, instances, descriptor } = desired;
+    return {
+      incarnation,
+      generation,
+      instances,
+      hasDataFolder: this.#machine.hasDataFolder(descriptor),
+    };
+  }
+
+  #port(): number | undefined {
+    const { desired } = this.#record;
+    return desired.kind === 'removed' || desired.descriptor.http === false
+      ? undefined
+      : this.#machine.portOf(desired.descriptor);
+  }
+
+  #noteTakeover(nowMs: number): void {
+    const { generation, incarnation } = this.#wanted();
+    const others = this.#found.filter(
+      ({ view }) => view.generation !== generation || view.incarnation !== incarnation,
+    );
+    const isFree = others.length > 0 && others.every(({ view }) => view.phase === 'ended');
+    this.#takeoverSinceMs = isFree ? (this.#takeoverSinceMs ?? nowMs) : undefined;
+  }
+
+  #noteCompletion({ isComplete }: Plan): void {
+    if (!isComplete || this.#record.isComplete) return;
+    this.#detail = undefined;
+    this.#store({ ...this.#record, isComplete: true });
+    this.#machine.changed(this.key);
+  }
+}
+
+function isOtherRollout(
+  before: DesiredService | RemovedService,
+  desired: DesiredService | RemovedService,
+): boolean {
+  if (before.kind === 'removed' || desired.kind === 'removed') return true;
+  return before.generation !== desired.generation || before.incarnation !== desired.incarnation;
+}
+
+function instancesOf(desired: DesiredService | RemovedService): number {
+  return desired.kind === 'removed' ? 0 : desired.instances;
+}

@@ -1,0 +1,127 @@
+// ServiceSteps: carries out the steps of a plan for one service.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { ServiceKey } from '@svc/client';
+import type { DesiredService } from '../orchestration/orchestrator.ts';
+import type { Found } from './found-instances.ts';
+import { InstanceFolder } from './instance-folder.ts';
+import { signalRun, startRun } from './instance-process.ts';
+import type { LocalMachine } from './local-machine.ts';
+import { isOf, type Step, type Wanted } from './plan-types.ts';
+import type { ResolvedImage } from './service-record.ts';
+
+/** Failures of a service that starting it again does not help: the module, or what it would do to the journal. */
+const FINAL_FAILURES = /^SVC_(?:MODULE|MANIFEST|UPGRADE|GUEST)_/;
+
+export class ServiceSteps {
+  readonly #machine: LocalMachine;
+  readonly #key: ServiceKey;
+
+  constructor(machine: LocalMachine, key: ServiceKey) {
+    this.#machine = machine;
+    this.#key = key;
+  }
+
+  /** Makes and starts an instance. Rejects if it has no address. */
+  async create(desired: DesiredService, image: ResolvedImage): Promise<void> {
+    const { instancesFolder, clock } = this.#machine;
+    const { key, incarnation, generation, descriptor } = desired;
+    const address = await this.#machine.addressFor(descriptor);
+    mkdirSync(instancesFolder, { recursive: true, mode: 0o700 });
+    const folder = InstanceFolder.create(instancesFolder, {
+      version: 1,
+      name: `${key.service}-${generation}-${randomBytes(4).toString('hex')}`,
+      key,
+      incarnation,
+      generation,
+      descriptor,
+      imageDigest: image.digest,
+      moduleFile: image.moduleFile,
+      address,
+      createdAtMs: clock.nowMs(),
+    });
+    this.#start(folder, { restarts: 0, failures: 0 });
+  }
+
+  carryOut(step: Exclude<Step, { kind: 'create' | 'fail' }>, found: readonly Found[]): void {
+    const { routes, notes, clock } = this.#machine;
+    if (step.kind === 'hold') return routes.hold(this.#key);
+    if (step.kind === 'release') return routes.release(this.#key);
+    const { folder, view } = found.find((one) => one.view.name === step.name)!;
+    switch (step.kind) {
+      case 'restart':
+        return this.#start(folder, {
+          restarts: (folder.lastRun?.restarts ?? 0) + 1,
+          failures: view.failures,
+        });
+      case 'retire':
+        return notes.retire(step.name);
+      case 'stop':
+        notes.askedToStop(step.name, clock.nowMs());
+        return signalRun(folder, 'SIGTERM');
+      case 'remove':
+        notes.forget(step.name);
+        return folder.remove();
+      default:
+        step satisfies never;
+    }
+  }
+
+  /** Kills instances that do not end though they were asked to. */
+  killLate(found: readonly Found[]): void {
+    const { notes, section, clock } = this.#machine;
+    for (const { folder, view } of found) {
+      if (view.phase !== 'stopping') continue;
+      // It may have been asked by another control plane.
+      notes.askedToStop(view.name, clock.nowMs());
+      const sinceMs = notes.of(view.name).stopAskedAtMs!;
+      if (clock.nowMs() - sinceMs > section.drainMs + section.killAfterMs)
+        signalRun(folder, 'SIGKILL');
+    }
+  }
+
+  /** Tells those who route which instances take requests. */
+  route(found: readonly Found[], port: number | undefined): void {
+    const { routes, notes } = this.#machine;
+    const serving = found.filter(
+      ({ view }) => view.phase === 'ready' && notes.of(view.name).isRetired !== true,
+    );
+    const instances = port === undefined ? [] : serving;
+    routes.route(
+      this.#key,
+      instances.map(({ folder: { spec } }) => ({
+        name: spec.name,
+        address: spec.address,
+        port: port!,
+      })),
+    );
+  }
+
+  /** Returns why an instance of the wanted generation has ended by itself; undefined if none has. */
+  failureOf(
+    found: readonly Found[],
+    wanted: Wanted,
+  ): { readonly detail: string; readonly isFinal: boolean } | undefined {
+    const isWanted = isOf(wanted);
+    const ended = found.findLast(
+      ({ view }) => view.phase === 'ended' && view.failures > 0 && isWanted(view),
+    );
+    if (ended === undefined) return undefined;
+    const { exit, view } = ended;
+    const { error, message } = exit ?? {};
+    const isFinal = error !== undefined && FINAL_FAILURES.test(error);
+    return { detail: `${view.name} has ended: ${endInWords(exit, error, message)}`, isFinal };
+  }
+
+  #start(folder: InstanceFolder, counts: { restarts: number; failures: number }): void {
+    const { notes, clock } = this.#machine;
+    notes.forget(folder.spec.name);
+    startRun(folder, this.#machine.commandOf(folder), { ...counts, nowMs: clock.nowMs() });
+  }
+}
+
+function endInWords(exit: Found['exit'], error?: string, message?: string): string {
+  if (exit === undefined) return 'it was killed, or could not be started';
+  if (error !== undefined) return `${error}: ${message ?? ''}`;
+  return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
+}

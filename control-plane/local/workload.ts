@@ -1,0 +1,42 @@
+// WorkloadOf: an observation of a service, from its record and what was found.
+import type { Rollout, Workload } from '../orchestration/orchestrator.ts';
+import type { Found } from './found-instances.ts';
+import type { ServiceRecord } from './service-record.ts';
+
+export function workloadOf(
+  record: ServiceRecord,
+  found: readonly Found[],
+  detail: string | undefined,
+): Workload {
+  const { desired } = record;
+  // What is left of a removed service is of the incarnation that ran.
+  const { incarnation, generation } =
+    desired.kind === 'removed' ? found.at(-1)!.folder.spec : desired;
+  const ready = found.filter(({ view }) => view.phase === 'ready');
+  const updated = ready.filter(
+    ({ view }) => view.incarnation === incarnation && view.generation === generation,
+  );
+  const shown = record.failure ?? detail;
+  return {
+    kind: 'workload',
+    key: desired.key,
+    incarnation,
+    generation,
+    wantedInstances: desired.kind === 'removed' ? 0 : desired.instances,
+    readyInstances: ready.length,
+    updatedInstances: updated.length,
+    rollout: rolloutOf(record, updated),
+    ...(shown === undefined ? {} : { detail: shown }),
+    database: 'provisioned',
+  };
+}
+
+function rolloutOf(
+  { failure, isComplete, progressAtMs }: ServiceRecord,
+  updated: readonly Found[],
+): Rollout {
+  if (failure !== undefined) return { kind: 'failed', reason: failure };
+  if (isComplete) return { kind: 'complete' };
+  const times = updated.map(({ readySinceMs }) => readySinceMs ?? 0);
+  return { kind: 'progressing', sinceMs: Math.max(progressAtMs, ...times) };
+}
