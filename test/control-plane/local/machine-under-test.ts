@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOCAL_DEFAULTS } from '../../../control-plane/local/local-settings.ts';
+import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
 import type { ServiceKey } from '@svc/client';
@@ -14,6 +15,10 @@ export const IMAGES = {
   other: 'svc.test/good:2',
   missing: 'svc.test/missing:1',
   crashing: 'svc.test/crashing:1',
+  /** Never ready with its data. */
+  stuck: 'svc.test/stuck:1',
+  /** Ignores SIGTERM. */
+  stubborn: 'svc.test/stubborn:1',
 };
 
 export class MachineUnderTest {
@@ -30,6 +35,13 @@ export class MachineUnderTest {
   async restart(): Promise<void> {
     await this.orchestrator[Symbol.asyncDispose]();
     this.orchestrator = this.#open();
+  }
+
+  /** Process ids of all instances. */
+  pids(): readonly number[] {
+    return InstanceFolder.readAll(join(this.folder, 'instances')).map(
+      (folder) => folder.lastRun!.pid,
+    );
   }
 
   async discard(): Promise<void> {
@@ -51,6 +63,7 @@ export class MachineUnderTest {
         ...LOCAL_DEFAULTS,
         rolloutPollMs: 20,
         idlePollMs: 50,
+        takeoverTimeoutMs: 500,
         imagePauseMs: 50,
         killAfterMs: 300,
         drainMs: 100,
