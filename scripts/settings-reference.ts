@@ -16,6 +16,7 @@ import {
   LOGIN_PROVIDER_DEFAULTS,
   LOGIN_PROVIDER_RANGES,
 } from '../login-provider/login-provider-section.ts';
+import { LOCAL_DEFAULTS, LOCAL_RANGES } from '../control-plane/local/local-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
@@ -75,6 +76,14 @@ const ORCHESTRATOR_SECTION: Section = {
   ranges: ORCHESTRATOR_RANGES,
 };
 
+const LOCAL_SECTION: Section = {
+  name: 'local',
+  files: ['control-plane/local/local-section.ts'],
+  title: 'Services of one machine',
+  defaults: { ...LOCAL_DEFAULTS },
+  ranges: LOCAL_RANGES,
+};
+
 const CONTROL_PLANE_SECTION: Section = {
   name: 'control-plane',
   files: ['control-plane/program/control-plane-section.ts'],
@@ -110,7 +119,7 @@ function sectionText({ name, files, title, defaults, ranges }: Section): string 
 
 /** Settings of the control plane that are texts. */
 const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](control-plane.md), has the settings of [its section](#control-plane), of
-[access tokens](#access-tokens) and of the [orchestrator](#orchestrator), \`svc.data\` (by default \`.svc/control-plane\`), \`svc.deployed\`, \`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`,
+[access tokens](#access-tokens), of the [orchestrator](#orchestrator) and of [services of one machine](#services-of-one-machine), \`svc.data\` (by default \`.svc/control-plane\`), \`svc.deployed\`, \`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`,
 \`svc.observability.otlp-endpoint\`, \`svc.observability.otlp-headers\`, and these:
 
 | Setting | Short form | Default | What it is |
@@ -125,7 +134,10 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.auth.issuer\` | | | URL of the [identity provider](identity-provider.md), exactly as its tokens have it |
 | \`svc.auth.client-id\` | | | public client with which the command line logs in |
 | \`svc.auth.audience\` | | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
-| \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |`;
+| \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |
+| \`svc.local.folder\` | | none | folder of the services that run as processes of this machine ([Running services on one machine](../how-to/running-services-on-one-machine.md)); without it, nothing is run |
+| \`svc.local.network\` | | 127.83 | first two numbers of the loopback addresses of these services, 127.1 to 127.255 |
+| \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |`;
 
 /** Settings of the login provider that are texts. */
 const LOGIN_PROVIDER_SETTINGS = `\`svc login-provider\`, the [provider for development](../how-to/logging-in-for-development.md), has the settings of
@@ -211,6 +223,7 @@ ${sectionText(PROXY_SECTION)}
 ${sectionText(CONTROL_PLANE_SECTION)}
 ${sectionText(AUTH_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}
+${sectionText(LOCAL_SECTION)}
 ${sectionText(LOGIN_PROVIDER_SECTION)}`;
 }
 

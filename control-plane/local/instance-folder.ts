@@ -38,13 +38,17 @@ export class InstanceFolder {
     return join(this.path, 'state.json');
   }
 
-  get outputFile(): string {
-    return join(this.path, 'output.log');
+  /** Folder of the log files that the instance writes itself (kit/log-files.ts). */
+  get logFolder(): string {
+    return join(this.path, 'log');
   }
 
-  /** Output of the run before the last restart. */
-  get previousOutputFile(): string {
-    return join(this.path, 'previous.log');
+  /** Files with the output of the last run, or of the one before it, in order; some may not exist. */
+  outputFiles(run: 'last' | 'previous'): readonly string[] {
+    const prefix = run === 'last' ? '' : 'previous-';
+    const logs = join(this.path, `${prefix}log`);
+    const numbered = existsSync(logs) ? readdirSync(logs).toSorted(byNumberDown) : [];
+    return [...numbered.map((name) => join(logs, name)), join(this.path, `${prefix}stderr`)];
   }
 
   get lastRun(): InstanceRun | undefined {
@@ -55,14 +59,28 @@ export class InstanceFolder {
     replaceJsonFile(join(this.path, 'run.json'), run);
   }
 
-  /** Sets the output of the last run aside, and opens a file for that of the next one. Returns its descriptor. */
+  /** Sets the output of the last run aside, and opens a file for what the next one writes to stderr. Returns its descriptor. */
   openOutput(): number {
-    if (existsSync(this.outputFile)) renameSync(this.outputFile, this.previousOutputFile);
+    for (const name of ['log', 'stderr']) {
+      const previous = join(this.path, `previous-${name}`);
+      rmSync(previous, { recursive: true, force: true });
+      const last = join(this.path, name);
+      if (existsSync(last)) renameSync(last, previous);
+    }
     rmSync(this.stateFile, { force: true });
-    return openSync(this.outputFile, 'a', 0o600);
+    return openSync(join(this.path, 'stderr'), 'a', 0o600);
   }
 
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
   }
+}
+
+/** `service.log.2` comes before `service.log.1`, and that before `service.log`. */
+function byNumberDown(one: string, other: string): number {
+  return numberOf(other) - numberOf(one);
+}
+
+function numberOf(name: string): number {
+  return Number(/\.(\d+)$/.exec(name)?.[1] ?? 0);
 }

@@ -6,12 +6,10 @@ import type { InstanceFolder } from './instance-folder.ts';
 export function logsOf(folder: InstanceFolder, query: LogQuery): InstanceLogs {
   const { name: instance } = folder.spec;
   try {
-    const file = query.previous ? folder.previousOutputFile : folder.outputFile;
-    const text = endOfFile(file, query.bytesMax);
-    if (text === undefined)
-      return query.previous
-        ? { instance, output: '', error: 'it was never restarted' }
-        : { instance, output: '', error: null };
+    if (query.previous && (folder.lastRun?.restarts ?? 0) === 0)
+      return { instance, output: '', error: 'it was never restarted' };
+    const files = folder.outputFiles(query.previous ? 'previous' : 'last');
+    const text = endOfFiles(files, query.bytesMax);
     return { instance, output: lastLines(text, query), error: null };
   } catch (error) {
     return {
@@ -20,6 +18,16 @@ export function logsOf(folder: InstanceFolder, query: LogQuery): InstanceLogs {
       error: `its output cannot be read: ${(error as Error).message}`,
     };
   }
+}
+
+/** Returns the end of the files, one after the other, from the beginning of a line. */
+function endOfFiles(paths: readonly string[], bytesMax: number): string {
+  let text = '';
+  for (const path of paths.toReversed()) {
+    if (text.length >= bytesMax) break;
+    text = (endOfFile(path, bytesMax - text.length) ?? '') + text;
+  }
+  return text;
 }
 
 /** Returns the end of the file, from the beginning of a line; undefined if there is no file. */

@@ -30,7 +30,7 @@ export function startRun(
       cwd: folder.path,
       env,
       detached: true,
-      stdio: ['ignore', output, output],
+      stdio: ['ignore', 'ignore', output],
     });
     // Without a listener a program that cannot be started would end this process. Its pid is undefined.
     child.on('error', () => {});

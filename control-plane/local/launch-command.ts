@@ -13,24 +13,24 @@ export interface LaunchCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What all instances of the installation share. */
-export interface LaunchSurroundings {
+/** The choices that all instances of the installation share. */
+export interface LaunchDependencies {
   /** Folder below which each service has its data: `<project>/<service>`. */
   readonly dataFolder: string;
-  /** Time that requests under way have when an instance ends, in milliseconds. */
+  /** Time that requests in flight have when an instance ends, in milliseconds. */
   readonly drainMs: number;
 }
 
 /** Returns the command of a service whose module the runtime loads. */
 export function moduleCommand(
   folder: InstanceFolder,
-  { dataFolder, drainMs }: LaunchSurroundings,
+  { dataFolder, drainMs }: LaunchDependencies,
 ): LaunchCommand {
   const { key, descriptor, address, moduleFile } = folder.spec;
+  const allowed = descriptor.hosting === 'wasm' ? (descriptor.allow ?? []) : [];
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const settings = {
     SVC_NAME: key.service,
-    SVC_PROJECT: key.project,
     SVC_DATA: join(dataFolder, key.project, key.service),
     SVC_HTTP_ENABLED: String(descriptor.http !== false),
     SVC_HTTP_HOST: address,
@@ -38,6 +38,8 @@ export function moduleCommand(
     SVC_MANAGEMENT_HOST: address,
     SVC_MANAGEMENT_PORT: String(MANAGEMENT_PORT),
     SVC_STATE_FILE: folder.stateFile,
+    SVC_LOG_FILES_DIR: folder.logFolder,
+    ...(allowed.length === 0 ? {} : { SVC_UPGRADE_ALLOW: allowed.join(',') }),
     SVC_SUPERVISOR_STOP_GRACE_MS: String(drainMs),
   };
   return {

@@ -1,14 +1,14 @@
-// LocalMachine: what all services of this machine share: where their files are, how instances are started, who is told what.
+// LocalMachine: what all services of this machine share: where their files are, how instances are started, who learns of changes.
 import type { ServiceDescriptor, ServiceKey } from '@svc/client';
 import type { Clock } from '../clock.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
-import type { LocalSection } from './local-settings.ts';
+import type { LocalSection } from './local-section.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import type { ResolvedImage, ServiceRecords } from './service-record.ts';
 
-/** What became of looking for an image. `isFinal`: asking again does not help, such as for a module that is refused. */
+/** The result of looking for an image. `isFinal`: asking again does not help, such as for a module that is refused. */
 export type ImageResult =
   | { readonly kind: 'found'; readonly image: ResolvedImage }
   | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean };

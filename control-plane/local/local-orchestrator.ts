@@ -21,7 +21,7 @@ import { logsOf } from './instance-logs.ts';
 import { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import type { ImageSource, LocalMachine } from './local-machine.ts';
-import type { LocalSection } from './local-settings.ts';
+import type { LocalSection } from './local-section.ts';
 import { freeAddress } from './loopback-addresses.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
@@ -38,7 +38,7 @@ export interface LocalOrchestratorOptions {
   readonly log: Log;
   readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
   readonly hasDataFolder: (descriptor: ServiceDescriptor) => boolean;
-  /** What this machine cannot run of a descriptor. */
+  /** Returns the parts of a descriptor that this machine cannot run. */
   readonly problemsOf: (descriptor: ServiceDescriptor) => readonly Problem[];
 }
 

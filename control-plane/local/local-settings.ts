@@ -1,51 +1,69 @@
-// LocalSettings: the settings svc.local.*, with their defaults and ranges.
-import type { Range } from '@svc/kit/settings-reader';
+// LocalSettings: reads the settings svc.local.*. @svc/kit/settings-reader defines how they are given.
+import { isIPv4 } from 'node:net';
+import { resolve } from 'node:path';
+import { invalidSetting, sectionNames, type SettingsReader } from '@svc/kit/settings-reader';
+import { LOCAL_DEFAULTS, LOCAL_RANGES, type LocalSection } from './local-section.ts';
 
-export interface LocalSection {
-  /** Interval at which a service is looked at during a rollout, in milliseconds. */
-  readonly rolloutPollMs: number;
-  /** Interval at which a service is looked at otherwise, in milliseconds. */
-  readonly idlePollMs: number;
-  /** Interval at which a service is looked at while its requests are held back, in milliseconds. */
-  readonly takeoverPollMs: number;
-  /** Time that an instance has to become ready once it can have the data folder, in milliseconds; then the former generation runs again. */
-  readonly takeoverTimeoutMs: number;
-  /** Time that requests under way have to finish when an instance is replaced, in milliseconds; then they are cut. */
-  readonly drainMs: number;
-  /** Time in which an instance has to end beyond that, in milliseconds; then it is killed with all its children. */
-  readonly killAfterMs: number;
-  /** Pause before an instance that has ended is started again, in milliseconds. It doubles with each further time. */
-  readonly restartPauseMs: number;
-  /** Longest of these pauses, in milliseconds. */
-  readonly restartPauseMaxMs: number;
-  /** Time that an instance has to be ready until its former ends are forgotten, in milliseconds. */
-  readonly stableMs: number;
-  /** Pause before an image is asked for again that could not be read, in milliseconds. */
-  readonly imagePauseMs: number;
+const SECTIONS = { local: { ...LOCAL_DEFAULTS } };
+const FOLDER = 'svc.local.folder';
+const NETWORK = 'svc.local.network';
+const IMAGE_FOLDERS = 'svc.local.image-folders';
+const NETWORK_DEFAULT = '127.83';
+const FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+
+/** The dotted names of these settings. */
+export const LOCAL_SETTING_NAMES: readonly string[] = [
+  ...sectionNames(SECTIONS),
+  FOLDER,
+  NETWORK,
+  IMAGE_FOLDERS,
+];
+
+export interface LocalSettings {
+  /** Absolute path of the folder of everything that runs. */
+  readonly folder: string;
+  /** First two numbers of the addresses of instances. */
+  readonly network: string;
+  /** Name, as in `oci:NAME/LAYOUT:TAG`, and absolute path of each folder in which images may be. */
+  readonly imageFolders: ReadonlyMap<string, string>;
+  readonly section: LocalSection;
 }
 
-export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSection[Key] } = {
-  rolloutPollMs: 250,
-  idlePollMs: 5000,
-  takeoverPollMs: 10,
-  takeoverTimeoutMs: 10_000,
-  drainMs: 2000,
-  killAfterMs: 5000,
-  restartPauseMs: 100,
-  restartPauseMaxMs: 30_000,
-  stableMs: 10_000,
-  imagePauseMs: 5000,
-};
+/** Returns undefined if this machine is to run no services. Throws SVC_SETTING_INVALID. */
+export function readLocalSettings(reader: SettingsReader): LocalSettings | undefined {
+  const section = reader.sections(SECTIONS, { local: LOCAL_RANGES }).local;
+  if (section.restartPauseMaxMs < section.restartPauseMs)
+    throw invalidSetting(
+      'svc.local.restart-pause-max-ms',
+      String(section.restartPauseMaxMs),
+      `at least svc.local.restart-pause-ms, which is ${section.restartPauseMs}`,
+    );
+  const folder = reader.text(FOLDER);
+  const network = networkOf(reader.text(NETWORK) ?? NETWORK_DEFAULT);
+  const imageFolders = imageFoldersOf(reader.text(IMAGE_FOLDERS));
+  if (folder === undefined) return undefined;
+  return { folder: resolve(folder), network, imageFolders, section };
+}
 
-export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
-  rolloutPollMs: [1, 60_000],
-  idlePollMs: [1, 600_000],
-  takeoverPollMs: [1, 1000],
-  takeoverTimeoutMs: [100, 600_000],
-  drainMs: [0, 10_000],
-  killAfterMs: [100, 600_000],
-  restartPauseMs: [1, 60_000],
-  restartPauseMaxMs: [1, 3_600_000],
-  stableMs: [0, 3_600_000],
-  imagePauseMs: [1, 3_600_000],
-};
+function networkOf(text: string): string {
+  const isNetwork = /^127\.\d+$/.test(text) && isIPv4(`${text}.0.1`) && text !== '127.0';
+  if (!isNetwork)
+    throw invalidSetting(NETWORK, text, 'two numbers of loopback addresses, 127.1 to 127.255');
+  return text;
+}
+
+function imageFoldersOf(text: string | undefined): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>();
+  for (const entry of text?.split(',') ?? []) {
+    const [name = '', ...rest] = entry.trim().split('=');
+    const path = rest.join('=');
+    if (!FOLDER_NAME.test(name) || path === '' || folders.has(name))
+      throw invalidSetting(
+        IMAGE_FOLDERS,
+        entry,
+        'NAME=FOLDER, separated by commas, with other names each',
+      );
+    folders.set(name, resolve(path));
+  }
+  return folders;
+}

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 const ATTEMPTS_MAX = 50;
 const HOSTS = 256 * 254;
 
-/** What keeps an instance from having its ports. */
+/** The reason why an instance cannot have its ports. */
 export class NoFreeAddress extends Error {
   override readonly name = 'NoFreeAddress';
 }

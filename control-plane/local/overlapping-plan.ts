@@ -38,9 +38,10 @@ export function overlappingSteps(input: PlanInput): Plan {
     lookAgainMs = earlier(lookAgainMs, again.lookAgainMs);
   }
   if (failure === undefined && mine.length < wanted.instances) {
-    const places = wanted.instances + SURGE - live.length - ended.length;
+    const startable = wanted.instances + SURGE - live.length - ended.length;
     const missing = wanted.instances - mine.length;
-    for (let count = Math.min(places, missing); count > 0; count--) steps.push({ kind: 'create' });
+    for (let count = Math.min(startable, missing); count > 0; count--)
+      steps.push({ kind: 'create' });
   }
   steps.push(...ends(input, { kept: [...kept, ...needed], others, serving }));
   const isComplete = ready === wanted.instances && instances.length === wanted.instances;

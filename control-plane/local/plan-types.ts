@@ -4,7 +4,7 @@ export interface PlanInput {
   readonly wanted: Wanted;
   /** Every instance of the service that has a folder, the oldest first. */
   readonly instances: readonly InstanceView[];
-  /** Whether requests of the service are held back, and whether everyone who routes has acknowledged that. */
+  /** Whether requests of the service are held, and whether everyone who routes has acknowledged that. */
   readonly hold: 'none' | 'asked' | 'acknowledged';
   /** Why the wanted generation has failed for good; undefined as long as it has not. */
   readonly failure: string | undefined;

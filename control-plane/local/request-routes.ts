@@ -9,9 +9,9 @@ export interface RoutedInstance {
 }
 
 export interface RequestRoutes {
-  /** Tells all who route where the requests of a service go from now on; empty: nowhere. Says the same again without effect. */
+  /** Sends all who route the instances to which the requests of a service go from now on; empty: none. Repeating it has no effect. */
   route(key: ServiceKey, instances: readonly RoutedInstance[]): void;
-  /** Asks all who route to hold the requests of the service back. Asking again has no effect. */
+  /** Asks all who route to hold the requests of the service. Asking again has no effect. */
   hold(key: ServiceKey): void;
   release(key: ServiceKey): void;
   /** `acknowledged`: all who route hold the requests of the service, and none is under way. */

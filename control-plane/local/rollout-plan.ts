@@ -2,7 +2,7 @@
 // its input: no I/O, no clock, no memory. Whoever carries it out looks again afterwards and asks again.
 //
 // Invariants
-// R1  A service with a data folder is told to end only once another instance is prepared, and everyone who routes to the
+// R1  An instance with the data folder is asked to end only once another instance is prepared, and everyone who routes to the
 //     service has acknowledged that nothing is under way there; unless no instance should run.
 // R2  An instance that serves is not replaced if the desired generation has failed, or fails before it is prepared.
 // R3  Nothing is done if what runs is what is desired.

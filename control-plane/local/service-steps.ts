@@ -10,8 +10,8 @@ import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Step, type Wanted } from './plan-types.ts';
 import type { ResolvedImage } from './service-record.ts';
 
-/** Failures of a service that starting it again does not help: the module, or what it would do to the journal. */
-const FINAL_FAILURES = /^SVC_(?:MODULE|MANIFEST|UPGRADE|GUEST)_/;
+/** Failures that starting it again does not help: its module, its settings, or what it would do to the journal. */
+const FINAL_FAILURES = /^SVC_(?:MODULE|MANIFEST|UPGRADE|SETTING)_/;
 
 export class ServiceSteps {
   readonly #machine: LocalMachine;
@@ -80,7 +80,7 @@ export class ServiceSteps {
     }
   }
 
-  /** Tells those who route which instances take requests. */
+  /** Sends those who route the instances that take requests. */
   route(found: readonly Found[], port: number | undefined): void {
     const { routes, notes } = this.#machine;
     const serving = found.filter(

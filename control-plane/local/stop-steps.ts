@@ -3,7 +3,7 @@ import { isLive, type InstanceView, type Plan, type PlanInput, type Step } from 
 
 /** Ends every instance, and removes those that have ended. */
 export function stepsToNothing({ instances, hold }: PlanInput): Plan {
-  const steps = [...instances.flatMap(endingSteps)];
+  const steps: Step[] = instances.flatMap(endingSteps);
   if (hold !== 'none') steps.push({ kind: 'release' });
   return { steps, lookAgainMs: undefined, isComplete: instances.length === 0 };
 }

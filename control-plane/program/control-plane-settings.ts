@@ -1,6 +1,6 @@
 // ControlPlaneSettings: the flags and settings of `svc control-plane` (@svc/kit/settings-reader defines how they are given).
-// tokens/token-settings.ts reads those of access tokens, and orchestration/orchestrator-settings.ts those of the orchestrator. No
-// other file of the control plane reads flags or settings.
+// tokens/token-settings.ts reads those of access tokens, orchestration/orchestrator-settings.ts those of the orchestrator, and
+// local/local-settings.ts those of the services of this machine. No other file of the control plane reads flags or settings.
 import { originProblem } from '@svc/contract';
 import { readBaseDomain } from '@svc/kit/base-domain';
 import { isLoopbackHost } from '@svc/kit/loopback-host';
@@ -15,6 +15,11 @@ import {
 import { SvcError } from '@svc/kit/svc-error';
 import { join, resolve } from 'node:path';
 import { CREATION_POLICIES, type CreationPolicy } from '../endpoints/creation-policy.ts';
+import {
+  LOCAL_SETTING_NAMES,
+  type LocalSettings,
+  readLocalSettings,
+} from '../local/local-settings.ts';
 import type { OrchestratorSection } from '../orchestration/orchestrator-section.ts';
 import {
   ORCHESTRATOR_SETTING_NAMES,
@@ -60,6 +65,8 @@ export interface ProgramSettings {
   readonly otlp: OtlpTarget | undefined;
   readonly logFormat: 'text' | 'json';
   readonly orchestrator: OrchestratorSection;
+  /** Undefined: this machine runs no services. */
+  readonly local: LocalSettings | undefined;
   readonly section: ControlPlaneSection;
 }
 
@@ -86,6 +93,7 @@ const NAMES: readonly string[] = [
   ...Object.values(FLAGS).map(({ dotted }) => dotted),
   ...TOKEN_SETTING_NAMES,
   ...ORCHESTRATOR_SETTING_NAMES,
+  ...LOCAL_SETTING_NAMES,
   ...OTLP_NAMES,
   ...sectionNames(SECTIONS),
   ALLOWED_ORIGINS,
@@ -127,6 +135,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     otlp: readOtlpTarget(reader),
     logFormat: readLogFormat(reader, inputs.stderrIsTerminal && !deployed),
     orchestrator: readOrchestratorSettings(reader),
+    local: readLocalSettings(reader),
     section,
   };
 }

@@ -6,6 +6,7 @@ import type { ProgramInputs } from '@svc/kit/program-flags';
 import { SvcError } from '@svc/kit/svc-error';
 import { startControlPlane } from '../control-plane.ts';
 import { browserAccess } from '../endpoints/browser-access.ts';
+import { openLocalOrchestrator } from '../local/open-local-orchestrator.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { providerMetrics } from '../tokens/provider-metrics.ts';
@@ -37,10 +38,12 @@ async function serve(
   stopRequested: Promise<string>,
 ): Promise<void> {
   const judge = new TokenJudge({ settings: settings.tokens, log });
+  const { local } = settings;
+  const localOrchestrator = local && openLocalOrchestrator(local, manifest.version, log);
   try {
     const controlPlane = await startControlPlane({
       judge,
-      orchestrator: NO_ORCHESTRATOR,
+      orchestrator: localOrchestrator ?? NO_ORCHESTRATOR,
       settings: installation(settings),
       host: { ...hostOptions(settings), metrics: providerMetrics(judge.keys) },
       log,
@@ -56,6 +59,8 @@ async function serve(
     if (isFailure) throw reason;
     log({ level: 'info', message: 'stopped' });
   } finally {
+    // The services go on; the next control plane finds them.
+    await localOrchestrator?.[Symbol.asyncDispose]();
     judge.close();
   }
 }

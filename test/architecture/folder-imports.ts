@@ -183,6 +183,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/flows/service-id.ts',
     'control-plane/model',
   ],
+  // Services as processes of this machine. It knows the control plane by the interface of a driver alone.
+  'control-plane/local': ['control-plane/clock.ts', 'control-plane/orchestration'],
   // The process: it joins all parts of the control plane.
   'control-plane/program': ['control-plane'],
   // Who may do what, before a handler runs; handlers judge what depends on their input.
@@ -211,6 +213,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   scripts: [
     'cli',
     'contract',
+    'control-plane/local/local-section.ts',
     'control-plane/model/claims.ts',
     'control-plane/model/organization.ts',
     'control-plane/model/project.ts',

@@ -25,6 +25,7 @@ export function providerSettings({
 
 export class ControlPlaneProcess extends SvcProcess {
   readonly #provider: IdentityProvider;
+  #url: Promise<string> | undefined;
 
   constructor(
     provider: IdentityProvider,
@@ -42,7 +43,8 @@ export class ControlPlaneProcess extends SvcProcess {
   async send(line: string, subject: string, json?: object): Promise<Answered> {
     const [method, path] = line.split(' ') as [string, string];
     const token = await this.#provider.issue({ subject });
-    const response = await fetch(`${await this.listening()}${path}`, {
+    this.#url ??= this.listening();
+    const response = await fetch(`${await this.#url}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}` },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),

@@ -46,6 +46,8 @@ function cart(image: string, generation: number): DesiredService {
   };
 }
 
+const isComplete = ({ rollout }: Workload) => rollout.kind === 'complete';
+
 describe('a service with a data folder on one machine', () => {
   let machine: MachineUnderTest;
   beforeEach(() => {
@@ -63,7 +65,6 @@ describe('a service with a data folder on one machine', () => {
     });
     return found as Workload;
   }
-  const isComplete = ({ rollout }: Workload) => rollout.kind === 'complete';
   async function running(image: string, generation: number): Promise<Workload> {
     await machine.orchestrator.reconcile(cart(image, generation));
     return await observed((workload) => isComplete(workload) && workload.generation === generation);

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LOCAL_DEFAULTS } from '../../../control-plane/local/local-settings.ts';
+import { LOCAL_DEFAULTS } from '../../../control-plane/local/local-section.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';

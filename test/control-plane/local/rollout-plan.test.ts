@@ -1,5 +1,5 @@
 // The plan of a rollout, carried out by a small model of a machine in which instances start, crash and end at random.
-import fc from 'fast-check';
+import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type {
   InstanceView,
@@ -42,6 +42,11 @@ function stepsOf(input: Partial<PlanInput>): readonly Step[] {
     ...input,
   }).steps;
 }
+
+const ended = (failures: number) => [
+  instance('one', { phase: 'ended', failures, endedAtMs: 1000 }),
+];
+const two = (generation: number) => wanted({ generation, instances: 2, hasDataFolder: false });
 
 describe('the plan for a service with a data folder', () => {
   const second = wanted({ generation: 2 });
@@ -90,9 +95,6 @@ describe('the plan for a service with a data folder', () => {
   });
 
   test('starts an instance again after a pause that doubles with each end', () => {
-    const ended = (failures: number) => [
-      instance('one', { phase: 'ended', failures, endedAtMs: 1000 }),
-    ];
     expect(stepsOf({ instances: ended(1), nowMs: 1099 })).toEqual([]);
     expect(stepsOf({ instances: ended(1), nowMs: 1100 })).toEqual([
       { kind: 'restart', name: 'one' },
@@ -114,7 +116,6 @@ describe('the plan for a service with a data folder', () => {
 });
 
 describe('the plan for a service whose instances serve side by side', () => {
-  const two = (generation: number) => wanted({ generation, instances: 2, hasDataFolder: false });
   const pair = [instance('one'), instance('two')];
   const third = (phase: InstanceView['phase']) => instance('three', { generation: 2, phase });
 
@@ -150,14 +151,14 @@ describe.each([
   ['whose instances serve side by side', false],
 ])('a machine with a service %s', (_, hasDataFolder) => {
   test('gets to what is desired, whatever crashes on the way, and never serves less than it should', () => {
-    fc.assert(
-      fc.property(fc.integer(), fc.integer({ min: 5, max: 60 }), (seed, rounds) => {
+    assert(
+      property(integer(), integer({ min: 5, max: 60 }), (seed, rounds) => {
         const machine = new SimulatedMachine(seed, hasDataFolder);
         machine.live(rounds);
         machine.settle();
         expect(machine.complaints).toEqual([]);
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 });

@@ -27,8 +27,9 @@ export class SimulatedMachine {
   /** Lets things happen. */
   live(rounds: number): void {
     for (let round = 0; round < rounds; round++) {
-      if (this.#random.chance(10)) this.#wantAnother();
-      else if (this.#random.chance(10)) this.#crash();
+      const event = this.#random.below(10);
+      if (event === 0) this.#wantAnother();
+      if (event === 1) this.#crash();
       this.#pass(50);
       this.#plan();
     }

@@ -9,7 +9,7 @@ import { StateFile } from '@svc/kit/state-file';
 const [file, manner, dataFolder] = process.argv.slice(2) as [string, string, string];
 const state = new StateFile(file, (error) => process.stderr.write(`${String(error)}\n`));
 state.write('starting');
-console.log(`${manner} has started`);
+process.stderr.write(`${manner} has started\n`);
 process.on('SIGTERM', () => {
   if (manner === 'stubborn') return;
   state.write('stopping');
@@ -21,7 +21,7 @@ if (dataFolder !== '-') {
   await useOf(dataFolder);
 }
 state.write('ready');
-console.log(`${manner} is ready`);
+process.stderr.write(`${manner} is ready\n`);
 if (manner === 'crashing') setTimeout(() => process.exit(3), 50);
 else setInterval(() => {}, 1000);
 

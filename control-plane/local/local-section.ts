@@ -1,0 +1,52 @@
+// LocalSection: the settings svc.local.* that are numbers, with their defaults and ranges, from which docs/reference/settings.md
+// is generated.
+import type { Range } from '@svc/kit/settings-reader';
+
+export interface LocalSection {
+  /** Interval at which a service is looked at during a rollout, in milliseconds. */
+  readonly rolloutPollMs: number;
+  /** Interval at which a service is looked at otherwise, in milliseconds. */
+  readonly idlePollMs: number;
+  /** Interval at which a service is looked at while its requests are held, in milliseconds. */
+  readonly takeoverPollMs: number;
+  /** Time that an instance has to become ready once it can have the data folder, in milliseconds; then the former generation runs again. */
+  readonly takeoverTimeoutMs: number;
+  /** Time that requests in flight have to finish when an instance is replaced, in milliseconds; then they are cut. */
+  readonly drainMs: number;
+  /** Time in which an instance has to end beyond that, in milliseconds; then it is killed with all its children. */
+  readonly killAfterMs: number;
+  /** Pause before an instance that has ended is started again, in milliseconds. It doubles with each further time. */
+  readonly restartPauseMs: number;
+  /** Longest of these pauses, in milliseconds. */
+  readonly restartPauseMaxMs: number;
+  /** Time that an instance has to be ready until its former ends are forgotten, in milliseconds. */
+  readonly stableMs: number;
+  /** Pause before an image is asked for again that could not be read, in milliseconds. */
+  readonly imagePauseMs: number;
+}
+
+export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSection[Key] } = {
+  rolloutPollMs: 250,
+  idlePollMs: 5000,
+  takeoverPollMs: 10,
+  takeoverTimeoutMs: 10_000,
+  drainMs: 2000,
+  killAfterMs: 5000,
+  restartPauseMs: 100,
+  restartPauseMaxMs: 30_000,
+  stableMs: 10_000,
+  imagePauseMs: 5000,
+};
+
+export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
+  rolloutPollMs: [1, 60_000],
+  idlePollMs: [1, 600_000],
+  takeoverPollMs: [1, 1000],
+  takeoverTimeoutMs: [100, 600_000],
+  drainMs: [0, 10_000],
+  killAfterMs: [100, 600_000],
+  restartPauseMs: [1, 60_000],
+  restartPauseMaxMs: [1, 3_600_000],
+  stableMs: [0, 3_600_000],
+  imagePauseMs: [1, 3_600_000],
+};
