@@ -22,6 +22,7 @@ import {
   MEMBERS_OF_ORGANIZATION_MAX,
   PROJECTS_OF_ORGANIZATION_MAX,
 } from '../control-plane/model/organization.ts';
+import { POINTERS_MAX } from '../control-plane/model/pointers.ts';
 import { SERVICES_OF_PROJECT_MAX } from '../control-plane/model/project.ts';
 import { INSTANCES_MAX } from '../control-plane/orchestration/bounded-logs.ts';
 
@@ -100,7 +101,8 @@ ${tableOf(['Status', 'When'], commonRefusals())}
 
 A request is judged in this order, and the first refusal is the answer: syntax (400, 431), route (404, 405), overload (503), \`Idempotency-Key\` (400), size
 (413), token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled (403), identifiers and body (400), state (409). \`createOrganization\` and
-\`createProject\` read their bodies before they judge what the caller may do.
+\`createProject\` read their bodies before they judge what the caller may do. A body of at most that size is read
+before the token is judged; bodies that are being read have a limit of memory together, beyond which requests are answered 503.
 
 ## Headers
 
@@ -236,6 +238,11 @@ function limitRows(): readonly (readonly string[])[] {
     ['services of a project', SERVICES_OF_PROJECT_MAX, '409: delete one, or use another project'],
     ['members of an organization', MEMBERS_OF_ORGANIZATION_MAX, '409: remove some'],
     ['invitations of an organization', INVITATIONS_OF_ORGANIZATION_MAX, '409: withdraw some'],
+    [
+      'organizations that invite one address',
+      POINTERS_MAX,
+      '409, until its holder has used a token, or some have withdrawn their invitations',
+    ],
     ['requests that create the same thing at once', PENDING_CLAIMS_MAX, '429: send it again'],
     ['rows of a list', LIST_LENGTH_MAX, 'the answer has the first ones'],
     ['entries of a history', HISTORY_LENGTH_MAX, 'the answer has the newest ones'],

@@ -216,6 +216,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/local/local-section.ts',
     'control-plane/model/claims.ts',
     'control-plane/model/organization.ts',
+    'control-plane/model/pointers.ts',
     'control-plane/model/project.ts',
     'control-plane/orchestration/bounded-logs.ts',
     'control-plane/orchestration/orchestrator-section.ts',
