@@ -18,11 +18,15 @@ export type ProcessPhase =
   /** `exit` is undefined for a process that was killed while nobody watched. */
   | { readonly kind: 'ended'; readonly exit: ServiceExit | undefined };
 
-/** Starts a run of the instance. Throws if the program cannot be started. */
+/**
+ * Starts a run of the instance. `onEnd` is called when it ends, if this process still runs then. Throws if the program cannot be
+ * started.
+ */
 export function startRun(
   folder: InstanceFolder,
   { file, args, env }: LaunchCommand,
   counts: { readonly restarts: number; readonly failures: number; readonly nowMs: number },
+  onEnd: () => void,
 ): void {
   const output = folder.openOutput();
   try {
@@ -34,6 +38,7 @@ export function startRun(
     });
     // Without a listener a program that cannot be started would end this process. Its pid is undefined.
     child.on('error', () => {});
+    child.on('exit', onEnd);
     child.unref();
     const { restarts, failures, nowMs: startedAtMs } = counts;
     const start = processStartOf(child.pid ?? 0);

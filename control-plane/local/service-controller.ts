@@ -25,6 +25,8 @@ export class ServiceController {
   /** Since when no instance of another generation runs, in milliseconds since 1970. */
   #takeoverSinceMs: number | undefined;
   #detail: string | undefined;
+  /** When an image that could not be read is looked for again, in milliseconds since 1970. */
+  #imageRetryAtMs = 0;
   #wake = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
@@ -33,7 +35,7 @@ export class ServiceController {
     this.#machine = machine;
     this.#record = record;
     this.key = record.desired.key;
-    this.#steps = new ServiceSteps(machine, this.key);
+    this.#steps = new ServiceSteps(machine, this.key, () => this.#wake.resolve());
     this.#found = this.#look();
   }
 
@@ -62,7 +64,10 @@ export class ServiceController {
           ...(failure === undefined ? {} : { failure }),
         };
     this.#store(record);
-    if (isNewRollout) this.#detail = undefined;
+    if (isNewRollout) {
+      this.#detail = undefined;
+      this.#imageRetryAtMs = 0;
+    }
     this.#machine.changed(this.key);
     this.#wake.resolve();
   }
@@ -144,6 +149,9 @@ export class ServiceController {
     this.#steps.route(this.#found, this.#port());
     if (before !== JSON.stringify(this.#found.map(({ view }) => view)))
       this.#machine.changed(this.key);
+    const imageMs = this.#imageRetryAtMs - clock.nowMs();
+    if (imageMs > 0 && plan.steps.every(({ kind }) => kind === 'create'))
+      return Math.min(imageMs, section.imagePauseMs);
     if (plan.steps.length > 0) return section.takeoverPollMs;
     const usualMs =
       this.#machine.routes.holdOf(this.key) === 'none'
@@ -173,6 +181,8 @@ export class ServiceController {
 
   /** Finds the image of the generation, once. */
   async #resolve(desired: DesiredService): Promise<ServiceRecord['image']> {
+    const { section, clock } = this.#machine;
+    if (clock.nowMs() < this.#imageRetryAtMs) return undefined;
     const result = await this.#machine.images.resolve(desired.descriptor, this.#closing.signal);
     // Something else may be desired by now.
     if (this.#record.desired !== desired) return undefined;
@@ -184,8 +194,7 @@ export class ServiceController {
     this.#detail = result.reason;
     this.#machine.changed(this.key);
     if (result.isFinal) this.#store({ ...this.#record, failure: result.reason });
-    else
-      await pause(this.#machine.section.imagePauseMs, undefined, { signal: this.#closing.signal });
+    else this.#imageRetryAtMs = clock.nowMs() + section.imagePauseMs;
     return undefined;
   }
 

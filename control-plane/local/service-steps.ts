@@ -16,10 +16,13 @@ const FINAL_FAILURES = /^SVC_(?:MODULE|MANIFEST|UPGRADE|SETTING)_/;
 export class ServiceSteps {
   readonly #machine: LocalMachine;
   readonly #key: ServiceKey;
+  readonly #onEnd: () => void;
 
-  constructor(machine: LocalMachine, key: ServiceKey) {
+  /** `onEnd` is called when an instance that this process has started ends. */
+  constructor(machine: LocalMachine, key: ServiceKey, onEnd: () => void) {
     this.#machine = machine;
     this.#key = key;
+    this.#onEnd = onEnd;
   }
 
   /** Makes and starts an instance. Rejects if it has no address. */
@@ -116,7 +119,8 @@ export class ServiceSteps {
   #start(folder: InstanceFolder, counts: { restarts: number; failures: number }): void {
     const { notes, clock } = this.#machine;
     notes.forget(folder.spec.name);
-    startRun(folder, this.#machine.commandOf(folder), { ...counts, nowMs: clock.nowMs() });
+    const command = this.#machine.commandOf(folder);
+    startRun(folder, command, { ...counts, nowMs: clock.nowMs() }, this.#onEnd);
   }
 }
 
