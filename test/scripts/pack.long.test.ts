@@ -71,7 +71,7 @@ describe('the packages', () => {
       const odd = files.filter(
         (file) =>
           !/\.(js|d\.ts|json|md|wit)$|\/LICENSE$/.test(file) &&
-          !/^package\/(assembly|template|public)\//.test(file),
+          !/^package\/(assembly|template|public|images\/copy)\//.test(file),
       );
       expect(odd).toEqual([]);
       expect(files.filter((file) => /\.test\./.test(file) && !/\/template\//.test(file))).toEqual(
