@@ -6,6 +6,8 @@ interface Note {
   isRetired?: boolean;
   /** When the instance was asked to end, in milliseconds since 1970. */
   stopAskedAtMs?: number;
+  /** When the instance was first seen stopping, whoever asked it to, in milliseconds since 1970. */
+  seenStoppingAtMs?: number;
   /** When the instance was first seen not to run any more, without a word of its own. */
   seenDeadAtMs?: number;
 }
@@ -23,6 +25,11 @@ export class InstanceNotes {
 
   askedToStop(name: string, nowMs: number): void {
     this.#note(name).stopAskedAtMs ??= nowMs;
+  }
+
+  /** Returns when the instance was first seen stopping. */
+  seenStopping(name: string, nowMs: number): number {
+    return (this.#note(name).seenStoppingAtMs ??= nowMs);
   }
 
   /** Returns when the instance was first seen dead. */

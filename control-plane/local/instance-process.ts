@@ -81,7 +81,8 @@ function unsaid(folder: InstanceFolder, nowMs: number): ProcessPhase {
 /** Sends the signal to the process, or to its whole group, if it still is the process that was started. */
 export function signalRun(folder: InstanceFolder, signal: 'SIGTERM' | 'SIGKILL'): void {
   const run = runningProcess(folder);
-  if (run === undefined || processEnd(run) !== undefined) return;
+  // The ids 0 and 1 would mean other groups than that of an instance.
+  if (run === undefined || run.pid <= 1 || processEnd(run) !== undefined) return;
   try {
     process.kill(signal === 'SIGKILL' ? -run.pid : run.pid, signal);
   } catch (error) {

@@ -3,17 +3,18 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HTTP_PORT, MANAGEMENT_PORT, REMOTING_PORT } from '@svc/client';
-import type { Problem, ServiceDescriptor, ServiceKey } from '@svc/client';
+import { type Problem, problemsText, type ServiceDescriptor, type ServiceKey } from '@svc/client';
 import type { Log } from '@svc/kit/log';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { FaultLog } from '../orchestration/fault-log.ts';
-import type {
-  DesiredService,
-  InstanceLogs,
-  LogQuery,
-  Observation,
-  Orchestrator,
-  RemovedService,
+import {
+  type DesiredService,
+  type InstanceLogs,
+  type LogQuery,
+  type Observation,
+  type Orchestrator,
+  type RemovedService,
+  WorkloadRefused,
 } from '../orchestration/orchestrator.ts';
 import { lookAt } from './found-instances.ts';
 import { InstanceFolder } from './instance-folder.ts';
@@ -88,6 +89,8 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   async reconcile(desired: DesiredService | RemovedService): Promise<void> {
     if (this.#isClosed) throw new Error('the orchestrator is closed');
     const { key } = desired;
+    const problems = desired.kind === 'removed' ? [] : this.#problemsOf(desired.descriptor);
+    if (problems.length > 0) throw new WorkloadRefused(problemsText(problems));
     const controller = this.#controllers.get(textOf(key));
     if (controller !== undefined) {
       controller.want(desired);

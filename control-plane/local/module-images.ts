@@ -1,5 +1,6 @@
 // ModuleImages: finds the image that a descriptor names, reads the module out of it, and keeps it under its digest. Nothing of an
 // image is run.
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -74,7 +75,7 @@ export class ModuleImages implements ImageSource {
     const file = join(this.#folder, `${hex}.wasm`);
     if (existsSync(file)) return file;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const unfinished = `${file}.${process.pid}.new`;
+    const unfinished = `${file}.${randomBytes(6).toString('hex')}.new`;
     try {
       const handle = await open(unfinished, 'w', 0o600);
       try {

@@ -61,7 +61,10 @@ export class ServiceController {
               ? progressAtMs
               : this.#machine.clock.nowMs(),
           ...(image === undefined ? {} : { image }),
-          ...(failure === undefined ? {} : { failure }),
+          // A service that is started again after a pause is tried anew.
+          ...(failure === undefined || instancesOf(before) !== instancesOf(desired)
+            ? {}
+            : { failure }),
         };
     this.#store(record);
     if (isNewRollout) {
@@ -85,7 +88,7 @@ export class ServiceController {
 
   /** True: nothing is desired, and nothing is left. */
   get isDone(): boolean {
-    return this.#record.desired.kind === 'removed' && this.#found.length === 0;
+    return this.#record.desired.kind === 'removed' && this.#look().length === 0;
   }
 
   /** Resolves once nothing more is done. */
@@ -144,7 +147,12 @@ export class ServiceController {
         this.#store({ ...this.#record, failure: failed.detail });
     }
     const plan = planRollout(this.#planInput());
-    for (const step of plan.steps) await this.#carryOut(step);
+    const { desired } = this.#record;
+    for (const step of plan.steps) {
+      // Another thing may be desired since an earlier step.
+      if (this.#record.desired !== desired) break;
+      await this.#carryOut(step);
+    }
     this.#noteCompletion(plan);
     this.#steps.route(this.#found, this.#port());
     if (before !== JSON.stringify(this.#found.map(({ view }) => view)))
@@ -176,7 +184,8 @@ export class ServiceController {
     if (desired.kind === 'removed' || failure !== undefined) return;
     const resolved = image ?? (await this.#resolve(desired));
     if (resolved === undefined) return;
-    await this.#steps.create(desired, resolved);
+    const isDesired = () => this.#record.desired === desired && !this.#closing.signal.aborted;
+    await this.#steps.create(desired, resolved, isDesired);
   }
 
   /** Finds the image of the generation, once. */

@@ -37,12 +37,12 @@ export class ServiceRecords {
   readAll(): readonly ServiceRecord[] {
     if (!existsSync(this.#folder)) return [];
     const found: ServiceRecord[] = [];
-    for (const project of readdirSync(this.#folder))
-      for (const file of readdirSync(join(this.#folder, project))) {
-        const record = readJsonFile(join(this.#folder, project, file)) as ServiceRecord | undefined;
-        if (record?.version === 1 && file === `${record.desired.key.service}.json`)
-          found.push(record);
-      }
+    for (const entry of readdirSync(this.#folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      const record = readJsonFile(path) as ServiceRecord | undefined;
+      const key = record?.version === 1 ? record.desired?.key : undefined;
+      if (key !== undefined && path === this.#fileOf(key)) found.push(record!);
+    }
     return found;
   }
 

@@ -25,11 +25,18 @@ export class ServiceSteps {
     this.#onEnd = onEnd;
   }
 
-  /** Makes and starts an instance. Rejects if it has no address. */
-  async create(desired: DesiredService, image: ResolvedImage): Promise<void> {
+  /**
+   * Makes and starts an instance, unless it is no longer desired once it has an address. Rejects if there is no address.
+   */
+  async create(
+    desired: DesiredService,
+    image: ResolvedImage,
+    isDesired: () => boolean,
+  ): Promise<void> {
     const { instancesFolder, clock } = this.#machine;
     const { key, incarnation, generation, descriptor } = desired;
     const address = await this.#machine.addressFor(descriptor);
+    if (!isDesired()) return;
     mkdirSync(instancesFolder, { recursive: true, mode: 0o700 });
     const folder = InstanceFolder.create(instancesFolder, {
       version: 1,
@@ -75,9 +82,7 @@ export class ServiceSteps {
     const { notes, section, clock } = this.#machine;
     for (const { folder, view } of found) {
       if (view.phase !== 'stopping') continue;
-      // It may have been asked by another control plane.
-      notes.askedToStop(view.name, clock.nowMs());
-      const sinceMs = notes.of(view.name).stopAskedAtMs!;
+      const sinceMs = notes.seenStopping(view.name, clock.nowMs());
       if (clock.nowMs() - sinceMs > section.drainMs + section.killAfterMs)
         signalRun(folder, 'SIGKILL');
     }
