@@ -17,8 +17,7 @@ export function successionSteps(input: PlanInput): Plan {
   const mine = instances.filter(isWanted);
   const next = mine.find((one) => one.phase === 'ready') ?? mine.findLast(isLive) ?? mine.at(-1);
   const extra = mine.filter((one) => one !== next).flatMap(endingSteps);
-  // Other generations that have served nobody yet are in the way of the next instance.
-  const overtaken = failure === undefined ? others.filter(isWaiting).flatMap(endingSteps) : [];
+  const overtaken = failure === undefined ? overtakenSteps(next, others) : [];
   const plan =
     failure === undefined || others.length === 0
       ? succession(input, next, others)
@@ -29,7 +28,10 @@ export function successionSteps(input: PlanInput): Plan {
 const isWaiting = ({ phase }: InstanceView): boolean =>
   phase === 'starting' || phase === 'prepared';
 
-const NOTHING = { steps: [], lookAgainMs: undefined };
+const NOTHING: { readonly steps: readonly Step[]; readonly lookAgainMs: number | undefined } = {
+  steps: [],
+  lookAgainMs: undefined,
+};
 
 const waiting = (steps: readonly Step[] = [], lookAgainMs?: number): Plan => ({
   steps,
@@ -43,20 +45,17 @@ function succession(
   next: InstanceView | undefined,
   others: readonly InstanceView[],
 ): Plan {
-  const { failure, hold } = input;
+  const { hold } = input;
   const present = others.filter((one) => isLive(one) && !isWaiting(one));
-  if (next === undefined) return waiting(failure === undefined ? [{ kind: 'create' }] : []);
-  if (next.phase === 'ended') {
-    // Without it no request has to wait for the end of the present one.
+  if (next === undefined || next.phase === 'starting' || next.phase === 'ended') {
+    // No request has to wait until the next instance is prepared, and the former one serves until then.
     const release: readonly Step[] = hold === 'none' ? [] : [{ kind: 'release' }];
-    if (failure !== undefined) return waiting(release);
-    const again = restartSteps(next, input);
-    // Nobody has the data folder: until the next instance can have it, the former one does.
     const former = others.some(isLive) ? undefined : others.at(-1);
-    const formerAgain = former === undefined ? NOTHING : restartSteps(former, input);
+    const again = former === undefined ? NOTHING : restartSteps(former, input);
+    const own = ownSteps(input, next, others);
     return waiting(
-      [...release, ...again.steps, ...formerAgain.steps],
-      earlier(again.lookAgainMs, formerAgain.lookAgainMs),
+      [...release, ...own.steps, ...again.steps],
+      earlier(own.lookAgainMs, again.lookAgainMs),
     );
   }
   if (next.phase === 'ready') {
@@ -66,6 +65,32 @@ function succession(
   }
   if (next.phase !== 'prepared') return waiting();
   return !others.some(isLive) ? takeover(input, others) : handOver(input, present);
+}
+
+/** Makes the next instance, or starts it again, until the generation has failed. */
+function ownSteps(
+  input: PlanInput,
+  next: InstanceView | undefined,
+  others: readonly InstanceView[],
+): typeof NOTHING {
+  const { failure, takeoverSinceMs } = input;
+  if (failure !== undefined || next?.phase === 'starting') return NOTHING;
+  if (next === undefined) return { ...NOTHING, steps: [{ kind: 'create' }] };
+  if (others.length === 0 || takeoverSinceMs === undefined) return restartSteps(next, input);
+  // Another try would end the former instance again.
+  const reason = 'it ended when it had the data folder';
+  return { ...NOTHING, steps: [{ kind: 'fail', reason }] };
+}
+
+/** Ends other instances that wait in the way of the next one; without one that serves, the newest of them stays until the next is prepared. */
+function overtakenSteps(
+  next: InstanceView | undefined,
+  others: readonly InstanceView[],
+): readonly Step[] {
+  const inTheWay = others.filter(isWaiting);
+  const isNextNear = next?.phase === 'prepared' || next?.phase === 'ready';
+  const isServed = others.some((one) => isLive(one) && !isWaiting(one));
+  return (isNextNear || isServed ? inTheWay : inTheWay.slice(0, -1)).flatMap(endingSteps);
 }
 
 /** The next instance is prepared, and the present one has the data folder. */

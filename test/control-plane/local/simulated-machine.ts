@@ -48,7 +48,9 @@ export class SimulatedMachine {
 
   #isIdle(): boolean {
     const { isComplete, steps } = this.#planned();
-    return isComplete && steps.length === 0 && this.#hold === 'none';
+    const isServed = this.#instances.some(({ phase }) => phase === 'ready');
+    const isSettled = isComplete || (this.#failure !== undefined && isServed);
+    return isSettled && steps.length === 0 && this.#hold === 'none';
   }
 
   #planned() {
