@@ -12,6 +12,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   web: async () => (await import('./commands/web.ts')).web,
   proxy: async () => (await import('./commands/proxy.ts')).proxy,
   'control-plane': async () => (await import('./commands/control-plane.ts')).controlPlane,
+  gateway: async () => (await import('./commands/gateway.ts')).gateway,
   'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,

@@ -1,6 +1,7 @@
 // ProgramProcess: replaces this process by a program; where a process cannot be replaced, starts the program as a child. The
 // program reads its arguments and its environment itself.
-import { spawn } from 'node:child_process';
+import { listeningSockets } from '@svc/kit/listening-sockets';
+import { spawn, type StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 
@@ -20,11 +21,14 @@ export async function continueAs(
   // Lets the listeners of cli/bin/svc.js handle a signal that process 1 has received until now. The signal would be
   // lost once the program has replaced this one.
   if (process.pid === 1) await setImmediate();
-  if (process.platform !== 'win32' && process.execve !== undefined)
+  // Node closes other files than stdin, stdout and stderr when it replaces a process, so that sockets are passed to a child.
+  const sockets = listeningSockets(env, [process.pid]);
+  if (process.platform !== 'win32' && process.execve !== undefined && sockets.length === 0)
     process.execve(process.execPath, command, env);
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });
+  const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', ...sockets.map(({ fd }) => fd)];
+  const child = spawn(command[0]!, command.slice(1), { stdio, env });
   const { promise, resolve } = Promise.withResolvers<number>();
   child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
   return process.exit(await promise);

@@ -4,9 +4,10 @@
 export const PLATFORM_HEADER_PREFIX = 'x-svc-';
 /** The caller: `internet`, `service <project>/<service>` or `local`. */
 export const CALLER_HEADER = 'X-Svc-Caller';
-/** `proxy` in each response that the proxy made itself. */
+/** `proxy` in each response that the proxy made itself, `gateway` in those of the gateway. */
 export const ANSWERED_BY_HEADER = 'X-Svc-Answered-By';
 export const ANSWERED_BY_PROXY = 'proxy';
+export const ANSWERED_BY_GATEWAY = 'gateway';
 /** Scheme by which the request was addressed. */
 export const FORWARDED_PROTO_HEADER = 'X-Forwarded-Proto';
 /** Authority to which the request was addressed, with its port unless that is the scheme's own. */

@@ -119,6 +119,7 @@ export {
   type AllowableFinding,
 } from './generated/runtime-words.ts';
 export {
+  ANSWERED_BY_GATEWAY,
   ANSWERED_BY_HEADER,
   ANSWERED_BY_PROXY,
   CALLER_HEADER,

@@ -1,8 +1,9 @@
-// AnswerResponse: sends an answer of the proxy as the response of an exchange.
+// AnswerResponse: sends an answer of whoever forwards as the response of an exchange.
 import type { MessageFailure, Refusal, ServerExchange, WholeResponse } from '@svc/http1';
-import { answer, answerMessage, type ProxyAnswer } from './answers.ts';
+import { answer } from './answers.ts';
+import { answerMessage, type OwnAnswer } from './own-answer.ts';
 
-export function respondWith(exchange: ServerExchange, made: ProxyAnswer): void {
+export function respondWith(exchange: ServerExchange, made: OwnAnswer): void {
   const { status, reason, fields, body }: WholeResponse = answerMessage(made);
   if (made.closes) exchange.closeAfterResponse();
   const sink = exchange.respond(status, reason, fields, { kind: 'length', bytes: body.length });
@@ -10,7 +11,7 @@ export function respondWith(exchange: ServerExchange, made: ProxyAnswer): void {
   sink.end();
 }
 
-/** Composes the answer to a request that its connection refuses. */
+/** Composes the answer of the proxy to a request that its connection refuses. */
 export function refusalResponse(refusal: Refusal): WholeResponse {
   return answerMessage(
     refusal.code === 'too-many-requests'

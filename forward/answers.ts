@@ -1,12 +1,11 @@
-// Answers: every response that the proxy makes itself, with its status and its sentence. Each has the header
-// `X-Svc-Answered-By: proxy` and the body `{error}`, so that a client can tell it from a response of the process or of a
-// service. docs/reference/proxy.md lists them.
+// Answers: every response that the proxy makes itself, with its status and its sentence. docs/reference/proxy.md lists them.
 //
-// Invariants: no other file makes a response of its own. A sentence contains no bytes of a peer but names that were checked,
+// Invariants: no other file makes a response of the proxy. A sentence contains no bytes of a peer but names that were checked,
 // and one path segment, escaped and shortened.
-import { ANSWERED_BY_HEADER, ANSWERED_BY_PROXY, type ServiceReference } from '@svc/client';
+import { ANSWERED_BY_PROXY, type ServiceReference } from '@svc/client';
 import type { MessageFailure } from '@svc/http1';
 import { printable } from '@svc/kit/printable';
+import type { OwnAnswer } from './own-answer.ts';
 
 /** A service with the project by which it is named; undefined: its name alone is said. */
 export interface NamedService {
@@ -178,12 +177,8 @@ export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } =
   },
 };
 
-export interface ProxyAnswer {
+export interface ProxyAnswer extends OwnAnswer {
   readonly kind: AnswerKind;
-  readonly status: number;
-  readonly error: string;
-  /** True: the connection closes behind the answer. */
-  readonly closes: boolean;
 }
 
 export function answer<Kind extends AnswerKind>(kind: Kind, details: Details[Kind]): ProxyAnswer {
@@ -192,48 +187,8 @@ export function answer<Kind extends AnswerKind>(kind: Kind, details: Details[Kin
     kind,
     status: typeof status === 'number' ? status : status(details),
     error: error(details),
+    answeredBy: ANSWERED_BY_PROXY,
     closes: closes === true,
-  };
-}
-
-export interface AnswerMessage {
-  readonly status: number;
-  readonly reason: string;
-  /** Name, value, name, value and so on. */
-  readonly fields: readonly string[];
-  readonly body: Buffer;
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  408: 'Request Timeout',
-  413: 'Content Too Large',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  501: 'Not Implemented',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-  505: 'HTTP Version Not Supported',
-};
-
-/** Returns an answer as a response. A response to HEAD has the same fields, and no body. */
-export function answerMessage({ status, error }: ProxyAnswer): AnswerMessage {
-  const body = Buffer.from(JSON.stringify({ error }));
-  return {
-    status,
-    reason: REASONS[status] ?? '',
-    fields: [
-      'Content-Type',
-      'application/json',
-      'Content-Length',
-      String(body.length),
-      ANSWERED_BY_HEADER,
-      ANSWERED_BY_PROXY,
-    ],
-    body,
   };
 }
 

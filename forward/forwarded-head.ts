@@ -2,7 +2,7 @@
 // the process calls. The request is always HTTP/1.1, with the method as it arrived.
 import type { RequestHead } from '@svc/http1';
 import type { Arrival, OwnService } from './arrival.ts';
-import { addressedTo, processHost } from './authority.ts';
+import { type AddressedTo, addressedTo, processHost } from './authority.ts';
 import { passedRequestFields } from './request-fields.ts';
 
 export interface ForwardedHead {
@@ -50,6 +50,22 @@ export function headForMount(
     addressedTo: address,
   });
   return { method: head.method, path, fields };
+}
+
+/** `address`: where the gateway has taken the request; `clientAddress`: the IP address that has sent it. */
+export function headForInside(
+  head: RequestHead,
+  address: AddressedTo,
+  clientAddress: string,
+): ForwardedHead {
+  const fields = passedRequestFields(head.fields, {
+    destination: 'inside',
+    host: address.authority,
+    arrival: undefined,
+    addressedTo: address,
+    clientAddress,
+  });
+  return { method: head.method, path: head.path, fields };
 }
 
 /** `path` and `authority`: those of the called service. */

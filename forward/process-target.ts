@@ -7,8 +7,9 @@ import {
   type ClientLimits,
   type Sweep,
 } from '@svc/http1';
-import { answer, type ProxyAnswer } from './answers.ts';
+import { answer } from './answers.ts';
 import type { ForwardLimits } from './forward-limits.ts';
+import type { OwnAnswer } from './own-answer.ts';
 import type { InstanceAddress } from './service-finder.ts';
 import { answerToPeer, type Target, type TargetOutcome, type TargetTaking } from './target.ts';
 
@@ -18,21 +19,26 @@ export interface ProcessTargetOptions {
   readonly limits: ForwardLimits;
   readonly sweep: Sweep;
   readonly clientLimits?: ClientLimits;
+  /** Words the answer to a failure; absent: as the proxy does. */
+  readonly answerTo?: (failure: ClientFailure) => OwnAnswer;
 }
 
 export class ProcessTarget implements Target {
   readonly responder = 'process';
   readonly #limits: ForwardLimits;
   readonly #pool: Pool;
+  readonly #answerTo: ((failure: ClientFailure) => OwnAnswer) | undefined;
 
   constructor({
     address,
     limits,
     sweep,
     clientLimits = DEFAULT_CLIENT_LIMITS,
+    answerTo,
   }: ProcessTargetOptions) {
     const { connectTimeoutMs, answerTimeoutMs, idleMsMax } = limits;
     this.#limits = limits;
+    this.#answerTo = answerTo;
     this.#pool = new Pool({
       connect: (onread, settled) => {
         const now = typeof address === 'function' ? address() : address;
@@ -61,8 +67,9 @@ export class ProcessTarget implements Target {
     );
   }
 
-  answerTo(failure: ClientFailure): ProxyAnswer {
+  answerTo(failure: ClientFailure): OwnAnswer {
     return (
+      this.#answerTo?.(failure) ??
       answerToPeer(failure, 'process', this.#limits.answerTimeoutMs) ??
       answer('process-not-listening', {})
     );

@@ -5,7 +5,8 @@
 // - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
 //   response. What was received of its body is kept for that, if there is room (KeptBodies).
 // - A request that is not complete never ends validly at the target, nor does such a response at the client.
-// - The client gets one final response: the target's, or one answer of the proxy.
+// - The client gets one final response: the target's, or one answer of whoever forwards.
+// - The target learns once that the request is over.
 import {
   type ClientExchange,
   type ClientFailure,
@@ -16,9 +17,9 @@ import {
   type BodySink,
 } from '@svc/http1';
 import { respondWith } from './answer-response.ts';
-import type { ProxyAnswer } from './answers.ts';
 import type { ForwardedHead } from './forwarded-head.ts';
 import type { KeptBodies, KeptBody } from './kept-bodies.ts';
+import type { OwnAnswer } from './own-answer.ts';
 import { passedTrailers } from './request-fields.ts';
 import { passedResponseFields } from './response-fields.ts';
 import type { Target, TargetOutcome } from './target.ts';
@@ -151,16 +152,16 @@ export class Relay implements ResponseReceiver {
   }
 
   end(trailers: FieldList): void {
-    this.#isOver = true;
     this.#client = undefined;
     this.#response?.end(passedTrailers(trailers));
+    this.#finish();
   }
 
   failed(failure: ClientFailure): void {
     this.#client = undefined;
     if (this.#response !== undefined) {
-      this.#isOver = true;
       this.#response.destroy();
+      this.#finish();
     } else if (this.#mayRepeat(failure)) {
       this.#isRepeated = true;
       this.#take(true);
@@ -179,19 +180,23 @@ export class Relay implements ResponseReceiver {
     return kind === 'closed-before-response' && this.#kept !== undefined && !this.#isRepeated;
   }
 
-  #answer(answer: ProxyAnswer): void {
+  #answer(answer: OwnAnswer): void {
+    this.#finish();
+    respondWith(this.#exchange, answer);
+  }
+
+  #finish(): void {
     this.#isOver = true;
     this.#forget();
-    respondWith(this.#exchange, answer);
+    this.#target.ended?.();
   }
 
   /** Ends the request at the target without a valid end: the client is gone, or its request broke off. */
   #leave(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
-    this.#forget();
     this.#cancelTaking?.();
     this.#client?.cancel();
     this.#client = undefined;
+    this.#finish();
   }
 }

@@ -1,10 +1,11 @@
 // RequestFields: which fields of a request pass, and which the proxy sets. One table says what becomes of each class of
-// fields on the way to the process, under a mount and in a call.
+// fields on the way to the process, under a mount, in a call, and from the gateway on.
 //
 // Invariants: fields that pass keep their bytes, order, case and repetition. Every copy of a field that the proxy sets is
 // removed. Each forwarded head has exactly one `Host`.
 import {
   CALLER_HEADER,
+  FORWARDED_FOR_HEADER,
   FORWARDED_HOST_HEADER,
   FORWARDED_PORT_HEADER,
   FORWARDED_PROTO_HEADER,
@@ -16,22 +17,31 @@ import { callerText } from './caller-text.ts';
 import { fieldClass, type FieldClass } from './field-class.ts';
 import { nominatedFields } from './nominated-fields.ts';
 
-export type Destination = 'process' | 'mount' | 'call';
+/** `inside`: from the gateway to whatever answers, which sees the client's address at the end of `X-Forwarded-For`. */
+export type Destination = 'process' | 'mount' | 'call' | 'inside';
 
-type Handling = 'pass' | 'remove' | 'replace' | 'unless-from-service';
+type Handling = 'pass' | 'remove' | 'replace' | 'append' | 'unless-from-service';
 
-/** `replace`: by the field's value for the destination; the fields `forwarded-address` are added behind the others. */
+/**
+ * `replace`: by the field's value for the destination; the fields `forwarded-address` are added behind the others. `append`: joined
+ * into one field, with the client's address behind, and added behind the others.
+ */
 const HANDLING: Readonly<Record<FieldClass, Readonly<Record<Destination, Handling>>>> = {
-  'end-to-end': { process: 'pass', mount: 'pass', call: 'pass' },
-  connection: { process: 'remove', mount: 'remove', call: 'remove' },
-  hop: { process: 'remove', mount: 'remove', call: 'remove' },
-  host: { process: 'replace', mount: 'replace', call: 'replace' },
-  platform: { process: 'remove', mount: 'remove', call: 'remove' },
-  'answered-by': { process: 'remove', mount: 'remove', call: 'remove' },
-  forwarded: { process: 'remove', mount: 'remove', call: 'pass' },
-  'forwarded-address': { process: 'remove', mount: 'remove', call: 'pass' },
-  'forwarded-for': { process: 'unless-from-service', mount: 'unless-from-service', call: 'pass' },
-  'folded-forwarded-for': { process: 'remove', mount: 'remove', call: 'pass' },
+  'end-to-end': { process: 'pass', mount: 'pass', call: 'pass', inside: 'pass' },
+  connection: { process: 'remove', mount: 'remove', call: 'remove', inside: 'remove' },
+  hop: { process: 'remove', mount: 'remove', call: 'remove', inside: 'remove' },
+  host: { process: 'replace', mount: 'replace', call: 'replace', inside: 'replace' },
+  platform: { process: 'remove', mount: 'remove', call: 'remove', inside: 'remove' },
+  'answered-by': { process: 'remove', mount: 'remove', call: 'remove', inside: 'remove' },
+  forwarded: { process: 'remove', mount: 'remove', call: 'pass', inside: 'remove' },
+  'forwarded-address': { process: 'remove', mount: 'remove', call: 'pass', inside: 'remove' },
+  'forwarded-for': {
+    process: 'unless-from-service',
+    mount: 'unless-from-service',
+    call: 'pass',
+    inside: 'append',
+  },
+  'folded-forwarded-for': { process: 'remove', mount: 'remove', call: 'pass', inside: 'remove' },
 };
 
 export interface RequestPassage {
@@ -42,6 +52,8 @@ export interface RequestPassage {
   readonly arrival: Arrival | undefined;
   /** Address to which the request was sent; undefined: the process is not informed of one. */
   readonly addressedTo: AddressedTo | undefined;
+  /** Address of the client, for the destination `inside`. */
+  readonly clientAddress?: string;
 }
 
 /** Returns the fields to send: name, value, name, value and so on. */
@@ -56,7 +68,12 @@ export function passedRequestFields(fields: FieldList, passage: RequestPassage):
     const name = flat[at]!;
     const kind = fieldClass(name);
     const handling = HANDLING[kind][destination];
-    if (handling === 'remove' || (handling === 'unless-from-service' && isFromService)) continue;
+    if (
+      handling === 'remove' ||
+      handling === 'append' ||
+      (handling === 'unless-from-service' && isFromService)
+    )
+      continue;
     if (handling === 'replace') {
       if (!hasHost) passed.push(name, host);
       hasHost = true;
@@ -65,6 +82,11 @@ export function passedRequestFields(fields: FieldList, passage: RequestPassage):
     }
   }
   if (!hasHost) passed.unshift('Host', host);
+  if (passage.clientAddress !== undefined)
+    passed.push(
+      FORWARDED_FOR_HEADER,
+      [...fields.all('x-forwarded-for').filter(Boolean), passage.clientAddress].join(', '),
+    );
   addPlatformFields(passed, passage);
   return passed;
 }

@@ -2,7 +2,7 @@
 // machine.
 import type { ServiceKey } from '@svc/client';
 import { tcpConnect, type ClientFailure, type Connect, type Sweep } from '@svc/http1';
-import type { ClientTls, ConnectFailure } from '@svc/identity/client-tls';
+import type { ClientTls, ConnectFailure, ConnectTarget } from '@svc/identity/client-tls';
 import { serviceId } from '@svc/identity/spiffe-id';
 import type { InstanceAddress } from './service-finder.ts';
 
@@ -37,16 +37,21 @@ export class MutualTlsConnector implements ServiceConnector {
   }
 
   connectTo(address: InstanceAddress, called: ServiceKey, protocol: string | undefined): Connect {
-    const expectedId = serviceId(this.#trustDomain, called);
-    return (onread, settled) => {
-      const target = { ...address, expectedId, onread };
-      const asked = protocol === undefined ? target : { ...target, protocol };
-      return this.#tls.connect(asked, (result) => {
-        if (result.kind === 'connected') settled({ socket: result.socket });
-        else settled({ socket: undefined, failure: failureOf(result.failure) });
-      });
-    };
+    return connectToIdentity(this.#tls, {
+      ...address,
+      expectedId: serviceId(this.#trustDomain, called),
+      ...(protocol === undefined ? {} : { protocol }),
+    });
   }
+}
+
+/** Returns how connections are opened whose peer has proved the SPIFFE ID before a byte is written. */
+export function connectToIdentity(tls: ClientTls, target: ConnectTarget): Connect {
+  return (onread, settled) =>
+    tls.connect({ ...target, onread }, (result) => {
+      if (result.kind === 'connected') settled({ socket: result.socket });
+      else settled({ socket: undefined, failure: failureOf(result.failure) });
+    });
 }
 
 function failureOf({ kind, detail }: ConnectFailure): ClientFailure {

@@ -2,11 +2,12 @@
 // failure of one is.
 import type { ClientConnection, ClientFailure } from '@svc/http1';
 import { answer, type Answerer, type ProxyAnswer } from './answers.ts';
+import type { OwnAnswer } from './own-answer.ts';
 import type { Responder } from './response-fields.ts';
 
 export type TargetOutcome =
   | { readonly connection: ClientConnection }
-  | { readonly connection: undefined; readonly answer: ProxyAnswer };
+  | { readonly connection: undefined; readonly answer: OwnAnswer };
 
 export interface TargetTaking {
   /** Opens a new connection even if another one is idle. */
@@ -23,7 +24,9 @@ export interface Target {
    */
   take(taking: TargetTaking, taken: (outcome: TargetOutcome) => void): () => void;
   /** Returns the answer to a request whose connection has failed before a response. */
-  answerTo(failure: ClientFailure): ProxyAnswer;
+  answerTo(failure: ClientFailure): OwnAnswer;
+  /** Called once, when the request is answered, has failed, or its client is gone. Absent: the target need not know. */
+  ended?(): void;
 }
 
 /** Returns the answer where a peer was connected, and did not respond as it should. */

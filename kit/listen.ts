@@ -9,6 +9,8 @@ export interface ListenAddress {
   readonly port: number;
   /** True: other servers of this process listen on the same address; the system gives each connection to one server. */
   readonly isShared?: boolean;
+  /** A socket that listens already, by its file descriptor; host and port are then its own. Absent: a new one is opened. */
+  readonly fd?: number;
 }
 
 /** Words of an error: the server that listens, and how another address is chosen. */
@@ -32,11 +34,14 @@ export async function listen(
   address: ListenAddress,
   words: ListenWords,
 ): Promise<ListenAddress> {
-  const { host, port, isShared = false } = address;
+  const { host, port, isShared = false, fd } = address;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onError = (error: Error): void => reject(listenFailure(error, address, words));
   server.once('error', onError);
-  server.listen({ host, port, reusePort: isShared, exclusive: !isShared }, resolve);
+  server.listen(
+    fd === undefined ? { host, port, reusePort: isShared, exclusive: !isShared } : { fd },
+    resolve,
+  );
   await promise;
   server.off('error', onError);
   const bound = server.address() as AddressInfo;
@@ -53,9 +58,15 @@ export function httpUrl(
 
 function listenFailure(
   error: NodeJS.ErrnoException,
-  { host, port }: ListenAddress,
+  { host, port, fd }: ListenAddress,
   { server, settings }: ListenWords,
 ): SvcError {
+  if (fd !== undefined)
+    return new SvcError(
+      'SVC_ADDRESS_UNAVAILABLE',
+      `The socket that was given with the file descriptor ${fd} cannot be listened on (${error.code ?? error.message}). Give a TCP socket that listens.`,
+      { cause: error },
+    );
   const wanted = server === undefined ? '' : `, which ${server} takes,`;
   if (error.code === 'EADDRINUSE')
     return new SvcError(

@@ -16,6 +16,7 @@ import {
   LOGIN_PROVIDER_DEFAULTS,
   LOGIN_PROVIDER_RANGES,
 } from '../login-provider/login-provider-section.ts';
+import { GATEWAY_DEFAULTS, GATEWAY_RANGES } from '../gateway/gateway-section.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES } from '../control-plane/local/local-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
@@ -92,6 +93,14 @@ const CONTROL_PLANE_SECTION: Section = {
   ranges: CONTROL_PLANE_RANGES,
 };
 
+const GATEWAY_SECTION: Section = {
+  name: 'gateway',
+  files: ['gateway/gateway-section.ts', 'forward/forward-limits.ts'],
+  title: 'Gateway',
+  defaults: { ...GATEWAY_DEFAULTS },
+  ranges: GATEWAY_RANGES,
+};
+
 const LOGIN_PROVIDER_SECTION: Section = {
   name: 'login-provider',
   files: ['login-provider/login-provider-section.ts'],
@@ -140,6 +149,20 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |`;
 
 /** Settings of the login provider that are texts. */
+const GATEWAY_SETTINGS = `\`svc gateway\`, the [gateway](gateway.md), has the settings of [its section](#gateway), \`svc.identity.folder\`, \`svc.identity.gateway\` (by
+default \`spiffe://DOMAIN/gateway\`), \`svc.log\`, \`svc.log.*\`, and these:
+
+| Setting | Short form | Default | What it is |
+|---|---|---|---|
+| \`svc.gateway.base-domain\` | \`--base-domain\` | | domain of derived hostnames and of the platform's, with a port if the gateway is reached at another one than 443 |
+| \`svc.gateway.certificates\` | \`--certificates\` | | folder with \`NAME.crt\` and \`NAME.key\` of each certificate |
+| \`svc.gateway.host\` | \`--host\` | 0.0.0.0 | address to listen on |
+| \`svc.gateway.routes-socket\` | | none | socket at which the orchestrator publishes its routes. This setting or the next one is needed |
+| \`svc.gateway.routes-file\` | | none | file of the routes, which is read at the start |
+| \`svc.gateway.api-url\` | | none | URL on loopback of the control plane, for \`api.\` of the base domain |
+| \`svc.gateway.login-url\` | | none | URL on loopback of the login provider, for \`login.\` of the base domain |
+| \`svc.gateway.registry-url\` | | none | URL on loopback of the registry, for \`registry.\` of the base domain |`;
+
 const LOGIN_PROVIDER_SETTINGS = `\`svc login-provider\`, the [provider for development](../how-to/logging-in-for-development.md), has the settings of
 [its section](#login-provider), \`svc.data\` (by default \`.svc/login-provider\`), \`svc.log\`, and these:
 
@@ -216,6 +239,8 @@ may use cores. Without an [identity](identity.md) every caller counts as \`inter
 
 ${CONTROL_PLANE_SETTINGS}
 
+${GATEWAY_SETTINGS}
+
 ${LOGIN_PROVIDER_SETTINGS}
 
 ${sections.join('\n')}
@@ -224,6 +249,7 @@ ${sectionText(CONTROL_PLANE_SECTION)}
 ${sectionText(AUTH_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}
 ${sectionText(LOCAL_SECTION)}
+${sectionText(GATEWAY_SECTION)}
 ${sectionText(LOGIN_PROVIDER_SECTION)}`;
 }
 

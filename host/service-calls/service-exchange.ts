@@ -7,7 +7,8 @@
 // - Only a GET or HEAD is sent a second time: once, on a new connection, and only if the first one closed before any byte of a
 //   response.
 import type { ServiceReference } from '@svc/client';
-import { answer, answerMessage, type NamedService, type ProxyAnswer } from '@svc/forward/answers';
+import { answer, type NamedService } from '@svc/forward/answers';
+import { answerMessage, type OwnAnswer } from '@svc/forward/own-answer';
 import type { ForwardedHead } from '@svc/forward/forwarded-head';
 import { passedResponseFields } from '@svc/forward/response-fields';
 import type { ServiceTarget } from '@svc/forward/service-targets';
@@ -137,7 +138,7 @@ export class ServiceExchange implements ResponseReceiver {
     this.#refuse(answer('response-too-large', { called, bytesMax }));
   }
 
-  #refuse(own: ProxyAnswer): void {
+  #refuse(own: OwnAnswer): void {
     this.#client?.cancel();
     this.#settle(responseOf(own));
   }
@@ -161,7 +162,7 @@ export function unfoundService(called: ServiceReference): ServiceResponse {
 }
 
 /** Returns an answer of the runtime as a process behind the proxy would receive it. */
-export function responseOf(own: ProxyAnswer): ServiceResponse {
+export function responseOf(own: OwnAnswer): ServiceResponse {
   const { status, fields, body } = answerMessage(own);
   return { status, headers: pairs(fields), body };
 }

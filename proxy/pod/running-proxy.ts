@@ -8,6 +8,7 @@ import { CallingPort } from '@svc/forward/calling-port';
 import { installationFinder } from '@svc/forward/installation-finder';
 import { KeptBodies } from '@svc/forward/kept-bodies';
 import { MountTable } from '@svc/forward/mounts';
+import { PortListener } from '@svc/forward/port-listener';
 import { ProcessTarget } from '@svc/forward/process-target';
 import { MutualTlsConnector } from '@svc/forward/service-connector';
 import type { ServiceFinder } from '@svc/forward/service-finder';
@@ -21,13 +22,12 @@ import {
   type ServerTimes,
   Sweep,
 } from '@svc/http1';
+import { limitedLog } from '@svc/kit/limited-log';
 import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PodIdentity } from './pod-identity.ts';
-import { PodListener } from './pod-listener.ts';
-import { limitedLog } from './pod-log.ts';
 import { ProcessProbe } from './process-probe.ts';
 import type { ProxySettings } from './proxy-settings.ts';
 import { ReadinessPort } from './readiness-port.ts';
@@ -88,7 +88,7 @@ export class RunningProxy {
     const calling = await this.#openCallingPort(services);
     const address = { host: LOOPBACK, port: section.processPort };
     const handler = new ReadinessPort(new ProcessProbe(address, section.readinessTimeoutMs));
-    const readiness = await PodListener.open(createServer({ allowHalfOpen: true }), {
+    const readiness = await PortListener.open(createServer({ allowHalfOpen: true }), {
       address: { host, port: section.readinessPort },
       words: wordsOf('the readiness port', 'svc.proxy.readiness-port'),
       handler: () => handler,
@@ -132,7 +132,7 @@ export class RunningProxy {
     });
   }
 
-  async #openServicePort(identity: PodIdentity, services: ServiceTargets): Promise<PodListener> {
+  async #openServicePort(identity: PodIdentity, services: ServiceTargets): Promise<PortListener> {
     const { section, host, mounts, service, baseDomain } = this.#settings;
     const { project } = this.#settings.identity;
     const process = new ProcessTarget({
@@ -142,7 +142,7 @@ export class RunningProxy {
     });
     this.#releases.push(() => process.close());
     const server = identity.createServer();
-    const listener = await PodListener.open(server, {
+    const listener = await PortListener.open(server, {
       address: { host, port: section.port },
       words: wordsOf('the service port', 'svc.proxy.port'),
       handler: (port) =>
@@ -165,9 +165,9 @@ export class RunningProxy {
     return listener;
   }
 
-  async #openCallingPort(services: ServiceTargets): Promise<PodListener> {
+  async #openCallingPort(services: ServiceTargets): Promise<PortListener> {
     const { section } = this.#settings;
-    const listener = await PodListener.open(createServer({ allowHalfOpen: true }), {
+    const listener = await PortListener.open(createServer({ allowHalfOpen: true }), {
       address: { host: LOOPBACK, port: section.callingPort },
       words: { server: 'the calling port', settings: { port: 'svc.proxy.calling-port' } },
       handler: (port) =>
@@ -210,7 +210,7 @@ export class RunningProxy {
     };
   }
 
-  #opened(name: string, listener: PodListener): void {
+  #opened(name: string, listener: PortListener): void {
     this.#releases.push(() => listener.cut());
     const { host, port } = listener;
     this.#log({ level: 'info', message: `${name} listening`, fields: { host, port } });
@@ -253,8 +253,8 @@ export class RunningProxy {
 
 interface Ports {
   readonly identity: PodIdentity;
-  readonly service: PodListener;
-  readonly calling: PodListener;
+  readonly service: PortListener;
+  readonly calling: PortListener;
   readonly readiness: ReadinessPort;
 }
 

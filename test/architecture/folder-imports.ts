@@ -207,6 +207,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'control-plane': [],
   'login-provider': [],
   routing: [],
+  gateway: [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],
@@ -222,6 +223,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/orchestration/orchestrator-section.ts',
     'control-plane/program/control-plane-section.ts',
     'control-plane/tokens/auth-section.ts',
+    'gateway/gateway-answers.ts',
+    'gateway/gateway-section.ts',
     'kit/setting-name.ts',
     'login-provider/login-provider-section.ts',
     'kit/settings-reader.ts',

@@ -39,6 +39,7 @@ const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
   'proxy/pod/main.ts',
   'control-plane/program/main.ts',
+  'gateway/main.ts',
   'login-provider/main.ts',
   'cli/program-process.ts',
   'cli/platform/environment.ts',

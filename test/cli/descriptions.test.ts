@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
 import { controlPlane } from '../../cli/commands/control-plane.ts';
+import { gateway } from '../../cli/commands/gateway.ts';
 import { loginProvider } from '../../cli/commands/login-provider.ts';
 import { proxy } from '../../cli/commands/proxy.ts';
 import { run } from '../../cli/commands/run.ts';
@@ -12,6 +13,8 @@ import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-set
 import { readSettings, RUN_OPTIONS } from '../../host/service/settings.ts';
 import { CONTROL_PLANE_DEFAULTS } from '../../control-plane/program/control-plane-section.ts';
 import { CONTROL_PLANE_OPTIONS } from '../../control-plane/program/control-plane-settings.ts';
+import { GATEWAY_DEFAULTS } from '../../gateway/gateway-section.ts';
+import { GATEWAY_OPTIONS } from '../../gateway/gateway-settings.ts';
 import { LOGIN_PROVIDER_DEFAULTS } from '../../login-provider/login-provider-section.ts';
 import { LOGIN_PROVIDER_OPTIONS } from '../../login-provider/login-provider-settings.ts';
 import { PROXY_DEFAULTS } from '../../proxy/pod/proxy-section.ts';
@@ -89,6 +92,13 @@ test('the options of svc control-plane are those that the control plane reads, w
   const { options } = controlPlane.description;
   expect(Object.keys(options).toSorted()).toEqual(CONTROL_PLANE_OPTIONS.toSorted());
   expect(options['port']!.default).toBe(String(CONTROL_PLANE_DEFAULTS.port));
+});
+
+test('the options of svc gateway are those that the gateway reads, with its defaults', () => {
+  const { options } = gateway.description;
+  expect(Object.keys(options).toSorted()).toEqual(GATEWAY_OPTIONS.toSorted());
+  expect(options['port']!.default).toBe(String(GATEWAY_DEFAULTS.port));
+  expect(options['plain-port']!.default).toBe(String(GATEWAY_DEFAULTS.plainPort));
 });
 
 test('the options of svc login-provider are those that the login provider reads, with its defaults', () => {

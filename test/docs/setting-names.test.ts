@@ -10,6 +10,7 @@ import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
+import { readGatewaySettings } from '../../gateway/gateway-settings.ts';
 import { readLoginProviderSettings } from '../../login-provider/login-provider-settings.ts';
 import { readProxySettings } from '../../proxy/pod/proxy-settings.ts';
 
@@ -50,6 +51,7 @@ function isSetting(name: string): boolean {
     ) ||
     takes(() => readProxySettings(inputs)) ||
     takes(() => readControlPlaneSettings(inputs)) ||
+    takes(() => readGatewaySettings(inputs)) ||
     takes(() => readLoginProviderSettings(inputs))
   );
 }

@@ -1,6 +1,7 @@
 // The answers that the proxy makes itself: their statuses, their sentences, and their one form.
 import { describe, expect, test } from 'vitest';
-import { ANSWER_RULES, answer, answerMessage } from '../../forward/answers.ts';
+import { ANSWER_RULES, answer } from '../../forward/answers.ts';
+import { answerMessage } from '../../forward/own-answer.ts';
 import { failure } from '../../http1/index.ts';
 import { linesOf } from './support/heads.ts';
 

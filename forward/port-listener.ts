@@ -1,4 +1,4 @@
-// PodListener: one port of the proxy, with the connections that it has accepted.
+// PortListener: one port of a program that forwards requests, with the connections that it has accepted.
 import {
   serveListener,
   ServerConnections,
@@ -8,14 +8,14 @@ import {
 import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
 import type { Server } from 'node:net';
 
-export interface PodListenerOptions extends Omit<ServerOptions, 'handler'> {
+export interface PortListenerOptions extends Omit<ServerOptions, 'handler'> {
   readonly address: ListenAddress;
   readonly words: ListenWords;
   /** Makes what answers requests, once the port is known. */
   readonly handler: (port: number) => ServerHandler;
 }
 
-export class PodListener {
+export class PortListener {
   readonly host: string;
   readonly port: number;
   readonly connections: ServerConnections;
@@ -31,8 +31,8 @@ export class PodListener {
   /** Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
   static async open(
     server: Server,
-    { address, words, handler, limits, times, sweep }: PodListenerOptions,
-  ): Promise<PodListener> {
+    { address, words, handler, limits, times, sweep }: PortListenerOptions,
+  ): Promise<PortListener> {
     const bound = await listen(server, address, words);
     // No connection is lost: the system's first one is reported in a later turn of the event loop.
     const options: ServerOptions = { handler: handler(bound.port), limits, times, sweep };
@@ -40,7 +40,7 @@ export class PodListener {
     serveListener(server, connections);
     // A connection that cannot be accepted, for example because the process may open no more files, is not the end.
     server.on('error', () => undefined);
-    return new PodListener(server, bound, connections);
+    return new PortListener(server, bound, connections);
   }
 
   /** Accepts no further connection. */

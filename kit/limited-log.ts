@@ -1,8 +1,8 @@
-// PodLog: the log of a running proxy. What others can cause is limited by svc.log.*, so that nobody fills a disk.
-import type { Log } from '@svc/kit/log';
-import type { LogEntry } from '@svc/kit/log-entry';
-import type { LogLimits } from '@svc/kit/log-limits';
-import { entryBytes, LogRate } from '@svc/kit/log-rate';
+// LimitedLog: the log of a program that forwards requests. What others can cause is limited by svc.log.*, so that nobody fills a disk.
+import type { Log } from './log.ts';
+import type { LogEntry } from './log-entry.ts';
+import type { LogLimits } from './log-limits.ts';
+import { entryBytes, LogRate } from './log-rate.ts';
 
 /** Returns a log that drops lines beyond the limits, and says how many. */
 export function limitedLog(log: Log, limits: LogLimits, now: () => number): Log {

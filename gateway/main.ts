@@ -1,0 +1,13 @@
+// The entry point of the gateway's process: it listens for stop requests, and only then loads and runs the gateway.
+import { stopRequest } from '@svc/kit/stop-request';
+
+// A supervisor sends each signal once, so a second one asks for the end at once, however soon it comes.
+const stopRequested = stopRequest(process.env['SVC_PARENT_PID'], { passedOnMs: 0 });
+// Writing to a pipe that its reader has closed emits an error. Without a listener the error would end the gateway.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+const { runGateway } = await import('./run-gateway.ts');
+process.exitCode = await runGateway(
+  { args: process.argv.slice(2), env: process.env, stderrIsTerminal: process.stderr.isTTY },
+  stopRequested,
+);

@@ -1,0 +1,37 @@
+// ListeningSockets: sockets that listen already when a program starts, given by systemd or by a program that does as systemd
+// (sd_listen_fds(3)). They go on listening while the program is started again, so no connection is refused meanwhile.
+
+/** The first file descriptor that is given. */
+const FIRST_FD = 3;
+const SOCKETS_MAX = 16;
+
+/** The variables by which sockets are given. */
+export interface SocketVariables {
+  readonly LISTEN_PID?: string | undefined;
+  readonly LISTEN_FDS?: string | undefined;
+  readonly LISTEN_FDNAMES?: string | undefined;
+}
+
+export interface ListeningSocket {
+  readonly fd: number;
+  /** Name that the supervisor has given to the socket; empty: none. */
+  readonly name: string;
+}
+
+/**
+ * Returns the sockets that were given to this process. `pids`: ids of processes to which sockets may have been given: this one, and the
+ * one that has started it and passes its sockets on.
+ */
+export function listeningSockets(
+  variables: SocketVariables,
+  pids: readonly number[],
+): readonly ListeningSocket[] {
+  const { LISTEN_PID, LISTEN_FDS = '', LISTEN_FDNAMES = '' } = variables;
+  if (!pids.some((pid) => String(pid) === LISTEN_PID)) return [];
+  const count = /^\d{1,2}$/.test(LISTEN_FDS) ? Math.min(Number(LISTEN_FDS), SOCKETS_MAX) : 0;
+  const names = LISTEN_FDNAMES.split(':');
+  return Array.from({ length: count }, (_none, index) => ({
+    fd: FIRST_FD + index,
+    name: names[index] ?? '',
+  }));
+}
