@@ -3,7 +3,8 @@
 //
 // Invariants
 // P1  Every signal goes to the whole group, so that processes which the command has started get it, too.
-// P2  When `ended` resolves, the group has ended: what its first process has left behind was ended as well.
+// P2  The guard knows the group from the moment in which the call that starts it returns.
+// P3  When `ended` resolves, the group has ended: what its first process has left behind was ended as well.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { printable } from '@svc/kit/printable';
@@ -46,7 +47,6 @@ export class CommandProcess {
   private constructor(child: ChildProcess, { stopGraceMs, guard, onLine }: CommandProcessOptions) {
     this.pid = child.pid!;
     this.#graceMs = stopGraceMs;
-    guard.guard(this.pid);
     const outputs = (['stdout', 'stderr'] as const).map((stream) => {
       const lines = new OutputLines((line) => onLine(stream, line));
       child[stream]!.on('data', (bytes: Buffer) => lines.push(bytes));
@@ -72,7 +72,7 @@ export class CommandProcess {
 
   /** Starts the command. Rejects with SVC_COMMAND_NOT_STARTED if the system cannot start it. */
   static async start(options: CommandProcessOptions): Promise<CommandProcess> {
-    const { command, cwd, env } = options;
+    const { command, cwd, env, guard } = options;
     const [program, ...args] = command as readonly [string, ...string[]];
     try {
       const child = spawn(program, args, {
@@ -82,6 +82,8 @@ export class CommandProcess {
         detached: true,
         windowsHide: true,
       });
+      // At once: were svc killed before, nobody would end the group.
+      if (child.pid !== undefined) guard.guard(child.pid);
       await once(child, 'spawn');
       child.on('error', () => {});
       return new CommandProcess(child, options);

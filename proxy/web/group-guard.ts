@@ -1,5 +1,7 @@
 // GroupGuard: a small shell process that ends the command's processes when this process ends without ending them itself,
 // for example because it was killed. The shell waits for the end of a pipe, which the system closes with this process.
+// A group that is just being started is not known to it: its id exists only once the system has started the command.
+// A shell that held the command until then would drop variables whose names have dots.
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
