@@ -5,20 +5,16 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RawPeer } from '../forward/support/raw-peer.ts';
 import { CertificateAuthority } from '../support/certificates/certificate-authority.ts';
+import { bytesOf, readRequests, readResponses } from '../support/http1/corpus.ts';
 import {
-  bytesOf,
-  type CorpusCase,
-  corpusCases,
-  type ReadMessage,
-  readRequests,
-  readResponses,
-} from '../support/http1/corpus.ts';
+  expectedOf,
+  inParts,
+  outcomeOf,
+  refusedCases,
+  responseCases,
+} from '../support/http1/corpus-outcomes.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { dialTls, GATEWAY_ID, WebPod } from '../support/web-pods/web-pod.ts';
-
-const AT_ONCE = 16;
-const REQUESTS = ['request-lines', 'targets', 'hosts', 'fields', 'framing', 'chunks'];
-const RESPONSES = ['status-lines', 'response-framing'];
 
 let pod: WebPod;
 let connect: () => Promise<RawPeer>;
@@ -55,24 +51,6 @@ afterAll(async () => {
   process.close();
 });
 
-/** The requests of the corpus of which the first one fails, before or after its head is complete. */
-function refused(files: readonly string[], isHeadRead: boolean): readonly CorpusCase[] {
-  return files
-    .flatMap((file) => corpusCases(`${file}.json`))
-    .filter(({ in: input }) => {
-      const [first] = readRequests([bytesOf(input)]);
-      return first?.fails !== undefined && (first['method'] !== undefined) === isHeadRead;
-    });
-}
-
-async function inParts<Item>(
-  items: readonly Item[],
-  run: (item: Item) => Promise<void>,
-): Promise<void> {
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    await Promise.all(items.slice(at, at + AT_ONCE).map(run));
-}
-
 /** Sends bytes, ends the side of the client, and reads to the end of the connection. */
 async function exchange(bytes: Buffer): Promise<string> {
   const client = await connect();
@@ -81,7 +59,7 @@ async function exchange(bytes: Buffer): Promise<string> {
 }
 
 test('P2–P4, P39: a request whose head is refused gets the answer of the proxy, and reaches nobody', async () => {
-  const cases = refused(REQUESTS, false);
+  const cases = refusedCases(false);
   expect(cases.length).toBeGreaterThan(100);
   const before = arrived.length;
   await inParts(cases, async ({ name, in: input }) => {
@@ -101,7 +79,7 @@ test('P2–P4, P39: a request whose head is refused gets the answer of the proxy
 });
 
 test('P5: a request whose body is refused never ends validly at the process', async () => {
-  const cases = refused(REQUESTS, true);
+  const cases = refusedCases(true);
   expect(cases.length).toBeGreaterThan(30);
   const before = arrived.length;
   await inParts(cases, async ({ name, in: input }) => {
@@ -117,23 +95,8 @@ test('P5: a request whose body is refused never ends validly at the process', as
   }
 });
 
-/** The outcome at the client: what it has read, or that the response broke off. */
-function outcomeOf(read: ReadMessage | undefined): unknown {
-  if (read === undefined || read.fails !== undefined) return 'broken';
-  return { status: read['status'], body: read['status'] === 502 ? '' : read.body };
-}
-
-/** The outcome that a response has to have: bytes behind it are no part of it. */
-function expectedOf(response: ReadMessage | undefined): unknown {
-  if (response?.['status'] === undefined) return { status: 502, body: '' };
-  const { fails, ...rest } = response;
-  return outcomeOf(fails === 'unsolicited' ? rest : response);
-}
-
 test('P6: a response that is refused is 502 or breaks off, and any other one passes', async () => {
-  const cases = RESPONSES.flatMap((file) => corpusCases(`${file}.json`)).filter(
-    ({ to = ['GET'] }) => to.length === 1,
-  );
+  const cases = responseCases();
   expect(cases.length).toBeGreaterThan(100);
   await inParts([...cases.entries()], async ([index, { name, in: input, to = ['GET'] }]) => {
     const method = to[0]!;
