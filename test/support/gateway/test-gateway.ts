@@ -51,14 +51,14 @@ export interface Installation {
 }
 
 /** Makes the files that a gateway reads: its identity, and the certificate `default` for all derived hostnames. */
-export async function install(folder: string): Promise<Installation> {
+export async function install(folder: string, gatewayId = GATEWAY_ID): Promise<Installation> {
   const installation = {
     folder,
     identities: await CertificateAuthority.create('identities'),
     names: await CertificateAuthority.create('names'),
   };
   for (const name of ['identity', 'certificates']) mkdirSync(join(folder, name));
-  const own = await installation.identities.issue({ uris: [GATEWAY_ID] });
+  const own = await installation.identities.issue({ uris: [gatewayId] });
   writeCertificates(join(folder, 'identity'), certificateTexts(own, installation.identities));
   await certify(installation, 'default', { dnsNames: [`*.${DOMAIN}`, DOMAIN] });
   return installation;
@@ -129,6 +129,7 @@ export class TestGateway {
   async get(
     hostname: string,
     fields: readonly string[] = [],
+    path = '/',
   ): Promise<{
     readonly status: number;
     readonly lines: readonly string[];
@@ -136,7 +137,9 @@ export class TestGateway {
   }> {
     const client = await this.connect(hostname);
     client.write(
-      [`GET / HTTP/1.1`, `Host: ${hostname}`, 'Connection: close', ...fields, '', ''].join('\r\n'),
+      [`GET ${path} HTTP/1.1`, `Host: ${hostname}`, 'Connection: close', ...fields, '', ''].join(
+        '\r\n',
+      ),
     );
     const { lines, body } = await client.message();
     client.socket.destroy();
