@@ -2,7 +2,12 @@
 // sender sees it who claims to be somebody else.
 import { describe, expect, test } from 'vitest';
 import type { Arrival, OwnService } from '../../forward/arrival.ts';
-import { headForCall, headForMount, headForProcess } from '../../forward/forwarded-head.ts';
+import {
+  headForCall,
+  headForInside,
+  headForMount,
+  headForProcess,
+} from '../../forward/forwarded-head.ts';
 import { passedTrailers } from '../../forward/request-fields.ts';
 import {
   FROM_INTERNET,
@@ -264,6 +269,54 @@ describe('a request under a mount', () => {
       CART,
       ...stated,
       'X-Forwarded-Port: 8443',
+    ]);
+  });
+});
+
+describe('a request from the gateway on', () => {
+  const address = { scheme: 'https', authority: 'cart.svc.test:8443', port: 8443 } as const;
+  const passed = (lines: readonly string[]): readonly string[] =>
+    linesOf(headForInside(headOf(['GET / HTTP/1.1', ...lines]), address, '192.0.2.1').fields);
+  const BEHIND = [
+    'X-Forwarded-Proto: https',
+    'X-Forwarded-Host: cart.svc.test:8443',
+    'X-Forwarded-Port: 8443',
+  ];
+
+  test('has the address of the client behind those that it has stated, in one field', () => {
+    const lines = [
+      'Host: cart.svc.test',
+      'x-forwarded-for: 1.1.1.1',
+      'A: 1',
+      'X-Forwarded-For: ',
+      'X-FORWARDED-FOR: 2.2.2.2, 3.3.3.3',
+    ];
+    expect(passed(lines)).toEqual([
+      'Host: cart.svc.test:8443',
+      'A: 1',
+      'X-Forwarded-For: 1.1.1.1, 2.2.2.2, 3.3.3.3, 192.0.2.1',
+      ...BEHIND,
+    ]);
+  });
+
+  test('has nothing by which it claims to come from the platform, also if Connection names that', () => {
+    const claims = [
+      'X-Svc-Caller: local',
+      'x_svc_caller: local',
+      'X.Svc.Anything: 1',
+      'X-Svc-Answered-By: proxy',
+      'Forwarded: for=1.1.1.1',
+      'X-Forwarded-Host: evil.test',
+      'X_Forwarded_Proto: http',
+      'X.Forwarded.For: 1.1.1.1',
+      'Connection: close, X-Forwarded-For, X-Forwarded-Proto, Kept',
+      'Kept: no',
+      'Trailer: X-Svc-Caller',
+    ];
+    expect(passed(['Host: cart.svc.test', ...claims])).toEqual([
+      'Host: cart.svc.test:8443',
+      'X-Forwarded-For: 192.0.2.1',
+      ...BEHIND,
     ]);
   });
 });

@@ -41,6 +41,12 @@ describe('P7: a response', () => {
     expect(passed(['Connection: x-svc-answered-by', mark], 'service')).toEqual([mark]);
   });
 
+  test('of an instance keeps the mark of a proxy, and cannot claim to be made by the gateway', () => {
+    const mark = 'X-Svc-Answered-By: proxy';
+    const claims = ['X-Svc-Answered-By: gateway', 'x_svc_answered_by: Gateway'];
+    expect(passed([mark, ...claims], 'instance')).toEqual([mark]);
+  });
+
   test('has no fields of the hop', () => {
     const hop = [
       'Connection: keep-alive, X-Hop',
