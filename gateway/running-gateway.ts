@@ -7,14 +7,12 @@
 import { KeptBodies } from '@svc/forward/kept-bodies';
 import { PortListener } from '@svc/forward/port-listener';
 import { ProcessTarget } from '@svc/forward/process-target';
+import { serverLimits, serverTimes } from '@svc/forward/server-section';
 import type { Target } from '@svc/forward/target';
 import {
   type ClientFailure,
-  DEFAULT_MESSAGE_LIMITS,
-  DEFAULT_SERVER_LIMITS,
   DEFAULT_SERVER_TIMES,
   type ServerHandler,
-  type ServerLimits,
   type ServerTimes,
   Sweep,
 } from '@svc/http1';
@@ -207,7 +205,7 @@ export class RunningGateway {
         },
       },
       handler: () => handler,
-      limits: this.#limits(),
+      limits: serverLimits(this.#settings.section),
       times: this.#times(),
       sweep: this.#sweep,
     });
@@ -230,28 +228,9 @@ export class RunningGateway {
     return areNamed ? undefined : this.#sockets[name === 'https' ? 0 : 1]?.fd;
   }
 
-  #limits(): ServerLimits {
-    const { connectionsMax, requestsMax, headBytesMax, headersMax, unfinishedHeadBytesMax } =
-      this.#settings.section;
-    return {
-      ...DEFAULT_SERVER_LIMITS,
-      message: { ...DEFAULT_MESSAGE_LIMITS, headBytesMax, fieldsMax: headersMax },
-      connectionsMax,
-      requestsMax,
-      unfinishedHeadBytesMax,
-    };
-  }
-
   #times(): ServerTimes {
     const { section } = this.#settings;
-    return {
-      ...DEFAULT_SERVER_TIMES,
-      headMs: section.headTimeoutMs,
-      bodyMs: section.bodyTimeoutMs,
-      idleMs: section.keepAliveTimeoutMs,
-      halfClosedMs: section.halfClosedTimeoutMs,
-      retiredIdleMs: section.stopIdleMs,
-    };
+    return { ...serverTimes(section), retiredIdleMs: section.stopIdleMs };
   }
 
   async #stop({ tls, listeners }: Ports): Promise<void> {

@@ -55,7 +55,7 @@ interface Section {
 
 const PROXY_SECTION: Section = {
   name: 'proxy',
-  files: ['proxy/pod/proxy-section.ts', 'forward/forward-limits.ts'],
+  files: ['proxy/pod/proxy-section.ts', 'forward/server-section.ts', 'forward/forward-limits.ts'],
   title: 'Proxy of a web-hosted service',
   defaults: { ...PROXY_DEFAULTS },
   ranges: PROXY_RANGES,
@@ -95,7 +95,7 @@ const CONTROL_PLANE_SECTION: Section = {
 
 const GATEWAY_SECTION: Section = {
   name: 'gateway',
-  files: ['gateway/gateway-section.ts', 'forward/forward-limits.ts'],
+  files: ['gateway/gateway-section.ts', 'forward/server-section.ts', 'forward/forward-limits.ts'],
   title: 'Gateway',
   defaults: { ...GATEWAY_DEFAULTS },
   ranges: GATEWAY_RANGES,
@@ -148,7 +148,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.network\` | | 127.83 | first two numbers of the loopback addresses of these services, 127.1 to 127.255 |
 | \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |`;
 
-/** Settings of the login provider that are texts. */
+/** Settings of the gateway that are texts. */
 const GATEWAY_SETTINGS = `\`svc gateway\`, the [gateway](gateway.md), has the settings of [its section](#gateway), \`svc.identity.folder\`, \`svc.identity.gateway\` (by
 default \`spiffe://DOMAIN/gateway\`), \`svc.log\`, \`svc.log.*\`, and these:
 
@@ -163,6 +163,7 @@ default \`spiffe://DOMAIN/gateway\`), \`svc.log\`, \`svc.log.*\`, and these:
 | \`svc.gateway.login-url\` | | none | URL on loopback of the login provider, for \`login.\` of the base domain |
 | \`svc.gateway.registry-url\` | | none | URL on loopback of the registry, for \`registry.\` of the base domain |`;
 
+/** Settings of the login provider that are texts. */
 const LOGIN_PROVIDER_SETTINGS = `\`svc login-provider\`, the [provider for development](../how-to/logging-in-for-development.md), has the settings of
 [its section](#login-provider), \`svc.data\` (by default \`.svc/login-provider\`), \`svc.log\`, and these:
 

@@ -10,6 +10,7 @@ import { KeptBodies } from '@svc/forward/kept-bodies';
 import { MountTable } from '@svc/forward/mounts';
 import { PortListener } from '@svc/forward/port-listener';
 import { ProcessTarget } from '@svc/forward/process-target';
+import { serverLimits, serverTimes } from '@svc/forward/server-section';
 import { MutualTlsConnector } from '@svc/forward/service-connector';
 import type { ServiceFinder } from '@svc/forward/service-finder';
 import { ServicePort } from '@svc/forward/service-port';
@@ -156,8 +157,8 @@ export class RunningProxy {
           peerOf: (exchange) => identity.peerOf(exchange),
           onError: (error) => this.#report(error),
         }),
-      limits: this.#limits(),
-      times: this.#times(() => identity.lifetimeMs()),
+      limits: serverLimits(section),
+      times: { ...serverTimes(section), lifetimeMs: () => identity.lifetimeMs() },
       sweep: this.#sweep,
     });
     identity.watch(server, listener.connections, () => services.retire());
@@ -177,37 +178,12 @@ export class RunningProxy {
           servicesUrl: httpUrl({ host: LOOPBACK, port }),
           onError: (error) => this.#report(error),
         }),
-      limits: this.#limits(),
-      times: this.#times(() => Infinity),
+      limits: serverLimits(section),
+      times: serverTimes(section),
       sweep: this.#sweep,
     });
     this.#opened('calling port', listener);
     return listener;
-  }
-
-  #limits(): ServerLimits {
-    const { connectionsMax, requestsMax, headBytesMax, headersMax, unfinishedHeadBytesMax } =
-      this.#settings.section;
-    return {
-      ...DEFAULT_SERVER_LIMITS,
-      message: { ...DEFAULT_MESSAGE_LIMITS, headBytesMax, fieldsMax: headersMax },
-      connectionsMax,
-      requestsMax,
-      unfinishedHeadBytesMax,
-    };
-  }
-
-  #times(lifetimeMs: () => number): ServerTimes {
-    const { headTimeoutMs, bodyTimeoutMs, keepAliveTimeoutMs, halfClosedTimeoutMs } =
-      this.#settings.section;
-    return {
-      ...DEFAULT_SERVER_TIMES,
-      headMs: headTimeoutMs,
-      bodyMs: bodyTimeoutMs,
-      idleMs: keepAliveTimeoutMs,
-      halfClosedMs: halfClosedTimeoutMs,
-      lifetimeMs,
-    };
   }
 
   #opened(name: string, listener: PortListener): void {
