@@ -1,12 +1,10 @@
 // HostCertificates: the certificates of a folder, `NAME.crt` with `NAME.key`, each for the hostnames that it names. The one called `default`
-// stands in for hostnames of which there is none. The folder is watched and, because a watch can be lost, also read from time to time.
+// stands in for hostnames of which there is none. New files are taken into use.
 //
-// Invariants
-// - Files that cannot be used leave those before of the same name in use, and are logged once for each reason.
-// - One check runs at a time.
-import { type FSWatcher, watch } from 'node:fs';
+// Invariant: files that cannot be used leave those before of the same name in use, and are logged once for each reason.
 import { readdir } from 'node:fs/promises';
 import { expiryEntry, expiryStage } from '@svc/identity/certificate-expiry';
+import { WatchedFolder } from '@svc/identity/watched-folder';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
 import { coveringNames } from './certificate-names.ts';
@@ -22,16 +20,12 @@ export interface HostCertificatesOptions {
   readonly now?: () => number;
 }
 
-const POLL_MS = 10_000;
-/** Time in milliseconds for both files to be replaced, before they are read. */
-const SETTLE_MS = 50;
 const DEFAULT_NAME = 'default';
 
 export class HostCertificates {
-  readonly #folder: string;
+  readonly #folder: WatchedFolder;
   readonly #options: HostCertificatesOptions;
   readonly #now: () => number;
-  readonly #poll: NodeJS.Timeout;
   readonly #listeners: (() => void)[] = [];
   /** Indexed by the name of their files. */
   #inUse: ReadonlyMap<string, HostCertificate> = new Map();
@@ -40,16 +34,14 @@ export class HostCertificates {
   /** Reason that was logged last, by the name of files. */
   readonly #refused = new Map<string, string>();
   readonly #expiryStages = new WeakMap<HostCertificate, number>();
-  #watcher: FSWatcher | undefined;
-  #settling: NodeJS.Timeout | undefined;
-  #checking: Promise<void> = Promise.resolve();
-  #isClosed = false;
 
   private constructor(folder: string, options: HostCertificatesOptions) {
-    this.#folder = folder;
+    this.#folder = new WatchedFolder(folder, {
+      look: () => this.#look(),
+      pollMs: options.pollMs,
+    });
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#poll = setInterval(() => void this.check(), options.pollMs ?? POLL_MS).unref();
   }
 
   /** Reads the folder and watches it. Rejects with SVC_CERTIFICATE_MISSING if it has no certificate that can be used. */
@@ -88,31 +80,26 @@ export class HostCertificates {
 
   /** Reads the folder now. Resolves once a change that was there before the call is in use or refused. */
   check(): Promise<void> {
-    this.#checking = this.#checking.then(() => this.#check());
-    return this.#checking;
+    return this.#folder.check();
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#poll);
-    clearTimeout(this.#settling);
-    this.#watcher?.close();
+    this.#folder.close();
   }
 
-  async #check(): Promise<void> {
-    this.#watch();
+  async #look(): Promise<void> {
     const names = await this.#names();
     if (names === undefined) return;
     const found = new Map<string, HostCertificate>();
     for (const name of names) {
       const known = this.#inUse.get(name);
-      const read = await readHostCertificate(this.#folder, name, this.#now(), known);
+      const read = await readHostCertificate(this.#folder.path, name, this.#now(), known);
       if ('problem' in read) this.#refuse(name, read.problem);
       else this.#refused.delete(name);
       const used = 'problem' in read ? known : read;
       if (used !== undefined) found.set(name, used);
     }
-    if (this.#isClosed) return;
+    if (this.#folder.isClosed) return;
     this.#use(found);
     for (const certificate of found.values()) this.#warnOfExpiry(certificate);
   }
@@ -120,7 +107,7 @@ export class HostCertificates {
   /** Returns the names of the pairs of files; undefined if the folder cannot be read. */
   async #names(): Promise<readonly string[] | undefined> {
     try {
-      const files = await readdir(this.#folder);
+      const files = await readdir(this.#folder.path);
       const names = new Set(
         files.flatMap((file) => /^(?!\.)(.+)\.(?:crt|key)$/.exec(file)?.[1] ?? []),
       );
@@ -150,7 +137,7 @@ export class HostCertificates {
         this.#options.log({
           level: 'info',
           message: 'A certificate is not in use any more: its files are gone',
-          fields: { folder: this.#folder, name },
+          fields: { folder: this.#folder.path, name },
         });
     this.#byHostname = indexed([...found.values()]);
     for (const listener of this.#listeners) listener();
@@ -160,7 +147,7 @@ export class HostCertificates {
     this.#options.log({
       level: 'info',
       message: 'A certificate is in use',
-      fields: { folder: this.#folder, name, expiresAt: leaf.validToDate.toISOString() },
+      fields: { folder: this.#folder.path, name, expiresAt: leaf.validToDate.toISOString() },
     });
   }
 
@@ -173,7 +160,7 @@ export class HostCertificates {
         name === ''
           ? `The folder of certificates cannot be used as it is: ${problem}`
           : `A certificate cannot be used: ${problem} A previous one of the name remains in use.`,
-      fields: { folder: this.#folder, ...(name === '' ? {} : { name }) },
+      fields: { folder: this.#folder.path, ...(name === '' ? {} : { name }) },
     });
   }
 
@@ -183,28 +170,6 @@ export class HostCertificates {
     if (stage <= (this.#expiryStages.get(certificate) ?? 0)) return;
     this.#expiryStages.set(certificate, stage);
     this.#options.log(expiryEntry(leaf, { file: `${name}.crt` }, this.#now()));
-  }
-
-  #watch(): void {
-    if (this.#watcher !== undefined || this.#isClosed) return;
-    try {
-      this.#watcher = watch(this.#folder, { persistent: false }, () => this.#changed());
-    } catch {
-      // The folder is missing, or the system has no watch left: it is read from time to time.
-      return;
-    }
-    this.#watcher.on('error', () => {
-      this.#watcher?.close();
-      this.#watcher = undefined;
-    });
-  }
-
-  #changed(): void {
-    if (this.#isClosed) return;
-    this.#settling ??= setTimeout(() => {
-      this.#settling = undefined;
-      void this.check();
-    }, SETTLE_MS).unref();
   }
 }
 

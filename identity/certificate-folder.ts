@@ -1,11 +1,6 @@
-// CertificateFolder: watches the folder with tls.crt, tls.key and ca.crt, and takes new files into use. It is watched and, because
-// a watch can be lost, also read from time to time.
+// CertificateFolder: watches the folder with tls.crt, tls.key and ca.crt, and takes new files into use.
 //
-// Invariants
-// C1  Files that cannot be used leave those before in use, and are logged once for each content.
-// C2  One check runs at a time; a change during a check leads to another one.
-import { type FSWatcher, watch } from 'node:fs';
-import { stat } from 'node:fs/promises';
+// Invariant: files that cannot be used leave those before in use, and are logged once for each content.
 import { createHash } from 'node:crypto';
 import type { LogEntry } from '@svc/kit/log-entry';
 import { SvcError } from '@svc/kit/svc-error';
@@ -17,6 +12,7 @@ import {
   type CertificateSource,
 } from './certificate-generations.ts';
 import { type CertificateTexts, parseCertificates } from './certificates.ts';
+import { WatchedFolder } from './watched-folder.ts';
 
 export interface CertificateFolderOptions {
   /** SPIFFE ID that the certificate has to name; absent: any. */
@@ -28,36 +24,24 @@ export interface CertificateFolderOptions {
   readonly now?: () => number;
 }
 
-const POLL_MS = 10_000;
-/** Time in milliseconds for all three files to be replaced, before they are read. */
-const SETTLE_MS = 50;
-
 export class CertificateFolder implements CertificateSource {
-  readonly #folder: string;
+  readonly #folder: WatchedFolder;
   readonly #generations: CertificateGenerations;
   readonly #log: (entry: LogEntry) => void;
   readonly #now: () => number;
-  readonly #poll: NodeJS.Timeout;
-  #watcher: FSWatcher | undefined;
-  /** Inode of the watched folder. */
-  #watched: number | undefined;
-  #settling: NodeJS.Timeout | undefined;
-  #checking: Promise<void> = Promise.resolve();
   /** Digest of what was logged last as unusable. */
   #refused: string | undefined;
   #expiryStage = 0;
-  #isClosed = false;
 
   private constructor(
     folder: string,
     generations: CertificateGenerations,
-    { log, pollMs = POLL_MS, now = Date.now }: CertificateFolderOptions,
+    { log, pollMs, now = Date.now }: CertificateFolderOptions,
   ) {
-    this.#folder = folder;
+    this.#folder = new WatchedFolder(folder, { look: () => this.#look(), pollMs });
     this.#generations = generations;
     this.#log = log;
     this.#now = now;
-    this.#poll = setInterval(() => void this.check(), pollMs).unref();
   }
 
   /**
@@ -94,21 +78,16 @@ export class CertificateFolder implements CertificateSource {
 
   /** Reads the folder now. Resolves once a change that was there before the call is in use or refused. */
   check(): Promise<void> {
-    this.#checking = this.#checking.then(() => this.#check());
-    return this.#checking;
+    return this.#folder.check();
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearInterval(this.#poll);
-    clearTimeout(this.#settling);
-    this.#unwatch();
+    this.#folder.close();
   }
 
-  async #check(): Promise<void> {
-    await this.#watchAgain();
-    const texts = await readCertificateFiles(this.#folder);
-    if (texts === undefined || this.#isClosed) return;
+  async #look(): Promise<void> {
+    const texts = await readCertificateFiles(this.#folder.path);
+    if (texts === undefined || this.#folder.isClosed) return;
     if ('missing' in texts) this.#refuse(texts.missing, texts.missing);
     else this.#offer(texts);
     this.#warnOfExpiry();
@@ -129,7 +108,7 @@ export class CertificateFolder implements CertificateSource {
       level: 'info',
       message: 'New certificates are in use',
       fields: {
-        folder: this.#folder,
+        folder: this.#folder.path,
         expiresAt: certificates.leaf.validToDate.toISOString(),
         authoritiesAdded,
         authoritiesRemoved,
@@ -144,7 +123,7 @@ export class CertificateFolder implements CertificateSource {
     this.#log({
       level: 'warn',
       message: `New certificates cannot be used: ${problem} The previous ones remain in use.`,
-      fields: { folder: this.#folder },
+      fields: { folder: this.#folder.path },
     });
   }
 
@@ -153,39 +132,6 @@ export class CertificateFolder implements CertificateSource {
     const stage = expiryStage(leaf, this.#now());
     if (stage <= this.#expiryStage) return;
     this.#expiryStage = stage;
-    this.#log(expiryEntry(leaf, { folder: this.#folder }, this.#now()));
-  }
-
-  /** Watches the folder if it is not watched, or if another folder has its name now. */
-  async #watchAgain(): Promise<void> {
-    const inode = await stat(this.#folder).then(
-      ({ ino }) => ino,
-      () => undefined,
-    );
-    if (inode === this.#watched) return;
-    this.#unwatch();
-    if (inode === undefined || this.#isClosed) return;
-    try {
-      this.#watcher = watch(this.#folder, { persistent: false }, () => this.#changed());
-    } catch {
-      // The system has no watch left: the folder is read from time to time.
-      return;
-    }
-    this.#watched = inode;
-    this.#watcher.on('error', () => this.#unwatch());
-  }
-
-  #unwatch(): void {
-    this.#watcher?.close();
-    this.#watcher = undefined;
-    this.#watched = undefined;
-  }
-
-  #changed(): void {
-    if (this.#isClosed) return;
-    this.#settling ??= setTimeout(() => {
-      this.#settling = undefined;
-      void this.check();
-    }, SETTLE_MS).unref();
+    this.#log(expiryEntry(leaf, { folder: this.#folder.path }, this.#now()));
   }
 }

@@ -1,5 +1,5 @@
 // The folder of certificates: which one serves a hostname, and what becomes of files that cannot be used, are renewed or are gone.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { HostCertificates } from '../../gateway/host-certificates.ts';
@@ -120,4 +120,20 @@ test('a folder that is missing, empty or has nothing usable is SVC_CERTIFICATE_M
     await expect(open(join(folder, name))).rejects.toMatchObject({
       code: 'SVC_CERTIFICATE_MISSING',
     });
+});
+
+test('a folder that takes the place of the one before is watched from the next look on', async () => {
+  const folder = join(temporaryFolder(), 'certificates');
+  mkdirSync(folder);
+  await issue(folder, 'default', ['*.svc.test']);
+  const { certificates } = await open(folder);
+  renameSync(folder, `${folder}-before`);
+  mkdirSync(folder);
+  await issue(folder, 'default', ['*.svc.test']);
+  await certificates.check();
+  await issue(folder, 'cart', ['shop.example']);
+  // Nothing asks for a look: a watch that was left on the former folder would leave it to the poll, ten seconds later.
+  await expect
+    .poll(() => certificates.covering('shop.example')?.name, { timeout: 5000 })
+    .toBe('cart');
 });
