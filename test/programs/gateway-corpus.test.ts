@@ -14,23 +14,20 @@ import {
   type Installation,
   TestGateway,
 } from '../support/gateway/test-gateway.ts';
-import { bytesOf, readRequests, readResponses } from '../support/http1/corpus.ts';
+import { bytesOf } from '../support/http1/corpus.ts';
+import { refusedCases } from '../support/http1/corpus-outcomes.ts';
 import {
-  expectedOf,
-  inParts,
-  outcomeOf,
-  refusedCases,
-  responseCases,
-} from '../support/http1/corpus-outcomes.ts';
+  CorpusPeer,
+  expectHeadsRefused,
+  expectResponsesJudged,
+  expectUnfinished,
+} from '../support/http1/corpus-peer.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const HOST = 'a.test';
 const folder = temporaryFolderOfFile();
 let gateway: TestGateway;
-/** What has arrived at the instance, a text for each connection. */
-const arrived: { text: string }[] = [];
-/** What the instance sends for a path, and then ends its side. */
-const responses = new Map<string, Buffer>();
+const instancePeer = new CorpusPeer();
 
 /** Starts an instance that takes bytes as they are, and routes the host to it. */
 async function routeInstance(installation: Installation): Promise<() => void> {
@@ -38,16 +35,7 @@ async function routeInstance(installation: Installation): Promise<() => void> {
   const ca = installation.identities.certificate;
   const server = createServer(
     { cert, key, ca, requestCert: true, allowHalfOpen: true },
-    (socket) => {
-      const connection = { text: '' };
-      arrived.push(connection);
-      socket.on('error', () => undefined);
-      socket.on('data', (bytes: Buffer) => {
-        connection.text += bytes.toString('latin1');
-        const response = responses.get(connection.text.split(' ', 2)[1] ?? '');
-        if (response !== undefined && connection.text.includes('\r\n\r\n')) socket.end(response);
-      });
-    },
+    instancePeer.serve,
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -77,28 +65,13 @@ async function exchange(bytes: Buffer): Promise<string> {
 }
 
 test('a request whose head is refused gets the answer of the gateway, and reaches nobody', async () => {
-  const cases = refusedCases(false);
-  expect(cases.length).toBeGreaterThan(100);
-  const before = arrived.length;
-  await inParts(cases, async ({ name, in: input }) => {
-    const [expected] = readRequests([bytesOf(input)]);
-    const [answer, ...more] = readResponses([
-      { method: 'GET', pieces: [Buffer.from(await exchange(bytesOf(input)), 'latin1')] },
-    ]);
-    expect({ name, status: answer!['status'], fields: answer!['fields'], more }).toEqual({
-      name,
-      status: Number(expected!.fails!.split(' ', 1)[0]),
-      fields: expect.arrayContaining(['X-Svc-Answered-By', 'gateway', 'Connection', 'close']),
-      more: [],
-    });
-    expect(Object.keys(JSON.parse(answer!.body) as object)).toEqual(['error']);
-  });
-  expect(arrived.length).toBe(before);
+  expect(await expectHeadsRefused(instancePeer, exchange, 'gateway')).toBeGreaterThan(100);
 });
 
 test('a request whose body is refused never ends validly at the instance', async () => {
   const cases = refusedCases(true);
   expect(cases.length).toBeGreaterThan(30);
+  const { arrived } = instancePeer;
   const before = arrived.length;
   for (const { name, in: input } of cases) {
     // The host of the corpus is none that a service may have.
@@ -119,30 +92,9 @@ test('a request whose body is refused never ends validly at the instance', async
     client.socket.end(Buffer.from(body.join(''), 'latin1'));
     expect(`${name}: ${await client.rest()}`).toMatch(/: HTTP\/1\.1 4(?!21)\d\d [^]*\{"error":/);
   }
-  const reached = arrived.slice(before).filter(({ text }) => text !== '');
-  expect(reached).toHaveLength(cases.length);
-  for (const { text } of reached) {
-    const read = readRequests([Buffer.from(text, 'latin1')]);
-    expect(read).toHaveLength(1);
-    expect({ text, fails: read[0]!.fails !== undefined }).toEqual({ text, fails: true });
-  }
+  expect(expectUnfinished(instancePeer, before)).toHaveLength(cases.length);
 });
 
 test('a response that is refused is 502 or breaks off, and any other one passes', async () => {
-  const cases = responseCases();
-  expect(cases.length).toBeGreaterThan(100);
-  await inParts([...cases.entries()], async ([index, { name, in: input, to = ['GET'] }]) => {
-    const method = to[0]!;
-    const path = `/${index}`;
-    responses.set(path, bytesOf(input));
-    const received = await exchange(
-      Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: ${HOST}\r\nContent-Length: 0\r\n\r\n`),
-    );
-    const read = (bytes: Buffer) =>
-      readResponses([{ method, pieces: [bytes] }]).filter((one) => one['informational'] !== true);
-    const [expected] = read(bytesOf(input));
-    const [actual, ...more] = read(Buffer.from(received, 'latin1'));
-    expect({ name, more }).toEqual({ name, more: [] });
-    expect({ name, outcome: outcomeOf(actual) }).toEqual({ name, outcome: expectedOf(expected) });
-  });
+  expect(await expectResponsesJudged(instancePeer, exchange, HOST)).toBeGreaterThan(100);
 });
