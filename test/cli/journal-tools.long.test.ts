@@ -323,7 +323,7 @@ describe('svc journal backup', () => {
         ).toBeUndefined();
       const { code, stdout, stderr } = await backup.ended;
       expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-      expect(stderr).toMatch(/^Copied \d+ records of [56] entities to .*monday\.\n$/);
+      expect(stderr).toMatch(/^Copied [\d,]+ records of [56] entities to .*monday\.\n$/);
     });
     expect((await svcJournal('verify', to)).stdout).toMatch(
       /, 500 answers: all as it was written\n$/,

@@ -110,12 +110,14 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'contract',
       'control-plane',
       'forward',
+      'gateway',
       'host',
       'http1',
       'identity',
       'kit',
       'oci',
       'proxy',
+      'routing',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;
     console.log(`on top of node:26-slim: ${mebibytes.toFixed(1)} MiB in ${files.length} files`);
@@ -205,6 +207,39 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     const [, readiness] = /"port":(\d+),"message":"readiness port listening"/.exec(logged)!;
     const answer = await fetch(`http://127.0.0.1:${readiness}/ready`);
     expect(answer.headers.get('x-svc-answered-by')).toBe('proxy');
+    container.kill('SIGTERM');
+    expect({ ended: await ended, logged }).toMatchObject({ ended: [0, null] });
+  });
+
+  test('is the gateway with the command svc gateway', async () => {
+    const authority = await CertificateAuthority.create('names');
+    const { certificate, key } = await authority.issue({ dnsNames: ['*.example.org'] });
+    const certificates = join(folder, 'certificates');
+    mkdirSync(certificates);
+    for (const [name, pem] of [
+      ['default.crt', certificate],
+      ['default.key', key],
+    ] as const)
+      writeFileSync(join(certificates, name), pem, { mode: 0o644 });
+    const container = startImage(
+      { ...image, entrypoint: ['svc', 'gateway'] },
+      {
+        words: [],
+        env: {
+          SVC_GATEWAY_BASE_DOMAIN: 'example.org',
+          SVC_GATEWAY_CERTIFICATES: certificates,
+          SVC_GATEWAY_ROUTES_FILE: join(folder, 'no-routes.json'),
+          SVC_GATEWAY_PLAIN_INSTANCES: 'true',
+          SVC_GATEWAY_HOST: '127.0.0.1',
+          SVC_GATEWAY_PORT: '0',
+          SVC_GATEWAY_PLAIN_PORT: '0',
+        },
+      },
+    );
+    let logged = '';
+    container.stderr.on('data', (bytes: Buffer) => (logged += bytes.toString()));
+    const ended = once(container, 'close');
+    await expect.poll(() => logged, { timeout: 10_000 }).toContain('https listening');
     container.kill('SIGTERM');
     expect({ ended: await ended, logged }).toMatchObject({ ended: [0, null] });
   });
