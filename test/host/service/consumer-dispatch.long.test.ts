@@ -210,9 +210,9 @@ describe.concurrent('parked events', () => {
       message: 'a consumer skips an event',
       fields: { consumer: 'ledger', component: 'order', entity: 'bad', seq: 1, reason: 'because' },
     });
-    await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 1 }]);
     isCorrected = true;
-    expect(await dispatch.retry('ledger', order('bad'))).toBe(true);
+    // The second event is handled already; when its entity is parked again, the counts of the last second don't say.
+    await expect.poll(() => dispatch.retry('ledger', order('bad')), SOON).toBe(true);
     await expect.poll(() => dispatch.read(), SOON).toMatchObject([{ parked: 0, retrying: 0 }]);
   });
 
