@@ -11,6 +11,7 @@ import { measureConsumer } from './consumers.ts';
 import { measureControlPlane } from './control-plane/control-plane.ts';
 import { measureDevLoop } from './dev-loop.ts';
 import { measureEngine } from './engine.ts';
+import { measureGateway } from './gateway.ts';
 import { measureHttp } from './http.ts';
 import { measureLimits } from './limits.ts';
 import { createLoader } from './load.ts';
@@ -66,6 +67,9 @@ const LETTERS = [
   'y3',
   'y4',
   'z',
+  'za',
+  'zb',
+  'zc',
   'aa',
   'ab',
   'ac',
@@ -138,6 +142,7 @@ for (const [letters, measure] of [
   [['u'], () => measureViewLag(pace)],
   [['x'], () => measureCodec(pace, loader)],
   [['y', 'y2', 'y3', 'y4', 'z'], () => measureProxy(wanted, pace)],
+  [['za', 'zb', 'zc'], () => measureGateway(wanted, pace)],
   [
     ['aa', 'ab', 'ac', 'ad', 'ae', 'af', 'ag', 'ag2'],
     () => measureControlPlane(wanted, pace, loader, services),

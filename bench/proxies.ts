@@ -2,18 +2,26 @@
 // `svc web` (plain) and `svc proxy` (mutual TLS), nginx with one worker, and haproxy with one thread. All of them add
 // the same fields to a request, keep their connections to the web process open, write no access log, resume no session
 // and stream what they pass.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect as connectTcp, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { CertificateAuthority } from '../test/support/certificates/certificate-authority.ts';
-import { onProcessors } from './cores.ts';
+import {
+  endAll,
+  freePort,
+  nginxConfig,
+  nodeOn,
+  type PeerKind,
+  plain,
+  type Served,
+  type Started,
+  started,
+  startPeer,
+} from './fronts.ts';
 
-export type PeerKind = 'nginx' | 'haproxy';
 export type ProxyKind = 'svc' | PeerKind;
 export type Front = 'plain' | 'mutual TLS';
 
@@ -21,21 +29,8 @@ const root = join(import.meta.dirname, '..');
 const cli = join(root, 'cli', 'bin', 'svc.js');
 const GATEWAY_ID = 'spiffe://td/ns/svc-platform/sa/gateway';
 const SERVICE_ID = 'spiffe://td/ns/svc-shop/sa/web';
-const START_MS_MAX = 30_000;
 /** Connections to the web process that nginx keeps: as many as the measurements open at once. */
 const KEPT_CONNECTIONS = 256;
-
-/** A server in front of which the client stands: a proxy, or the web process itself. */
-export interface Served {
-  readonly pid: number;
-  /** Opens a connection. */
-  readonly dial: () => Socket;
-}
-
-/** Returns whether a peer is installed. */
-export function isInstalled(kind: PeerKind): boolean {
-  return spawnSync(kind, ['-v'], { stdio: 'ignore' }).error === undefined;
-}
 
 interface ClientCertificate {
   readonly cert: string;
@@ -101,11 +96,7 @@ export class ProxyBench {
   }
 
   async close(): Promise<void> {
-    for (const child of this.#children.toReversed()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    }
+    await endAll(this.#children);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -140,29 +131,11 @@ export class ProxyBench {
   async #startPeer(kind: PeerKind, front: Front): Promise<Started> {
     const port = await freePort();
     const folder = join(this.#folder, `${kind}-${port}`);
-    mkdirSync(folder);
-    const file = join(folder, 'peer.conf');
-    const options = { port, processPort: this.#processPort, folder, front };
     const identity = join(this.#folder, 'identity');
-    const isNginx = kind === 'nginx';
-    writeFileSync(file, (isNginx ? nginxConfig : haproxyConfig)({ ...options, identity }));
-    const args = isNginx ? ['-p', folder, '-e', 'stderr', '-c', file] : ['-db', '-f', file];
-    const child = spawn(...onProcessors(this.#processors.proxy, kind, args), {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    const untilMs = performance.now() + START_MS_MAX;
-    while (!(await accepts(port))) {
-      if (child.exitCode !== null || performance.now() > untilMs)
-        throw new Error(`${kind} does not listen`);
-      await pause(20);
-    }
-    return { child, port };
+    const options = { port, processPort: this.#processPort, folder, identity, front };
+    const config = kind === 'nginx' ? nginxProxy(options) : haproxyProxy(options);
+    return startPeer(kind, { folder, port, config, processors: this.#processors.proxy });
   }
-}
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly port: number;
 }
 
 interface PeerOptions {
@@ -173,10 +146,7 @@ interface PeerOptions {
   readonly front: Front;
 }
 
-function nginxConfig({ port, processPort, folder, identity, front }: PeerOptions): string {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${join(folder, name)};`,
-  );
+function nginxProxy({ port, processPort, folder, identity, front }: PeerOptions): string {
   const tls = `
     ssl_certificate ${identity}/tls.crt;
     ssl_certificate_key ${identity}/tls.key;
@@ -185,18 +155,7 @@ function nginxConfig({ port, processPort, folder, identity, front }: PeerOptions
     ssl_protocols TLSv1.3;
     ssl_session_tickets off;
     ssl_session_cache off;`;
-  return `
-daemon off;
-master_process off;
-worker_processes 1;
-pid ${join(folder, 'pid')};
-error_log stderr error;
-events { worker_connections 8192; }
-http {
-  access_log off;
-  ${temporary.join('\n  ')}
-  keepalive_requests 1000000000;
-  keepalive_timeout 1h;
+  const http = `
   upstream process {
     server 127.0.0.1:${processPort};
     keepalive ${KEPT_CONNECTIONS};
@@ -216,12 +175,11 @@ http {
       proxy_set_header X-Forwarded-Host $http_host;
       proxy_set_header X-Forwarded-Port $server_port;
     }
-  }
-}
-`;
+  }`;
+  return nginxConfig({ folder, http });
 }
 
-function haproxyConfig({ port, processPort, identity, front }: PeerOptions): string {
+function haproxyProxy({ port, processPort, identity, front }: PeerOptions): string {
   const tls = ` ssl crt ${identity}/pair.pem ca-file ${identity}/ca.crt verify required ssl-min-ver TLSv1.3 no-tls-tickets`;
   return `
 global
@@ -261,67 +219,7 @@ async function writeIdentity(folder: string): Promise<ClientCertificate> {
   return { cert: certificate, key, ca: authority.certificate };
 }
 
-function nodeOn(
-  processors: string | undefined,
-  ...args: readonly string[]
-): [command: string, args: string[]] {
-  return onProcessors(processors, process.execPath, args);
-}
-
-/**
- * Starts a program. Resolves once its output has a match for each pattern; the first group of the first one is the port.
- * Rejects if the program ends before.
- */
-async function started(
-  [command, args]: [string, string[]],
-  patterns: readonly RegExp[],
-): Promise<Started> {
-  const child = spawn(command, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  const ready = Promise.withResolvers<number>();
-  const look = (chunk: string): void => {
-    output += chunk;
-    const found = patterns.map((pattern) => pattern.exec(output));
-    if (found.every((match) => match !== null)) ready.resolve(Number(found[0]![1]));
-  };
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', look);
-  child.once('exit', () => ready.reject(new Error(`${args.join(' ')} ended:\n${output}`)));
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS_MAX);
-  try {
-    return { child, port: await ready.promise };
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Accepts every certificate of the authority: the proxies have the same one, which names no host. */
 function anybody(): undefined {
   return undefined;
-}
-
-function plain(port: number): Socket {
-  return connectTcp({ host: '127.0.0.1', port, noDelay: true });
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = plain(port);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

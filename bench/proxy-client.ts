@@ -7,8 +7,10 @@ import { monotonicMs } from './monotonic-clock.ts';
 /** The last byte of each body. It is nowhere else in a response. */
 const END = '~'.charCodeAt(0);
 const STATUS_AT = 'HTTP/1.1 '.length;
+/** The host that each request names. */
+export const BENCH_HOST = 'web-shop.example.org';
 const FIELDS = [
-  'Host: web-shop.example.org',
+  `Host: ${BENCH_HOST}`,
   'User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36',
   'Accept: application/json, text/plain, */*',
   'Accept-Encoding: gzip, deflate, br',

@@ -1,9 +1,12 @@
-// WebProcess: the process behind the proxies of measurements (y) to (z), which costs as little as it can. It answers every
+// WebProcess: the server behind the proxies and the gateway of measurements (y) to (zc), which costs as little as it can. It answers every
 // GET with the same 1 KiB, the last byte of which is `END`, and `GET /events` with a stream of server-sent events: the
 // time at which each was sent, in milliseconds of the machine's monotonic clock, and `END`.
 //
-// Usage: node bench/web-process.ts PORT
+// Usage: node bench/web-process.ts PORT [FOLDER], where FOLDER has tls.crt, tls.key and ca.crt for mutual TLS
+import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { monotonicMs } from './monotonic-clock.ts';
 
 const END = '~';
@@ -32,7 +35,7 @@ function sendEvents(socket: Socket): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-const server = createServer({ noDelay: true }, (socket) => {
+function serve(socket: Socket): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (piece: Buffer) => {
     const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
@@ -45,6 +48,21 @@ const server = createServer({ noDelay: true }, (socket) => {
     rest = bytes.subarray(from);
   });
   socket.on('error', () => socket.destroy());
-});
-server.listen(Number(process.argv[2]), '127.0.0.1');
+}
+
+const [port, folder] = process.argv.slice(2);
+const server =
+  folder === undefined
+    ? createServer({ noDelay: true }, serve)
+    : createTlsServer(
+        {
+          noDelay: true,
+          cert: readFileSync(join(folder, 'tls.crt')),
+          key: readFileSync(join(folder, 'tls.key')),
+          ca: readFileSync(join(folder, 'ca.crt')),
+          requestCert: true,
+        },
+        serve,
+      );
+server.listen(Number(port), '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));

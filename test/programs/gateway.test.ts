@@ -33,7 +33,7 @@ let gateway: TestGateway;
 let cart: RoutedInstance;
 let plainPort: number;
 /** Answers requests to the instance `cart`. */
-let answerCart: (request: IncomingMessage, response: ServerResponse) => void;
+let answerCart: (request: IncomingMessage, response: ServerResponse) => void = echo;
 const ends: (() => void)[] = [];
 
 /** Answers with the names and values of the fields that have arrived. */
