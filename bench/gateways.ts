@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { writeRouteFile } from '../routing/route-file.ts';
+import { writeRouteFile } from '@svc/routing/route-file';
 import {
   CertificateAuthority,
   type CertificateContents,

@@ -43,6 +43,18 @@ test('the instance with the fewest requests in flight gets the next one, in turn
   );
 });
 
+test('an instance that was tried is passed over, and when all were tried none is left', () => {
+  const requests = routes({ instances: TWO });
+  const route = (...tried: readonly string[]): Routed => {
+    const routed = vi.fn<(to: Routed) => void>();
+    requests.route(to(HOST, ...tried), routed);
+    return routed.mock.calls[0]![0];
+  };
+  for (let count = 0; count < 3; count++)
+    expect(route('a')).toMatchObject({ kind: 'instance', instance: { name: 'b' } });
+  expect(route('a', 'b')).toEqual({ kind: 'none-left' });
+});
+
 test('a hold is acknowledged when the last request is answered, and held requests then go by the new table', async () => {
   const requests = routes({ instances: [TWO[0]!] });
   const inFlight = ask(requests) as Extract<Routed, { kind: 'instance' }>;
