@@ -17,7 +17,7 @@ import { setTimeout } from 'node:timers/promises';
 import { removeControlSocket } from '@svc/kit/control-socket';
 import { isProcessAlive } from '@svc/kit/process-life';
 import { SvcError } from '@svc/kit/svc-error';
-import { FolderLock } from './folder-lock.ts';
+import { FolderLock } from '@svc/kit/folder-lock';
 import {
   createJournalFile,
   inspectJournalFile,

@@ -8,7 +8,8 @@
 //     write-ahead log, and the commits after the hole would be lost.
 // M3  A step that fails only makes lookups slower, and is tried again later.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { isDamage, sqliteCode } from './sqlite-failure.ts';
+import { sqliteCode } from '@svc/kit/sqlite-code';
+import { isDamage } from './sqlite-failure.ts';
 
 export interface LevelSizes {
   /** Level 0 is compacted once it has this many entries. */

@@ -13,15 +13,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import { SvcError } from '@svc/kit/svc-error';
 import { FORMAT_VERSION, SCHEMA, checkTables, migrationFrom } from './journal-schema.ts';
-import {
-  SQLITE_ERROR,
-  fileFailure,
-  journalDamaged,
-  reasonOf,
-  sqliteCode,
-} from './sqlite-failure.ts';
+import { SQLITE_ERROR, fileFailure, journalDamaged, reasonOf } from './sqlite-failure.ts';
 
 /** `svcj` in ASCII: the application id of a SQLite database that is a journal. */
 const APPLICATION_ID = 0x7376636a;

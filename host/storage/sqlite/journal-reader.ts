@@ -1,6 +1,7 @@
 // JournalReader reads the journal in the caller's thread, through a connection of its own. It sees a record only after
 // the fsync of the record's transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import {
   type StoredReply,
   type IncarnationStart,
@@ -19,7 +20,7 @@ import { recordsOf } from './record-index.ts';
 import { KIND_DELETED, kindOf } from './record-kind.ts';
 import { seedOf } from './seed-halves.ts';
 import type { FoundSnapshot } from './snapshot-reader.ts';
-import { journalFailure, sqliteCode } from './sqlite-failure.ts';
+import { journalFailure } from './sqlite-failure.ts';
 import { TimerReader } from './timer-reader.ts';
 
 const ENTITY_NO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';

@@ -1,8 +1,8 @@
 // ModuleHistory is the list of modules that have written the journal, each with the position of its first record. Tools
 // read the list later; serving does not depend on it.
 import type { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import type { WritingModule } from '../journal-contents.ts';
-import { sqliteCode } from './sqlite-failure.ts';
 
 /** Adds the module that writes from now on to the list, unless it is the last one there. */
 export function noteModule(

@@ -1,4 +1,5 @@
 // SqliteFailure turns errors of node:sqlite into SvcErrors.
+import { SQLITE_BUSY, isBusy, sqliteCode } from '@svc/kit/sqlite-code';
 import { SvcError } from '@svc/kit/svc-error';
 
 // The primary result codes of SQLite that are distinguished here.
@@ -6,7 +7,6 @@ import { SvcError } from '@svc/kit/svc-error';
 export const SQLITE_ERROR = 1;
 /** Result code of a row that a constraint of its table refuses. */
 export const SQLITE_CONSTRAINT = 19;
-const SQLITE_BUSY = 5;
 const SQLITE_NOMEM = 7;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
@@ -16,16 +16,6 @@ const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 /** Extended result code: the disk has no space for the index of the write-ahead log. */
 const SQLITE_IOERR_SHMSIZE = 4874;
-
-/** Returns SQLite's primary result code; undefined if SQLite did not throw the error. */
-export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
-}
-
-export function isBusy(error: unknown): boolean {
-  return sqliteCode(error) === SQLITE_BUSY;
-}
 
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);

@@ -4,12 +4,13 @@
 // Invariant: the positions of records have no gaps. Where one is missing, or a record is damaged, the feed does not go on.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import type { Feed, FeedPage, FeedRecord, Position } from '../../engine/needs/feed.ts';
 import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
 import { journalPath, openForReading } from './journal-file.ts';
 import { recordOf } from './journal-reader.ts';
 import { countIn, type RecordRow, recordColumns } from './journal-schema.ts';
-import { journalFailure, sqliteCode } from './sqlite-failure.ts';
+import { journalFailure } from './sqlite-failure.ts';
 import { SqlitePositions } from './sqlite-positions.ts';
 
 const PAGE = `SELECT component, id, ${recordColumns()} FROM journal LEFT JOIN entity USING (eno)

@@ -3,6 +3,7 @@
 import assert from 'node:assert';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import {
   COUNT_MAX,
   type RowCount,
@@ -15,7 +16,7 @@ import {
   type ViewStatus,
 } from '../../engine/needs/views.ts';
 import type { ViewLimits } from '../../model/view-limits.ts';
-import { SQLITE_ERROR, reasonOf, sqliteCode } from '../sqlite/sqlite-failure.ts';
+import { SQLITE_ERROR, reasonOf } from '../sqlite/sqlite-failure.ts';
 import type { ColumnValue } from '../view-walk/column-value.ts';
 import { PageRows } from '../view-walk/page-rows.ts';
 import { checkKey, checkLimit, positionOfRow } from '../view-walk/row-columns.ts';

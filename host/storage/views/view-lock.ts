@@ -2,7 +2,7 @@
 // system on a file beside the view's, and ends with the process.
 import { lstatSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy } from '../sqlite/sqlite-failure.ts';
+import { isBusy } from '@svc/kit/sqlite-code';
 import { viewInUse } from '../view-walk/view-refusals.ts';
 import { viewFailure } from './view-failure.ts';
 

@@ -10,6 +10,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import { createJournalFile, journalPath, sync } from '../journal-file.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import type { ModuleRow } from './journal-source.ts';
@@ -17,7 +18,7 @@ import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { isWhole } from '../record-checksum.ts';
 import { lastOf } from '../record-index.ts';
 import { kindOf } from '../record-kind.ts';
-import { SQLITE_CONSTRAINT, fileFailure, sqliteCode } from '../sqlite-failure.ts';
+import { SQLITE_CONSTRAINT, fileFailure } from '../sqlite-failure.ts';
 import type { StoredTimer } from '../../../engine/needs/timers.ts';
 import type { ConsumerRow, LaneRow } from '../consumer-rows.ts';
 import { TimerCopy } from './timer-copy.ts';

@@ -5,11 +5,12 @@
 // SQLite's own check of the file's structure is one long read, during which the write-ahead log of a running host would
 // grow.
 import { SvcError } from '@svc/kit/svc-error';
+import { sqliteCode } from '@svc/kit/sqlite-code';
 import { answersChecked, manifestsChecked, modulesChecked } from './answer-verification.ts';
 import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-verification.ts';
 import { JournalScan } from './journal-scan.ts';
 import { ReadingConnection } from './reading-connection.ts';
-import { SQLITE_ERROR, sqliteCode } from '../sqlite-failure.ts';
+import { SQLITE_ERROR } from '../sqlite-failure.ts';
 import { consumersChecked, timersChecked } from './timer-verification.ts';
 import type { VerificationResult, VerificationStep } from './verification-step.ts';
 

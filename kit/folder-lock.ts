@@ -1,9 +1,9 @@
-// FolderLock is the lock of a data folder: SQLite's exclusive lock on a database that is never written. It is a lock of
+// FolderLock is the lock of a folder that one process uses: SQLite's exclusive lock on a database that is never written. It is a lock of
 // the operating system, which ends with the process. A try costs a few microseconds, so a service in standby may try every
 // few milliseconds.
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy } from './sqlite-failure.ts';
+import { isBusy } from './sqlite-code.ts';
 
 export class FolderLock {
   readonly #path: string;
