@@ -1,7 +1,7 @@
 // Gateways: what measurements (za) to (zc) compare: `svc gateway` and nginx with one worker, each with TLS of hostnames in front and mutual
 // TLS to the same instance behind. Both add the same fields to a request, keep their connections to the instance open, write no access log,
 // resume no session and stream what they pass.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';

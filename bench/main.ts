@@ -21,6 +21,7 @@ import { measureMetering } from './metering.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureRecorder } from './recorder.ts';
 import { measurePendingTimers } from './pending-timers.ts';
+import { measurePlatform } from './one-machine/platform-rows.ts';
 import { measureProxy } from './proxy.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
@@ -78,6 +79,9 @@ const LETTERS = [
   'af',
   'ag',
   'ag2',
+  'ba',
+  'bb',
+  'bc',
 ];
 const { values } = parseArgs({
   options: {
@@ -147,6 +151,7 @@ for (const [letters, measure] of [
     ['aa', 'ab', 'ac', 'ad', 'ae', 'af', 'ag', 'ag2'],
     () => measureControlPlane(wanted, pace, loader, services),
   ],
+  [['ba', 'bb', 'bc'], () => measurePlatform(wanted, pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

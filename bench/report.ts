@@ -21,7 +21,7 @@ export interface Measurement {
   readonly beside: string;
   /** Median of the reference's rounds; undefined if there is no reference. */
   readonly other: number | undefined;
-  readonly unit: 'per second' | 'ms' | 'µs' | 'MiB' | 'KiB';
+  readonly unit: 'per second' | 'ms' | 'µs' | 'MiB' | 'KiB' | '%';
   /**
    * Ratio of svc to the reference: in (e) and (o), the ratio of the medians; otherwise, the median of the ratios of
    * neighbouring rounds. Undefined if there is no reference.
@@ -67,6 +67,7 @@ export function reportText({ date, machine, load, pace, measurements }: BenchRep
 function figure(value: number, unit: Measurement['unit']): string {
   if (unit === 'µs') return `${value.toFixed(1)} µs`;
   if (unit === 'ms') return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+  if (unit === '%') return `${value.toFixed(2)} %`;
   const whole = Math.round(value).toLocaleString('en-US');
   return unit === 'per second' ? `${whole}/s` : `${whole} ${unit}`;
 }

@@ -58,17 +58,19 @@ export async function startBareEmbedded(dataFolder: string, processors?: string)
   return start(join(root, 'bench', 'control-plane', 'bare-embedded.ts'), [dataFolder], processors);
 }
 
-/** Starts `svc control-plane`, which judges tokens of this provider. */
+/** Starts `svc control-plane`, which judges tokens of this provider. `more`: settings beside those that it needs. */
 export async function startControlPlane(
   { issuer, audience }: { readonly issuer: string; readonly audience: string },
   dataFolder: string,
   processors?: string,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Service> {
   const settings = [
     `svc.auth.issuer=${issuer}`,
     `svc.auth.audience=${audience}`,
     'svc.auth.client-id=svc-cli',
     'svc.management.port=0',
+    ...Object.entries(more).map((setting) => setting.join('=')),
   ].flatMap((setting) => ['--set', setting]);
   const args = ['control-plane', '--deployed', '--port', '0', '--data', dataFolder, ...settings];
   return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);

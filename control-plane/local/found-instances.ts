@@ -1,5 +1,4 @@
 // FoundInstances: the instances of a service as a look at their folders and processes finds them.
-import { existsSync } from 'node:fs';
 import type { ServiceKey } from '@svc/client';
 import type { ServiceExit } from '@svc/kit/state-file';
 import { InstanceFolder } from './instance-folder.ts';
@@ -17,11 +16,10 @@ export interface Found {
 }
 
 /** Returns the instances of the service, the oldest first. */
-export function lookAt(machine: LocalMachine, { project, service }: ServiceKey): readonly Found[] {
-  if (!existsSync(machine.instancesFolder)) return [];
-  return InstanceFolder.readAll(machine.instancesFolder)
-    .filter(({ spec: { key } }) => key.project === project && key.service === service)
-    .map((folder) => foundIn(machine, folder));
+export function lookAt(machine: LocalMachine, key: ServiceKey): readonly Found[] {
+  return InstanceFolder.readOf(machine.instancesFolder, key).map((folder) =>
+    foundIn(machine, folder),
+  );
 }
 
 function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {

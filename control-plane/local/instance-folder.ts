@@ -1,6 +1,16 @@
-// InstanceFolder: the folder of one instance: what it is, its last run, its state, its output.
-import { existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+// InstanceFolder: the folder of one instance: what it is, its last run, its state, its output. It lies below the folder of its service,
+// `<project>/<service>/<name>`, so that a look at one service reads nothing of the others.
+import type { ServiceKey } from '@svc/client';
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type InstanceRun, type InstanceSpec, runIn, specIn } from './instance-spec.ts';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
 
@@ -13,24 +23,37 @@ export class InstanceFolder {
     this.spec = spec;
   }
 
-  /** Makes the folder of a new instance. */
+  /** Makes the folder of a new instance. `parent`: folder of the instances of all services. */
   static create(parent: string, spec: InstanceSpec): InstanceFolder {
-    const path = join(parent, spec.name);
+    const ofService = join(parent, spec.key.project, spec.key.service);
+    mkdirSync(ofService, { recursive: true, mode: 0o700 });
+    const path = join(ofService, spec.name);
     mkdirSync(path, { mode: 0o700 });
     const folder = new InstanceFolder(path, spec);
     replaceJsonFile(join(path, 'spec.json'), spec);
     return folder;
   }
 
-  /** Returns the instances below the folder. What is no folder of an instance is left alone. */
-  static readAll(parent: string): readonly InstanceFolder[] {
+  /** Returns the instances of a service, the oldest first. What is no folder of an instance is left alone. */
+  static readOf(parent: string, { project, service }: ServiceKey): readonly InstanceFolder[] {
+    const ofService = join(parent, project, service);
     const found: InstanceFolder[] = [];
-    for (const name of readdirSync(parent)) {
-      const path = join(parent, name);
+    for (const name of namesIn(ofService)) {
+      const path = join(ofService, name);
       const spec = specIn(readJsonFile(join(path, 'spec.json')));
-      if (spec?.name === name) found.push(new InstanceFolder(path, spec));
+      if (spec?.name === name && spec.key.project === project && spec.key.service === service)
+        found.push(new InstanceFolder(path, spec));
     }
     return found.toSorted((one, other) => one.spec.createdAtMs - other.spec.createdAtMs);
+  }
+
+  /** Returns the instances of all services. */
+  static readAll(parent: string): readonly InstanceFolder[] {
+    return namesIn(parent).flatMap((project) =>
+      namesIn(join(parent, project)).flatMap((service) =>
+        InstanceFolder.readOf(parent, { project, service }),
+      ),
+    );
   }
 
   /** File that the instance writes itself (kit/state-file.ts). */
@@ -71,8 +94,32 @@ export class InstanceFolder {
     return openSync(join(this.path, 'stderr'), 'a', 0o600);
   }
 
+  /** Removes the folder, and those of the service and the project once they are empty. */
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
+    const ofService = dirname(this.path);
+    if (removeEmpty(ofService)) removeEmpty(dirname(ofService));
+  }
+}
+
+/** Returns the names in a folder; none if there is no such folder. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw error;
+  }
+}
+
+/** Returns whether the folder is gone: one with something in it is left. */
+function removeEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -25,7 +25,7 @@ export interface LocalMachine {
   readonly images: ImageSource;
   readonly routes: RequestRoutes;
   readonly notes: InstanceNotes;
-  /** Folder with a folder for each instance. */
+  /** Folder with the folders of all instances (instance-folder.ts). */
   readonly instancesFolder: string;
   commandOf(folder: InstanceFolder): LaunchCommand;
   /** Returns a free address for an instance. Rejects with NoFreeAddress. */

@@ -1,6 +1,5 @@
 // ServiceSteps: carries out the steps of a plan for one service.
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import type { ServiceKey } from '@svc/client';
 import type { DesiredService } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
@@ -37,7 +36,6 @@ export class ServiceSteps {
     const { key, incarnation, generation, descriptor } = desired;
     const address = await this.#machine.addressFor(descriptor);
     if (!isDesired()) return;
-    mkdirSync(instancesFolder, { recursive: true, mode: 0o700 });
     const folder = InstanceFolder.create(instancesFolder, {
       version: 1,
       name: `${key.service}-${generation}-${randomBytes(4).toString('hex')}`,
