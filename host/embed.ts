@@ -78,7 +78,8 @@ export type { ServiceSettings } from './service/embedded-settings.ts';
 export type { LogEntry } from '@svc/kit/log-entry';
 export type { ResponsesOptions } from './service/embedded-responses.ts';
 export type { Metric } from './introspection/program-metrics.ts';
-export { createService } from './service/embedded-service.ts';
+export { createService } from './service/create-service.ts';
+export type { EnvironmentOptions } from './service/environment-options.ts';
 export type {
   CallOptions,
   ObservabilityOptions,

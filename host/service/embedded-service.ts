@@ -8,15 +8,12 @@ import { stopping } from '../engine/entity/stopping.ts';
 import type { Guest, HostCalls } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { quoted } from '../engine/quoted.ts';
-import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
 import {
   type EntityClient,
   entityClient,
   type RecordedEvent,
 } from '../hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
-import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
-import { refuseWhileLoading } from '../hosting/program/loading-mark.ts';
 import { type ViewClient, viewClient } from '../hosting/embedded/view-client.ts';
 import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
 import { createHttpServer } from '../http/http-server.ts';
@@ -35,12 +32,12 @@ import { TimerSeries } from '../storage/timer-series.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
 import { EmbeddedCertificate } from './embedded-certificate.ts';
+import type { EmbeddedDeployment } from './embedded-deployment.ts';
 import { embeddedLog, limitedLog } from './embedded-log.ts';
 import {
   addressOf,
   type CallOptions,
   type FindOptions,
-  checkOptions,
   DEFAULT_PORT,
   hasHttp,
   httpWords,
@@ -48,8 +45,7 @@ import {
   type ServiceChange,
   type ServiceOptions,
 } from './embedded-options.ts';
-import { introspectionSettings } from './embedded-introspection.ts';
-import { type EmbeddedSections, readServiceSettings } from './embedded-settings.ts';
+import type { EmbeddedSections } from './embedded-settings.ts';
 import { responseForm } from './embedded-responses.ts';
 import { EmbeddedStorage } from './embedded-storage.ts';
 import { EmbeddedTimers } from './embedded-timers.ts';
@@ -68,43 +64,14 @@ const STOP_GRACE_MS = 10_000;
 /** A day. */
 const GRACE_MS_MAX = 86_400_000;
 
-/**
- * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and the errors of opening the
- * journal, the certificate and the addresses: SVC_CERTIFICATE_…, SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_DISK_FULL, SVC_JOURNAL_…,
- * SVC_MANIFEST_UNREADABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. Rejects with SVC_PROGRAM_INVALID where a tool
- * loads the program for its components.
- */
-export async function createService(options: ServiceOptions): Promise<Service> {
-  refuseWhileLoading();
-  checkOptions(options);
-  const sections = readServiceSettings(options.settings ?? {});
-  const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
-  const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
-  const guest = createEmbeddedGuest(options, options.responses);
-  const fingerprint = programFingerprint(guest);
-  const service = new EmbeddedService(options, {
-    sections,
-    guest,
-    storage,
-    fingerprint,
-    introspection,
-  });
-  try {
-    await service.start();
-    return service;
-  } catch (error) {
-    // The error of the start is reported, rather than one of the stop.
-    await service.stop(0).catch(() => {});
-    throw error;
-  }
-}
-
-interface EmbeddedParts {
+export interface EmbeddedParts {
   readonly sections: EmbeddedSections;
   readonly guest: Guest;
   readonly storage: EmbeddedStorage;
   readonly fingerprint: string;
   readonly introspection: IntrospectionSettings;
+  /** Absent unless the settings come from the environment. */
+  readonly deployment?: EmbeddedDeployment;
 }
 
 /** Parts of a started service. */
@@ -113,7 +80,7 @@ interface Serving {
   readonly inProcess: InProcessFetch;
 }
 
-class EmbeddedService implements Service {
+export class EmbeddedService implements Service {
   readonly failure: Promise<SvcError>;
   readonly #options: ServiceOptions;
   readonly #parts: EmbeddedParts;
@@ -173,6 +140,10 @@ class EmbeddedService implements Service {
 
   get managementUrl(): string | undefined {
     return this.#introspection.managementUrl;
+  }
+
+  get descriptor(): Guest['descriptor'] {
+    return this.#parts.guest.descriptor;
   }
 
   /** Opens journal and addresses. Rejects with their errors; call `stop` then, too. */
@@ -255,16 +226,17 @@ class EmbeddedService implements Service {
   }
 
   #phasesInOrder(): Phase[] {
-    const { guest, storage } = this.#parts;
+    const { guest, storage, deployment } = this.#parts;
     const introspection = this.#introspection;
     const limitLog = new LimitLog(this.#shard.counters, this.#write);
     return [
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       { stop: () => this.#log.report() },
       { start: () => this.#certificate.open(), stop: () => this.#certificate.close() },
+      { start: () => deployment?.open(), stop: () => deployment?.close() },
       { start: () => introspection.open(), stop: () => introspection.close() },
       { stop: () => guest.close() },
-      { start: () => this.#openJournal(), stop: () => storage.close() },
+      { start: (signal) => this.#openJournal(signal), stop: () => storage.close() },
       { start: () => this.#openViews(), stop: () => this.#views?.close() },
       { start: () => this.#serve(), stop: () => this.#serving?.guest.close() },
       { start: () => this.#fireTimers(), stop: () => this.#stopWork() },
@@ -274,9 +246,10 @@ class EmbeddedService implements Service {
     ];
   }
 
-  async #openJournal(): Promise<void> {
-    const { storage, guest, fingerprint } = this.#parts;
-    this.#journal = await storage.open({ fingerprint, descriptor: guest.descriptor });
+  async #openJournal(signal: AbortSignal): Promise<void> {
+    const { storage, guest, fingerprint, deployment } = this.#parts;
+    const program = { fingerprint, descriptor: guest.descriptor };
+    this.#journal = await storage.open(program, deployment?.journalOpening(signal));
     this.#opened.resolve({ failure: storage.failure });
   }
 
@@ -295,12 +268,12 @@ class EmbeddedService implements Service {
   }
 
   #serve(): void {
-    const { guest, sections, introspection } = this.#parts;
+    const { guest, sections, introspection, deployment } = this.#parts;
     const { deployed = false } = this.#options;
     const { runningFolder } = introspection;
     const services = new ServicesOnDemand({
       settings: sections.calls,
-      network: deployed ? undefined : { kind: 'local', runningFolder },
+      network: deployed ? deployment?.network : { kind: 'local', runningFolder },
       log: this.#log,
     });
     const served = new ServedGuest({
@@ -308,6 +281,7 @@ class EmbeddedService implements Service {
       journal: this.#journal!,
       deployed,
       sections,
+      tls: deployment?.tls,
       certificate: this.#certificate.opened,
       form: responseForm(this.#options.responses),
       log: this.#log,
@@ -356,11 +330,13 @@ class EmbeddedService implements Service {
     if (http !== false && hasHttp(this.#options)) {
       const wanted = addressOf(http, deployed, DEFAULT_PORT);
       const address = await this.#serving!.guest.listen(wanted, httpWords(this.#options));
-      this.#url = httpUrl(address, this.#certificate.scheme);
+      const hasTls = this.#parts.deployment?.tls !== undefined;
+      this.#url = httpUrl(address, hasTls ? 'https' : this.#certificate.scheme);
     }
     this.#shard.isServing = true;
     const { descriptor } = this.#parts.guest;
     await this.#introspection.served({ url: this.#url, descriptor });
+    this.#parts.deployment?.served();
   }
 
   async #stopListening(): Promise<void> {
@@ -391,6 +367,7 @@ class EmbeddedService implements Service {
         views: { read: () => this.#views?.statuses.read() ?? [] },
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
         journal: this.#opened.promise,
+        isPrepared: () => this.#parts.deployment?.isPrepared ?? false,
         history: this.#history,
         env: {},
         log: this.#write,

@@ -22,7 +22,7 @@ import type { TimerAdministration } from '../storage/timer-administration.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import { MemoryViews } from '../storage/memory/memory-views.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
-import { type JournalUser, openJournalFor } from './journal-opening.ts';
+import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 import { type JournalTimers, timersInFile, timersInMemory } from './journal-timers.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import type { UnknownTypesWords } from './unknown-event-types.ts';
@@ -36,6 +36,8 @@ export type StorageOptions =
       readonly ignoreComponents?: readonly string[];
     }
   | { readonly journal: 'memory'; readonly dataFolder?: undefined };
+
+type FolderOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents'>>;
 
 export class EmbeddedStorage {
   /** Data folder; undefined if the journal is in memory. */
@@ -63,12 +65,15 @@ export class EmbeddedStorage {
     this.failure = this.#failure.promise;
   }
 
-  /** Opens the journal for the program. Rejects as `openJournalFor` does. */
-  async open(program: JournalUser): Promise<Journal> {
+  /**
+   * Opens the journal for the program. `opening`: how that of the folder is opened, where it is not opened at once and as the
+   * options say. Rejects as `openJournalFor` does.
+   */
+  async open(program: JournalUser, opening: FolderOpening = {}): Promise<Journal> {
     this.#journal =
       this.dir === undefined
         ? await this.#inMemory(program)
-        : await this.#attach(program, this.dir);
+        : await this.#attach(program, this.dir, opening);
     return this.#journal;
   }
 
@@ -124,14 +129,19 @@ export class EmbeddedStorage {
     return journal;
   }
 
-  async #attach(program: JournalUser, dataFolder: string): Promise<Journal> {
+  async #attach(
+    program: JournalUser,
+    dataFolder: string,
+    opening: FolderOpening,
+  ): Promise<Journal> {
     this.#sqlite = await openJournalFor(program, {
       dataFolder,
       limits: this.#limits,
       timerLimits: this.#timerLimits,
       series: this.series,
       ignoreComponents: this.#ignoreComponents,
-      words: WORDS,
+      words: PROGRAM_WORDS,
+      ...opening,
     });
     void this.#sqlite.failure.then(this.#failure.resolve);
     this.#timers = timersInFile(this.#sqlite);
@@ -139,7 +149,8 @@ export class EmbeddedStorage {
   }
 }
 
-const WORDS: UnknownTypesWords = {
+/** Texts of the error for events that no component of the program reads. */
+export const PROGRAM_WORDS: UnknownTypesWords = {
   readers: 'of this program',
   remedy: (components) =>
     `Give it the component that reads them, or ignoreComponents: ${JSON.stringify(components)} when that is meant.`,

@@ -4,12 +4,10 @@ import type { DevLoop } from '../dev/dev-loop.ts';
 import type { FromDevHost } from '../dev/dev-messages.ts';
 import type { Log } from '@svc/kit/log';
 import type { LogFiles } from '@svc/kit/log-files';
-import { printable } from '@svc/kit/printable';
 import { EXIT_OK, exitCodeOf, reportFailure } from '@svc/kit/program-failure';
-import type { ServiceExit } from '@svc/kit/state-file';
 import { SvcError } from '@svc/kit/svc-error';
 import { openServiceLog } from './log-output.ts';
-import { ServiceStatus } from './service-status.ts';
+import { exitOf, openStatus } from './service-status.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
 import {
@@ -18,7 +16,7 @@ import {
   SECTION_RANGES,
   type SettingsSections,
 } from './section-settings.ts';
-import { readSettings, readStateFile, type Settings, type HostInputs } from './settings.ts';
+import { readSettings, type Settings, type HostInputs } from './settings.ts';
 import { exposeGarbageCollector } from './garbage-collector.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
@@ -30,7 +28,7 @@ export async function runService(
   inputs: HostInputs,
   stopRequested: Promise<string>,
 ): Promise<number> {
-  const status = serviceStatus(inputs);
+  const status = openStatus(inputs);
   status.enter('starting');
   let programLog: Log | undefined;
   let files: LogFiles | undefined;
@@ -63,21 +61,6 @@ export async function runService(
   } finally {
     await files?.close();
   }
-}
-
-/** Returns the status of the service, with its state file if the settings name one. */
-function serviceStatus(inputs: HostInputs): ServiceStatus {
-  return new ServiceStatus(readStateFile(inputs), (error) => {
-    const reason = printable(error instanceof Error ? error.message : String(error));
-    process.stderr.write(`svc: the state file (svc.state-file) cannot be written: ${reason}\n`);
-  });
-}
-
-/** Returns how a process that fails with this error ends. */
-function exitOf(error: unknown): ServiceExit {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof SvcError)) return { code: 1, signal: null, message };
-  return { code: exitCodeOf(error), signal: null, error: error.code, message };
 }
 
 /** Returns the environment of the service's threads, which only has the folder of Node's compile cache. */

@@ -1,11 +1,15 @@
 // ServiceStatus is how far a service is, from its start to its end: for its state file, and for the answer of its readiness.
 // Invariant: phases only go forward, and nothing follows `ended`.
+import { printable } from '@svc/kit/printable';
+import { exitCodeOf } from '@svc/kit/program-failure';
 import {
   SERVICE_PHASES,
   type ServiceExit,
   type ServicePhase,
   StateFile,
 } from '@svc/kit/state-file';
+import { SvcError } from '@svc/kit/svc-error';
+import { type HostInputs, readStateFile } from './settings.ts';
 
 export class ServiceStatus {
   readonly #file: StateFile | undefined;
@@ -33,4 +37,19 @@ export class ServiceStatus {
     this.#phase = phase;
     this.#file?.write(phase, exit);
   }
+}
+
+/** Returns the status of the service of this process, with its state file if the settings name one. */
+export function openStatus(inputs: HostInputs): ServiceStatus {
+  return new ServiceStatus(readStateFile(inputs), (error) => {
+    const reason = printable(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`svc: the state file (svc.state-file) cannot be written: ${reason}\n`);
+  });
+}
+
+/** Returns how a process that fails with this error ends. */
+export function exitOf(error: unknown): ServiceExit {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof SvcError)) return { code: 1, signal: null, message };
+  return { code: exitCodeOf(error), signal: null, error: error.code, message };
 }

@@ -22,6 +22,7 @@ const ROOTS = new Set([
 ]);
 /** Files that wire several adapters together, or know the settings of several. */
 const WIRING = new Set([
+  'host/service/embedded-deployment.ts',
   'host/service/embedded-service.ts',
   'host/service/section-settings.ts',
   'host/service/served-guest.ts',
@@ -37,6 +38,7 @@ const JOINING_FOLDERS = ['dev', 'history/reader', 'http/requests', 'introspectio
 /** The only readers of process.env. */
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
+  'host/service/deployed-program.ts',
   'proxy/pod/main.ts',
   'control-plane/program/main.ts',
   'gateway/main.ts',
