@@ -1,4 +1,5 @@
 // ForwardLimits: every limit of forwarding, by name, with its default. The proxy's settings have the same names.
+import { DEFAULT_SERVER_TIMES } from '@svc/http1';
 
 export interface ForwardLimits {
   /** Requests that have arrived and whose response is not finished; further ones are answered 503. */
@@ -29,3 +30,9 @@ export const FORWARD_LIMITS: ForwardLimits = {
   unrepeatableIdleMsMax: 1000,
   idleMsMax: 30_000,
 };
+
+/**
+ * Time for which a connection to a service is idle and may carry a request that is not sent twice, in milliseconds. It is shorter than
+ * the time for which a service that ends a connection waits for one more request, so that the request does not meet the end.
+ */
+export const UNREPEATABLE_IDLE_MS_MAX = DEFAULT_SERVER_TIMES.retiredIdleMs / 2;

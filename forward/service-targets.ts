@@ -1,15 +1,9 @@
 // ServiceTargets: the services that are called or mounted, and the connections to their instances. A pool belongs to one
 // address, one identity and one protocol, so no connection is used for another service or purpose.
 import { MOUNT_PROTOCOL, type ServiceKey, type ServiceReference } from '@svc/client';
-import {
-  DEFAULT_CLIENT_LIMITS,
-  DEFAULT_SERVER_TIMES,
-  Pool,
-  type ClientFailure,
-  type Sweep,
-} from '@svc/http1';
+import { DEFAULT_CLIENT_LIMITS, Pool, type ClientFailure, type Sweep } from '@svc/http1';
 import { answer, type NamedService, type ProxyAnswer } from './answers.ts';
-import type { ForwardLimits } from './forward-limits.ts';
+import { type ForwardLimits, UNREPEATABLE_IDLE_MS_MAX } from './forward-limits.ts';
 import type { ServiceConnector } from './service-connector.ts';
 import type { FoundService, InstanceAddress, ServiceFinder } from './service-finder.ts';
 import { answerToPeer, type Target, type TargetOutcome, type TargetTaking } from './target.ts';
@@ -39,11 +33,6 @@ export interface ServiceTargetsOptions {
 
 /** Instances of a service that are tried before it counts as not listening. */
 const TRIED_MAX = 3;
-/**
- * Time for which a connection is idle and may carry a request that is not sent twice, in milliseconds. It is shorter than the
- * time for which a service that ends a connection waits for one more request, so that the request does not meet the end.
- */
-const UNREPEATABLE_IDLE_MS_MAX = DEFAULT_SERVER_TIMES.retiredIdleMs / 2;
 /** Number of pools above which those without a connection are forgotten. */
 const POOLS_MAX = 1000;
 

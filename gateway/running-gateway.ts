@@ -4,18 +4,13 @@
 // - Without usable certificates nothing listens.
 // - It starts and serves without an orchestrator, by the routes that lie on disk.
 // - A connection that was accepted before a stop may still send a request for a while.
+import { UNREPEATABLE_IDLE_MS_MAX } from '@svc/forward/forward-limits';
 import { KeptBodies } from '@svc/forward/kept-bodies';
 import { PortListener } from '@svc/forward/port-listener';
 import { ProcessTarget } from '@svc/forward/process-target';
 import { serverLimits, serverTimes } from '@svc/forward/server-section';
 import type { Target } from '@svc/forward/target';
-import {
-  type ClientFailure,
-  DEFAULT_SERVER_TIMES,
-  type ServerHandler,
-  type ServerTimes,
-  Sweep,
-} from '@svc/http1';
+import { type ClientFailure, type ServerHandler, type ServerTimes, Sweep } from '@svc/http1';
 import { limitedLog } from '@svc/kit/limited-log';
 import type { ListeningSocket } from '@svc/kit/listening-sockets';
 import type { Log } from '@svc/kit/log';
@@ -37,11 +32,6 @@ import { TlsServer } from './tls-server.ts';
 const SWEEP_MS = 100;
 /** Pause between two looks at the handshakes that are under way during a stop, in milliseconds. */
 const HANDSHAKE_LOOK_MS = 50;
-/**
- * Time for which a connection to an instance is idle and may carry a request that is not sent twice, in milliseconds. It is shorter than
- * the time for which a service that ends a connection waits for one more request, so that the request does not meet the end.
- */
-const UNREPEATABLE_IDLE_MS_MAX = DEFAULT_SERVER_TIMES.retiredIdleMs / 2;
 
 /** The ports, until the gateway stops. */
 interface Ports {

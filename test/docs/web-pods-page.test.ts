@@ -125,6 +125,7 @@ async function startCart(authority: CertificateAuthority): Promise<number> {
   const cart = createServer(
     { ...tls, ALPNProtocols, minVersion: 'TLSv1.3' },
     ({ url }, response) => {
+      response.statusCode = url === '/missing' ? 404 : 200;
       response.end(`two pears at ${url}`);
     },
   );
@@ -210,6 +211,8 @@ test.skipIf(noPython)(
     };
     expect(await answerTo('/')).toBe('hello, internet');
     expect(await answerTo('/items')).toBe('internet asked for two pears at /items');
+    // An error of the called service is an answer, too.
+    expect(await answerTo('/missing')).toBe('internet asked for two pears at /missing');
     expect(await answerTo('/cart/items')).toContain('two pears at /items');
 
     // As in a pod, both get the signal: the server ends once the proxy has closed its connections.
