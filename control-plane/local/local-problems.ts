@@ -1,5 +1,6 @@
 // LocalProblems: what this machine cannot run of a descriptor, as far as the descriptor alone shows it.
 import type { Problem, ServiceDescriptor } from '@svc/client';
+import { PROTOCOL_VERSIONS } from '@svc/contract';
 
 /** `installed`: version of the runtime of this machine, such as `1.4.0`. */
 export function problemsHere(descriptor: ServiceDescriptor, installed: string): readonly Problem[] {
@@ -7,6 +8,11 @@ export function problemsHere(descriptor: ServiceDescriptor, installed: string): 
   const add = (path: string, reason: string) => problems.push({ path, reason });
   if (descriptor.hosting !== 'wasm')
     add('/hosting', 'is not wasm: this installation runs services whose module the runtime loads');
+  else if (!PROTOCOL_VERSIONS.some((version) => version === descriptor.protocol))
+    add(
+      '/protocol',
+      `is ${descriptor.protocol}: this installation runs ${PROTOCOL_VERSIONS.join(' and ')}`,
+    );
   if ((descriptor.instances ?? 1) > 1)
     add('/instances', 'is more than 1: a journal in a folder is for one instance at a time');
   if (descriptor.database !== undefined)

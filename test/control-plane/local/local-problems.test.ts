@@ -1,0 +1,31 @@
+// What this machine refuses of a descriptor: the same with every hosting, before anything is started.
+import { expect, test } from 'vitest';
+import type { ServiceDescriptor } from '../../../client/index.ts';
+import { problemsHere } from '../../../control-plane/local/local-problems.ts';
+
+const CART = { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0' } as const;
+
+const paths = (descriptor: ServiceDescriptor) =>
+  problemsHere(descriptor, '1.4.2').map(({ path }) => path);
+
+test('a module of a protocol that is not installed is refused', () => {
+  expect(paths(CART)).toEqual([]);
+  expect(paths({ ...CART, protocol: '0.1.0' })).toEqual([]);
+  expect(problemsHere({ ...CART, protocol: '0.9.0' }, '1.4.2')).toEqual([
+    { path: '/protocol', reason: 'is 0.9.0: this installation runs 0.1.0 and 0.2.0' },
+  ]);
+});
+
+test('a newer runtime than the installed one, or another major version, is refused', () => {
+  for (const runtime of ['1.4.2', '1.4.0', '1.0.9'])
+    expect(paths({ ...CART, runtime })).toEqual([]);
+  for (const runtime of ['1.4.3', '1.5.0', '2.0.0', '0.9.0'])
+    expect(paths({ ...CART, runtime })).toEqual(['/runtime']);
+});
+
+test('another hosting than wasm is refused', () => {
+  const { protocol: _protocol, ...rest } = CART;
+  expect(paths({ ...rest, hosting: 'embedded' })).toEqual(['/hosting']);
+  const web = { ...rest, hosting: 'process', protocol: 'http/1.1' };
+  expect(paths(web as unknown as ServiceDescriptor)).toEqual(['/hosting']);
+});
