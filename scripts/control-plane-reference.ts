@@ -22,6 +22,7 @@ import {
   MEMBERS_OF_ORGANIZATION_MAX,
   PROJECTS_OF_ORGANIZATION_MAX,
 } from '../control-plane/model/organization.ts';
+import { POINTERS_OF_INVITER_MAX } from '../control-plane/model/email.ts';
 import { POINTERS_MAX } from '../control-plane/model/pointers.ts';
 import { SERVICES_OF_PROJECT_MAX } from '../control-plane/model/project.ts';
 import { INSTANCES_MAX } from '../control-plane/orchestration/bounded-logs.ts';
@@ -217,8 +218,7 @@ Send a read again whenever you like. Send a write again with the same \`Idempote
   change if it was not made, and never a second time: the generation increases once. After 429 the request is tried again, too.
 - A deletion whose outcome is unknown may be answered 404 when it is repeated, since its target is gone. Take that 404 for success, as
   \`@svc/client\` does.
-- The name in the caller's token is part of a write, because it is stored with the change. A request that is repeated with a token of another
-  name is refused with 422.
+- The name in the caller's token is stored with the change. A request may be repeated with a token of another name: the first name stays.
 - The key is stored for ${number(RETENTION_H)} hours. A refusal by the state (404, 409) is repeated with it. The status of a service in the repeated answer is the
   current one.
 - A key counts for one caller, method and path. There, a key with another body is refused with 422, and changes nothing. Use a random key, such as a UUID, for each write.`;
@@ -242,6 +242,11 @@ function limitRows(): readonly (readonly string[])[] {
       'organizations that invite one address',
       POINTERS_MAX,
       '409, until its holder has used a token, or some have withdrawn their invitations',
+    ],
+    [
+      'open invitations of one address by one inviter',
+      POINTERS_OF_INVITER_MAX,
+      '409: withdraw one, and send it again in two minutes',
     ],
     ['requests that create the same thing at once', PENDING_CLAIMS_MAX, '429: send it again'],
     ['rows of a list', LIST_LENGTH_MAX, 'the answer has the first ones'],

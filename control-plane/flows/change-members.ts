@@ -36,8 +36,12 @@ export async function pointTo(
 }
 
 /** The same for an address. */
-async function pointAddress(call: Call, key: string, to: string): Promise<Result<PointedUntil>> {
-  const first = await call(email, key).point({ to });
+async function pointAddress(
+  call: Call,
+  key: string,
+  pointing: { readonly to: string; readonly inviter: string },
+): Promise<Result<PointedUntil>> {
+  const first = await call(email, key).point(pointing);
   if (first.isOk || first.code !== 'CONFLICT') return first;
   const pointers = await call(email, key).organizations();
   if (!pointers.isOk) return pointers;
@@ -46,7 +50,7 @@ async function pointAddress(call: Call, key: string, to: string): Promise<Result
     if (invited.isOk && !invited.value) await call(email, key).unpoint(pointer);
     await setImmediate();
   }
-  return call(email, key).point({ to });
+  return call(email, key).point(pointing);
 }
 
 /**
@@ -73,7 +77,7 @@ export function invite(
   return inTime(() =>
     withPointer(
       (pointed) => call(organization, organizationId).invite({ ...invited, by, ...pointed }),
-      () => pointAddress(call, invited.key, organizationId),
+      () => pointAddress(call, invited.key, { to: organizationId, inviter: by.subject }),
     ),
   );
 }

@@ -11,3 +11,24 @@ export const Actor = Type.Object({
   administrative: Type.Boolean(),
 });
 export type Actor = ValueOf<typeof Actor>;
+
+/** Input of a command as far as it has actors and persons. */
+interface ActorsInput {
+  readonly by?: Actor;
+  readonly owner?: { readonly subject: string };
+}
+
+/**
+ * Returns the input of a command without what tokens call its actor: a request may be repeated with a token that has another name
+ * (EntitySpecification.comparedInput).
+ */
+export function withoutDisplay(input: unknown): unknown {
+  const { by, owner, ...rest } = input as ActorsInput;
+  if (by === undefined) return input;
+  const { subject, administrative } = by;
+  return {
+    ...rest,
+    by: { subject, administrative },
+    owner: owner?.subject === subject ? subject : owner,
+  };
+}

@@ -20,10 +20,19 @@ import {
 const ADDRESS_FULL =
   'this address takes no further invitation now: invite it again after its holder has used a token, or invite another address';
 
-const Email = Type.Object({ organizations: Pointers, version: Type.Integer() });
+/** Maximum number of pointers of one address that one inviter has set, so that nobody can fill an address alone. */
+export const POINTERS_OF_INVITER_MAX = 10;
+const INVITER_FULL = `you have invited this address to ${POINTERS_OF_INVITER_MAX} organizations, which is the most: withdraw an invitation and send this one again in two minutes, or let another member send it`;
+
+const Email = Type.Object({
+  organizations: Pointers,
+  /** Subjects of those who have set the pointers first, indexed by the id that is pointed to. */
+  inviters: Type.Record(Type.String(), Type.String()),
+  version: Type.Integer(),
+});
 
 const EmailEvent = Type.Union([
-  Type.Object({ type: Type.Literal('pointed'), ...Pointer.properties }),
+  Type.Object({ type: Type.Literal('pointed'), ...Pointer.properties, inviter: Type.String() }),
   Type.Object({ type: Type.Literal('unpointed'), to: Type.String() }),
 ]);
 
@@ -32,28 +41,31 @@ export const email = defineEntity({
   state: { manifest: 'email', schema: Email },
   event: { manifest: 'email-event', schema: EmailEvent },
 
-  empty: () => ({ organizations: emptyRecord(), version: 0 }),
+  empty: () => ({ organizations: emptyRecord(), inviters: emptyRecord(), version: 0 }),
 
   apply(state, event) {
     switch (event.type) {
       case 'pointed':
         state.organizations[event.to] = event.version;
+        state.inviters[event.to] ??= event.inviter;
         state.version = event.version;
         return state;
       case 'unpointed':
         delete state.organizations[event.to];
+        delete state.inviters[event.to];
         return state;
     }
   },
 
   commands: {
     point: {
-      input: Type.Object({ to: Type.String() }),
+      input: Type.Object({ to: Type.String(), inviter: Type.String() }),
       reply: PointedUntil,
-      handle(state, { to }, { nowMs, persist, refuse }) {
+      handle(state, { to, inviter }, { nowMs, persist, refuse }) {
+        if (isFullFor(state.inviters, to, inviter)) return refuse(INVITER_FULL, 'CONFLICT');
         if (isFull(state.organizations, to)) return refuse(ADDRESS_FULL, 'CONFLICT');
         const version = nextVersion(state.version, nowMs);
-        return persist({ type: 'pointed', to, version }).thenReply(pointedUntil(version));
+        return persist({ type: 'pointed', to, version, inviter }).thenReply(pointedUntil(version));
       },
     },
     unpoint: {
@@ -78,3 +90,14 @@ export const email = defineEntity({
     },
   },
 });
+
+function isFullFor(
+  inviters: Readonly<Record<string, string>>,
+  to: string,
+  inviter: string,
+): boolean {
+  if (inviters[to] !== undefined) return false;
+  let count = 0;
+  for (const id of Object.keys(inviters)) if (inviters[id] === inviter) count++;
+  return count >= POINTERS_OF_INVITER_MAX;
+}

@@ -6,7 +6,7 @@
 // this state (access/); a command judges only what depends on the state.
 import { Type } from 'typebox';
 import { Due, defineEntity, type Refused } from '@svc/host';
-import { Actor } from './actor.ts';
+import { Actor, withoutDisplay } from './actor.ts';
 import {
   Claim,
   HeldClaim,
@@ -80,6 +80,7 @@ export const organization = defineEntity({
   empty: emptyOrganization,
   apply: applyToOrganization,
 
+  comparedInput: withoutDisplay,
   commands: {
     create: {
       input: Type.Object({ name: Type.String(), owner: Person, by: Actor, ...pointed }),

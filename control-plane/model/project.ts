@@ -5,7 +5,7 @@
 // and takes none.
 import { Type } from 'typebox';
 import { Due, defineEntity, type ValueOf } from '@svc/host';
-import { Actor } from './actor.ts';
+import { Actor, withoutDisplay } from './actor.ts';
 import {
   Claim,
   ClaimsByName,
@@ -146,6 +146,7 @@ export const project = defineEntity({
     }
   },
 
+  comparedInput: withoutDisplay,
   commands: {
     create: {
       input: Type.Object({

@@ -6,7 +6,7 @@
 // what changes something, with the actor and the time of the decision.
 import { Type } from 'typebox';
 import { defineEntity, type ReadonlyDeep } from '@svc/host';
-import { Actor } from './actor.ts';
+import { Actor, withoutDisplay } from './actor.ts';
 import { Claim, isOver } from './claims.ts';
 import { NO_SUCH_SERVICE, SERVES_NO_HTTP, refuseOver, refuseWithoutClaims } from './refusals.ts';
 import {
@@ -39,6 +39,7 @@ export const service = defineEntity({
   empty: emptyService,
   apply: applyToService,
 
+  comparedInput: withoutDisplay,
   commands: {
     apply: {
       input: Type.Object({

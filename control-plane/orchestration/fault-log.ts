@@ -12,21 +12,14 @@ export class FaultLog {
   readonly #clock: Clock;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #notWritten = 0;
-  #count = 0;
 
   constructor(log: (entry: LogEntry) => void, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
 
-  /** Number of failures since the start. */
-  get count(): number {
-    return this.#count;
-  }
-
   /** `what`: what failed, as in "The orchestrator did not observe a service". */
   report(what: string, key: ServiceKey | undefined, error: unknown): void {
-    this.#count++;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#writtenMs < PAUSE_MS) {
       this.#notWritten++;

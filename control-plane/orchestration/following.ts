@@ -4,6 +4,7 @@ import type { ServiceKey } from '@svc/client';
 import type { Service } from '@svc/host';
 import type { Clock } from '../clock.ts';
 import { serviceId, serviceKeyOf } from '../flows/service-id.ts';
+import type { FailedRequests } from './failed-requests.ts';
 import type { FaultLog } from './fault-log.ts';
 import { knownServices } from './known-services.ts';
 import type { Observations } from './observations.ts';
@@ -20,6 +21,7 @@ export interface FollowingOptions {
   readonly section: OrchestratorSection;
   readonly clock: Clock;
   readonly faults: FaultLog;
+  readonly failedRequests: FailedRequests;
 }
 
 /** Services of a page of the sweep. */

@@ -9,6 +9,7 @@ import type { ServiceKey } from '@svc/client';
 import type { Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
 import { FalseAnswer, checkedObservation, shownText } from './checked-observation.ts';
+import type { FailedRequests } from './failed-requests.ts';
 import type { FaultLog } from './fault-log.ts';
 import { workloadOf } from './lifecycle.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
@@ -22,6 +23,7 @@ export interface ObservationsOptions {
   readonly section: OrchestratorSection;
   readonly clock: Clock;
   readonly faults: FaultLog;
+  readonly failedRequests: FailedRequests;
 }
 
 interface Known {
@@ -78,7 +80,7 @@ export class Observations {
 
   /** Asks the orchestrator anew, whatever else is being asked. Rejects if there is no valid answer in time. */
   async ask(key: ServiceKey, stopping?: AbortSignal): Promise<Observation> {
-    const { orchestrator, section, clock, faults } = this.#options;
+    const { orchestrator, section, clock, faults, failedRequests } = this.#options;
     const askedMs = clock.monotonicMs();
     try {
       const limit = { clock, limitMs: section.observeTimeoutMs, ...(stopping && { stopping }) };
@@ -89,6 +91,7 @@ export class Observations {
     } catch (error) {
       if (stopping?.aborted !== true) {
         this.#fail(key, askedMs, error instanceof FalseAnswer ? UNUSABLE : SILENT);
+        failedRequests.add();
         faults.report('The orchestrator cannot say what runs of a service', key, error);
       }
       throw error;

@@ -1,7 +1,7 @@
 // OrchestrationMetrics: the series by which an operator sees that services are not as they should be, because the orchestrator fails or
 // the queue is long.
 import type { Metric } from '@svc/host';
-import type { FaultLog } from './fault-log.ts';
+import type { FailedRequests } from './failed-requests.ts';
 import type { Observations } from './observations.ts';
 import type { ReconcileQueue } from './reconcile-queue.ts';
 
@@ -11,13 +11,13 @@ export interface OrchestrationNumbers {
   /** Returns undefined before the queue exists. */
   readonly queue: () => Pick<ReconcileQueue, 'counts' | 'waitMs'> | undefined;
   readonly observations: Pick<Observations, 'failing'>;
-  readonly faults: Pick<FaultLog, 'count'>;
+  readonly failedRequests: Pick<FailedRequests, 'count'>;
 }
 
 export function orchestrationMetrics({
   queue,
   observations,
-  faults,
+  failedRequests,
 }: OrchestrationNumbers): readonly Metric[] {
   return [
     {
@@ -39,8 +39,8 @@ export function orchestrationMetrics({
     {
       name: 'control_plane_orchestrator_failures_total',
       type: 'counter',
-      help: 'Requests to the orchestrator that failed, or were not answered in time.',
-      read: () => faults.count,
+      help: 'Requests to the orchestrator that failed, or were not answered in time or sensibly.',
+      read: () => failedRequests.count,
     },
     {
       name: 'control_plane_observations_failing',

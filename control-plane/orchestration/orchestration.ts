@@ -11,6 +11,7 @@ import { boundedLogs } from './bounded-logs.ts';
 import { BoundedOrchestrator } from './bounded-orchestrator.ts';
 import { FalseAnswer, checkedRecord, shownText } from './checked-observation.ts';
 import { desiredService, proposedService } from './desired-service.ts';
+import { FailedRequests } from './failed-requests.ts';
 import { FaultLog } from './fault-log.ts';
 import { Following } from './following.ts';
 import { Observations } from './observations.ts';
@@ -55,6 +56,7 @@ export class Orchestration {
   readonly #clock: Clock;
   readonly #httpsPort: number | undefined;
   readonly #faults: FaultLog;
+  readonly #failedRequests = new FailedRequests();
   readonly #observations: Observations;
   #following: Following | undefined;
   #call: Service['call'] | undefined;
@@ -79,6 +81,7 @@ export class Orchestration {
       section,
       clock,
       faults: this.#faults,
+      failedRequests: this.#failedRequests,
     });
   }
 
@@ -95,6 +98,7 @@ export class Orchestration {
       section: this.#section,
       clock: this.#clock,
       faults: this.#faults,
+      failedRequests: this.#failedRequests,
     });
   }
 
@@ -109,7 +113,7 @@ export class Orchestration {
     return orchestrationMetrics({
       queue: () => this.#following?.queue,
       observations: this.#observations,
-      faults: this.#faults,
+      failedRequests: this.#failedRequests,
     });
   }
 
@@ -197,6 +201,7 @@ export class Orchestration {
     try {
       return { kind: 'answered', value: await ask() };
     } catch (error) {
+      this.#failedRequests.add();
       this.#faults.report(`The orchestrator did not ${what}`, key, error);
       return { kind: 'unavailable', reason: error instanceof FalseAnswer ? UNUSABLE : UNAVAILABLE };
     }

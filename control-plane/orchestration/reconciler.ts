@@ -14,6 +14,7 @@ import { service } from '../model/service.ts';
 import { isKnownEnd, workload, type RolloutEnd } from '../model/workload.ts';
 import { shownText } from './checked-observation.ts';
 import { desiredOrRemoved } from './desired-service.ts';
+import type { FailedRequests } from './failed-requests.ts';
 import { isTakenUp, workloadOf } from './lifecycle.ts';
 import type { Observations } from './observations.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
@@ -34,6 +35,7 @@ export interface ReconcilerOptions {
   readonly observations: Observations;
   readonly section: OrchestratorSection;
   readonly clock: Clock;
+  readonly failedRequests: FailedRequests;
 }
 
 export class Reconciler {
@@ -102,7 +104,7 @@ export class Reconciler {
   }
 
   async #reconcile(wanted: DesiredService | RemovedService, stopping: AbortSignal): Promise<void> {
-    const { orchestrator, observations, section, clock } = this.#options;
+    const { orchestrator, observations, section, clock, failedRequests } = this.#options;
     const limit = { clock, limitMs: section.reconcileTimeoutMs, stopping };
     try {
       await withinTime(limit, (signal) => orchestrator.reconcile(wanted, signal));
@@ -110,6 +112,7 @@ export class Reconciler {
     } catch (error) {
       if (error instanceof WorkloadRefused && wanted.kind === 'desired')
         observations.refuse(wanted, error.message);
+      else if (!stopping.aborted) failedRequests.add();
       throw error;
     }
   }

@@ -66,6 +66,7 @@ export class EntityEngine {
   readonly #components: NameTable<Component>;
   readonly #journal: Journal;
   readonly #digest: Digest;
+  readonly #guestEntities: Guest['entities'];
   readonly #random: RandomSource;
   readonly #recorder: Recorder;
   readonly #entities: EntityRegistry;
@@ -80,6 +81,7 @@ export class EntityEngine {
     this.#components = components;
     this.#journal = needs.journal;
     this.#digest = needs.digest;
+    this.#guestEntities = needs.guest.entities;
     this.#random = needs.random;
     this.#recorder = needs.recorder ?? NO_RECORDER;
     const unsettled = new UnsettledBytes();
@@ -168,7 +170,7 @@ export class EntityEngine {
     const idempotency =
       idempotencyKey === undefined || kind === 'query'
         ? undefined
-        : { ...withoutRound(idempotencyKey), digest: this.#digest(`${name}\n${input}`) };
+        : { ...withoutRound(idempotencyKey), digest: this.#digestOf(target, name, input) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
     // The id of a live entity is in memory anyway. Recording that string, and not the request's own, lets the latter be
     // collected.
@@ -181,6 +183,11 @@ export class EntityEngine {
       throw failure;
     }
     return call;
+  }
+
+  #digestOf({ component }: EntityRef, command: string, input: string): string {
+    const compared = this.#guestEntities.comparedInput?.(component, command, input) ?? input;
+    return this.#digest(`${command}\n${compared}`);
   }
 
   /**

@@ -59,6 +59,37 @@ test('an orchestrator that fails is in the metrics, and refusals are by their st
     );
 });
 
+test('each request to the orchestrator that fails is counted once, and no other', async () => {
+  const asked: string[] = [];
+  const fail = (request: string) => () => {
+    asked.push(request);
+    return Promise.reject(new Error('connect ECONNREFUSED'));
+  };
+  const orchestrator = idleOrchestrator({
+    problems: fail('problems'),
+    reconcile: fail('reconcile'),
+    observe: fail('observe'),
+    logs: fail('logs'),
+  });
+  await using api = await ApiUnderTest.start({}, { journal: 'memory', ...ADDRESSES }, orchestrator);
+  await api.done('POST /organizations/shop', { as: 'ann', json: { name: 'Shop' } });
+  const json = { name: 'Web', organizationId: 'shop' };
+  await api.done('POST /projects/web', { as: 'ann', json });
+  await api.done('PUT /services/web/cart', { as: 'ann', json: { name: 'cart', image: 'it:1' } });
+  await api.send('GET /services/web/cart/logs', { as: 'ann' });
+  const wanted = ['problems', 'logs', 'observe'];
+  await expect.poll(() => wanted.filter((request) => !asked.includes(request))).toEqual([]);
+  const counted = async () => {
+    const before = asked.length;
+    const lines = await scrape(api);
+    // Otherwise the queue has asked meanwhile.
+    return asked.length === before
+      ? lines.includes(`control_plane_orchestrator_failures_total ${before}`)
+      : undefined;
+  };
+  await expect.poll(counted).toBe(true);
+});
+
 test('a provider that does not answer is in the metrics, with the age of its keys', async () => {
   await using api = await ApiUnderTest.start({}, { journal: 'memory', ...ADDRESSES });
   const token = await api.token('ann');

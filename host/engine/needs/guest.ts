@@ -47,6 +47,11 @@ export interface GuestEntities {
    * enough memory.
    */
   toClose?(max: number): readonly EntityRef[];
+  /**
+   * Returns the part of a command's input that is compared with that of an earlier command with the same idempotency key, as
+   * text. Absent, or undefined: the input itself. Throws GuestFault.
+   */
+  comparedInput?(component: string, command: string, input: string): string | undefined;
 }
 
 /**

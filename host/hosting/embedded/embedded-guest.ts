@@ -11,6 +11,7 @@ import { EmbeddedConsumers } from './embedded-consumers.ts';
 import { EmbeddedEndpoints } from './embedded-endpoints.ts';
 import { EmbeddedEntity } from './embedded-entity.ts';
 import { EmbeddedViews } from './embedded-views.ts';
+import { comparedInput } from './compared-input.ts';
 import type { EntityDefinition, RunnableEntity } from './entity-definition.ts';
 import { invalidDefinition } from './shape.ts';
 import type { ViewDefinition } from './view-definition.ts';
@@ -49,6 +50,8 @@ export function createEmbeddedGuest(
         assert(definition !== undefined, 'an entity of a component that was not given');
         return new EmbeddedEntity(definition, id, snapshot);
       },
+      comparedInput: (component, command, input) =>
+        comparedInput(byComponent.get(component), command, input),
     },
     close() {
       isClosed = true;

@@ -81,6 +81,11 @@ export interface EntitySpecification<
   empty(entityId: string): ValueOf<State>;
   /** Returns the state after an event; it may change and return the given state. It must not decide anything. */
   apply(state: ValueOf<State>, event: ValueOf<Event>): ValueOf<State>;
+  /**
+   * Returns the part of a command's input that is compared when its idempotency key comes again; absent: the whole input. Leave out
+   * what may differ when a request is repeated, such as the name of the caller. It must not change the input.
+   */
+  comparedInput?(input: unknown): unknown;
   readonly commands: { readonly [Key in keyof C]: unknown } & {
     readonly [Key in keyof CI]: WithInput<CI[Key]>;
   } & {
@@ -114,6 +119,7 @@ export interface EntityDefinition<Handlers = unknown, Event = unknown> {
 export interface RunnableEntity extends EntityDefinition {
   readonly empty: (entityId: string) => unknown;
   readonly apply: (state: unknown, event: unknown) => unknown;
+  readonly comparedInput: ((input: unknown) => unknown) | undefined;
   readonly byWireName: NameTable<HandlerDefinition>;
 }
 
@@ -166,6 +172,7 @@ export function defineEntity<State extends Schema, Event extends Schema, C, CI, 
     handlers,
     empty: (id) => specification.empty(id),
     apply: specification.apply.bind(specification) as RunnableEntity['apply'],
+    comparedInput: specification.comparedInput?.bind(specification),
     byWireName: new NameTable(handlers.map((handler) => [handler.name, handler] as const)),
   };
   DEFINED.add(entity);

@@ -95,6 +95,47 @@ test('a member is repaired once, also if its name becomes known before the reque
   });
 });
 
+test('a request may be repeated with a token of another name, and the first name stays', async () => {
+  const api = await ApiUnderTest.start();
+  const requests = [
+    ['POST /organizations/shop', { name: 'Shop' }, 204],
+    ['POST /projects/web', { name: 'Web', organizationId: 'shop' }, 204],
+    ['PUT /services/web/cart', { name: 'cart', image: 'cart:1' }, 200],
+    ['POST /organizations/shop/members', { email: 'bob@example.com' }, 204],
+  ] as const;
+  for (const name of ['Ann', 'Ann B.']) {
+    api.knows({ subject: 'ann', name });
+    for (const [line, json, status] of requests) {
+      const headers = { 'idempotency-key': 'k' };
+      expect([line, (await api.send(line, { as: 'ann', json, headers })).status]).toEqual([
+        line,
+        status,
+      ]);
+    }
+  }
+  expect(await api.done('GET /services/web/cart/history', { as: 'ann' })).toMatchObject([
+    { kind: 'applied', generation: 1, actor: { subject: 'ann', display: 'Ann' } },
+  ]);
+  expect(await api.done('GET /organizations/shop/members', { as: 'ann' })).toMatchObject({
+    members: [{ subject: 'ann', display: 'Ann' }],
+    invitations: [{ email: 'bob@example.com', invitedBy: 'Ann' }],
+  });
+});
+
+test('the owner that an administrator names is part of the request, also by the name that it gives', async () => {
+  const api = await ApiUnderTest.start();
+  api.knows({ subject: 'root', roles: ['platform-admin'] });
+  const create = (display: string) =>
+    api.send('POST /organizations/shop', {
+      as: 'root',
+      json: { name: 'Shop', owner: { subject: 'mia', display } },
+      headers: { 'idempotency-key': 'k' },
+    });
+  expect((await create('Mia')).status).toBe(204);
+  expect((await create('Mia')).status).toBe(204);
+  expect((await create('Eve')).status).toBe(422);
+});
+
 test('a key counts for one caller, route and path', async () => {
   const api = await ApiUnderTest.start();
   const headers = { 'idempotency-key': 'k' };

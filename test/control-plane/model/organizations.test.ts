@@ -10,7 +10,7 @@ import {
 import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
 import { createProject } from '../../../control-plane/flows/create-project.ts';
 import { SETTLE_AFTER_MS } from '../../../control-plane/model/claims.ts';
-import { email } from '../../../control-plane/model/email.ts';
+import { email, POINTERS_OF_INVITER_MAX } from '../../../control-plane/model/email.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import type { Role } from '../../../control-plane/model/organization-state.ts';
 import { ORGANIZATIONS_MAX, person } from '../../../control-plane/model/person.ts';
@@ -193,7 +193,7 @@ describe('a pointer', () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
     const address = call(email, 'bob@example.com');
-    const pointed = accepted(await address.point({ to: 'shop' }));
+    const pointed = accepted(await address.point({ to: 'shop', inviter: 'ann' }));
     // A token of the address comes between the two steps of an invitation.
     await claimInvitations(call, personOf('bob'));
     const invited = { key: 'bob@example.com', email: 'bob@example.com', role: 'member' as const };
@@ -253,6 +253,8 @@ describe('a pointer', () => {
 describe('what others do', () => {
   const key = 'bob@example.com';
   const invited = { key, email: key, role: 'member' as const };
+  /** Inviters of whom none has too many. */
+  const inviterOf = (n: number) => actor(`inviter${Math.floor(n / POINTERS_OF_INVITER_MAX)}`);
 
   test('never keeps a person from creating an organization', async () => {
     const { call } = await startControlPlane();
@@ -277,7 +279,7 @@ describe('what others do', () => {
     const count = CLAIMED_AT_ONCE_MAX + 5;
     for (let n = 0; n < count; n++) {
       await givenOrganization(call, `shop${n}`);
-      accepted(await invite(call, `shop${n}`, invited, ann));
+      accepted(await invite(call, `shop${n}`, invited, inviterOf(n)));
     }
     vi.setSystemTime(Date.now() + SETTLE_AFTER_MS + count);
     const bob = personOf('bob');
@@ -312,6 +314,34 @@ describe('what others do', () => {
     expect(pointed).toBe(2);
   });
 
+  test('leaves room at an address for others, since one inviter invites it to a few organizations', async () => {
+    const { call } = await startControlPlane();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    for (let n = 0; n <= POINTERS_OF_INVITER_MAX; n++) await givenOrganization(call, `shop${n}`);
+    for (let n = 0; n < POINTERS_OF_INVITER_MAX; n++)
+      accepted(await invite(call, `shop${n}`, invited, ann));
+    const last = `shop${POINTERS_OF_INVITER_MAX}`;
+    expect(await invite(call, last, invited, ann)).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('you have invited this address to 10 organizations'),
+    });
+    // An invitation that is open may still be changed, and others may invite the address.
+    accepted(await invite(call, 'shop0', { ...invited, role: 'owner' }, ann));
+    accepted(await invite(call, last, invited, actor('mia')));
+    accepted(await call(organization, last).withdrawInvitation({ key, by: ann }));
+    accepted(await call(organization, 'shop0').withdrawInvitation({ key, by: ann }));
+    vi.setSystemTime(Date.now() + SETTLE_AFTER_MS + POINTERS_OF_INVITER_MAX);
+    accepted(await invite(call, last, invited, ann));
+    const withdrawn = accepted(await call(organization, 'shop0').isInvited({ key }));
+    expect([withdrawn, accepted(await call(organization, last).isInvited({ key }))]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   test('leaves an address as soon as their invitations are withdrawn, and is not told', async () => {
     const { call } = await startControlPlane();
     vi.useFakeTimers({ toFake: ['Date'] });
@@ -321,7 +351,7 @@ describe('what others do', () => {
     await givenOrganization(call, 'evil');
     accepted(await invite(call, 'evil', invited, ann));
     for (let n = 1; n < POINTERS_MAX; n++)
-      accepted(await call(email, key).point({ to: `gone${n}` }));
+      accepted(await call(email, key).point({ to: `gone${n}`, inviter: inviterOf(n).subject }));
     await givenOrganization(call, 'shop');
     const refused = await invite(call, 'shop', invited, ann);
     expect(refused).toMatchObject({ code: 'CONFLICT' });

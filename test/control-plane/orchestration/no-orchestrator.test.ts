@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { Ok } from '@svc/host';
 import { SYSTEM_CLOCK as clock } from '../../../control-plane/clock.ts';
+import { FailedRequests } from '../../../control-plane/orchestration/failed-requests.ts';
 import { FaultLog } from '../../../control-plane/orchestration/fault-log.ts';
 import { Observations } from '../../../control-plane/orchestration/observations.ts';
 import { ORCHESTRATOR_DEFAULTS as section } from '../../../control-plane/orchestration/orchestrator-section.ts';
@@ -54,14 +55,13 @@ test('a deleted service leaves nothing behind, and there are no logs', async () 
 /** Returns what follows from a look at a service that exists. */
 async function outcomeWith(orchestrator: Orchestrator) {
   const faults = new FaultLog(() => {}, clock);
-  const observations = new Observations({ orchestrator, section, clock, faults });
+  const failedRequests = new FailedRequests();
+  const given = { orchestrator, section, clock, failedRequests };
+  const observations = new Observations({ ...given, faults });
   const { descriptor } = desired();
   const state = { ...emptyService(), isAlive: true, claim: 'life1', generation: 3, descriptor };
   const call = (() => ({ desired: () => Promise.resolve(new Ok(state)) })) as never;
-  return await new Reconciler({ call, orchestrator, observations, section, clock }).work(
-    KEY,
-    signal,
-  );
+  return await new Reconciler({ ...given, call, observations }).work(KEY, signal);
 }
 
 test('a service is not looked at again and again, as it is with an orchestrator that has not begun yet', async () => {

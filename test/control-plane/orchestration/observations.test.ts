@@ -1,5 +1,6 @@
 // What is known of a service: the order of answers, age, refusals, and what is stored of it.
 import { describe, expect, test } from 'vitest';
+import { FailedRequests } from '../../../control-plane/orchestration/failed-requests.ts';
 import { FaultLog } from '../../../control-plane/orchestration/fault-log.ts';
 import { Observations } from '../../../control-plane/orchestration/observations.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
@@ -22,6 +23,7 @@ function given() {
     clock,
     section: ORCHESTRATOR_DEFAULTS,
     faults: new FaultLog(() => {}, clock),
+    failedRequests: new FailedRequests(),
     orchestrator: {
       observe: () => new Promise((resolve) => answers.push(resolve)),
     },
