@@ -57,6 +57,31 @@ test('a deployed one is ready, has metrics, keeps its folder to itself, and stop
   expect(messages.slice(-2)).toEqual(['stopping', 'stopped']);
 });
 
+test('pages of the origins that a setting allows may call it, and its metrics have the provider', async () => {
+  const page = 'https://console.example.com';
+  const svc = start(temporaryFolder(), {
+    args: ['--deployed'],
+    env: { SVC_CONTROL_PLANE_ALLOWED_ORIGINS: page },
+  });
+  const url = await svc.listening();
+  const preflight = async (origin: string) => {
+    const asked = { 'access-control-request-method': 'GET' };
+    const { headers } = await fetch(`${url}/auth/whoami`, {
+      method: 'OPTIONS',
+      headers: { origin, ...asked, 'access-control-request-headers': 'authorization' },
+    });
+    return headers.get('access-control-allow-origin');
+  };
+  expect([await preflight(page), await preflight('https://evil.example.com')]).toEqual([
+    page,
+    null,
+  ]);
+  await organizationsOf(svc, 'ann');
+  const { port } = JSON.parse(svc.stderr.split('\n', 1)[0]!) as { port: number };
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/svc/metrics`)).text();
+  expect(metrics).toMatch(/^control_plane_provider_readable 1$/m);
+});
+
 test.runIf(process.platform === 'linux')(
   'its garbage is collected in small steps, so that it takes little memory',
   async () => {
