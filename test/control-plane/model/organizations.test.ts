@@ -10,6 +10,7 @@ import {
 import { createOrganization } from '../../../control-plane/flows/create-organization.ts';
 import { createProject } from '../../../control-plane/flows/create-project.ts';
 import { SETTLE_AFTER_MS } from '../../../control-plane/model/claims.ts';
+import type { Actor } from '../../../control-plane/model/actor.ts';
 import { email, POINTERS_OF_INVITER_MAX } from '../../../control-plane/model/email.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import type { Role } from '../../../control-plane/model/organization-state.ts';
@@ -30,6 +31,11 @@ import {
 } from '../control-plane-under-test.ts';
 
 const ann = actor('ann');
+
+/** Returns who sends the invitation of a number, so that nobody sends too many to one address. */
+function inviterOf(invitation: number): Actor {
+  return actor(`inviter${Math.floor(invitation / POINTERS_OF_INVITER_MAX)}`);
+}
 
 async function rolesOf(call: Call, id: string): Promise<Record<string, Role>> {
   const { members } = accepted(await call(organization, id).people());
@@ -253,8 +259,6 @@ describe('a pointer', () => {
 describe('what others do', () => {
   const key = 'bob@example.com';
   const invited = { key, email: key, role: 'member' as const };
-  /** Inviters of whom none has too many. */
-  const inviterOf = (n: number) => actor(`inviter${Math.floor(n / POINTERS_OF_INVITER_MAX)}`);
 
   test('never keeps a person from creating an organization', async () => {
     const { call } = await startControlPlane();
