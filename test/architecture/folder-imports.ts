@@ -216,6 +216,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'control-plane/local/local-section.ts',
     'control-plane/model/claims.ts',
+    'control-plane/model/email.ts',
     'control-plane/model/organization.ts',
     'control-plane/model/pointers.ts',
     'control-plane/model/project.ts',
