@@ -135,7 +135,7 @@ export class ServiceTargets {
   }
 
   #forgetEmpty(): void {
-    for (const [key, pool] of this.#pools) if (pool.openCount === 0) this.#pools.delete(key);
+    for (const [key, pool] of this.#pools) if (pool.isEmpty) this.#pools.delete(key);
   }
 }
 

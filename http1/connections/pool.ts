@@ -54,6 +54,11 @@ export class Pool {
     return this.#open.size;
   }
 
+  /** Whether no connection is open or being opened. */
+  get isEmpty(): boolean {
+    return this.#open.size === 0 && this.#opening.size === 0;
+  }
+
   get idleCount(): number {
     return this.#idle.length;
   }

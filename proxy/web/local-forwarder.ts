@@ -1,11 +1,12 @@
 // LocalForwarder: the forwarding of a developer's machine. It has the rules of a pod's proxy, with plain connections: every
 // caller is `local`, and services are found by their registrations.
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CallingPort } from '@svc/forward/calling-port';
 import { FORWARD_LIMITS } from '@svc/forward/forward-limits';
 import { KeptBodies } from '@svc/forward/kept-bodies';
 import { MountTable } from '@svc/forward/mounts';
+import { PortListener } from '@svc/forward/port-listener';
 import { ProcessTarget } from '@svc/forward/process-target';
 import { RegistrationFinder } from '@svc/forward/registration-finder';
 import { PlainConnector } from '@svc/forward/service-connector';
@@ -17,12 +18,10 @@ import {
   type ClientFailure,
   DEFAULT_SERVER_LIMITS,
   DEFAULT_SERVER_TIMES,
-  ServerConnections,
   type ServerHandler,
-  serveListener,
   Sweep,
 } from '@svc/http1';
-import { httpUrl, type AddressNames, listen, type ListenAddress } from '@svc/kit/listen';
+import { httpUrl, type ListenWords } from '@svc/kit/listen';
 import type { Forwarder, ForwarderOptions } from './forwarder.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -43,24 +42,22 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
       message: 'the forwarding has failed',
       fields: { reason: String(error) },
     });
-  const requests = new Listener(sweep);
-  const calls = new Listener(sweep);
-  const servicesUrl = httpUrl(await calls.listen({ host: LOOPBACK, port: 0 }));
-  calls.serve(new CallingPort({ services, keptBodies, servicesUrl, onError }));
-  const close = async () => {
-    await Promise.all([requests.close(), calls.close()]);
-    process.close();
-    services.close();
-  };
-  const address = await requests
-    .listen({ host: LOOPBACK, port }, { port: '--port' })
-    .catch(async (failure: unknown) => {
-      await close();
-      throw failure;
+  const open = (wanted: number, words: ListenWords, handler: (bound: number) => ServerHandler) =>
+    PortListener.open(createServer(), {
+      address: { host: LOOPBACK, port: wanted },
+      words,
+      handler,
+      limits: DEFAULT_SERVER_LIMITS,
+      times: DEFAULT_SERVER_TIMES,
+      sweep,
     });
-  requests.serve(
+  const calls = await open(0, {}, (bound) => {
+    const servicesUrl = httpUrl({ host: LOOPBACK, port: bound });
+    return new CallingPort({ services, keptBodies, servicesUrl, onError });
+  });
+  const requestHandler = (bound: number) =>
     new ServicePort({
-      own: { service: name, project: undefined, port: address.port, baseDomain: undefined },
+      own: { service: name, project: undefined, port: bound, baseDomain: undefined },
       callers: [],
       mounts: new MountTable(mounts),
       process,
@@ -68,9 +65,40 @@ export async function openLocalForwarder(options: ForwarderOptions): Promise<For
       keptBodies,
       peerOf: () => ({ caller: { kind: 'local' }, isMount: false }),
       onError,
-    }),
-  );
-  return { url: httpUrl(address), servicesUrl, close };
+    });
+  try {
+    const requests = await open(port, { settings: { port: '--port' } }, requestHandler);
+    const close = async () => {
+      await drain(requests, calls);
+      process.close();
+      services.close();
+    };
+    return { url: httpUrl(requests), servicesUrl: httpUrl(calls), close };
+  } catch (failure) {
+    calls.cut();
+    throw failure;
+  }
+}
+
+/**
+ * Takes no new requests, and lets those in flight finish, which may still call services; those that take longer than the grace time
+ * are broken off.
+ */
+async function drain(requests: PortListener, calls: PortListener): Promise<void> {
+  requests.refuse();
+  requests.connections.stop();
+  calls.connections.stop();
+  const drained = (async () => {
+    await requests.connections.empty();
+    calls.refuse();
+    await calls.connections.empty();
+  })();
+  const ended = new AbortController();
+  const late = delay(STOP_GRACE_MS, undefined, { signal: ended.signal }).catch(() => {});
+  await Promise.race([drained, late]);
+  ended.abort();
+  requests.cut();
+  calls.cut();
 }
 
 function serviceTargets({ runningFolder, log }: ForwarderOptions, sweep: Sweep): ServiceTargets {
@@ -95,52 +123,6 @@ function serviceTargets({ runningFolder, log }: ForwarderOptions, sweep: Sweep):
         fields: { called: service, reason },
       }),
   });
-}
-
-/** A listener and its connections. */
-class Listener {
-  readonly #server: Server = createServer();
-  readonly #sweep: Sweep;
-  #connections: ServerConnections | undefined;
-
-  constructor(sweep: Sweep) {
-    this.#sweep = sweep;
-  }
-
-  async listen(address: ListenAddress, settings?: AddressNames): Promise<ListenAddress> {
-    return listen(this.#server, address, settings === undefined ? {} : { settings });
-  }
-
-  /** Called in the turn in which it listens, before a connection can arrive. */
-  serve(handler: ServerHandler): void {
-    this.#connections = new ServerConnections({
-      handler,
-      limits: DEFAULT_SERVER_LIMITS,
-      times: DEFAULT_SERVER_TIMES,
-      sweep: this.#sweep,
-    });
-    serveListener(this.#server, this.#connections);
-    // The event reports a connection that cannot be accepted, for example when this process may open no more files.
-    this.#server.on('error', () => {});
-  }
-
-  /** Takes no new connections; the open ones close after their responses, or are broken off after the grace time. */
-  async close(): Promise<void> {
-    const closed = Promise.withResolvers<void>();
-    this.#server.close(() => closed.resolve());
-    const connections = this.#connections;
-    if (connections !== undefined) {
-      connections.stop();
-      const ended = new AbortController();
-      await Promise.race([
-        connections.empty(),
-        delay(STOP_GRACE_MS, undefined, { signal: ended.signal }).catch(() => {}),
-      ]);
-      ended.abort();
-      connections.cut();
-    }
-    await closed.promise;
-  }
 }
 
 /** The process at the port that it has now. */

@@ -117,6 +117,17 @@ describe('a pool', () => {
     expect(called.pool.openCount).toBe(0);
   });
 
+  it('is empty when no connection is open, and none is being opened', async () => {
+    const called = await answering(new Called());
+    expect(called.pool.isEmpty).toBe(true);
+    const cancel = called.pool.take({}, never);
+    expect(called.pool).toMatchObject({ openCount: 0, isEmpty: false });
+    cancel();
+    expect(called.pool.isEmpty).toBe(true);
+    await idle(called, 1);
+    expect(called.pool.isEmpty).toBe(false);
+  });
+
   it('keeps a bounded number of idle connections, those used last', async () => {
     const called = await answering(new Called({ idleMax: 2 }));
     await idle(called, 5);

@@ -1,5 +1,6 @@
-// LocalForwarder: its two ports open together, or neither does.
+// LocalForwarder: its two ports open together, or neither does, and close one after the other.
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLocalForwarder } from '../../../proxy/web/local-forwarder.ts';
@@ -23,4 +24,30 @@ test('a port that is taken leaves no other port open', async () => {
   });
   await expect(opening).rejects.toMatchObject({ code: 'SVC_PORT_IN_USE' });
   await expect.poll(listening).toBe(before);
+});
+
+test('a request that is in flight during the stop may still call services', async () => {
+  const begun = Promise.withResolvers<() => void>();
+  const web = createHttpServer((_request, response) =>
+    begun.resolve(() => void response.end('late')),
+  ).listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  onTestFinished(() => void web.close());
+  const forwarder = await openLocalForwarder({
+    name: 'shop',
+    port: 0,
+    processPort: () => (web.address() as AddressInfo).port,
+    mounts: [],
+    runningFolder: undefined,
+    log: () => {},
+  });
+  const response = fetch(forwarder.url);
+  const finish = await begun.promise;
+  const closed = forwarder.close();
+  const call = await fetch(`${forwarder.servicesUrl}/cart/`);
+  expect(await call.json()).toEqual({ error: expect.stringContaining('cart') as string });
+  finish();
+  expect(await (await response).text()).toBe('late');
+  await closed;
+  await expect(fetch(forwarder.servicesUrl)).rejects.toThrow('fetch failed');
 });
