@@ -8,6 +8,7 @@ import {
   type Place,
   type State,
   type TableCaller,
+  guestOf,
 } from './table-expectations.ts';
 
 export const IMAGE = 'registry.example/it:1';
@@ -68,15 +69,15 @@ function repaired(subject: string): object {
   return { subject, role: 'member', email: '', display: subject, since: TIME, addedBy };
 }
 
-const MEMBERS = {
-  members: [
-    { ...repaired('owner'), role: 'owner', display: 'Owner', addedBy: 'Owner' },
-    ...['member', 'machine', 'administrator and member', 'target'].map(repaired),
-  ],
-  invitations: [
-    { email: 'guest@example.com', role: 'member', invitedAt: TIME, invitedBy: 'Owner' },
-  ],
-};
+function membersOf({ place }: Asked): object {
+  return {
+    members: [
+      { ...repaired('owner'), role: 'owner', display: 'Owner', addedBy: 'Owner' },
+      ...['member', 'machine', 'administrator and member', 'target'].map(repaired),
+    ],
+    invitations: [{ email: guestOf(place), role: 'member', invitedAt: TIME, invitedBy: 'Owner' }],
+  };
+}
 
 function historyOf({ state }: Asked): readonly object[] {
   const owner = { subject: 'owner', display: 'Owner', administrative: false };
@@ -130,7 +131,7 @@ const BODIES: { readonly [Name in RouteName]?: (asked: Asked) => unknown } = {
     return listWith(organizationOf(asked), asked.place.organizationId, isSeen);
   },
   getOrganization: organizationOf,
-  listMembers: () => MEMBERS,
+  listMembers: membersOf,
   listProjects: (asked) => {
     const isSeen = callerOf(asked).role !== undefined && exists(asked);
     return listWith(projectOf(asked), asked.place.projectId, isSeen);

@@ -45,6 +45,11 @@ export interface Place {
   readonly projectId: string;
 }
 
+/** The address that a place has invited: one of its own, since an inviter invites an address to a few organizations. */
+export function guestOf({ organizationId }: Place): string {
+  return `guest@${organizationId}.example.com`;
+}
+
 /** Success of each route while the organization is alive; a conflict where the organization, or the project, has children. */
 const ALIVE: Readonly<Record<RouteName, number>> = {
   getLoginInformation: 200,

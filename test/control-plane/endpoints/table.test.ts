@@ -6,6 +6,7 @@ import { IMAGE, expectedBody } from './table-bodies.ts';
 import {
   CALLERS,
   expectedOutcome,
+  guestOf,
   statesOf,
   type CallerName,
   type Place,
@@ -55,7 +56,7 @@ async function newPlace(state: State, route?: RouteName): Promise<Place> {
       as: 'administrator',
       json: { role: 'member' },
     });
-  await api.done(`POST ${organization}/members`, { as, json: { email: 'guest@example.com' } });
+  await api.done(`POST ${organization}/members`, { as, json: { email: guestOf(place) } });
   if (state === 'disabled') await api.done(`POST ${organization}/disable`, { as: 'administrator' });
   return place;
 }
@@ -78,7 +79,7 @@ function bodyOf(name: RouteName, { organizationId }: Place): object | undefined 
 
 async function ask(name: RouteName, caller: CallerName, place: Place): Promise<Answer> {
   const { method, path }: Route = ROUTES[name];
-  const values = { ...place, name: 'cart', subject: 'target', email: 'guest@example.com' };
+  const values = { ...place, name: 'cart', subject: 'target', email: guestOf(place) };
   const target = path.replaceAll(/\{(\w+)\}/g, (_, parameter: keyof typeof values) =>
     encodeURIComponent(values[parameter]),
   );
