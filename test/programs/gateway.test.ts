@@ -186,7 +186,7 @@ test('whoever cannot prove to be the service receives nothing of a request', asy
   await publishCart({ instances: [instance] });
   expect(errorOf(await gateway.get(CART))).toMatch(/^502 The peer at the address/);
   expect(reached).not.toHaveBeenCalled();
-  expect(gateway.svc.stderr).toContain(idOf('orders'));
+  await gateway.svc.logged(new RegExp(idOf('orders')));
 });
 
 test('a host that is not one of the connection is misdirected', async () => {
