@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'bench', 'main.ts');
 const LETTERS =
-  'a,b,b1,c,d,e,f,g,h,i,i2,j,j2,k,l,m,n,n2,o,p,v,w,w2,q,q2,r,s,t,t2,u,x,y,y2,y3,y4,z,aa,ab,ac,ad,ae,af,ag,ag2'.split(
+  'a,b,b1,c,d,e,f,g,h,i,i2,j,j2,k,l,m,n,n2,o,p,v,w,w2,q,q2,r,s,t,t2,u,x,y,y2,y3,y4,z,za,zb,zc,aa,ab,ac,ad,ae,af,ag,ag2,ba,bb,bc'.split(
     ',',
   );
 const bench = async (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
@@ -20,8 +20,9 @@ describe('npm run bench', () => {
     const { stdout } = await bench('--trial', '--json', file);
     const report = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
     expect(report.measurements.map(({ letter }) => letter)).toEqual(LETTERS);
-    for (const { svc, cores } of report.measurements) {
-      expect(svc).toBeGreaterThan(0);
+    for (const { letter, svc, cores } of report.measurements) {
+      // In half a second, an idle control plane may use no processor time that the system counts.
+      expect(svc).toBeGreaterThan(letter === 'bc' ? -1 : 0);
       expect(cores).not.toBe('');
     }
     // One round, so that the median of the ratios is the ratio of the medians.
