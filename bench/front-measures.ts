@@ -1,6 +1,7 @@
 // FrontMeasures: what a program costs that stands in front of a server: processor time, added time, memory. Each figure of svc's program is
 // measured in turns with that of a peer; without the peer there is svc's figure alone.
 import { setTimeout as pause } from 'node:timers/promises';
+import { oneCoreForServer, working } from './cores.ts';
 import { isInstalled, type PeerKind, type Served } from './fronts.ts';
 import { residentMib } from './memory.ts';
 import { processorUs } from './processor-time.ts';
@@ -30,6 +31,49 @@ export interface Sides {
 export interface Figures {
   readonly svc: readonly number[];
   readonly peer: readonly number[];
+}
+
+/** Processors in the format of taskset; undefined: any. */
+export interface FrontProcessors {
+  readonly front: string | undefined;
+  readonly behind: string | undefined;
+}
+
+export type Measured = Omit<Measurement, 'letter' | 'cores'>;
+
+export interface FrontRows<Bench> {
+  /** Starts the server behind. */
+  readonly open: (processors: FrontProcessors) => Promise<Bench>;
+  /** Names of the measured front and of the server behind it. */
+  readonly words: { readonly front: string; readonly behind: string };
+  /** By letter. */
+  readonly rows: Readonly<Record<string, (bench: Bench, pace: Pace) => Promise<Measured>>>;
+}
+
+/** Measures the wanted rows, the front on a core of its own if there are two. */
+export async function measureFronts<Bench extends { close(): Promise<void> }>(
+  { open, words, rows }: FrontRows<Bench>,
+  wanted: ReadonlySet<string>,
+  pace: Pace,
+): Promise<Measurement[]> {
+  const placement = oneCoreForServer();
+  const pinned = placement.kind === 'pinned' ? placement : undefined;
+  const cores =
+    placement.kind === 'pinned'
+      ? `one for the ${words.front}, the load and the ${words.behind} on another`
+      : `not pinned (${placement.reason}): shared by all`;
+  const bench = await open({ front: pinned?.server, behind: pinned?.load });
+  const measurements: Measurement[] = [];
+  try {
+    await working(pinned?.load, async () => {
+      for (const [letter, measure] of Object.entries(rows))
+        if (wanted.has(letter))
+          measurements.push({ letter, cores, ...(await measure(bench, pace)) });
+    });
+    return measurements;
+  } finally {
+    await bench.close();
+  }
 }
 
 /** Starts both sides, the peer if it is installed. */

@@ -1,51 +1,32 @@
 // Measurements (za) to (zc): the gateway in front of an instance, with TLS in front and behind, compared with nginx in front of the same
 // instance. Without nginx a row has svc's figure alone.
-import { oneCoreForServer, working } from './cores.ts';
 import {
   addedToRequestUs,
   compared,
   CONNECTIONS,
+  type FrontRows,
   idleConnectionKib,
+  type Measured,
+  measureFronts,
   requestsPerProcessorSecond,
   sidesOf,
 } from './front-measures.ts';
 import { GatewayBench } from './gateways.ts';
 import type { Measurement, Pace } from './report.ts';
 
-type Measured = Omit<Measurement, 'letter' | 'cores'>;
+const ROWS: FrontRows<GatewayBench> = {
+  open: (processors) => GatewayBench.open(processors),
+  words: { front: 'gateway', behind: 'instance' },
+  rows: {
+    za: measureCost,
+    zb: measureLatency,
+    zc: measureIdle,
+  },
+};
 
-export async function measureGateway(
-  wanted: ReadonlySet<string>,
-  pace: Pace,
-): Promise<Measurement[]> {
-  const placement = oneCoreForServer();
-  const pinned = placement.kind === 'pinned' ? placement : undefined;
-  const cores =
-    placement.kind === 'pinned'
-      ? 'one for the gateway, the load and the instance on another'
-      : `not pinned (${placement.reason}): shared by all`;
-  const bench = await GatewayBench.open({ gateway: pinned?.server, instance: pinned?.load });
-  const measurements: Measurement[] = [];
-  try {
-    await working(pinned?.load, async () => {
-      for (const { letter, measure } of ROWS)
-        if (wanted.has(letter))
-          measurements.push({ letter, cores, ...(await measure(bench, pace)) });
-    });
-    return measurements;
-  } finally {
-    await bench.close();
-  }
+export function measureGateway(wanted: ReadonlySet<string>, pace: Pace): Promise<Measurement[]> {
+  return measureFronts(ROWS, wanted, pace);
 }
-
-const ROWS: readonly {
-  readonly letter: string;
-  readonly measure: (bench: GatewayBench, pace: Pace) => Promise<Measured>;
-}[] = [
-  { letter: 'za', measure: measureCost },
-  { letter: 'zb', measure: measureLatency },
-  { letter: 'zc', measure: measureIdle },
-];
 
 async function measureCost(bench: GatewayBench, pace: Pace): Promise<Measured> {
   const sides = await sidesOf('nginx', (kind) => bench.start(kind));

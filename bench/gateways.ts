@@ -13,6 +13,7 @@ import {
   CertificateAuthority,
   type CertificateContents,
 } from '../test/support/certificates/certificate-authority.ts';
+import type { FrontProcessors } from './front-measures.ts';
 import {
   accepts,
   endAll,
@@ -37,12 +38,6 @@ const INSTANCE_NAME = 'web';
 const START_MS_MAX = 30_000;
 const KEPT_CONNECTIONS = 256;
 
-/** Processors in the format of taskset; undefined: any. */
-export interface GatewayProcessors {
-  readonly gateway: string | undefined;
-  readonly instance: string | undefined;
-}
-
 /** The certificates of an installation, each a folder with tls.crt, tls.key and ca.crt. */
 interface Certificates {
   readonly gateway: string;
@@ -61,13 +56,13 @@ export class GatewayBench {
   readonly #folder: string;
   readonly #certificates: Certificates;
   readonly #instancePort: number;
-  readonly #processors: GatewayProcessors;
+  readonly #processors: FrontProcessors;
   readonly #children: ChildProcess[];
 
   private constructor(
     folder: string,
     certificates: Certificates,
-    processors: GatewayProcessors,
+    processors: FrontProcessors,
     { child, port }: Started,
   ) {
     this.#folder = folder;
@@ -79,7 +74,7 @@ export class GatewayBench {
     this.direct = { pid: child.pid!, dial: () => dial(port, options) };
   }
 
-  static async open(processors: GatewayProcessors): Promise<GatewayBench> {
+  static async open(processors: FrontProcessors): Promise<GatewayBench> {
     const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     const certificates = await writeCertificates(folder);
     const port = await freePort();
@@ -88,7 +83,7 @@ export class GatewayBench {
     const services = [{ ...service, hostnames: [BENCH_HOST], instances: [instance] }];
     await writeRouteFile(join(folder, 'routes.json'), { version: 1, services });
     const program = join(root, 'bench', 'web-process.ts');
-    const [command, args] = nodeOn(processors.instance, program, `${port}`, certificates.instance);
+    const [command, args] = nodeOn(processors.behind, program, `${port}`, certificates.instance);
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const untilMs = performance.now() + START_MS_MAX;
     while (!(await accepts(port))) {
@@ -123,7 +118,7 @@ export class GatewayBench {
       'svc.identity.folder': this.#certificates.gateway,
     };
     const words = Object.entries(settings).flatMap((setting) => ['--set', setting.join('=')]);
-    return started(nodeOn(this.#processors.gateway, cli, 'gateway', ...words), [
+    return started(nodeOn(this.#processors.front, cli, 'gateway', ...words), [
       /"port":(\d+),"message":"https listening"/,
     ]);
   }
@@ -165,7 +160,7 @@ export class GatewayBench {
     }
   }`;
     const config = nginxConfig({ folder, http });
-    return startPeer('nginx', { folder, port, config, processors: this.#processors.gateway });
+    return startPeer('nginx', { folder, port, config, processors: this.#processors.front });
   }
 }
 

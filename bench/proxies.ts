@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { CertificateAuthority } from '../test/support/certificates/certificate-authority.ts';
+import type { FrontProcessors } from './front-measures.ts';
 import {
   endAll,
   freePort,
@@ -38,18 +39,12 @@ interface ClientCertificate {
   readonly ca: string;
 }
 
-/** Processors in the format of taskset; undefined: any. */
-export interface ProxyProcessors {
-  readonly proxy: string | undefined;
-  readonly web: string | undefined;
-}
-
 /** The web process, as the command of `svc web`, and the proxies in front of it. */
 export class ProxyBench {
   /** The web process without a proxy. */
   readonly direct: Served;
   readonly #processPort: number;
-  readonly #processors: ProxyProcessors;
+  readonly #processors: FrontProcessors;
   readonly #folder: string;
   readonly #client: ClientCertificate;
   readonly #web: Served;
@@ -59,7 +54,7 @@ export class ProxyBench {
     folder: string,
     client: ClientCertificate,
     processPort: number,
-    processors: ProxyProcessors,
+    processors: FrontProcessors,
     { child, port }: Started,
   ) {
     this.direct = { pid: child.pid!, dial: () => plain(processPort) };
@@ -71,15 +66,15 @@ export class ProxyBench {
     this.#children = [child];
   }
 
-  static async open(processors: ProxyProcessors): Promise<ProxyBench> {
+  static async open(processors: FrontProcessors): Promise<ProxyBench> {
     const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
     const client = await writeIdentity(join(folder, 'identity'));
     const processPort = await freePort();
     const program = join(root, 'bench', 'web-process.ts');
-    const process = nodeOn(processors.web, program, `${processPort}`);
+    const process = nodeOn(processors.behind, program, `${processPort}`);
     const options = ['--port', '0', '--process-port', `${processPort}`, '--name', 'web'];
     const svc = await started(
-      nodeOn(processors.proxy, cli, 'web', ...options, '--', ...process.flat()),
+      nodeOn(processors.front, cli, 'web', ...options, '--', ...process.flat()),
       [/^http:\S+:(\d+)$/m],
     );
     return new ProxyBench(folder, client, processPort, processors, svc);
@@ -122,7 +117,7 @@ export class ProxyBench {
       'svc.proxy.base-domain': 'example.org',
     };
     const words = Object.entries(settings).flatMap((setting) => ['--set', setting.join('=')]);
-    return started(nodeOn(this.#processors.proxy, cli, 'proxy', ...words), [
+    return started(nodeOn(this.#processors.front, cli, 'proxy', ...words), [
       /"port":(\d+),"message":"service port listening"/,
       /"message":"readiness port listening"/,
     ]);
@@ -134,7 +129,7 @@ export class ProxyBench {
     const identity = join(this.#folder, 'identity');
     const options = { port, processPort: this.#processPort, folder, identity, front };
     const config = kind === 'nginx' ? nginxProxy(options) : haproxyProxy(options);
-    return startPeer(kind, { folder, port, config, processors: this.#processors.proxy });
+    return startPeer(kind, { folder, port, config, processors: this.#processors.front });
   }
 }
 

@@ -1,12 +1,14 @@
 // Measurements (y) to (z): the proxy in front of a process, as `svc web` (plain) and `svc proxy` (mutual TLS) run it,
 // compared with nginx and haproxy in front of the same process. Without the peer a row has svc's figure alone.
-import { oneCoreForServer, working } from './cores.ts';
 import {
   addedToRequestUs,
   addedUs,
   compared,
   CONNECTIONS,
+  type FrontRows,
   idleConnectionKib,
+  type Measured,
+  measureFronts,
   requestsPerProcessorSecond,
   type Sides,
   sidesOf,
@@ -16,42 +18,21 @@ import { type Front, ProxyBench } from './proxies.ts';
 import { eventDelaysMs } from './proxy-client.ts';
 import type { Measurement, Pace } from './report.ts';
 
-export async function measureProxy(
-  wanted: ReadonlySet<string>,
-  pace: Pace,
-): Promise<Measurement[]> {
-  const placement = oneCoreForServer();
-  const pinned = placement.kind === 'pinned' ? placement : undefined;
-  const cores =
-    placement.kind === 'pinned'
-      ? 'one for the proxy, the load and the process on another'
-      : `not pinned (${placement.reason}): shared by all`;
-  const bench = await ProxyBench.open({ proxy: pinned?.server, web: pinned?.load });
-  const measurements: Measurement[] = [];
-  try {
-    await working(pinned?.load, async () => {
-      for (const { letter, measure } of ROWS)
-        if (wanted.has(letter))
-          measurements.push({ letter, cores, ...(await measure(bench, pace)) });
-    });
-    return measurements;
-  } finally {
-    await bench.close();
-  }
+const ROWS: FrontRows<ProxyBench> = {
+  open: (processors) => ProxyBench.open(processors),
+  words: { front: 'proxy', behind: 'process' },
+  rows: {
+    y: (bench, pace) => measureCost(bench, pace, 'plain'),
+    y2: (bench, pace) => measureCost(bench, pace, 'mutual TLS'),
+    y3: measureLatency,
+    y4: measureEvents,
+    z: measureIdle,
+  },
+};
+
+export function measureProxy(wanted: ReadonlySet<string>, pace: Pace): Promise<Measurement[]> {
+  return measureFronts(ROWS, wanted, pace);
 }
-
-type Measured = Omit<Measurement, 'letter' | 'cores'>;
-
-const ROWS: readonly {
-  readonly letter: string;
-  readonly measure: (bench: ProxyBench, pace: Pace) => Promise<Measured>;
-}[] = [
-  { letter: 'y', measure: async (bench, pace) => measureCost(bench, pace, 'plain') },
-  { letter: 'y2', measure: async (bench, pace) => measureCost(bench, pace, 'mutual TLS') },
-  { letter: 'y3', measure: measureLatency },
-  { letter: 'y4', measure: measureEvents },
-  { letter: 'z', measure: measureIdle },
-];
 
 /** Requests per second of the proxy's processor time. */
 async function measureCost(bench: ProxyBench, pace: Pace, front: Front): Promise<Measured> {
