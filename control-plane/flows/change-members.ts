@@ -35,7 +35,7 @@ export async function pointTo(
   return call(person, subject).point(pointing);
 }
 
-/** The same for an address. */
+/** The same for an address. Only organizations of pointers that are in the way are asked. */
 async function pointAddress(
   call: Call,
   key: string,
@@ -43,7 +43,7 @@ async function pointAddress(
 ): Promise<Result<PointedUntil>> {
   const first = await call(email, key).point(pointing);
   if (first.isOk || first.code !== 'CONFLICT') return first;
-  const pointers = await call(email, key).organizations();
+  const pointers = await call(email, key).pointersInTheWay(pointing);
   if (!pointers.isOk) return pointers;
   for (const pointer of pointers.value) {
     const invited = await call(organization, pointer.to).isInvited({ key });

@@ -78,9 +78,16 @@ export const email = defineEntity({
   },
 
   queries: {
-    organizations: {
+    /** The pointers of which at least one has to go before the inviter can point to another organization. */
+    pointersInTheWay: {
+      input: Type.Object({ to: Type.String(), inviter: Type.String() }),
       reply: Type.Array(Pointer),
-      handle: (state) => pointerList(state.organizations),
+      handle({ organizations, inviters }, { to, inviter }) {
+        const all = pointerList(organizations);
+        if (isFullFor(inviters, to, inviter))
+          return all.filter((pointer) => inviters[pointer.to] === inviter);
+        return isFull(organizations, to) ? all : [];
+      },
     },
     /** The pointers that were set after a version, at most `max`, in the order in which they were set. */
     organizationsAfter: {
