@@ -241,7 +241,7 @@ function limitRows(): readonly (readonly string[])[] {
     [
       'organizations that invite one address',
       POINTERS_MAX,
-      '409, until its holder has used a token, or some have withdrawn their invitations',
+      'one of an inviter with the most open invitations of the address ends',
     ],
     [
       'open invitations of one address by one inviter',

@@ -89,7 +89,9 @@ const ORGANIZATION_ROUTES = {
     description:
       'The invitation becomes a membership with the first token that has the address, verified by the identity provider. Inviting again replaces the role.',
     body: bodies.inviting,
-    refusals: { 409: 'the address is that of a member' },
+    refusals: {
+      409: 'the address is that of a member, or the caller has too many invitations of it',
+    },
   },
   removeMember: {
     method: 'DELETE',

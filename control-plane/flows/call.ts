@@ -46,6 +46,7 @@ const RUN_AGAIN: ReadonlySet<string | undefined> = new Set<TransientCode>([
   'CLAIM_OVER',
   'NEEDS_CLAIM',
   'NEEDS_POINTER',
+  'ADDRESS_FULL',
 ]);
 
 /**

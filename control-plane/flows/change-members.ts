@@ -8,8 +8,8 @@ import { organization } from '../model/organization.ts';
 import type { Person, Role } from '../model/organization-state.ts';
 import { SETTLE_AFTER_MS } from '../model/claims.ts';
 import { person, type PointingReason } from '../model/person.ts';
-import type { PointedUntil } from '../model/pointers.ts';
-import { needsPointer } from '../model/refusals.ts';
+import { pointedUntil, type PointedUntil, type Pointer } from '../model/pointers.ts';
+import { leavingFor, needsPointer } from '../model/refusals.ts';
 import { inTime, type Call } from './call.ts';
 
 interface Invited {
@@ -23,32 +23,46 @@ interface Invited {
 /** Maximum number of invitations that are claimed with one request. */
 export const CLAIMED_AT_ONCE_MAX = 20;
 
-/** Points a person to an organization. Pointers that are wrong give way to it, if there are too many. */
+/**
+ * Points a person to an organization. Pointers of the same reason that are wrong leave for it, if they are too many. Those of
+ * invitations are left to `membershipsOf`: a claim would ask all organizations that others have made the person a member of.
+ */
 export async function pointTo(
   call: Call,
   subject: string,
   pointing: { readonly to: string; readonly reason: PointingReason },
 ): Promise<Result<PointedUntil>> {
   const first = await call(person, subject).point(pointing);
-  if (first.isOk || first.code !== 'CONFLICT') return first;
-  await membershipsOf(call, subject);
+  if (first.isOk || first.code !== 'CONFLICT' || pointing.reason === 'invited') return first;
+  const pointers = await call(person, subject).organizationsOf({ reason: pointing.reason });
+  if (!pointers.isOk) return pointers;
+  for (const pointer of pointers.value) await membershipOf(call, subject, pointer);
   return call(person, subject).point(pointing);
 }
 
-/** The same for an address. Only organizations of pointers that are in the way are asked. */
+/**
+ * The same for an address. Asks the few organizations to which the inviter has invited it, if they are too many, and one that has to
+ * end its invitation, if the address is full. Which one that is follows from the refusal: it stays the same if the request is repeated.
+ */
 async function pointAddress(
   call: Call,
   key: string,
   pointing: { readonly to: string; readonly inviter: string },
 ): Promise<Result<PointedUntil>> {
   const first = await call(email, key).point(pointing);
-  if (first.isOk || first.code !== 'CONFLICT') return first;
-  const pointers = await call(email, key).pointersInTheWay(pointing);
+  if (first.isOk) return first;
+  const leaving = leavingFor(first);
+  if (leaving !== undefined) {
+    const ended = { key, ...pointedUntil(leaving.version) };
+    await call(organization, leaving.to).endInvitation(ended);
+    return call(email, key).point({ ...pointing, instead: leaving });
+  }
+  if (first.code !== 'CONFLICT') return first;
+  const pointers = await call(email, key).pointersOf({ inviter: pointing.inviter });
   if (!pointers.isOk) return pointers;
   for (const pointer of pointers.value) {
     const invited = await call(organization, pointer.to).isInvited({ key });
     if (invited.isOk && !invited.value) await call(email, key).unpoint(pointer);
-    await setImmediate();
   }
   return call(email, key).point(pointing);
 }
@@ -162,13 +176,24 @@ export async function membershipsOf(call: Call, subject: string): Promise<Result
   if (!pointers.isOk) return pointers;
   const memberships: Membership[] = [];
   for (const pointer of pointers.value) {
-    const summary = await call(organization, pointer.to).summary({ subject });
-    const role = summary.isOk ? summary.value.role : undefined;
-    if (summary.isOk && role !== undefined)
-      memberships.push({ id: pointer.to, ...summary.value, role });
-    else await call(person, subject).unpoint(pointer);
-    // A person may belong to a thousand: other requests are served in between.
-    await setImmediate();
+    const membership = await membershipOf(call, subject, pointer);
+    if (membership !== undefined) memberships.push(membership);
   }
   return new Ok(memberships);
+}
+
+/** Returns undefined if the pointer is wrong, which is then removed. */
+async function membershipOf(
+  call: Call,
+  subject: string,
+  pointer: Pointer,
+): Promise<Membership | undefined> {
+  const summary = await call(organization, pointer.to).summary({ subject });
+  const role = summary.isOk ? summary.value.role : undefined;
+  if (!summary.isOk || role === undefined) await call(person, subject).unpoint(pointer);
+  // A person may belong to a thousand: other requests are served in between.
+  await setImmediate();
+  return summary.isOk && role !== undefined
+    ? { id: pointer.to, ...summary.value, role }
+    : undefined;
 }

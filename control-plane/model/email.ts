@@ -1,9 +1,11 @@
 // Email: the organizations that may have invited an address. Its id is the normalised address (tokens/).
 //
-// Invariant: an organization that has an invitation of the address is pointed to: see pointers.ts.
+// Invariants: an organization that has an invitation of the address is pointed to: see pointers.ts. An address that is full takes
+// another pointer in the place of one, whose organization has ended its invitation before. So nobody can fill an address.
 import { Type } from 'typebox';
 import { defineEntity } from '@svc/host';
 import { emptyRecord } from './claims.ts';
+import { leavingPointer } from './leaving-pointer.ts';
 import {
   PointedUntil,
   Pointer,
@@ -15,12 +17,9 @@ import {
   pointerList,
   pointersAfter,
 } from './pointers.ts';
+import { refuseFull } from './refusals.ts';
 
-/** Says nothing about who has invited the address. */
-const ADDRESS_FULL =
-  'this address takes no further invitation now: invite it again after its holder has used a token, or invite another address';
-
-/** Maximum number of pointers of one address that one inviter has set, so that nobody can fill an address alone. */
+/** Maximum number of pointers of one address that one inviter has set. */
 export const POINTERS_OF_INVITER_MAX = 10;
 const INVITER_FULL = `you have invited this address to ${POINTERS_OF_INVITER_MAX} organizations, which is the most: withdraw an invitation and send this one again in two minutes, or let another member send it`;
 
@@ -59,13 +58,24 @@ export const email = defineEntity({
 
   commands: {
     point: {
-      input: Type.Object({ to: Type.String(), inviter: Type.String() }),
+      /** `instead`: a pointer that leaves. Its organization has ended its invitation, and decides nothing because of the pointer. */
+      input: Type.Object({
+        to: Type.String(),
+        inviter: Type.String(),
+        instead: Type.Optional(Pointer),
+      }),
       reply: PointedUntil,
-      handle(state, { to, inviter }, { nowMs, persist, refuse }) {
-        if (isFullFor(state.inviters, to, inviter)) return refuse(INVITER_FULL, 'CONFLICT');
-        if (isFull(state.organizations, to)) return refuse(ADDRESS_FULL, 'CONFLICT');
+      handle(state, { to, inviter, instead }, { nowMs, seed, persistAll, refuse }) {
+        const { organizations, inviters } = state;
+        if (isFullFor(inviters, to, inviter)) return refuse(INVITER_FULL, 'CONFLICT');
+        const leaves = instead !== undefined && organizations[instead.to] === instead.version;
+        if (!leaves && isFull(organizations, to))
+          return refuseFull(leavingPointer(organizations, inviters, { inviter, seed }), nowMs);
         const version = nextVersion(state.version, nowMs);
-        return persist({ type: 'pointed', to, version, inviter }).thenReply(pointedUntil(version));
+        const pointed = { type: 'pointed' as const, to, version, inviter };
+        return persistAll(
+          leaves ? [{ type: 'unpointed', to: instead.to }, pointed] : [pointed],
+        ).thenReply(pointedUntil(version));
       },
     },
     unpoint: {
@@ -78,16 +88,12 @@ export const email = defineEntity({
   },
 
   queries: {
-    /** The pointers of which at least one has to go before the inviter can point to another organization. */
-    pointersInTheWay: {
-      input: Type.Object({ to: Type.String(), inviter: Type.String() }),
+    /** The pointers that an inviter has set first. */
+    pointersOf: {
+      input: Type.Object({ inviter: Type.String() }),
       reply: Type.Array(Pointer),
-      handle({ organizations, inviters }, { to, inviter }) {
-        const all = pointerList(organizations);
-        if (isFullFor(inviters, to, inviter))
-          return all.filter((pointer) => inviters[pointer.to] === inviter);
-        return isFull(organizations, to) ? all : [];
-      },
+      handle: ({ organizations, inviters }, { inviter }) =>
+        pointerList(organizations).filter((pointer) => inviters[pointer.to] === inviter),
     },
     /** The pointers that were set after a version, at most `max`, in the order in which they were set. */
     organizationsAfter: {

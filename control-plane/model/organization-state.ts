@@ -1,7 +1,7 @@
 // The state and the events of an organization.
 import { Type } from 'typebox';
 import { ROLES } from '@svc/client';
-import type { ValueOf } from '@svc/host';
+import type { ReadonlyDeep, ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
 import { ClaimsByName, emptyRecord, removeClaim, setClaim } from './claims.ts';
 
@@ -29,6 +29,8 @@ export const Invitation = Type.Object({
   invitedAtMs: Type.Integer(),
   /** Display of the inviter. */
   invitedBy: Type.String(),
+  /** Until when its pointer lets the organization decide (pointers.ts). Absent: before such pointers had to leave. */
+  untilMs: Type.Optional(Type.Integer()),
 });
 
 export const Organization = Type.Object({
@@ -40,6 +42,8 @@ export const Organization = Type.Object({
   members: Type.Record(Type.String(), Member),
   /** By normalised address: see tokens/email. */
   invitations: Type.Record(Type.String(), Invitation),
+  /** The organization invites nobody because of pointers that let it decide until then at most. Absent: 0. */
+  leftUntilMs: Type.Optional(Type.Integer()),
   projects: ClaimsByName,
 });
 export type Organization = ValueOf<typeof Organization>;
@@ -70,8 +74,11 @@ export const OrganizationEvent = Type.Union([
     email: Type.String(),
     role: Role,
     ...byNow,
+    untilMs: Type.Optional(Type.Integer()),
   }),
   Type.Object({ type: Type.Literal('invitation-withdrawn'), key: Key, by: Actor }),
+  /** The pointer of the address to the organization leaves for that of another. */
+  Type.Object({ type: Type.Literal('pointer-left'), key: Key, untilMs: Type.Integer() }),
   /** A verified address claimed its invitation. */
   Type.Object({ type: Type.Literal('joined'), key: Key, person: Person, atMs: Type.Integer() }),
   Type.Object({ type: Type.Literal('member-repaired'), person: Person, role: Role, ...byNow }),
@@ -106,11 +113,17 @@ export function applyToOrganization(state: Organization, event: OrganizationEven
       return { ...emptyOrganization(), status: 'deleted' };
     case 'invited': {
       const { key, email, role, by, atMs } = event;
-      state.invitations[key] = { email, role, invitedAtMs: atMs, invitedBy: by.display };
+      const untilMs = event.untilMs ?? state.invitations[key]?.untilMs;
+      const invitation = { email, role, invitedAtMs: atMs, invitedBy: by.display };
+      state.invitations[key] = { ...invitation, ...(untilMs !== undefined && { untilMs }) };
       return state;
     }
     case 'invitation-withdrawn':
       delete state.invitations[event.key];
+      return state;
+    case 'pointer-left':
+      if (hasInvitationUntil(state.invitations, event)) delete state.invitations[event.key];
+      state.leftUntilMs = Math.max(state.leftUntilMs ?? 0, event.untilMs);
       return state;
     case 'joined': {
       const { role, invitedBy } = state.invitations[event.key]!;
@@ -165,6 +178,15 @@ function addMember(
   { by, atMs }: { readonly by: Actor; readonly atMs: number },
 ): void {
   state.members[subject] = { role, ...person, sinceMs: atMs, addedBy: by.display };
+}
+
+/** Returns whether an address is invited because of a pointer that lets the organization decide until a time at most. */
+export function hasInvitationUntil(
+  invitations: Readonly<Record<string, ReadonlyDeep<ValueOf<typeof Invitation>>>>,
+  { key, untilMs }: { readonly key: string; readonly untilMs: number },
+): boolean {
+  const invitation = invitations[key];
+  return invitation !== undefined && (invitation.untilMs ?? 0) <= untilMs;
 }
 
 /** Returns whether nobody but this subject is an owner. */

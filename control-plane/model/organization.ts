@@ -29,6 +29,7 @@ import {
   Role,
   applyToOrganization,
   emptyOrganization,
+  hasInvitationUntil,
   isLastOwner,
 } from './organization-state.ts';
 import { PointedUntil } from './pointers.ts';
@@ -55,6 +56,7 @@ const Subject = Type.Object({ subject: Type.String(), by: Actor });
 const MEMBERS_FULL = `the organization has ${MEMBERS_OF_ORGANIZATION_MAX} members, which is the most: remove some`;
 /** Until when the pointer to the organization lets it decide: see pointers.ts. Only what makes a member or an invitation needs it. */
 const pointed = { untilMs: Type.Optional(PointedUntil.properties.untilMs) };
+const PointerLeaves = Type.Object({ key: Type.String(), ...PointedUntil.properties });
 const ProjectClaim = Type.Object({ project: Type.String(), claim: Type.String() });
 
 /** The organization as one caller sees it. */
@@ -136,9 +138,26 @@ export const organization = defineEntity({
             'CONFLICT',
           );
         // An address that is invited is pointed to already.
-        const late = known === undefined ? pointerRefusal(untilMs, nowMs) : undefined;
+        const invited = { type: 'invited' as const, key, email, role, by, atMs: nowMs };
+        if (known !== undefined) return persist(invited).thenReply();
+        const late = pointerRefusal(untilMs, nowMs);
         if (late !== undefined) return late;
-        return persist({ type: 'invited', key, email, role, by, atMs: nowMs }).thenReply();
+        if (untilMs! <= (state.leftUntilMs ?? 0)) return refuseWithoutPointer(nowMs);
+        return persist({ ...invited, untilMs: untilMs! }).thenReply();
+      },
+    },
+    /**
+     * Ends the invitation of an address whose pointer leaves for that of another organization. From then on nothing is decided
+     * because of the pointer. An invitation of a pointer that was set later stays. `untilMs`: that of the pointer.
+     */
+    endInvitation: {
+      input: PointerLeaves,
+      handle(state, { key, untilMs }, { nowMs, persist, reply }) {
+        if (state.status !== 'alive') return reply();
+        const decidesNothing = nowMs >= untilMs || untilMs <= (state.leftUntilMs ?? 0);
+        if (decidesNothing && !hasInvitationUntil(state.invitations, { key, untilMs }))
+          return reply();
+        return persist({ type: 'pointer-left', key, untilMs }).thenReply();
       },
     },
     withdrawInvitation: {

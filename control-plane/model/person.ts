@@ -128,6 +128,13 @@ export const person = defineEntity({
       reply: Type.Array(Pointer),
       handle: (state) => pointerList(state.organizations),
     },
+    /** The pointers that were set first for a reason. */
+    organizationsOf: {
+      input: Type.Object({ reason: PointingReason }),
+      reply: Type.Array(Pointer),
+      handle: ({ organizations, reasons }, { reason }) =>
+        pointerList(organizations).filter((pointer) => reasons[pointer.to] === reason),
+    },
   },
 });
 

@@ -5,6 +5,7 @@
 // Invariant: a refusal that may end says when it was decided (`atMs`), so that a request that is repeated with its idempotency
 // key, and gets the stored refusal of the first time, tries again (flows/call.ts).
 import { refuse, type Refused } from '@svc/host';
+import type { Pointer } from './pointers.ts';
 
 export const NO_SUCH_ORGANIZATION = 'there is no such organization, or you are not a member of it';
 export const NO_SUCH_PROJECT =
@@ -21,9 +22,15 @@ export const PROJECT_ID_USED =
  * Codes of refusals with which nothing was done, and after which the same command may succeed. `CLAIM_OVER`: a claim came too late
  * (claims.ts). `UNSETTLED`: whether there is a conflict depends on claims that are not confirmed. `NEEDS_CLAIM` and
  * `NEEDS_POINTER`: the command changes something only with claims, or with a pointer (pointers.ts). A flow sends the command
- * without them first, so that a request that is refused in any case stores none.
+ * without them first, so that a request that is refused in any case stores none. `ADDRESS_FULL`: a pointer has to leave first.
  */
-const TRANSIENT_CODES = ['CLAIM_OVER', 'UNSETTLED', 'NEEDS_CLAIM', 'NEEDS_POINTER'] as const;
+const TRANSIENT_CODES = [
+  'CLAIM_OVER',
+  'UNSETTLED',
+  'NEEDS_CLAIM',
+  'NEEDS_POINTER',
+  'ADDRESS_FULL',
+] as const;
 export type TransientCode = (typeof TRANSIENT_CODES)[number];
 
 const CLAIM_OVER = 'the request took too long, and nothing was done: send it again';
@@ -35,6 +42,9 @@ export const SERVICE_UNSETTLED =
   'a request is creating a service in the project, and nothing was done: send yours again';
 export const HOSTNAME_UNSETTLED =
   'another service is about to get this hostname, and nothing was done: send the request again';
+/** Says nothing about who has invited the address. */
+const ADDRESS_FULL =
+  'many requests invite this address at the same time, and nothing was done: send yours again';
 const TOO_MANY_CLAIMS = 'many requests create this at the same time: send yours again later';
 
 /** Refuses a command that came with a claim or a pointer whose time is over. */
@@ -49,6 +59,21 @@ export function refuseUnsettled(message: string, nowMs: number): Refused {
 /** Refuses a command without a pointer. */
 export function refuseWithoutPointer(nowMs: number): Refused {
   return refuseTransient(NEEDS_MORE, 'NEEDS_POINTER', nowMs);
+}
+
+/** Refuses another pointer of an address that is full. `leaving`: the pointer that may leave for it. */
+export function refuseFull(leaving: Pointer, nowMs: number): Refused {
+  return refuseTransient(ADDRESS_FULL, 'ADDRESS_FULL', nowMs, { leaving });
+}
+
+/** Returns the pointer that may leave for another one; undefined: the command was refused for another reason. */
+export function leavingFor({
+  otherCode,
+  details,
+}: Pick<Refused, 'otherCode' | 'details'>): Pointer | undefined {
+  return otherCode === ('ADDRESS_FULL' satisfies TransientCode)
+    ? (details as { readonly leaving: Pointer }).leaving
+    : undefined;
 }
 
 /** The claims that a command needs. */
