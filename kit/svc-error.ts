@@ -24,6 +24,7 @@ export const SVC_ERROR_CODES = [
   // The data folder and the journal.
   'SVC_DATA_UNUSABLE',
   'SVC_DATA_IN_USE',
+  'SVC_MACHINE_IN_USE',
   'SVC_CONTROL_UNAVAILABLE',
   'SVC_JOURNAL_MISSING',
   'SVC_JOURNAL_NEWER',

@@ -1,18 +1,15 @@
 // FoundInstances: the instances of a service as a look at their folders and processes finds them.
 import type { ServiceKey } from '@svc/client';
-import type { ServiceExit } from '@svc/kit/state-file';
 import { InstanceFolder } from './instance-folder.ts';
-import { phaseOf, type ProcessPhase } from './instance-process.ts';
+import { phaseOf, type ProcessEnded, type ProcessPhase } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
 import type { InstanceView } from './plan-types.ts';
 
 export interface Found {
   readonly folder: InstanceFolder;
   readonly view: InstanceView;
-  /** How the last run has ended, in its own words; undefined while it runs, or if it was killed. */
-  readonly exit: ServiceExit | undefined;
-  /** Since when the instance is ready, in milliseconds since 1970. */
-  readonly readySinceMs: number | undefined;
+  /** How the last run has ended; undefined while it runs. */
+  readonly end: ProcessEnded | undefined;
 }
 
 /** Returns the instances of the service, the oldest first. */
@@ -24,19 +21,17 @@ export function lookAt(machine: LocalMachine, key: ServiceKey): readonly Found[]
 
 function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
   const { name, incarnation, generation, key } = folder.spec;
-  const nowMs = machine.clock.nowMs();
-  const phase = phaseOf(folder, nowMs);
+  const phase = phaseOf(folder, machine.clock);
   const note = machine.notes.of(name);
   const isUnused = note.isRetired === true && machine.routes.isUnused(key, name);
   return {
     folder,
-    exit: phase.kind === 'ended' ? phase.exit : undefined,
-    readySinceMs: phase.kind === 'ready' ? phase.sinceMs : undefined,
+    end: phase.kind === 'ended' ? phase : undefined,
     view: {
       name,
       incarnation,
       generation,
-      phase: viewPhase(phase, { isAsked: note.stopAskedAtMs !== undefined, isUnused }),
+      phase: viewPhase(phase, { isAsked: note.stopAskedMs !== undefined, isUnused }),
       ...endOf(machine, folder, phase),
     },
   };
@@ -60,9 +55,10 @@ function endOf(
   const before = run?.failures ?? 0;
   if (phase.kind !== 'ended') return { failures: before, endedAtMs: undefined };
   const { name } = folder.spec;
-  const endedAtMs = notes.seenDead(name, clock.nowMs());
+  const endedAtMs = notes.seenDead(name, clock.bootMs());
   // An instance that was asked to end has not failed, and one that ran for long begins to count anew.
-  if (notes.of(name).stopAskedAtMs !== undefined) return { failures: 0, endedAtMs };
-  const isStable = run !== undefined && endedAtMs - run.startedAtMs >= section.stableMs;
+  if (notes.of(name).stopAskedMs !== undefined || !phase.isFailure)
+    return { failures: 0, endedAtMs };
+  const isStable = run !== undefined && endedAtMs - run.startedAt.ms >= section.stableMs;
   return { failures: isStable ? 1 : before + 1, endedAtMs };
 }

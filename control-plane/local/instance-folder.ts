@@ -11,7 +11,8 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type InstanceRun, type InstanceSpec, runIn, specIn } from './instance-spec.ts';
+import { type InstanceRun, runIn } from './instance-run.ts';
+import { type InstanceSpec, specIn } from './instance-spec.ts';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
 
 export class InstanceFolder {

@@ -1,15 +1,15 @@
 // InstanceNotes: what this process knows of instances beyond their files. All of it may be lost: a control plane that starts anew
-// looks at the files, and begins to count times again.
+// looks at the files, and begins to count times again. Times are by the clock of the boot.
 
 interface Note {
   /** No request is to be sent to the instance any more. */
   isRetired?: boolean;
-  /** When the instance was asked to end, in milliseconds since 1970. */
-  stopAskedAtMs?: number;
-  /** When the instance was first seen stopping, whoever asked it to, in milliseconds since 1970. */
-  seenStoppingAtMs?: number;
+  /** When the instance was asked to end. */
+  stopAskedMs?: number;
+  /** When the instance was first seen stopping, whoever asked it to. */
+  seenStoppingMs?: number;
   /** When the instance was first seen not to run any more, without a word of its own. */
-  seenDeadAtMs?: number;
+  seenDeadMs?: number;
 }
 
 export class InstanceNotes {
@@ -23,18 +23,18 @@ export class InstanceNotes {
     this.#note(name).isRetired = true;
   }
 
-  askedToStop(name: string, nowMs: number): void {
-    this.#note(name).stopAskedAtMs ??= nowMs;
+  askedToStop(name: string, bootMs: number): void {
+    this.#note(name).stopAskedMs ??= bootMs;
   }
 
   /** Returns when the instance was first seen stopping. */
-  seenStopping(name: string, nowMs: number): number {
-    return (this.#note(name).seenStoppingAtMs ??= nowMs);
+  seenStopping(name: string, bootMs: number): number {
+    return (this.#note(name).seenStoppingMs ??= bootMs);
   }
 
   /** Returns when the instance was first seen dead. */
-  seenDead(name: string, nowMs: number): number {
-    return (this.#note(name).seenDeadAtMs ??= nowMs);
+  seenDead(name: string, bootMs: number): number {
+    return (this.#note(name).seenDeadMs ??= bootMs);
   }
 
   /** Forgets all of the instance: it runs anew, or is gone. */

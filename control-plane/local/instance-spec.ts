@@ -16,20 +16,8 @@ export interface InstanceSpec {
   readonly moduleFile: string;
   /** Loopback address of the instance alone. */
   readonly address: string;
+  /** Milliseconds since 1970; later than that of each instance which the service had before, whatever the clock said. */
   readonly createdAtMs: number;
-}
-
-/** The last run of an instance, and what was counted over its runs. */
-export interface InstanceRun {
-  readonly version: 1;
-  readonly pid: number;
-  readonly startTime: number | null;
-  readonly bootId: string | null;
-  readonly startedAtMs: number;
-  /** Runs before this one. */
-  readonly restarts: number;
-  /** Ends by itself since it was last ready for a while. */
-  readonly failures: number;
 }
 
 /** Returns the spec in a parsed file; undefined if it is none, such as one of a later version. */
@@ -43,17 +31,6 @@ export function specIn(value: unknown): InstanceSpec | undefined {
   if (!isRecord(key) || !isRecord(descriptor)) return undefined;
   if (typeof key['project'] !== 'string' || typeof key['service'] !== 'string') return undefined;
   return value as unknown as InstanceSpec;
-}
-
-/** Returns the run in a parsed file; undefined if it is none. */
-export function runIn(value: unknown): InstanceRun | undefined {
-  if (!isRecord(value) || value['version'] !== 1) return undefined;
-  const { pid, startTime, bootId, startedAtMs, restarts, failures } = value;
-  const numbers = [pid, startedAtMs, restarts, failures];
-  if (!numbers.every((number) => typeof number === 'number')) return undefined;
-  if (startTime !== null && typeof startTime !== 'number') return undefined;
-  if (bootId !== null && typeof bootId !== 'string') return undefined;
-  return value as unknown as InstanceRun;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

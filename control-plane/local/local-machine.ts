@@ -1,9 +1,9 @@
 // LocalMachine: what all services of this machine share: where their files are, how instances are started, who learns of changes.
 import type { ServiceDescriptor, ServiceKey } from '@svc/client';
-import type { Clock } from '../clock.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
+import type { LocalClock } from './local-clock.ts';
 import type { LocalSection } from './local-section.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import type { ResolvedImage, ServiceRecords } from './service-record.ts';
@@ -20,7 +20,7 @@ export interface ImageSource {
 
 export interface LocalMachine {
   readonly section: LocalSection;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: LocalClock;
   readonly records: ServiceRecords;
   readonly images: ImageSource;
   readonly routes: RequestRoutes;

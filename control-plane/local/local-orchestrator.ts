@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { HTTP_PORT, MANAGEMENT_PORT, REMOTING_PORT } from '@svc/client';
 import { type Problem, problemsText, type ServiceDescriptor, type ServiceKey } from '@svc/client';
 import type { Log } from '@svc/kit/log';
+import { ownProcessStart } from '@svc/kit/process-start';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { FaultLog } from '../orchestration/fault-log.ts';
 import {
@@ -21,12 +22,15 @@ import { InstanceFolder } from './instance-folder.ts';
 import { logsOf } from './instance-logs.ts';
 import { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
+import { killStrays } from './instance-process.ts';
+import { LOCAL_CLOCK, type LocalClock } from './local-clock.ts';
 import type { ImageSource, LocalMachine } from './local-machine.ts';
 import type { LocalSection } from './local-section.ts';
 import { freeAddress } from './loopback-addresses.ts';
+import { MachineLock } from './machine-lock.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
-import { ServiceRecords, type ServiceRecord } from './service-record.ts';
+import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
 
 export interface LocalOrchestratorOptions {
   /** Folder of all files. */
@@ -37,6 +41,8 @@ export interface LocalOrchestratorOptions {
   readonly images: ImageSource;
   readonly routes: RequestRoutes;
   readonly log: Log;
+  /** Default: the clocks of the system. */
+  readonly clock?: LocalClock;
   readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
   readonly hasDataFolder: (descriptor: ServiceDescriptor) => boolean;
   /** Returns the parts of a descriptor that this machine cannot run. */
@@ -48,17 +54,28 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #controllers = new Map<string, ServiceController>();
   readonly #watches = new Set<(key: ServiceKey) => void>();
   readonly #problemsOf: LocalOrchestratorOptions['problemsOf'];
+  readonly #lock: MachineLock;
   #isClosed = false;
 
+  /** Throws SVC_MACHINE_IN_USE if another process has the folder, SVC_DATA_UNUSABLE and SVC_DISK_FULL. */
   constructor(options: LocalOrchestratorOptions) {
-    const { folder, section, network, images, routes, log, commandOf, hasDataFolder } = options;
+    const { section, network, images, routes, log, commandOf, hasDataFolder } = options;
     this.#problemsOf = options.problemsOf;
+    this.#lock = new MachineLock(options.folder);
+    const { folder } = this.#lock;
     const instancesFolder = join(folder, 'instances');
     mkdirSync(instancesFolder, { recursive: true, mode: 0o700 });
+    const strays = killStrays(instancesFolder, InstanceFolder.readAll(instancesFolder));
+    if (strays > 0)
+      log({
+        level: 'warn',
+        message: 'processes of instances were killed of which nothing was known',
+        fields: { processes: strays },
+      });
     const faults = new FaultLog(log, SYSTEM_CLOCK);
     this.#machine = {
       section,
-      clock: SYSTEM_CLOCK,
+      clock: options.clock ?? LOCAL_CLOCK,
       records: new ServiceRecords(join(folder, 'services')),
       images,
       routes,
@@ -97,8 +114,8 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       return;
     }
     if (desired.kind === 'removed' && lookAt(this.#machine, key).length === 0) return;
-    const progressAtMs = this.#machine.clock.nowMs();
-    const record: ServiceRecord = { version: 1, desired, progressAtMs, isComplete: false };
+    const { bootId } = ownProcessStart();
+    const record = recordOf(desired, { bootId, ms: this.#machine.clock.bootMs() });
     this.#machine.records.write(record);
     this.#control(record);
     this.#machine.changed(key);
@@ -128,6 +145,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#controllers.values()].map((one) => one.close()));
+    this.#lock[Symbol.dispose]();
   }
 
   #control(record: ServiceRecord): void {

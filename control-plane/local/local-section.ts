@@ -21,6 +21,8 @@ export interface LocalSection {
   readonly restartPauseMaxMs: number;
   /** Time that an instance has to be ready until its former ends are forgotten, in milliseconds. */
   readonly stableMs: number;
+  /** Time that a rollout may be without progress, in milliseconds; then it has failed. An instance that has not started by then is killed. */
+  readonly progressTimeoutMs: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
 }
@@ -35,6 +37,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   restartPauseMs: 100,
   restartPauseMaxMs: 30_000,
   stableMs: 10_000,
+  progressTimeoutMs: 600_000,
   imagePauseMs: 5000,
 };
 
@@ -48,5 +51,6 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   restartPauseMs: [1, 60_000],
   restartPauseMaxMs: [1, 3_600_000],
   stableMs: [0, 3_600_000],
+  progressTimeoutMs: [100, 86_400_000],
   imagePauseMs: [1, 3_600_000],
 };

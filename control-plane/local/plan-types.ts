@@ -8,8 +8,9 @@ export interface PlanInput {
   readonly hold: 'none' | 'asked' | 'acknowledged';
   /** Why the wanted generation has failed for good; undefined as long as it has not. */
   readonly failure: string | undefined;
-  /** When the last instance of another generation ended, in milliseconds since 1970; undefined if one lives, or none ended. */
+  /** When the last instance of another generation ended, by the clock of `nowMs`; undefined if one lives, or none ended. */
   readonly takeoverSinceMs: number | undefined;
+  /** Milliseconds by a clock that nobody sets, such as that of the boot. */
   readonly nowMs: number;
   readonly limits: PlanLimits;
 }
@@ -40,7 +41,7 @@ export interface InstanceView {
   readonly phase: 'starting' | 'prepared' | 'ready' | 'retired' | 'stopping' | 'ended';
   /** Ends by itself since it was last ready for a while. */
   readonly failures: number;
-  /** When the run has ended, in milliseconds since 1970; undefined while it runs. */
+  /** When the run has ended, by the same clock; undefined while it runs. */
   readonly endedAtMs: number | undefined;
 }
 

@@ -7,12 +7,14 @@
 // C3  After `close` nothing is done; what runs goes on.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceKey } from '@svc/client';
+import { ownProcessStart } from '@svc/kit/process-start';
 import type { DesiredService, RemovedService, Workload } from '../orchestration/orchestrator.ts';
 import { type Found, lookAt } from './found-instances.ts';
+import type { BootTime } from './local-clock.ts';
 import type { LocalMachine } from './local-machine.ts';
-import type { Plan, PlanInput, Step, Wanted } from './plan-types.ts';
+import { isOf, type Plan, type PlanInput, type Step, type Wanted } from './plan-types.ts';
 import { planRollout } from './rollout-plan.ts';
-import type { ServiceRecord } from './service-record.ts';
+import { isOtherRollout, recordAfter, type ServiceRecord } from './service-record.ts';
 import { ServiceSteps } from './service-steps.ts';
 import { workloadOf } from './workload.ts';
 
@@ -22,10 +24,15 @@ export class ServiceController {
   readonly #steps: ServiceSteps;
   #record: ServiceRecord;
   #found: readonly Found[] = [];
-  /** Since when no instance of another generation runs, in milliseconds since 1970. */
+  /** Since when no instance of another generation runs. This and all other times are by the clock of the boot. */
   #takeoverSinceMs: number | undefined;
+  /** Why the service is not as it should be. */
   #detail: string | undefined;
-  /** When an image that could not be read is looked for again, in milliseconds since 1970. */
+  /** When the rollout began, or last got on. */
+  #progressMs: number;
+  /** Instances of the generation that were ready at the same time. */
+  #readyMax = 0;
+  /** When an image that could not be read is looked for again. */
   #imageRetryAtMs = 0;
   #wake = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
@@ -36,6 +43,9 @@ export class ServiceController {
     this.#record = record;
     this.key = record.desired.key;
     this.#steps = new ServiceSteps(machine, this.key, () => this.#wake.resolve());
+    const { bootId, ms } = record.progressAt;
+    // Nothing got on, and nothing was late, while the machine was off.
+    this.#progressMs = bootId === this.#bootTime().bootId ? ms : machine.clock.bootMs();
     this.#found = this.#look();
   }
 
@@ -49,26 +59,11 @@ export class ServiceController {
     const before = this.#record.desired;
     if (JSON.stringify(before) === JSON.stringify(desired)) return;
     const isNewRollout = isOtherRollout(before, desired);
-    const { image, failure, isComplete, progressAtMs } = this.#record;
-    const record: ServiceRecord = isNewRollout
-      ? { version: 1, desired, isComplete: false, progressAtMs: this.#machine.clock.nowMs() }
-      : {
-          version: 1,
-          desired,
-          isComplete: isComplete && instancesOf(before) === instancesOf(desired),
-          progressAtMs:
-            instancesOf(before) === instancesOf(desired)
-              ? progressAtMs
-              : this.#machine.clock.nowMs(),
-          ...(image === undefined ? {} : { image }),
-          // A service that is started again after a pause is tried anew.
-          ...(failure === undefined || instancesOf(before) !== instancesOf(desired)
-            ? {}
-            : { failure }),
-        };
-    this.#store(record);
+    this.#store(recordAfter(this.#record, desired, this.#bootTime()));
+    this.#progressMs = this.#machine.clock.bootMs();
     if (isNewRollout) {
       this.#detail = undefined;
+      this.#readyMax = 0;
       this.#imageRetryAtMs = 0;
     }
     this.#machine.changed(this.key);
@@ -79,7 +74,9 @@ export class ServiceController {
   workload(): Workload | undefined {
     const found = this.#look();
     if (this.#record.desired.kind === 'removed' && found.length === 0) return undefined;
-    return workloadOf(this.#record, found, this.#detail);
+    const { clock } = this.#machine;
+    const progressMs = clock.nowMs() - (clock.bootMs() - this.#progressMs);
+    return workloadOf(this.#record, found, { detail: this.#detail, progressMs });
   }
 
   found(): readonly Found[] {
@@ -136,16 +133,12 @@ export class ServiceController {
   /** Looks once, and does what is to be done. Returns the time until the next look, in milliseconds. */
   async #turn(): Promise<number> {
     const { section, clock } = this.#machine;
-    const before = JSON.stringify(this.#found.map(({ view }) => view));
+    const before = JSON.stringify([this.#found.map(({ view }) => view), this.#detail]);
     this.#found = this.#look();
-    this.#noteTakeover(clock.nowMs());
+    this.#noteTakeover(clock.bootMs());
     this.#steps.killLate(this.#found);
-    const failed = this.#steps.failureOf(this.#found, this.#wanted());
-    if (failed !== undefined) {
-      this.#detail = failed.detail;
-      if (failed.isFinal && this.#record.failure === undefined)
-        this.#store({ ...this.#record, failure: failed.detail });
-    }
+    this.#noteProgress(clock.bootMs());
+    this.#noteFailure(clock.bootMs());
     const plan = planRollout(this.#planInput());
     const { desired } = this.#record;
     for (const step of plan.steps) {
@@ -155,9 +148,9 @@ export class ServiceController {
     }
     this.#noteCompletion(plan);
     this.#steps.route(this.#found, this.#port());
-    if (before !== JSON.stringify(this.#found.map(({ view }) => view)))
+    if (before !== JSON.stringify([this.#found.map(({ view }) => view), this.#detail]))
       this.#machine.changed(this.key);
-    const imageMs = this.#imageRetryAtMs - clock.nowMs();
+    const imageMs = this.#imageRetryAtMs - clock.bootMs();
     if (imageMs > 0 && plan.steps.every(({ kind }) => kind === 'create'))
       return Math.min(imageMs, section.imagePauseMs);
     if (plan.steps.length > 0) return section.takeoverPollMs;
@@ -191,7 +184,7 @@ export class ServiceController {
   /** Finds the image of the generation, once. */
   async #resolve(desired: DesiredService): Promise<ServiceRecord['image']> {
     const { section, clock } = this.#machine;
-    if (clock.nowMs() < this.#imageRetryAtMs) return undefined;
+    if (clock.bootMs() < this.#imageRetryAtMs) return undefined;
     const result = await this.#machine.images.resolve(desired.descriptor, this.#closing.signal);
     // Something else may be desired by now.
     if (this.#record.desired !== desired) return undefined;
@@ -203,7 +196,7 @@ export class ServiceController {
     this.#detail = result.reason;
     this.#machine.changed(this.key);
     if (result.isFinal) this.#store({ ...this.#record, failure: result.reason });
-    else this.#imageRetryAtMs = clock.nowMs() + section.imagePauseMs;
+    else this.#imageRetryAtMs = clock.bootMs() + section.imagePauseMs;
     return undefined;
   }
 
@@ -215,7 +208,7 @@ export class ServiceController {
       hold: routes.holdOf(this.key),
       failure: this.#record.failure,
       takeoverSinceMs: this.#takeoverSinceMs,
-      nowMs: clock.nowMs(),
+      nowMs: clock.bootMs(),
       limits: {
         takeoverMs: section.takeoverTimeoutMs,
         restartPauseMinMs: section.restartPauseMs,
@@ -253,22 +246,47 @@ export class ServiceController {
     this.#takeoverSinceMs = isFree ? (this.#takeoverSinceMs ?? nowMs) : undefined;
   }
 
+  /** Notes that instances became ready. Nothing is wrong any more once all wanted ones are. */
+  #noteProgress(bootMs: number): void {
+    const wanted = this.#wanted();
+    const ready = this.#found.filter(
+      ({ view }) => isOf(wanted)(view) && view.phase === 'ready',
+    ).length;
+    if (ready >= wanted.instances) this.#detail = undefined;
+    if (ready <= this.#readyMax) return;
+    this.#readyMax = ready;
+    if (this.#record.isComplete) return;
+    this.#progressMs = bootMs;
+    this.#store({ ...this.#record, wasReady: true, progressAt: this.#bootTime() });
+  }
+
+  /** Stores that the generation has failed, if waiting does not help, or has not helped for long. */
+  #noteFailure(bootMs: number): void {
+    const wanted = this.#wanted();
+    const failed = this.#steps.failureOf(this.#found, wanted);
+    if (failed !== undefined) this.#detail = failed.detail;
+    const { isComplete, wasReady, failure } = this.#record;
+    if (isComplete || failure !== undefined || wanted.instances === 0) return;
+    if (failed?.isFinal === true && !wasReady) {
+      this.#store({ ...this.#record, failure: failed.detail });
+      return;
+    }
+    const { progressTimeoutMs } = this.#machine.section;
+    if (bootMs - this.#progressMs < progressTimeoutMs) return;
+    const why = this.#detail === undefined ? '' : `: ${this.#detail}`;
+    const seconds = progressTimeoutMs / 1000;
+    this.#store({ ...this.#record, failure: `the rollout has not got on for ${seconds} s${why}` });
+  }
+
   #noteCompletion({ isComplete }: Plan): void {
     if (!isComplete || this.#record.isComplete) return;
     this.#detail = undefined;
-    this.#store({ ...this.#record, isComplete: true });
+    const { failure: _overcome, ...record } = this.#record;
+    this.#store({ ...record, isComplete: true });
     this.#machine.changed(this.key);
   }
-}
 
-function isOtherRollout(
-  before: DesiredService | RemovedService,
-  desired: DesiredService | RemovedService,
-): boolean {
-  if (before.kind === 'removed' || desired.kind === 'removed') return true;
-  return before.generation !== desired.generation || before.incarnation !== desired.incarnation;
-}
-
-function instancesOf(desired: DesiredService | RemovedService): number {
-  return desired.kind === 'removed' ? 0 : desired.instances;
+  #bootTime(): BootTime {
+    return { bootId: ownProcessStart().bootId, ms: this.#machine.clock.bootMs() };
+  }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { ServiceKey } from '@svc/client';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
+import { type BootTime, bootTimeIn } from './local-clock.ts';
 
 /** The image of the desired generation, as it was found when the generation was asked for. */
 export interface ResolvedImage {
@@ -17,11 +18,13 @@ export interface ResolvedImage {
 export interface ServiceRecord {
   readonly version: 1;
   readonly desired: DesiredService | RemovedService;
-  /** When the rollout began, or last got on, in milliseconds since 1970. */
-  readonly progressAtMs: number;
+  /** When the rollout began, or last got on. */
+  readonly progressAt: BootTime;
   readonly image?: ResolvedImage;
   /** True once all desired instances were ready at the same time. */
   readonly isComplete: boolean;
+  /** True once an instance of the generation was ready: what ends it later is no fault of the generation. */
+  readonly wasReady: boolean;
   /** Why the generation has failed for good. */
   readonly failure?: string;
 }
@@ -39,9 +42,8 @@ export class ServiceRecords {
     const found: ServiceRecord[] = [];
     for (const entry of readdirSync(this.#folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
-      const record = readJsonFile(path) as ServiceRecord | undefined;
-      const key = record?.version === 1 ? record.desired?.key : undefined;
-      if (key !== undefined && path === this.#fileOf(key)) found.push(record!);
+      const record = recordIn(readJsonFile(path));
+      if (record !== undefined && path === this.#fileOf(record.desired.key)) found.push(record);
     }
     return found;
   }
@@ -59,4 +61,64 @@ export class ServiceRecords {
   #fileOf({ project, service }: ServiceKey): string {
     return join(this.#folder, project, `${service}.json`);
   }
+}
+
+/** Returns the record of a service that is asked for the first time, or of which another generation is asked for. */
+export function recordOf(
+  desired: DesiredService | RemovedService,
+  progressAt: BootTime,
+): ServiceRecord {
+  return { version: 1, desired, progressAt, isComplete: false, wasReady: false };
+}
+
+/** Returns what is to be stored when something else is asked for. */
+export function recordAfter(
+  before: ServiceRecord,
+  desired: DesiredService | RemovedService,
+  now: BootTime,
+): ServiceRecord {
+  if (isOtherRollout(before.desired, desired)) return recordOf(desired, now);
+  if (instancesOf(before.desired) === instancesOf(desired)) return { ...before, desired };
+  // A service that is started again after a pause is tried anew.
+  const { failure: _tried, ...rest } = before;
+  return { ...rest, desired, isComplete: false, progressAt: now };
+}
+
+export function isOtherRollout(
+  before: DesiredService | RemovedService,
+  desired: DesiredService | RemovedService,
+): boolean {
+  if (before.kind === 'removed' || desired.kind === 'removed') return true;
+  return before.generation !== desired.generation || before.incarnation !== desired.incarnation;
+}
+
+function instancesOf(desired: DesiredService | RemovedService): number {
+  return desired.kind === 'removed' ? 0 : desired.instances;
+}
+
+/** Returns the record in a parsed file; undefined if it is none, such as one of a later version. */
+function recordIn(value: unknown): ServiceRecord | undefined {
+  if (!isRecord(value) || value['version'] !== 1) return undefined;
+  const { desired, progressAt, image, isComplete, wasReady, failure } = value;
+  if (!isRecord(desired) || bootTimeIn(progressAt) === undefined) return undefined;
+  if (typeof isComplete !== 'boolean' || typeof wasReady !== 'boolean') return undefined;
+  if (failure !== undefined && typeof failure !== 'string') return undefined;
+  if (image !== undefined && !hasTexts(image, ['digest', 'moduleFile'])) return undefined;
+  if (!hasTexts(desired['key'], ['project', 'service'])) return undefined;
+  const { kind, incarnation, generation, instances, descriptor } = desired;
+  const isDesired =
+    kind === 'desired' &&
+    typeof incarnation === 'string' &&
+    typeof generation === 'number' &&
+    typeof instances === 'number' &&
+    isRecord(descriptor);
+  return isDesired || kind === 'removed' ? (value as unknown as ServiceRecord) : undefined;
+}
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
+  return isRecord(value) && names.every((name) => typeof value[name] === 'string');
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

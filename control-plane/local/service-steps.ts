@@ -4,13 +4,11 @@ import type { ServiceKey } from '@svc/client';
 import type { DesiredService } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
 import { InstanceFolder } from './instance-folder.ts';
-import { signalRun, startRun } from './instance-process.ts';
+import { endInWords, isFinalFailure } from './instance-end.ts';
+import { killLeftOver, signalRun, startRun } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Step, type Wanted } from './plan-types.ts';
 import type { ResolvedImage } from './service-record.ts';
-
-/** Failures that starting it again does not help: its module, its settings, or what it would do to the journal. */
-const FINAL_FAILURES = /^SVC_(?:MODULE|MANIFEST|UPGRADE|SETTING)_/;
 
 export class ServiceSteps {
   readonly #machine: LocalMachine;
@@ -36,6 +34,7 @@ export class ServiceSteps {
     const { key, incarnation, generation, descriptor } = desired;
     const address = await this.#machine.addressFor(descriptor);
     if (!isDesired()) return;
+    const last = InstanceFolder.readOf(instancesFolder, key).at(-1);
     const folder = InstanceFolder.create(instancesFolder, {
       version: 1,
       name: `${key.service}-${generation}-${randomBytes(4).toString('hex')}`,
@@ -46,7 +45,7 @@ export class ServiceSteps {
       imageDigest: image.digest,
       moduleFile: image.moduleFile,
       address,
-      createdAtMs: clock.nowMs(),
+      createdAtMs: Math.max(clock.nowMs(), (last?.spec.createdAtMs ?? 0) + 1),
     });
     this.#start(folder, { restarts: 0, failures: 0 });
   }
@@ -65,9 +64,10 @@ export class ServiceSteps {
       case 'retire':
         return notes.retire(step.name);
       case 'stop':
-        notes.askedToStop(step.name, clock.nowMs());
+        notes.askedToStop(step.name, clock.bootMs());
         return signalRun(folder, 'SIGTERM');
       case 'remove':
+        killLeftOver(folder);
         notes.forget(step.name);
         return folder.remove();
       default:
@@ -75,13 +75,16 @@ export class ServiceSteps {
     }
   }
 
-  /** Kills instances that do not end though they were asked to. */
+  /** Kills instances that do not end though they were asked to, and those that never get on with their start. */
   killLate(found: readonly Found[]): void {
     const { notes, section, clock } = this.#machine;
     for (const { folder, view } of found) {
+      const startedMs = folder.lastRun?.startedAt.ms ?? clock.bootMs();
+      if (view.phase === 'starting' && clock.bootMs() - startedMs >= section.progressTimeoutMs)
+        signalRun(folder, 'SIGKILL');
       if (view.phase !== 'stopping') continue;
-      const sinceMs = notes.seenStopping(view.name, clock.nowMs());
-      if (clock.nowMs() - sinceMs > section.drainMs + section.killAfterMs)
+      const sinceMs = notes.seenStopping(view.name, clock.bootMs());
+      if (clock.bootMs() - sinceMs > section.drainMs + section.killAfterMs)
         signalRun(folder, 'SIGKILL');
     }
   }
@@ -113,22 +116,16 @@ export class ServiceSteps {
       ({ view }) => view.phase === 'ended' && view.failures > 0 && isWanted(view),
     );
     if (ended === undefined) return undefined;
-    const { exit, view } = ended;
-    const { error, message } = exit ?? {};
-    const isFinal = error !== undefined && FINAL_FAILURES.test(error);
-    return { detail: `${view.name} has ended: ${endInWords(exit, error, message)}`, isFinal };
+    return {
+      detail: `${ended.view.name} has ended: ${endInWords(ended)}`,
+      isFinal: isFinalFailure(ended.end?.exit?.error),
+    };
   }
 
   #start(folder: InstanceFolder, counts: { restarts: number; failures: number }): void {
     const { notes, clock } = this.#machine;
     notes.forget(folder.spec.name);
     const command = this.#machine.commandOf(folder);
-    startRun(folder, command, { ...counts, nowMs: clock.nowMs() }, this.#onEnd);
+    startRun(folder, command, counts, clock, this.#onEnd);
   }
-}
-
-function endInWords(exit: Found['exit'], error?: string, message?: string): string {
-  if (exit === undefined) return 'it was killed, or could not be started';
-  if (error !== undefined) return `${error}: ${message ?? ''}`;
-  return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
 }

@@ -23,8 +23,7 @@ export function restartSteps(
   const doublings = Math.min(30, Math.max(0, failures - 1));
   const pauseMs = Math.min(limits.restartPauseMaxMs, limits.restartPauseMinMs * 2 ** doublings);
   const waitMs = failures === 0 ? 0 : (endedAtMs ?? nowMs) + pauseMs - nowMs;
-  // A clock that was set back does not make the pause longer than it is.
-  if (waitMs > 0) return { steps: [], lookAgainMs: Math.min(waitMs, pauseMs) };
+  if (waitMs > 0) return { steps: [], lookAgainMs: waitMs };
   return { steps: [{ kind: 'restart', name }], lookAgainMs: undefined };
 }
 

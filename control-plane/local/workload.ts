@@ -3,10 +3,11 @@ import type { Rollout, Workload } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
 import type { ServiceRecord } from './service-record.ts';
 
+/** `progressMs`: the last progress of the rollout, in milliseconds since 1970. */
 export function workloadOf(
   record: ServiceRecord,
   found: readonly Found[],
-  detail: string | undefined,
+  { detail, progressMs }: { readonly detail: string | undefined; readonly progressMs: number },
 ): Workload {
   const { desired } = record;
   // What is left of a removed service is of the incarnation that ran.
@@ -25,18 +26,14 @@ export function workloadOf(
     wantedInstances: desired.kind === 'removed' ? 0 : desired.instances,
     readyInstances: ready.length,
     updatedInstances: updated.length,
-    rollout: rolloutOf(record, updated),
+    rollout: rolloutOf(record, progressMs),
     ...(shown === undefined ? {} : { detail: shown }),
     database: 'provisioned',
   };
 }
 
-function rolloutOf(
-  { failure, isComplete, progressAtMs }: ServiceRecord,
-  updated: readonly Found[],
-): Rollout {
+function rolloutOf({ failure, isComplete }: ServiceRecord, progressMs: number): Rollout {
   if (failure !== undefined) return { kind: 'failed', reason: failure };
   if (isComplete) return { kind: 'complete' };
-  const times = updated.map(({ readySinceMs }) => readySinceMs ?? 0);
-  return { kind: 'progressing', sinceMs: Math.max(progressAtMs, ...times) };
+  return { kind: 'progressing', sinceMs: progressMs };
 }

@@ -2,10 +2,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isProcessAlive } from '@svc/kit/process-life';
-import type {
-  DesiredService,
-  Workload,
-} from '../../../control-plane/orchestration/orchestrator.ts';
+import type { Workload } from '../../../control-plane/orchestration/orchestrator.ts';
+import { CART, cart, isComplete, observed as observedOf, running as runningOf } from './cart.ts';
 import { IMAGES, MachineUnderTest } from './machine-under-test.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { signalRun } from '../../../control-plane/local/instance-process.ts';
@@ -29,46 +27,17 @@ orchestratorSuite('of one machine', async () => {
   };
 });
 
-const CART = { project: 'web', service: 'cart' };
-
-function cart(image: string, generation: number): DesiredService {
-  return {
-    kind: 'desired',
-    key: CART,
-    incarnation: 'life1',
-    generation,
-    descriptor: { name: 'cart', image },
-    instances: 1,
-    isPaused: false,
-    isSuspended: false,
-    exposedHostname: undefined,
-    hostnames: [],
-  };
-}
-
-const isComplete = ({ rollout }: Workload) => rollout.kind === 'complete';
-
 describe('a service with a data folder on one machine', () => {
   let machine: MachineUnderTest;
   beforeEach(() => {
-    machine = new MachineUnderTest(true);
+    machine = new MachineUnderTest({ hasDataFolder: true });
   });
   afterEach(() => machine.discard());
 
   const instances = () =>
     InstanceFolder.readAll(join(machine.folder, 'instances')).map(({ spec }) => spec);
-  async function observed(condition: (workload: Workload) => boolean): Promise<Workload> {
-    let found = await machine.orchestrator.observe(CART);
-    await until(async () => {
-      found = await machine.orchestrator.observe(CART);
-      return found.kind === 'workload' && condition(found);
-    });
-    return found as Workload;
-  }
-  async function running(image: string, generation: number): Promise<Workload> {
-    await machine.orchestrator.reconcile(cart(image, generation));
-    return await observed((workload) => isComplete(workload) && workload.generation === generation);
-  }
+  const observed = (condition: (workload: Workload) => boolean) => observedOf(machine, condition);
+  const running = (image: string, generation: number) => runningOf(machine, image, generation);
 
   test('is replaced by the next generation, which had prepared beside it', async () => {
     await running(IMAGES.good, 1);

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LOCAL_DEFAULTS } from '../../../control-plane/local/local-section.ts';
+import { LOCAL_CLOCK, type LocalClock } from '../../../control-plane/local/local-clock.ts';
+import { LOCAL_DEFAULTS, type LocalSection } from '../../../control-plane/local/local-section.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
@@ -19,29 +20,46 @@ export const IMAGES = {
   stuck: 'svc.test/stuck:1',
   /** Ignores SIGTERM. */
   stubborn: 'svc.test/stubborn:1',
+  /** Ends at once, and reports that its module is refused. */
+  refused: 'svc.test/fails_SVC_MODULE_MALFORMED:1',
+  /** Ends at once, and reports something that may go by itself. */
+  unreadable: 'svc.test/fails_SVC_MODULE_UNREADABLE:1',
+  /** Ends at once without a report, but with a line of output. */
+  silent: 'svc.test/silent:1',
 };
+
+export interface MachineOptions {
+  /** Whether one instance at a time has the data of its service. */
+  readonly hasDataFolder?: boolean;
+  readonly section?: Partial<LocalSection>;
+  readonly clock?: LocalClock;
+}
 
 export class MachineUnderTest {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-local-'));
   orchestrator: LocalOrchestrator;
   readonly #hasDataFolder: boolean;
+  readonly #options: MachineOptions;
 
-  constructor(hasDataFolder = false) {
-    this.#hasDataFolder = hasDataFolder;
-    this.orchestrator = this.#open();
+  constructor(options: MachineOptions = {}) {
+    this.#options = options;
+    this.#hasDataFolder = options.hasDataFolder === true;
+    this.orchestrator = this.open();
   }
 
   /** Ends the orchestrator as a crash would, and starts another one. */
   async restart(): Promise<void> {
     await this.orchestrator[Symbol.asyncDispose]();
-    this.orchestrator = this.#open();
+    this.orchestrator = this.open();
+  }
+
+  instances(): readonly InstanceFolder[] {
+    return InstanceFolder.readAll(join(this.folder, 'instances'));
   }
 
   /** Process ids of all instances. */
   pids(): readonly number[] {
-    return InstanceFolder.readAll(join(this.folder, 'instances')).map(
-      (folder) => folder.lastRun!.pid,
-    );
+    return this.instances().map((folder) => folder.lastRun!.process!.pid);
   }
 
   async discard(): Promise<void> {
@@ -56,7 +74,8 @@ export class MachineUnderTest {
     return ['cart', 'shop'].map((service) => ({ project: 'web', service }));
   }
 
-  #open(): LocalOrchestrator {
+  /** Opens a further orchestrator of the folder. */
+  open(): LocalOrchestrator {
     return new LocalOrchestrator({
       folder: this.folder,
       section: {
@@ -67,6 +86,7 @@ export class MachineUnderTest {
         imagePauseMs: 50,
         killAfterMs: 300,
         drainMs: 100,
+        ...this.#options.section,
       },
       network: '127.84',
       images: {
@@ -78,6 +98,7 @@ export class MachineUnderTest {
       },
       routes: new NobodyRoutes(),
       log: () => {},
+      clock: this.#options.clock ?? LOCAL_CLOCK,
       problemsOf: () => [],
       hasDataFolder: () => this.#hasDataFolder,
       commandOf: ({ stateFile, spec }) => ({

@@ -1,7 +1,9 @@
 // A program for the tests of the local orchestrator: it writes a state file as a service does, becomes ready once no other process
 // uses its data, and ends at SIGTERM.
-// argv: state file, what it is to do (`good`, `crashing`, `stubborn`, `stuck`), folder of its data or `-`.
-import { mkdirSync } from 'node:fs';
+// argv: state file, what it is to do (`good`, `crashing`, `stubborn`, `stuck`, `silent`, `parent`, `fails_CODE`, `later_CODE`,
+// which fails once it was ready), folder of its data or `-`.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StateFile } from '@svc/kit/state-file';
@@ -16,11 +18,21 @@ process.on('SIGTERM', () => {
   state.write('ended', { code: 0, signal: null });
   process.exit(0);
 });
+const [, mode, code] = /^(fails|later)_(\w+)$/.exec(manner) ?? [];
+const wasReady = `${dataFolder}.ready`;
+if (code !== undefined && (mode === 'fails' || existsSync(wasReady))) {
+  state.write('ended', { code: 1, signal: null, error: code, message: 'it fails' });
+  process.exit(1);
+}
+if (manner === 'silent') process.exit(7);
+if (manner === 'parent')
+  spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
 if (dataFolder !== '-') {
   state.write('prepared');
   await useOf(dataFolder);
 }
 state.write('ready');
+if (mode === 'later') writeFileSync(wasReady, '');
 process.stderr.write(`${manner} is ready\n`);
 if (manner === 'crashing') setTimeout(() => process.exit(3), 50);
 else setInterval(() => {}, 1000);

@@ -1,0 +1,69 @@
+// InstanceEnd: why an instance has ended, in words for the members of its project, and whether starting it again can help.
+import { printable } from '@svc/kit/printable';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
+import type { Found } from './found-instances.ts';
+import { logsOf } from './instance-logs.ts';
+
+const LINE_CHARACTERS_MAX = 300;
+const OUTPUT_BYTES_MAX = 16 * 1024;
+
+/**
+ * Failures of the module itself, of its settings, or of what it would do to the journal: another start has the same end. A file that
+ * cannot be read, a check that took too long on a busy machine, and events that another generation stores meanwhile are none of them.
+ */
+const FINAL: ReadonlySet<string> = new Set<SvcErrorCode>([
+  'SVC_MODULE_NOT_WASM',
+  'SVC_MODULE_NOT_A_COMPONENT',
+  'SVC_MODULE_MALFORMED',
+  'SVC_MODULE_TOO_LARGE',
+  'SVC_MODULE_FOREIGN_IMPORT',
+  'SVC_MODULE_OTHER_VERSION',
+  'SVC_MODULE_NO_DESCRIPTOR',
+  'SVC_MODULE_BAD_DESCRIPTOR',
+  'SVC_MODULE_STRUCTURE',
+  'SVC_MODULE_UNSUPPORTED_CODE',
+  'SVC_MODULE_BAD_NAME',
+  'SVC_MODULE_START_FAILED',
+  'SVC_DEFINITION_INVALID',
+  'SVC_PROGRAM_INVALID',
+  'SVC_UPGRADE_UNSAFE',
+  'SVC_SETTING_INVALID',
+  'SVC_USAGE',
+]);
+
+export function isFinalFailure(code: string | undefined): boolean {
+  return code !== undefined && FINAL.has(code);
+}
+
+/** Returns the failure that the instance has reported, or how its process has ended and its last line of output. */
+export function endInWords({ folder, end }: Pick<Found, 'folder' | 'end'>): string {
+  const { exit, refusal } = end ?? {};
+  if (refusal !== undefined) return `its process could not be started: ${refusal}`;
+  if (exit?.error !== undefined) return `${exit.error}: ${exit.message ?? ''}`;
+  const line = lastLineOf(folder);
+  return line === undefined ? howInWords(exit) : `${howInWords(exit)}; its last line: ${line}`;
+}
+
+function howInWords(
+  exit: { readonly code: number | null; readonly signal: string | null } | undefined,
+) {
+  if (exit === undefined) return 'it was killed';
+  return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
+}
+
+/** Returns the last line of the output, that of an entry of a log its message; undefined if there is none. */
+function lastLineOf(folder: Found['folder']): string | undefined {
+  const { output } = logsOf(folder, { previous: false, tail: 1, bytesMax: OUTPUT_BYTES_MAX });
+  const line = output.trim();
+  if (line === '') return undefined;
+  return printable(messageOf(line) ?? line).slice(0, LINE_CHARACTERS_MAX);
+}
+
+function messageOf(line: string): string | undefined {
+  try {
+    const entry = JSON.parse(line) as { readonly message?: unknown } | null;
+    return typeof entry?.message === 'string' ? entry.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
