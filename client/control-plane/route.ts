@@ -85,7 +85,7 @@ export function refusalsOf(route: Route): ReadonlyMap<number, string> {
       [
         method === 'GET'
           ? undefined
-          : 'the `Idempotency-Key` was sent with another request, or by a caller whose name in the token was another one',
+          : 'the `Idempotency-Key` was sent with another request',
       ],
     ],
     [429, ['the caller sends too many requests; `Retry-After` says when to send again']],

@@ -56,7 +56,7 @@ const ORGANIZATION_ROUTES = {
     body: bodies.organizationCreation,
     refusals: {
       403: 'the policy of the installation lets others create organizations, or a caller who is no platform administrator names an owner',
-      409: 'the id has been used before, even by an organization that is deleted',
+      409: 'the id has been used before, even by an organization that is deleted; the caller has created as many as it may',
     },
   },
   renameOrganization: {
@@ -90,7 +90,7 @@ const ORGANIZATION_ROUTES = {
       'The invitation becomes a membership with the first token that has the address, verified by the identity provider. Inviting again replaces the role.',
     body: bodies.inviting,
     refusals: {
-      409: 'the address is that of a member, or the caller has too many invitations of it',
+      409: 'the address is that of a member, the caller has too many invitations of it, or the organization has as many as it may',
     },
   },
   removeMember: {
@@ -124,6 +124,9 @@ const ORGANIZATION_ROUTES = {
       'For an organization whose owners have all left. The role of a member is changed to the given one.',
     body: bodies.repair,
     isBodyOptional: true,
+    refusals: {
+      409: 'the role is `member`, and the member is the last owner; a limit of members or of organizations is reached',
+    },
   },
   disableOrganization: {
     method: 'POST',
@@ -168,7 +171,9 @@ const PROJECT_ROUTES = {
     summary: 'Creates a project in an organization',
     description: 'The caller is a member of the organization that the body names.',
     body: bodies.projectCreation,
-    refusals: { 409: 'the id has been used before, even by a project that is deleted' },
+    refusals: {
+      409: 'the id has been used before, even by a project that is deleted; the organization has as many as it may',
+    },
   },
   renameProject: {
     method: 'PUT',
@@ -213,7 +218,9 @@ const SERVICE_ROUTES = {
       'The generation increases even if nothing has changed, so that the tag of an image is pulled again. A paused service stays paused.',
     body: bodies.serviceDescriptor,
     answer: bodies.serviceStatus,
-    refusals: { 409: 'a custom hostname belongs to another service' },
+    refusals: {
+      409: 'a custom hostname belongs to another service; the project has as many services as it may',
+    },
   },
   pauseService: {
     method: 'POST',

@@ -98,7 +98,7 @@ class DecodedQuery {
       const name = unescaped(equals === -1 ? pair : pair.slice(0, equals));
       const value = unescaped(equals === -1 ? '' : pair.slice(equals + 1));
       if (name === undefined || value === undefined)
-        this.#add('', 'has a query with an escape that is not UTF-8');
+        this.#add('/query', 'has an escape that is not UTF-8');
       else if (!Object.hasOwn(schemas, name))
         this.#add(`/${name}`, `is no parameter of the query: they are ${names.join(', ')}`);
       else if (Object.hasOwn(this.values, name)) this.#add(`/${name}`, 'is given twice');

@@ -1,9 +1,9 @@
 // Organization: its members, its invitations, whether it is disabled, and the ids of its projects. It is never deleted from
 // the journal: an id that was used once stays used (contract, document 1, "Identifier rules").
 //
-// Invariants: an organization that exists has at least one member, and after a command that was not an administrator's one
-// owner. A deleted organization has no projects and takes none. Who may send a command is judged before, from the members of
-// this state (access/); a command judges only what depends on the state.
+// Invariants: an organization that exists has an owner, whoever sends the commands. A deleted organization has no projects and
+// takes none. Who may send a command is judged before, from the members of this state (access/); a command judges only what
+// depends on the state.
 import { Type } from 'typebox';
 import { Due, defineEntity, type Refused } from '@svc/host';
 import { Actor, withoutDisplay } from './actor.ts';
@@ -214,6 +214,7 @@ export const organization = defineEntity({
         const { subject } = person;
         const member = state.members[subject];
         if (member?.role === role) return reply();
+        if (isLastOwner(state.members, subject)) return refuse(LAST_OWNER, 'CONFLICT');
         if (member !== undefined)
           return persist({ type: 'role-changed', subject, role, by }).thenReply();
         if (isFullOf(state.members)) return refuse(MEMBERS_FULL, 'CONFLICT');

@@ -336,6 +336,10 @@ test('logs are of the instances, each with its own error', async () => {
       'tail: is not a whole number from 0 to 100000',
     ].join('\n'),
   ]);
+  expect(await refusal('GET /cart/logs?tail=%zz')).toEqual([
+    400,
+    'query: has an escape that is not UTF-8',
+  ]);
 });
 
 test('a disabled organization suspends services at once, and their history follows', async () => {

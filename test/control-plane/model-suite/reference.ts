@@ -229,6 +229,7 @@ function doneToOrganization(state: State, { as, route, input }: Request, id: str
       if (role === 'member' && isLastOwner(found, subject)) return refused(409);
       return changed({ members: { ...members, [subject]: role } });
     case 'repairMember':
+      if (role === 'member' && isLastOwner(found, subject)) return refused(409);
       return changed({ members: { ...members, [subject]: role } });
     case 'disableOrganization':
       return changed({ isDisabled: true });

@@ -116,11 +116,13 @@ describe('the last owner', () => {
     expect(outcomeOf(await remove())).toBe('NOT_FOUND');
   });
 
-  test('is demoted by an administrator who repairs it as a member', async () => {
+  test('cannot be demoted by an administrator either, who makes another owner first', async () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
+    expect(outcomeOf(await repair(call, 'shop', 'ann', 'member'))).toBe('CONFLICT');
+    accepted(await repair(call, 'shop', 'bob'));
     accepted(await repair(call, 'shop', 'ann', 'member'));
-    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'member' });
+    expect(await rolesOf(call, 'shop')).toEqual({ ann: 'member', bob: 'owner' });
   });
 });
 
