@@ -80,14 +80,7 @@ export function refusalsOf(route: Route): ReadonlyMap<number, string> {
     ],
     [404, [isMembers ? 'it does not exist, or the caller may not see it' : undefined]],
     [413, [body === undefined ? undefined : 'the body is larger than 1 MiB']],
-    [
-      422,
-      [
-        method === 'GET'
-          ? undefined
-          : 'the `Idempotency-Key` was sent with another request',
-      ],
-    ],
+    [422, [method === 'GET' ? undefined : 'the `Idempotency-Key` was sent with another request']],
     [429, ['the caller sends too many requests; `Retry-After` says when to send again']],
     [500, ['the control plane has failed']],
     [503, ['nothing was done, and the request may be sent again; `Retry-After` says when']],
