@@ -18,6 +18,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   'image build': async () => (await import('./commands/image-build.ts')).imageBuild,
   'image inspect': async () => (await import('./commands/image-inspect.ts')).imageInspect,
+  'image push': async () => (await import('./commands/image-push.ts')).imagePush,
   journal: async () => (await import('./commands/journal.ts')).journal,
   'journal verify': async () => (await import('./commands/journal-verify.ts')).journalVerify,
   'journal export': async () => (await import('./commands/journal-export.ts')).journalExport,

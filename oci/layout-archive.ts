@@ -6,7 +6,7 @@ import { ImageError } from './image-error.ts';
 import { BLOBS_FOLDER, INDEX_FILE } from './image-files.ts';
 import { ARCHIVE_BYTES_MAX } from './image-limits.ts';
 import type { ImageSource } from './image-source.ts';
-import { missing, rootOfLayout } from './layout-index.ts';
+import { missing, rootOfLayout, type WantedImage } from './layout-index.ts';
 import { readTar } from './tar-reader.ts';
 
 interface Position {
@@ -14,11 +14,14 @@ interface Position {
   readonly size: number;
 }
 
-/** Opens an archive. `tag`: undefined for an archive with one image. Throws ImageError. */
-export async function openLayoutArchive(file: string, tag?: string): Promise<ImageSource> {
+/** Opens an image of an archive. Throws ImageError. */
+export async function openLayoutArchive(
+  file: string,
+  wanted: WantedImage = {},
+): Promise<ImageSource> {
   await checkFile(file);
   const positions = await positionsIn(file);
-  const root = await rootOfLayout(readFrom(file, positions, INDEX_FILE), tag, file);
+  const root = await rootOfLayout(readFrom(file, positions, INDEX_FILE), wanted, file);
   return {
     name: file,
     root,

@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { type Chunks, partsOf } from './digest.ts';
 import { BLOBS_FOLDER, INDEX_FILE } from './image-files.ts';
 import type { ImageSource } from './image-source.ts';
-import { missing, rootOfLayout } from './layout-index.ts';
+import { missing, rootOfLayout, type WantedImage } from './layout-index.ts';
 
-/** Opens a layout. `tag`: undefined for a layout with one image. Throws ImageError. */
-export async function openLayoutFolder(folder: string, tag?: string): Promise<ImageSource> {
-  const root = await rootOfLayout(readFileOf(folder, INDEX_FILE), tag, folder);
+/** Opens an image of a layout. Throws ImageError. */
+export async function openLayoutFolder(
+  folder: string,
+  wanted: WantedImage = {},
+): Promise<ImageSource> {
+  const root = await rootOfLayout(readFileOf(folder, INDEX_FILE), wanted, folder);
   return {
-    name: tag === undefined ? folder : `${folder}:${tag}`,
+    name: wanted.tag === undefined ? folder : `${folder}:${wanted.tag}`,
     root,
     open({ digest }) {
       const { algorithm, hex } = partsOf(digest);

@@ -1,14 +1,20 @@
 // LayoutIndex: the file `index.json` of a layout, and which of its images is read.
-import type { Chunks } from './digest.ts';
+import type { Chunks, Digest } from './digest.ts';
 import { ImageError } from './image-error.ts';
 import { TAG_ANNOTATION } from './image-files.ts';
 import { type Descriptor, invalid, parseIndex } from './image-json.ts';
 import { MANIFEST_BYTES_MAX } from './image-limits.ts';
 
-/** Reads `index.json`, and returns the image with the tag; without a tag, the only image. Throws ImageError. */
+/** Which image of a layout is meant: by its digest if it is given, else by its tag, else the only one. */
+export interface WantedImage {
+  readonly tag?: string | undefined;
+  readonly digest?: Digest | undefined;
+}
+
+/** Reads `index.json`, and returns the wanted image. Throws ImageError. */
 export async function rootOfLayout(
   chunks: Chunks,
-  tag: string | undefined,
+  { tag, digest }: WantedImage,
   where: string,
 ): Promise<Descriptor> {
   const parts: Uint8Array[] = [];
@@ -23,6 +29,12 @@ export async function rootOfLayout(
     parts.push(chunk);
   }
   const images = parseIndex(Buffer.concat(parts), `the file index.json of ${where}`);
+  if (digest !== undefined) {
+    // Several tags may name it.
+    const named = images.find((image) => image.digest === digest);
+    if (named === undefined) throw missing(where, `has no image with the digest ${digest}`);
+    return named;
+  }
   const tagged = images.filter(
     ({ annotations }) => tag === undefined || annotations?.[TAG_ANNOTATION] === tag,
   );

@@ -146,7 +146,12 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |
 | \`svc.local.folder\` | | none | folder of the services that run as processes of this machine ([Running services on one machine](../how-to/running-services-on-one-machine.md)); without it, nothing is run |
 | \`svc.local.network\` | | 127.83 | first two numbers of the loopback addresses of these services, 127.1 to 127.255 |
-| \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |`;
+| \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |
+| \`svc.local.registry-credentials\` | | none | file with names and passwords for registries of images, a \`config.json\` as \`docker login\` writes it |
+| \`svc.local.registry-authority\` | | none | PEM file with certificates that registries may have beside those that everybody trusts |
+| \`svc.local.private-registries\` | | none | hosts, with their ports, that may be on this machine or in a private network when an image leads there: \`127.0.0.1:5000,registry.corp.example\` |
+| \`svc.local.platform-registry\` | | none | host of the installation's own registry: \`registry.example.com\`. Its images are for services of the same project only |
+| \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |`;
 
 /** Settings of the gateway that are texts. */
 const GATEWAY_SETTINGS = `\`svc gateway\`, the [gateway](gateway.md), has the settings of [its section](#gateway), \`svc.identity.folder\`, \`svc.identity.gateway\` (by

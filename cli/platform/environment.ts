@@ -1,7 +1,7 @@
 // Environment: the variables by which the command line finds an installation. An empty variable is refused, since it usually comes
 // from one that is not set.
 import { UsageError } from '../usage-error.ts';
-import { userFolders, type UserFolders } from './user-folders.ts';
+import { dockerConfigFile, userFolders, type UserFolders } from './user-folders.ts';
 
 export const COMMAND_LINE_VARIABLES = [
   'SVC_URL',
@@ -16,6 +16,8 @@ type Variable = (typeof COMMAND_LINE_VARIABLES)[number];
 export interface PlatformEnvironment {
   readonly variables: Readonly<Partial<Record<Variable, string>>>;
   readonly folders: UserFolders;
+  /** Absolute path of the credentials for registries that docker login writes. */
+  readonly dockerConfigFile: string;
 }
 
 /** Reads the environment of this process. Throws UsageError. */
@@ -36,5 +38,5 @@ export function readEnvironment(): PlatformEnvironment {
     throw new UsageError('SVC_TOKEN and SVC_CLIENT_ID are both set. Unset one of them.');
   if (variables.SVC_URL !== undefined && variables.SVC_CONTEXT !== undefined)
     throw new UsageError('SVC_URL and SVC_CONTEXT are both set. Unset one of them.');
-  return { variables, folders: userFolders(env) };
+  return { variables, folders: userFolders(env), dockerConfigFile: dockerConfigFile(env) };
 }

@@ -61,6 +61,11 @@ export class Platform {
     return await this.call('getLoginInformation', {});
   }
 
+  /** Returns the token that requests to this installation carry. Rejects with SVC_NOT_LOGGED_IN and SVC_LOGIN_FAILED. */
+  async accessToken(): Promise<string> {
+    return await this.#tokens.token();
+  }
+
   /**
    * Calls a route. Rejects with UsageError for invalid input, SVC_NOT_LOGGED_IN, SVC_LOGIN_FAILED, SVC_API_REFUSED and
    * SVC_API_UNAVAILABLE, and with the signal's reason.

@@ -2,7 +2,7 @@
 // the configuration, logins below the state, names for completion below the cache.
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 
 export interface UserFolders {
   readonly config: string;
@@ -24,6 +24,15 @@ export function userFolders(env: NodeJS.ProcessEnv): UserFolders {
     state: below('XDG_STATE_HOME', '.local', 'state'),
     cache: below('XDG_CACHE_HOME', '.cache'),
   };
+}
+
+/** Returns the file in which `docker login` keeps credentials. */
+export function dockerConfigFile(env: NodeJS.ProcessEnv): string {
+  const folder = env['DOCKER_CONFIG'];
+  return resolve(
+    folder === undefined || folder === '' ? join(homedir(), '.docker') : folder,
+    'config.json',
+  );
 }
 
 /** Makes a folder that only its user may enter. Throws the errors of Node's file functions. */

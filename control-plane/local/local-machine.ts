@@ -1,5 +1,6 @@
 // LocalMachine: what all services of this machine share: where their files are, how instances are started, who learns of changes.
 import type { ServiceDescriptor, ServiceKey } from '@svc/client';
+import type { DesiredService } from '../orchestration/orchestrator.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
@@ -13,9 +14,12 @@ export type ImageResult =
   | { readonly kind: 'found'; readonly image: ResolvedImage }
   | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean };
 
+/** The service that an image is for, and what it asks for. */
+export type ImageWish = Pick<DesiredService, 'key' | 'descriptor'>;
+
 export interface ImageSource {
-  /** Finds which image the descriptor names now, and has its module on disk. Rejects only when the signal is aborted. */
-  resolve(descriptor: ServiceDescriptor, signal: AbortSignal): Promise<ImageResult>;
+  /** Finds which image the service names now, and has its module on disk. Rejects only when the signal is aborted. */
+  resolve(desired: ImageWish, signal: AbortSignal): Promise<ImageResult>;
 }
 
 export interface LocalMachine {

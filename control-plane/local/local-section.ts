@@ -25,6 +25,10 @@ export interface LocalSection {
   readonly progressTimeoutMs: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
+  /** Time for all requests to a registry for one image, in milliseconds. */
+  readonly registryTimeoutMs: number;
+  /** Time in which a registry has to begin an answer, and to continue it after each part, in milliseconds. */
+  readonly registryAnswerTimeoutMs: number;
 }
 
 export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSection[Key] } = {
@@ -39,6 +43,8 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   stableMs: 10_000,
   progressTimeoutMs: 600_000,
   imagePauseMs: 5000,
+  registryTimeoutMs: 120_000,
+  registryAnswerTimeoutMs: 10_000,
 };
 
 export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
@@ -53,4 +59,6 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   stableMs: [0, 3_600_000],
   progressTimeoutMs: [100, 86_400_000],
   imagePauseMs: [1, 3_600_000],
+  registryTimeoutMs: [100, 3_600_000],
+  registryAnswerTimeoutMs: [100, 600_000],
 };

@@ -2,6 +2,11 @@
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { invalidSetting, sectionNames, type SettingsReader } from '@svc/kit/settings-reader';
+import {
+  readRegistrySettings,
+  REGISTRY_SETTING_NAMES,
+  type RegistrySettings,
+} from './registry-settings.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES, type LocalSection } from './local-section.ts';
 
 const SECTIONS = { local: { ...LOCAL_DEFAULTS } };
@@ -17,6 +22,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   FOLDER,
   NETWORK,
   IMAGE_FOLDERS,
+  ...REGISTRY_SETTING_NAMES,
 ];
 
 export interface LocalSettings {
@@ -26,6 +32,7 @@ export interface LocalSettings {
   readonly network: string;
   /** Name, as in `oci:NAME/LAYOUT:TAG`, and absolute path of each folder in which images may be. */
   readonly imageFolders: ReadonlyMap<string, string>;
+  readonly registries: RegistrySettings;
   readonly section: LocalSection;
 }
 
@@ -41,8 +48,9 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
   const folder = reader.text(FOLDER);
   const network = networkOf(reader.text(NETWORK) ?? NETWORK_DEFAULT);
   const imageFolders = imageFoldersOf(reader.text(IMAGE_FOLDERS));
+  const registries = readRegistrySettings(reader);
   if (folder === undefined) return undefined;
-  return { folder: resolve(folder), network, imageFolders, section };
+  return { folder: resolve(folder), network, imageFolders, registries, section };
 }
 
 function networkOf(text: string): string {

@@ -1,15 +1,19 @@
 // ModuleImages: finds the image that a descriptor names, reads the module out of it, and keeps it under its digest. Nothing of an
 // image is run.
+//
+// Invariant: a tag is resolved once for each call. The module is that of the digest which the call returns.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceDescriptor } from '@svc/client';
 import { ImageError } from '@svc/oci/image-error';
-import type { ImageSource as OciImage } from '@svc/oci/image-source';
+import { type LayoutReference, parseImageReference } from '@svc/oci/image-reference';
 import { openLayoutFolder } from '@svc/oci/layout-folder';
 import { readModule, type ModuleOfImage } from '@svc/oci/module-reader';
-import type { ImageResult, ImageSource } from './local-machine.ts';
+import { ImageRegistries, type RegistryTimes } from './image-registries.ts';
+import type { ImageResult, ImageSource, ImageWish } from './local-machine.ts';
+import type { RegistrySettings } from './registry-settings.ts';
 
 /** Failures that may go by themselves: a registry that is down, an image that is not there yet, a full disk. */
 const TRANSIENT: ReadonlySet<string> = new Set([
@@ -25,26 +29,30 @@ export interface ModuleImagesOptions {
   readonly folder: string;
   /** Folders of the operator in which layouts may be, by the name that images give them. */
   readonly imageFolders: ReadonlyMap<string, string>;
+  readonly registries: RegistrySettings;
+  readonly section: RegistryTimes;
 }
 
 export class ModuleImages implements ImageSource {
   readonly #folder: string;
   readonly #imageFolders: ReadonlyMap<string, string>;
+  readonly #registries: ImageRegistries;
 
-  constructor({ folder, imageFolders }: ModuleImagesOptions) {
+  constructor({ folder, imageFolders, registries, section }: ModuleImagesOptions) {
     this.#folder = folder;
     this.#imageFolders = imageFolders;
+    this.#registries = new ImageRegistries(registries, section);
   }
 
-  async resolve(descriptor: ServiceDescriptor): Promise<ImageResult> {
+  async resolve({ key, descriptor }: ImageWish, signal: AbortSignal): Promise<ImageResult> {
     try {
-      const source = await this.#open(descriptor.image);
-      const module = await readModule(source, ARCHITECTURE);
+      const module = await this.#read(descriptor.image, key.project, signal);
       const refusal = protocolRefusal(descriptor, module);
       if (refusal !== undefined) return { kind: 'failed', reason: refusal, isFinal: true };
       const moduleFile = await this.#store(module);
       return { kind: 'found', image: { digest: module.image, moduleFile } };
     } catch (error) {
+      signal.throwIfAborted();
       const { message, code } = error as NodeJS.ErrnoException;
       const isFinal = error instanceof ImageError && !TRANSIENT.has(error.code);
       const reason = `cannot read the image ${descriptor.image}: ${code ?? ''} ${message}`;
@@ -52,21 +60,23 @@ export class ModuleImages implements ImageSource {
     }
   }
 
-  async #open(image: string): Promise<OciImage> {
-    const layout = /^oci:([^/:]+)\/([^:@]+)(?::([^@]+))?$/.exec(image);
-    if (layout === null)
-      throw new ImageError(
-        'SVC_IMAGE_MISSING',
-        `This installation reads images of layouts, such as oci:images/cart, and ${image} is in a registry.`,
-      );
-    const [, name = '', path = '', tag] = layout;
+  async #read(image: string, project: string, signal: AbortSignal): Promise<ModuleOfImage> {
+    const reference = parseImageReference(image);
+    if (reference.kind === 'layout') return await this.#readLayout(reference);
+    return await this.#registries.read(reference, project, {
+      signal,
+      read: async (source) => await readModule(source, ARCHITECTURE),
+    });
+  }
+
+  async #readLayout({ folder: name, path, ...wanted }: LayoutReference): Promise<ModuleOfImage> {
     const folder = this.#imageFolders.get(name);
     if (folder === undefined)
       throw new ImageError(
         'SVC_IMAGE_MISSING',
         `The operator of this installation has named no folder ${name} for images (svc.local.image-folders).`,
       );
-    return await openLayoutFolder(join(folder, path), tag);
+    return await readModule(await openLayoutFolder(join(folder, path), wanted), ARCHITECTURE);
   }
 
   /** Writes the module, unless it is there. Returns its file, once it is on disk. */

@@ -10,7 +10,7 @@ import { NobodyRoutes } from './request-routes.ts';
 
 /** `version`: of the installed runtime. Throws the file system's error if the folder cannot be used. */
 export function openLocalOrchestrator(
-  { folder, network, imageFolders, section }: LocalSettings,
+  { folder, network, imageFolders, registries, section }: LocalSettings,
   version: string,
   log: Log,
 ): LocalOrchestrator {
@@ -19,7 +19,12 @@ export function openLocalOrchestrator(
     folder,
     section,
     network,
-    images: new ModuleImages({ folder: join(folder, 'modules'), imageFolders }),
+    images: new ModuleImages({
+      folder: join(folder, 'modules'),
+      imageFolders,
+      registries,
+      section,
+    }),
     routes: new NobodyRoutes(),
     log,
     problemsOf: (descriptor) => problemsHere(descriptor, version),

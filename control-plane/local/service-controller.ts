@@ -185,7 +185,7 @@ export class ServiceController {
   async #resolve(desired: DesiredService): Promise<ServiceRecord['image']> {
     const { section, clock } = this.#machine;
     if (clock.bootMs() < this.#imageRetryAtMs) return undefined;
-    const result = await this.#machine.images.resolve(desired.descriptor, this.#closing.signal);
+    const result = await this.#machine.images.resolve(desired, this.#closing.signal);
     // Something else may be desired by now.
     if (this.#record.desired !== desired) return undefined;
     if (result.kind === 'found') {

@@ -17,6 +17,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['cli/platform'],
   yaml: ['cli/platform', 'login-provider'],
   jose: ['control-plane/tokens'],
+  // Requests to registries, whose addresses it lets us check before it connects.
+  undici: ['oci'],
   fastify: ['bench', 'login-provider'],
   'oidc-provider': ['login-provider', 'test/support'],
   // The products with which the benchmark compares, which are installed beside it.

@@ -30,7 +30,9 @@ describe.each(['folder', 'archive'])('an image in a layout as %s', (form) => {
     const path = join(temporaryFolder(), form === 'folder' ? 'image' : 'image.tar');
     if (form === 'folder') await writeLayoutFolder(image, '4', path);
     else await writeLayoutArchive(image, '4', path);
-    return form === 'folder' ? openLayoutFolder(path, '4') : openLayoutArchive(path, '4');
+    return form === 'folder'
+      ? openLayoutFolder(path, { tag: '4' })
+      : openLayoutArchive(path, { tag: '4' });
   };
 
   test('has the module, with its label', async () => {
@@ -93,9 +95,9 @@ test('a layout replaces a layout, and no other folder', async () => {
   const folder = join(temporaryFolder(), 'image');
   await writeLayoutFolder(image, '1', folder);
   await writeLayoutFolder(moduleImage({ ...input, runtime: '0.2.0' }), '2', folder);
-  expect((await readModule(await openLayoutFolder(folder, '2'), 'amd64')).label?.runtime).toBe(
-    '0.2.0',
-  );
+  expect(
+    (await readModule(await openLayoutFolder(folder, { tag: '2' }), 'amd64')).label?.runtime,
+  ).toBe('0.2.0');
   writeFileSync(join(folder, 'notes'), 'mine');
   expect((await failureOf(writeLayoutFolder(image, '1', folder))).code).toBe(
     'SVC_IMAGE_UNWRITABLE',
@@ -106,6 +108,6 @@ test('a layout replaces a layout, and no other folder', async () => {
 test('a tag that a layout does not have is refused', async () => {
   const file = join(temporaryFolder(), 'image.tar');
   await writeLayoutArchive(image, '4', file);
-  expect((await failureOf(openLayoutArchive(file, '5'))).code).toBe('SVC_IMAGE_MISSING');
+  expect((await failureOf(openLayoutArchive(file, { tag: '5' }))).code).toBe('SVC_IMAGE_MISSING');
   expect((await failureOf(openLayoutArchive(`${file}.gone`))).code).toBe('SVC_IMAGE_MISSING');
 });

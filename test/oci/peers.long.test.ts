@@ -50,7 +50,7 @@ test.skipIf(noSkopeo)(
     expect(run('skopeo', ...policy, `oci-archive:${archive}`, `oci:${copied}:4`)).toMatchObject({
       status: 0,
     });
-    const whole = await readModule(await openLayoutFolder(copied, '4'), 'arm64');
+    const whole = await readModule(await openLayoutFolder(copied, { tag: '4' }), 'arm64');
     expect(whole.image).toBe(image.root.digest);
     const packed = join(folder, 'packed.tar');
     const words = ['--insecure-policy', 'copy', '--dest-compress-format', 'zstd'];

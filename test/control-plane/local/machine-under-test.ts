@@ -90,7 +90,7 @@ export class MachineUnderTest {
       },
       network: '127.84',
       images: {
-        async resolve({ image }) {
+        async resolve({ descriptor: { image } }) {
           return image === IMAGES.missing
             ? { kind: 'failed', reason: `cannot pull ${image}: not found`, isFinal: false }
             : { kind: 'found', image: { digest: `sha256:${'0'.repeat(64)}`, moduleFile: image } };
