@@ -25,6 +25,8 @@ export type EndpointHandler = (
 export interface ExchangeParts {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
+  /** Whether handlers read bodies themselves; otherwise a body is read before its handler runs. */
+  readonly readsBodies: boolean;
   readonly settings: HttpSettings;
   readonly form: ResponseForm;
   readonly log: HttpLog;

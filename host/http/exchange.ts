@@ -1,15 +1,22 @@
 // Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, route, load,
-// access, idempotency key, media type, size; then it reads the body and runs the handler.
+// access, idempotency key. Then media type and size of the body are checked, the body is read, and the handler runs; or the
+// handler runs, and the same happens when it asks for the body (ExchangeParts.readsBodies).
 //
 // Invariants:
 // - A request is answered once, or never if its connection is gone. At its deadline its handler is cancelled, even if
 //   the caller has gone before; a later failure of the handler goes to the log, and its last log lines to the span.
-// - The handler runs only for an admitted caller and a body that was read completely.
+// - The handler runs only for an admitted caller, and receives a body only if it was read completely.
 import type { Socket } from 'node:net';
 import type { ServerExchange } from '@svc/http1';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
 import type { Refusal } from '../model/call.ts';
-import type { AnswerWaiter, Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
+import type {
+  AnswerWaiter,
+  Body,
+  EndpointResponse,
+  HeaderList,
+  UnreadBody,
+} from '../model/endpoint.ts';
 import {
   outcomeOfFailure,
   outcomeOfStatus,
@@ -21,12 +28,14 @@ import { KeptBytes, responseDropped, tooMuchUnsent } from '../model/kept-bytes.t
 import { SvcError } from '@svc/kit/svc-error';
 import { newSpanId, spanIdText, type TraceParent } from '@svc/kit/trace-context';
 import { callerName, isAdmitted } from './access.ts';
+import { AnswerDeadline } from './answer-deadline.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Cors } from './cors.ts';
+import { ExchangeBody } from './exchange-body.ts';
 import type { Admitted, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
 import { LateHandler } from './late-handler.ts';
-import { type BodyRead, emptyBody, hasBody, mediaTypeProblem, readBody } from './request-body.ts';
+import type { BodyRead } from './request-body.ts';
 import { formedAnswer } from './response-form.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders } from './request-headers.ts';
@@ -34,6 +43,9 @@ import { parseRequestTarget } from './request-target.ts';
 import { answerBytes, handlerAnswer, wholeResponse } from './response-writer.ts';
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
+
+/** Answer to a request whose body has not arrived completely. Its connection has answered it, or is closed. */
+const INCOMPLETE = errorAnswer(408, 'The request did not arrive completely.');
 
 export class Exchange implements AnswerWaiter, EndedRequest {
   cancel: ((reason: GuestFault) => void) | undefined;
@@ -49,7 +61,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   readonly kept: KeptBytes;
   readonly #parts: ExchangeParts;
   readonly #exchange: ServerExchange;
-  #body: KeptBytes | undefined;
+  #body: ExchangeBody | undefined;
   #route: Route | undefined;
   /** True once the request has an answer, or nobody can receive one. */
   #isAnswered = false;
@@ -59,6 +71,8 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   /** Outcome of the handler's run, and the failure for its span. */
   #outcome: SpanOutcome | undefined;
   #failure: unknown;
+  /** Set while the handler runs that has not answered at once, or once it reads the body. */
+  #deadline: AnswerDeadline | undefined;
   /** Set if the handler was not done at the deadline. */
   #late: LateHandler | undefined;
   /** Counts what keeps the request in flight: its answer and, while the handler runs, its handler. */
@@ -79,8 +93,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
-      else if (hasBody(this.#exchange.head.framing)) this.#readBody(admitted);
-      else this.#continueWith(admitted, emptyBody(admitted.route));
+      else this.#serve(admitted, new ExchangeBody(this.#parts, this.#exchange, admitted.route));
     } catch (failure) {
       this.#fail(failure);
     }
@@ -96,7 +109,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
 
   #admit(): Answer | Admitted {
     const { settings, routes, load, project, cors, budgets } = this.#parts;
-    const { method, path, fields, framing } = this.#exchange.head;
+    const { method, path, fields } = this.#exchange.head;
     if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
     const caller = this.#parts.callerOf(this.#socket);
     if (caller.kind === 'refused') return errorAnswer(403, caller.reason);
@@ -123,12 +136,6 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
     const key = idempotencyKeyOf(method, fields, settings.idempotencyKeyBytesMax);
     if (typeof key === 'object') return key;
-    if (hasBody(framing)) {
-      const refused = mediaTypeProblem(found.route.bodyKind, fields);
-      if (refused !== undefined) return refused;
-      if (framing.kind === 'length' && framing.bytes > settings.bodyBytesMax)
-        return this.#tooLarge();
-    }
     const { route, parameters } = found;
     return { route, parameters, query: target.query, caller, idempotencyKey: key };
   }
@@ -138,13 +145,22 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     return this.#exchange.socket as Socket;
   }
 
-  #readBody(admitted: Admitted): void {
-    const exchange = this.#exchange;
-    const kept = new KeptBytes(this.#parts.budgets.bodies);
-    this.#body = kept;
-    if (exchange.head.expectsContinue) exchange.informational(100, 'Continue', []);
-    const { bodyBytesMax: bytesMax } = this.#parts.settings;
-    readBody(exchange, admitted.route, { bytesMax, kept }, (read) => {
+  /** Runs the handler when the body is there, or for a body that the handler reads itself. */
+  #serve(admitted: Admitted, body: ExchangeBody): void {
+    this.#body = body;
+    const none = body.ofNone;
+    if (none !== undefined) this.#handle(admitted, none);
+    else if (this.#parts.readsBodies) this.#handle(admitted, this.#unread(body));
+    else this.#readFirst(admitted, body);
+  }
+
+  #readFirst(admitted: Admitted, body: ExchangeBody): void {
+    const refused = body.refusal();
+    if (refused !== undefined) {
+      this.#answer(refused);
+      return;
+    }
+    body.read((read) => {
       this.startMs = this.#parts.recorder.nowMs();
       try {
         this.#continueWith(admitted, read);
@@ -162,19 +178,42 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       case 'refused':
         this.#answer(read.answer);
         break;
-      case 'too-large':
-        this.#answer(this.#tooLarge());
-        break;
       case 'no-room':
-        throw new SvcError(
-          'SVC_OVERLOADED',
-          'The bodies of requests take too much memory together.',
-        );
+        throw tooMuchRead();
+      case 'over':
     }
   }
 
-  #handle(admitted: Admitted, body: Body): void {
-    const { handle, random, settings, firstRouteIndex } = this.#parts;
+  #unread(body: ExchangeBody): UnreadBody {
+    let read: ReturnType<UnreadBody['read']> | undefined;
+    return { kind: 'unread', read: () => (read ??= this.#readForHandler(body)) };
+  }
+
+  #readForHandler(body: ExchangeBody): ReturnType<UnreadBody['read']> {
+    const { promise, resolve, reject } = Promise.withResolvers<Body | EndpointResponse>();
+    // A request that is over gives no body, and nobody receives this response.
+    const refused = this.#isAnswered ? INCOMPLETE : body.refusal();
+    if (refused !== undefined) resolve(responseOf(refused));
+    else {
+      const deadline = this.#answerDeadline();
+      deadline.pause();
+      body.read((read) => {
+        deadline.resume();
+        if (read.kind === 'read') resolve(read.body);
+        else if (read.kind === 'no-room') reject(tooMuchRead());
+        else resolve(responseOf(read.kind === 'refused' ? read.answer : INCOMPLETE));
+      });
+    }
+    return promise;
+  }
+
+  #answerDeadline(): AnswerDeadline {
+    const { answerTimeoutMs } = this.#parts.settings;
+    return (this.#deadline ??= new AnswerDeadline(answerTimeoutMs, () => this.#expire()));
+  }
+
+  #handle(admitted: Admitted, body: Body | UnreadBody): void {
+    const { handle, random, firstRouteIndex } = this.#parts;
     const { idempotencyKey } = admitted;
     const { metadata, own, parent, state } = requestTrace(this.#exchange.head.fields, random);
     this.handlerIndex = firstRouteIndex + admitted.route.index;
@@ -200,24 +239,24 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       return;
     }
     this.#pending += 1;
-    const deadline = setTimeout(() => this.#expire(), settings.answerTimeoutMs);
+    this.#answerDeadline().start();
     outcome.then(
       (value) => {
-        this.#handlerDone(deadline);
+        this.#handlerDone();
         this.#succeed(value);
         this.#release();
       },
       (failure: unknown) => {
-        this.#handlerDone(deadline);
+        this.#handlerDone();
         this.#fail(failure);
         this.#release();
       },
     );
   }
 
-  /** Clears the timer, and drops `cancel`, so that the handler's calls are not kept while the response is sent. */
-  #handlerDone(deadline: NodeJS.Timeout): void {
-    clearTimeout(deadline);
+  /** Ends the deadline, and drops `cancel`, so that the handler's calls are not kept while the response is sent. */
+  #handlerDone(): void {
+    this.#deadline?.end();
     this.cancel = undefined;
   }
 
@@ -316,13 +355,6 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     return cors.answerOf(answer, fields, index);
   }
 
-  #tooLarge(): Answer {
-    return errorAnswer(
-      413,
-      `The body is larger than ${this.#parts.settings.bodyBytesMax} bytes, which is the limit.`,
-    );
-  }
-
   #release(): void {
     this.#pending -= 1;
     if (this.#pending > 0) return;
@@ -334,4 +366,13 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   #log(failure: unknown, errorId: string): void {
     logFailure(this.#parts.log, failure, { errorId, route: this.#route?.label });
   }
+}
+
+/** Returns an answer without a handler as the response of one. */
+function responseOf({ status, headers, body }: Answer): EndpointResponse {
+  return { kind: 'response', status, headers, body: { kind: 'json', text: String(body) } };
+}
+
+function tooMuchRead(): SvcError {
+  return new SvcError('SVC_OVERLOADED', 'The bodies of requests take too much memory together.');
 }

@@ -31,6 +31,8 @@ import type { RouteTable } from './route-table.ts';
 export interface HttpServerOptions {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
+  /** Whether handlers read bodies themselves. Absent: a body is read before its handler runs. */
+  readonly readsBodies?: boolean | undefined;
   readonly settings: HttpSettings;
   /** Absent: responses have no headers in common, and errors say all that they can. */
   readonly form?: ResponseForm | undefined;
@@ -89,6 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const handler = exchangeHandler({
     routes,
     handle: options.handle,
+    readsBodies: options.readsBodies ?? false,
     settings,
     form: options.form ?? RESPONSE_FORM_DEFAULT,
     cors: Cors.of(cors, routes),

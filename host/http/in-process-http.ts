@@ -46,6 +46,8 @@ class ConnectionCut extends Error {
 export interface InProcessHttpOptions {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
+  /** Whether handlers read bodies themselves. Absent: a body is read before its handler runs. */
+  readonly readsBodies?: boolean | undefined;
   readonly log: HttpLog;
   /** Source of new trace ids and error ids. */
   readonly random: RandomSource;
@@ -97,6 +99,7 @@ export class InProcessHttp {
       handler: exchangeHandler({
         ...options,
         settings,
+        readsBodies: options.readsBodies ?? false,
         form: options.form ?? RESPONSE_FORM_DEFAULT,
         budgets: options.budgets ?? requestBudgets(settings),
         cors: Cors.of(cors, options.routes),

@@ -1,5 +1,5 @@
 // Checks the media type of a request's body against the route, and reads the body within the limit. A body is
-// read whole before the handler runs; nothing is parsed here.
+// read whole; nothing is parsed here.
 import type { BodyReceiver, FieldList, Framing, ServerExchange } from '@svc/http1';
 import type { Body } from '../model/endpoint.ts';
 import { type KeptBytes, textBytes } from '../model/kept-bytes.ts';
@@ -10,11 +10,11 @@ import type { BodyKind, Route } from './route-table.ts';
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly body: Body }
-  /** The body was not read to its end: the connection has to close. */
-  | { readonly kind: 'too-large' }
   /** Bodies of other requests fill the budget. */
   | { readonly kind: 'no-room' }
-  | { readonly kind: 'refused'; readonly answer: Answer };
+  | { readonly kind: 'refused'; readonly answer: Answer }
+  /** The request is over before its body is complete: its connection has answered it, or is closed. */
+  | { readonly kind: 'over' };
 
 type BodyWanted = Pick<Route, 'bodyKind' | 'isBodyOptional'>;
 
@@ -57,6 +57,11 @@ export function mediaTypeProblem(
   ]);
 }
 
+/** Returns the answer to a request whose body is longer than the limit. */
+export function tooLargeAnswer(bytesMax: number): Answer {
+  return errorAnswer(413, `The body is larger than ${bytesMax} bytes, which is the limit.`);
+}
+
 /** Returns the body that a route receives for a request without one, or the refusal of such a request. */
 export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyRead {
   switch (isBodyOptional ? undefined : kind) {
@@ -76,7 +81,7 @@ export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyR
 
 /**
  * Reads the body of a request. If the route takes no body, up to `bytesMax` bytes of it are discarded. `kept`: accounts for the
- * memory that the body takes. `done` is called once, unless the connection reports that the request is over.
+ * memory that the body takes. `done` is called once.
  */
 export function readBody(
   exchange: ServerExchange,
@@ -118,7 +123,8 @@ class BodyReading implements BodyReceiver {
   data(bytes: Buffer): void {
     if (this.#done === undefined) return;
     this.#length += bytes.length;
-    if (this.#length > this.#bytesMax) this.#finish({ kind: 'too-large' });
+    if (this.#length > this.#bytesMax)
+      this.#finish({ kind: 'refused', answer: tooLargeAnswer(this.#bytesMax) });
     else if (this.#wanted.bodyKind === undefined) return;
     else if (!this.#hasRoom) return;
     else if (this.#kept.fits(this.#gathered.bytesWith(bytes))) this.#gathered.add(bytes);
@@ -145,7 +151,7 @@ class BodyReading implements BodyReceiver {
 
   /** The connection answers the request, or is closed. */
   broken(): void {
-    this.#done = undefined;
+    this.#finish({ kind: 'over' });
   }
 
   #finish(read: BodyRead): void {

@@ -9,6 +9,16 @@ export type Body =
   | { readonly kind: 'json' | 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
+/** The body of a request that may still be arriving. */
+export interface UnreadBody {
+  readonly kind: 'unread';
+  /**
+   * Reads the body; later calls return the same promise. Resolves with the response to the request instead if the route does
+   * not take this body, or if nobody can receive a response any more. Rejects with SVC_OVERLOADED.
+   */
+  read(): Promise<Body | EndpointResponse>;
+}
+
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export interface EndpointRequest {
@@ -22,12 +32,22 @@ export interface EndpointRequest {
   readonly headers: HeaderList;
   /** Sender of the request: `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
-  readonly body: Body;
+  /** Unread only for endpoints that read bodies themselves (`GuestEndpoints.readsBodies`). */
+  readonly body: Body | UnreadBody;
   /**
    * The idempotency keys of the handler's calls are derived from this key. The handler does not receive it, but can
    * read the header Idempotency-Key. Undefined if the request has no valid key.
    */
   readonly idempotencyKey?: string | undefined;
+}
+
+/** A request whose body was read. */
+export interface WholeRequest extends EndpointRequest {
+  readonly body: Body;
+}
+
+export function isWhole(request: EndpointRequest): request is WholeRequest {
+  return request.body.kind !== 'unread';
 }
 
 export interface EndpointResponse {

@@ -149,13 +149,12 @@ export class ServedGuest {
     const routing = options.route?.(parts);
     const callable: CallableEngine = routing?.router ?? this.engine;
     const { answerTimeoutMs } = options.sections.consumers;
-    const { handlerTable } = numbers;
     this.#handleEvent = eventHandler({
       ...parts,
       engine: callable,
       answerTimeoutMs,
       budgets,
-      spans: { recorder, random, handlerTable },
+      spans: { recorder, random, handlerTable: numbers.handlerTable },
     });
     this.answers = new ShardAnswers({
       ring: recorder,
@@ -173,12 +172,13 @@ export class ServedGuest {
       cors,
       random,
       handle: routing?.handle ?? requestHandler(parts),
+      readsBodies: guest.endpoints.readsBodies,
       budgets,
       positions: views?.positions,
       observer: {
         recorder,
         counts: numbers.http,
-        firstRouteIndex: handlerTable.firstRoute,
+        firstRouteIndex: numbers.handlerTable.firstRoute,
       },
       log: log.http,
     };

@@ -1,7 +1,7 @@
 // RingFrames encodes the common frames between shards for their shared memory (frame-ring.ts): calls and their
 // replies, requests and their responses. All shards run one module, so a handler is encoded as its index. A write
-// method returns false for a frame that is too long, has characters of more than one byte or a body of bytes, names an
-// unknown handler, or does not fit into the free memory. Such a frame is encoded by frame.ts; such a request is not
+// method returns false for a frame that is too long, has characters of more than one byte, has a body of bytes or one that
+// was not read, names an unknown handler, or does not fit into the free memory. Such a frame is encoded by frame.ts; such a request is not
 // sent.
 import type { HandlerTable } from '../model/handler-table.ts';
 import type { Metadata } from '../model/call.ts';
@@ -58,7 +58,7 @@ export class RingFrames {
 
   writeRequest(number: number, request: EndpointRequest, metadata: Metadata): boolean {
     const { route, parameters, query, headers, caller, body, idempotencyKey: key } = request;
-    if (body.kind === 'bytes') return false;
+    if (body.kind === 'bytes' || body.kind === 'unread') return false;
     const text = body.kind === 'none' ? '' : body.text;
     let units = query.length + caller.length + text.length + (key?.length ?? 0);
     for (const parameter of parameters) units += parameter.length;

@@ -82,6 +82,11 @@ export interface GuestEntity {
 
 export interface GuestEndpoints {
   /**
+   * True: `handle` reads the body of a request itself, once it has judged what comes before. Absent: a request has its body
+   * when it is handled.
+   */
+  readonly readsBodies?: boolean;
+  /**
    * Runs the handler of a route. Requests may overlap. `calls` serves the handler's imports, and is used only until the
    * handler answers. Throws GuestFault.
    */

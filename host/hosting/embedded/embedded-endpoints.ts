@@ -1,6 +1,8 @@
 // EmbeddedEndpoints: implements the engine's endpoints for the routes of TypeScript endpoints. Requests are
 // served concurrently, each by one call of its handler. An error that a handler throws fails only its
 // request; the failure of a call passes through unchanged unless the handler handles it.
+//
+// Invariant: the body of a request is read only after all checks of its route have let the request pass.
 import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import { type CallContext, type Refusal, refusal } from '../../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
@@ -28,6 +30,7 @@ interface ServedRoute {
 }
 
 export class EmbeddedEndpoints implements GuestEndpoints {
+  readonly readsBodies = true;
   readonly #routes: readonly ServedRoute[];
   readonly #reachable: ReachableComponents;
   readonly #hasDetails: boolean;
@@ -89,9 +92,11 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       if (end !== undefined) return end;
       known.given = answer instanceof Ok ? (answer.value as unknown) : answer;
     }
+    const body = request.body.kind === 'unread' ? await request.body.read() : request.body;
+    if (body.kind === 'response') return body;
     let given: RouteRequest<unknown, unknown, unknown>;
     try {
-      given = requestOf(route, request);
+      given = requestOf(route, request, body);
     } catch (error) {
       if (error instanceof CodecProblem) return refusal('BAD_REQUEST', error.message);
       throw error;
@@ -161,6 +166,7 @@ function anyRequestOf({ headers, query, caller }: EndpointRequest) {
 function requestOf(
   route: RouteDefinition,
   request: EndpointRequest,
+  given: Body,
 ): RouteRequest<unknown, unknown, unknown> {
   const problems: string[] = [];
   const decoded = (decode: () => unknown): unknown => {
@@ -181,7 +187,7 @@ function requestOf(
   const sent = route.query && valueOfQuery(request.query, route.query.shape);
   problems.push(...(sent?.problems ?? []));
   const query = sent && decoded(() => route.query?.decodeValue(sent.value, 'query'));
-  const body = decoded(() => bodyOf(route.body, request.body));
+  const body = decoded(() => bodyOf(route.body, given));
   if (problems.length > 0) throw new CodecProblem(problems.join('; '));
   return { parameters, query, body, ...anyRequestOf(request) };
 }

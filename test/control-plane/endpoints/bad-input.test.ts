@@ -53,17 +53,55 @@ describe('before the token is judged', () => {
     expect((await api.send(line)).status).toBe(status);
   });
 
-  test('a body of 2 MiB is refused before it is read', async () => {
-    const status = await statusOf('PUT', '/organizations/shop/name', (sent) => {
-      sent.setHeader('content-length', 2 << 20);
-      sent.flushHeaders();
-    });
-    expect(status).toBe(413);
-  });
-
   test('headers of more than 16 KiB are refused', async () => {
     const headers = { 'x-large': 'x'.repeat(17_000) };
     expect((await api.send(RENAME, { headers })).status).toBe(431);
+  });
+});
+
+describe('before a byte of its body is read', () => {
+  beforeAll(async () => {
+    api.knows({ subject: 'administrator', roles: ['platform-admin'] });
+    const as = 'ann';
+    for (const id of ['shop', 'closed']) {
+      if (id !== 'shop') await api.done(`POST /organizations/${id}`, { as, json: { name: id } });
+      await api.done(`POST /organizations/${id}/members/mia/repair`, {
+        as: 'administrator',
+        json: { role: 'member' },
+      });
+    }
+    await api.done('POST /organizations/closed/disable', { as: 'administrator' });
+  });
+
+  const OVER = (1 << 20) + 1;
+  test.each<[string, string | undefined, string, number, number]>([
+    ['without a token', undefined, 'shop', 1 << 20, 401],
+    ['without a token', undefined, 'shop', OVER, 401],
+    ['with a bad token', 'a.b.c', 'shop', OVER, 401],
+    ['of a stranger', 'sam', 'shop', OVER, 404],
+    ['for what was never there', 'ann', 'nowhere', OVER, 404],
+    ['of a member without the role', 'mia', 'shop', OVER, 403],
+    ['of an owner while the organization is disabled', 'ann', 'closed', OVER, 403],
+    ['of an owner', 'ann', 'shop', OVER, 413],
+  ])('a request %s is judged (%#)', async (_, as, organization, bytes, status) => {
+    const token = as?.includes('.') === true ? as : as && (await api.token(as));
+    const answered = await statusOf('PUT', `/organizations/${organization}/name`, (sent) => {
+      if (token !== undefined) sent.setHeader('authorization', `Bearer ${token}`);
+      sent.setHeader('content-length', bytes);
+      sent.flushHeaders();
+    });
+    expect(answered).toBe(status);
+  });
+
+  test('a request without a token is not asked for its body', async () => {
+    let isAsked = false;
+    const status = await statusOf('PUT', '/organizations/shop/name', (sent) => {
+      sent.on('continue', () => (isAsked = true));
+      sent.setHeader('expect', '100-continue');
+      sent.setHeader('content-length', 100);
+      sent.flushHeaders();
+    });
+    expect([status, isAsked]).toEqual([401, false]);
   });
 });
 

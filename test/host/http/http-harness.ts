@@ -80,6 +80,7 @@ export interface Running {
 export interface StartOptions {
   readonly descriptor: ModuleDescriptor;
   readonly handle?: EndpointHandler;
+  readonly readsBodies?: boolean;
   readonly settings?: Partial<HttpSettings>;
   readonly cors?: Partial<CorsSettings>;
   readonly caller?: Caller;
@@ -102,6 +103,7 @@ export async function start(options: StartOptions): Promise<Running> {
   const server = createHttpServer({
     routes: new RouteTable(options.descriptor),
     handle: options.handle ?? (() => ok()),
+    readsBodies: options.readsBodies,
     settings: { ...HTTP_SETTINGS_DEFAULT, ...options.settings },
     ...(options.cors === undefined ? {} : { cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors } }),
     log: {

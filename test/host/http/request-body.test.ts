@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Body } from '../../../host/model/endpoint.ts';
+import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import {
   ask,
   BYTES_BODY,
@@ -29,7 +29,7 @@ function optional<Route extends { readonly body: object }>(route: Route) {
 }
 
 async function startWitness(settings = {}) {
-  const bodies: Body[] = [];
+  const bodies: EndpointRequest['body'][] = [];
   const running = await start({
     descriptor: ROUTES,
     settings,

@@ -1,14 +1,19 @@
 // EndpointPool serves the requests of a module's endpoints.
 import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
-import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import {
+  type EndpointRequest,
+  type EndpointResponse,
+  isWhole,
+  type WholeRequest,
+} from '../../../model/endpoint.ts';
 import { HandlerPool, type PoolNeeds } from './handler-pool.ts';
 import { HTTP_HANDLE } from './http-binding.ts';
 
 export class EndpointPool implements GuestEndpoints {
   /** Name of the endpoint in the log, indexed by route. */
   readonly #sources: readonly string[];
-  readonly #pool: HandlerPool<EndpointRequest, EndpointResponse | Refusal>;
+  readonly #pool: HandlerPool<WholeRequest, EndpointResponse | Refusal>;
 
   /** Makes the first instance. Throws GuestFault if the module does not start, SVC_OVERLOADED if memory is lacking. */
   constructor(needs: PoolNeeds) {
@@ -23,6 +28,7 @@ export class EndpointPool implements GuestEndpoints {
     input: EndpointRequest,
     calls: HostCalls,
   ): Awaitable<EndpointResponse | Refusal> {
+    if (!isWhole(input)) throw new Error('a module is given a request with its body');
     const source = this.#sources[input.route] ?? 'module';
     return this.#pool.handle({ context, input, calls, handler: input.route, source });
   }

@@ -1,7 +1,7 @@
 // The module's export `http.handle`: lowers a request and lifts the response, which the HTTP server checks. Offsets are
 // those of the canonical ABI for wit/runtime.wit.
 import type { CallContext, Refusal } from '../../../model/call.ts';
-import type { Body, EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import type { Body, EndpointResponse, WholeRequest } from '../../../model/endpoint.ts';
 import {
   REFUSAL_SIZE,
   liftPairs,
@@ -18,7 +18,7 @@ const RESULT_SIZE = 4 + REFUSAL_SIZE;
 const BODY = { none: 0, json: 1, text: 2, bytes: 3 } as const;
 const BODY_CASES = 4;
 
-export const HTTP_HANDLE: HandlerExport<EndpointRequest, EndpointResponse | Refusal> = {
+export const HTTP_HANDLE: HandlerExport<WholeRequest, EndpointResponse | Refusal> = {
   function: ({ handle }) => handle,
   call: callHandle,
   lift: liftResponse,
@@ -29,7 +29,7 @@ function callHandle<Result>(
   memory: GuestMemory,
   handle: (...parameters: Parameters<Handler>) => Result,
   context: CallContext,
-  request: EndpointRequest,
+  request: WholeRequest,
 ): Result {
   const metadata = lowerPairs(memory, context.metadata);
   const metadataLength = memory.loweredLength;

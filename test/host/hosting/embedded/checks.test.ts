@@ -2,7 +2,12 @@
 import { Type } from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
-import type { EndpointRequest } from '../../../../host/model/endpoint.ts';
+import type {
+  Body,
+  EndpointRequest,
+  EndpointResponse,
+  UnreadBody,
+} from '../../../../host/model/endpoint.ts';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
 import { defineEndpoint } from '../../../../host/hosting/embedded/endpoint-definition.ts';
 import { limited } from '../../../../host/hosting/embedded/rate-limit.ts';
@@ -84,6 +89,33 @@ describe('a check', () => {
     expect(await handled(change, other)).toMatchObject({ kind: 'refusal', code: 'NOT_FOUND' });
     const own = { ...other, parameters: ['acme'] };
     expect(await handled(change, own)).toMatchObject({ kind: 'refusal', code: 'BAD_REQUEST' });
+  });
+
+  test('ends it before its body is read, and lets it be read afterwards', async () => {
+    const read: string[] = [];
+    const body = (path: string, whole: Body | EndpointResponse): UnreadBody => ({
+      kind: 'unread',
+      read: async () => {
+        read.push(path);
+        return whole;
+      },
+    });
+    const limit = limitedMember.before((_, { given }) => given);
+    const change = limit.put('/{organization}', { body: 'text', reply: 'text' }, (it) => it.body);
+    const text = { kind: 'text', text: 'new' } as const;
+    const sent = (path: string, whole: Body | EndpointResponse = text) =>
+      handled(change, { parameters: [path], body: body(path, whole) });
+    expect(await sent('other')).toMatchObject({ kind: 'refusal', code: 'NOT_FOUND' });
+    expect(read).toEqual([]);
+    expect(await sent('acme')).toMatchObject({ status: 200, body: text });
+    expect(read).toEqual(['acme']);
+    const tooLarge = {
+      kind: 'response',
+      status: 413,
+      headers: [],
+      body: { kind: 'none' },
+    } as const;
+    expect(await sent('acme', tooLarge)).toBe(tooLarge);
   });
 
   test('leads elsewhere', async () => {

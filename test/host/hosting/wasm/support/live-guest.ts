@@ -9,7 +9,7 @@ import {
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { Guest, HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import type { CallContext } from '../../../../../host/model/call.ts';
-import type { EndpointRequest } from '../../../../../host/model/endpoint.ts';
+import type { WholeRequest } from '../../../../../host/model/endpoint.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { type GuestParts, guestModule } from './guest-module.ts';
 import { WITHOUT_TIMERS } from '../../../../support/without-timers.ts';
@@ -40,7 +40,7 @@ export function entityRef(id: string) {
   return { component: 'counter', id };
 }
 
-export function request(route: number, other: Partial<EndpointRequest> = {}): EndpointRequest {
+export function request(route: number, other: Partial<WholeRequest> = {}): WholeRequest {
   return {
     route,
     parameters: [],
