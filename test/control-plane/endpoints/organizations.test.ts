@@ -49,6 +49,13 @@ test('creating reads the id and the body before the caller is judged', async () 
     ].join('\n'),
   ]);
   expect(await api.refusal(SHOP, { as: 'ann' })).toEqual([400, 'body: is missing']);
+  const json = { name: 'Shop' };
+  const [longest, longer] = [63, 64].map((length) => `POST /organizations/${'a'.repeat(length)}`);
+  expect((await api.refusal(longest!, { as: 'ann', json }))[0]).toBe(403);
+  expect(await api.refusal(longer!, { as: 'ann', json })).toEqual([
+    400,
+    'organizationId: is longer than 63 characters',
+  ]);
   expect(await api.refusal(SHOP, { as: 'ann', json: { name: 'Shop' } })).toEqual([
     403,
     'organizations are created by the platform administrator',

@@ -75,6 +75,15 @@ describe('hard case 25: rotation', () => {
     expect(await under.verdict(old)).toBe(TOKEN_FAULTS.signature);
   });
 
+  test('a key that was replaced under its id is refused at once for a token that is remembered', async () => {
+    const old = await good();
+    expect(await under.verdict(old)).toBe('known');
+    await provider.rotate({ keys: [await newSigningKey(provider.keys[0]!.kid!, 'ES256')] });
+    under.clock.advance(5000);
+    expect(await under.verdict(await ofUnknownKey())).toBe(TOKEN_FAULTS['unknown-key']);
+    expect(await under.verdict(old)).toBe(TOKEN_FAULTS.signature);
+  });
+
   test('keys are read again after 10 minutes, before they are used', async () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
