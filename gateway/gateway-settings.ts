@@ -1,6 +1,6 @@
 // GatewaySettings: the flags and settings of `svc gateway` (@svc/kit/settings-reader defines how they are given). No other file of the
 // gateway reads flags or settings. docs/reference/settings.md lists all of them.
-import { parseSpiffeId } from '@svc/identity/spiffe-id';
+import { defaultGatewayId, parseSpiffeId } from '@svc/identity/spiffe-id';
 import { readBaseDomain } from '@svc/kit/base-domain';
 import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE, type LogLimits } from '@svc/kit/log-limits';
 import { type LoopbackAddress, loopbackAddress } from '@svc/kit/loopback-address';
@@ -130,7 +130,7 @@ function identityOf(
   { plainInstances }: GatewaySection,
 ): GatewayIdentitySettings | undefined {
   const folder = reader.text(IDENTITY_FOLDER);
-  const ownId = reader.text(IDENTITY_GATEWAY) ?? `spiffe://${domain}/gateway`;
+  const ownId = reader.text(IDENTITY_GATEWAY) ?? defaultGatewayId(domain);
   if (parseSpiffeId(ownId) === undefined)
     throw invalidSetting(
       IDENTITY_GATEWAY,

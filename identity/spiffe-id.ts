@@ -45,6 +45,11 @@ export function serviceId(trustDomain: string, { project, service }: ServiceKey)
   return `${SCHEME}${trustDomain}/ns/${projectNamespace(project)}/sa/${service}`;
 }
 
+/** Returns the id of the gateway of an installation that names no other one. */
+export function defaultGatewayId(trustDomain: string): string {
+  return `${SCHEME}${trustDomain}/gateway`;
+}
+
 function isSegment(segment: string): boolean {
   return SEGMENT.test(segment) && segment !== '.' && segment !== '..';
 }

@@ -183,8 +183,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/flows/service-id.ts',
     'control-plane/model',
   ],
+  // The certificates of the installation. It knows nothing of what runs but folders and names.
+  'control-plane/authorities': [],
   // Services as processes of this machine. It knows the control plane by the interface of a driver alone.
-  'control-plane/local': ['control-plane/clock.ts', 'control-plane/orchestration'],
+  'control-plane/local': [
+    'control-plane/authorities',
+    'control-plane/clock.ts',
+    'control-plane/orchestration',
+  ],
   // The process: it joins all parts of the control plane.
   'control-plane/program': ['control-plane'],
   // Who may do what, before a handler runs; handlers judge what depends on their input.

@@ -19,6 +19,11 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   jose: ['control-plane/tokens'],
   // Requests to registries, whose addresses it lets us check before it connects.
   undici: ['oci'],
+  // Certificates are issued in one place, which loads the library when it issues the first one.
+  '@peculiar/x509': ['control-plane/authorities', 'test/support/certificates'],
+  '@peculiar/asn1-x509': ['control-plane/authorities'],
+  '@peculiar/asn1-schema': ['control-plane/authorities'],
+  'reflect-metadata': ['control-plane/authorities', 'test/support/certificates'],
   fastify: ['bench', 'login-provider'],
   'oidc-provider': ['login-provider', 'test/support'],
   // The products with which the benchmark compares, which are installed beside it.
