@@ -2,7 +2,7 @@
 // `svc entity --program control-plane/components.ts`.
 import type { ServiceKey } from '@svc/client';
 import type { Components, Service } from '@svc/host';
-import { Entrance } from './access/entrance.ts';
+import { Authentication } from './access/authentication.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { reconcileServices } from './consumers/reconcile-services.ts';
 import { settleClaims } from './consumers/settle-claims.ts';
@@ -40,7 +40,7 @@ export const components: Components = {
   ...componentsWith(() => {}),
   endpoints: [
     apiEndpoint({
-      entrance: new Entrance({
+      authentication: new Authentication({
         judge: { judge: () => Promise.resolve({ kind: 'missing' }) },
         running: NEVER,
         clock: SYSTEM_CLOCK,

@@ -2,7 +2,7 @@
 // of access/, and the orchestrator that follows them. It reads no settings and no environment, and ends nothing that it was given.
 import type { Log } from '@svc/kit/log';
 import { createService, type Components, type Service, type ServiceOptions } from '@svc/host';
-import { Entrance, type Judge } from './access/entrance.ts';
+import { Authentication, type Judge } from './access/authentication.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { componentsWith } from './components.ts';
 import { apiEndpoint, type ApiSettings } from './endpoints/api-endpoint.ts';
@@ -61,7 +61,7 @@ export async function startControlPlane({
   // A request may arrive before the start has returned.
   const running = Promise.withResolvers<Service>();
   const faults = new FaultLog(log, SYSTEM_CLOCK);
-  const entrance = new Entrance({
+  const authentication = new Authentication({
     judge,
     running: running.promise,
     clock: SYSTEM_CLOCK,
@@ -74,7 +74,7 @@ export async function startControlPlane({
     metrics: [...orchestration.metrics, ...(host.metrics ?? [])],
     log,
     responses: { errors: 'plain', headers: { 'cache-control': 'no-store' }, position: false },
-    endpoints: [apiEndpoint({ entrance, settings, orchestration, running: running.promise })],
+    endpoints: [apiEndpoint({ authentication, settings, orchestration, running: running.promise })],
   });
   orchestration.start(service);
   running.resolve(service);

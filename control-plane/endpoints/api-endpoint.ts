@@ -2,8 +2,8 @@
 // routes.
 import type { LoginInformation, RouteName } from '@svc/client';
 import { defineEndpoint, type EndpointDefinition, type Service } from '@svc/host';
-import type { Entrance } from '../access/entrance.ts';
-import { Gates, UNLIMITED, type RequestLimits } from '../access/gates.ts';
+import type { Authentication } from '../access/authentication.ts';
+import { RouteAuthorization, UNLIMITED, type RequestLimits } from '../access/route-authorization.ts';
 import { Lists } from '../lists/lists.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
 import { apiRoutes, type ApiHandlers } from './api-routes.ts';
@@ -30,7 +30,7 @@ export interface ApiSettings {
 }
 
 export interface ApiParts {
-  readonly entrance: Entrance;
+  readonly authentication: Authentication;
   readonly settings: ApiSettings;
   readonly orchestration: Orchestration;
   /** The service of the entities. A request may arrive before its start has returned. */
@@ -39,14 +39,14 @@ export interface ApiParts {
 
 /** Which routes there are, and how they are described, does not depend on the parts. */
 export function apiEndpoint({
-  entrance,
+  authentication,
   settings,
   orchestration,
   running,
 }: ApiParts): EndpointDefinition {
   const { login, policy, baseDomain, version, limits = UNLIMITED } = settings;
   const base = baseDomain === undefined ? undefined : baseDomainOf(baseDomain);
-  const gates = new Gates(entrance, limits);
+  const authorization = new RouteAuthorization(authentication, limits);
   const lists = new Lists(running);
   const handlers: ApiHandlers<RouteName> = {
     ...identityHandlers(login),
@@ -64,8 +64,8 @@ export function apiEndpoint({
     // Which origins that are is a setting: browser-access.ts.
     cors: true,
     routes: {
-      ...apiRoutes(handlers, { gates, baseDomain }),
-      openApi: openApiRoute(gates, { version, url }),
+      ...apiRoutes(handlers, { authorization, baseDomain }),
+      openApi: openApiRoute(authorization, { version, url }),
     },
   });
 }

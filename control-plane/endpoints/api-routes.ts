@@ -23,11 +23,11 @@ import {
   type RouteDefinition,
   type RouteRequest,
 } from '@svc/host';
-import type { Gates, GivenTo } from '../access/gates.ts';
+import type { RouteAuthorization, GivenTo } from '../access/route-authorization.ts';
 import { apiAnswer, type ApiError } from './api-answer.ts';
 import { decodedInput } from './decoded-input.ts';
 
-/** A request that is admitted and decoded. */
+/** A request that is authorized and decoded. */
 export interface ApiRequest<Name extends RouteName> extends Pick<EndpointContext, 'call'> {
   readonly input: InputOf<Name>;
   readonly given: GivenTo<Name>;
@@ -44,7 +44,7 @@ export type ApiHandler<Name extends RouteName> = (
 export type ApiHandlers<Names extends RouteName> = { readonly [Name in Names]: ApiHandler<Name> };
 
 export interface ApiRoutesOptions {
-  readonly gates: Gates;
+  readonly authorization: RouteAuthorization;
   /** Domain of the derived hostnames; undefined: there is none. */
   readonly baseDomain: string | undefined;
 }
@@ -63,11 +63,11 @@ export function apiRoutes<Names extends RouteName>(
 function apiRoute<Name extends RouteName>(
   name: Name,
   handle: ApiHandler<Name>,
-  { gates, baseDomain }: ApiRoutesOptions,
+  { authorization, baseDomain }: ApiRoutesOptions,
 ): RouteDefinition {
   const route: Route = ROUTES[name];
   const hasBody = route.answer !== undefined;
-  return definedRoute(route, gates.of(name), async (request, { given, call }) => {
+  return definedRoute(route, authorization.of(name), async (request, { given, call }) => {
     const decoded = decodedInput(name, request, baseDomain);
     if ('problems' in decoded) return respondError(400, problemsText(decoded.problems));
     const result = await handle({ input: decoded.input, given: given as GivenTo<Name>, call });
@@ -82,13 +82,13 @@ type AnyHandler = (
 ) => Promise<ReturnType<typeof apiAnswer>>;
 type Maker = (path: string, options: object, handle: AnyHandler) => RouteDefinition;
 
-/** Makes a route of a row and its handler. `gate`: the checks before the handler; undefined: there are none. */
+/** Makes a route of a row and its handler. `checked`: makes it behind its checks; undefined: it has none. */
 export function definedRoute(
   route: Route,
-  gate: CheckedRoutes<unknown> | undefined,
+  checked: CheckedRoutes<unknown> | undefined,
   handle: AnyHandler,
 ): RouteDefinition {
-  const { get: getter, post: poster, put: putter, del: deleter } = gate ?? { get, post, put, del };
+  const { get: getter, post: poster, put: putter, del: deleter } = checked ?? { get, post, put, del };
   const makers = { GET: getter, POST: poster, PUT: putter, DELETE: deleter };
   const make = makers[route.method] as unknown as Maker;
   const { path, summary, description } = route;
@@ -97,7 +97,7 @@ export function definedRoute(
     ...(description !== undefined && { description }),
     answers: [successOf(route)],
     refusals: Object.fromEntries(refusalsOf(route)),
-    ...(gate !== undefined && { security: { scheme: 'bearer' } }),
+    ...(checked !== undefined && { security: { scheme: 'bearer' } }),
     // Bodies are JSON whatever their media type. A body where none belongs is read, too, so that it can be refused.
     body: 'bytes',
     ...(route.answer !== undefined && { reply: 'text' }),

@@ -2,7 +2,7 @@
 // table of routes, which it is made of.
 import { UNTAKEN_BODY, openApiDocument, problemsText, type Route } from '@svc/client';
 import { respondError, type RouteDefinition } from '@svc/host';
-import type { Gates } from '../access/gates.ts';
+import type { RouteAuthorization } from '../access/route-authorization.ts';
 import { jsonAnswer } from './api-answer.ts';
 import { definedRoute } from './api-routes.ts';
 
@@ -16,11 +16,11 @@ const ROUTE = {
 
 /** `version`: version of the control plane; `url`: its base URL, if it is known. */
 export function openApiRoute(
-  gates: Gates,
+  authorization: RouteAuthorization,
   { version, url }: { readonly version: string; readonly url: string | undefined },
 ): RouteDefinition {
   const text = JSON.stringify(openApiDocument(version, url));
-  return definedRoute(ROUTE, gates.known, async ({ body }) =>
+  return definedRoute(ROUTE, authorization.authenticated, async ({ body }) =>
     body.byteLength === 0 ? jsonAnswer(text) : respondError(400, problemsText([UNTAKEN_BODY])),
   );
 }

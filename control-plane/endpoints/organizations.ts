@@ -2,7 +2,7 @@
 import type { OrganizationSummary, OwnerDesignation } from '@svc/client';
 import { Ok, refuse } from '@svc/host';
 import { actorOf, personOf } from '../access/caller-identity.ts';
-import { readmissionTo } from '../access/readmission.ts';
+import { reauthorizationFor } from '../access/reauthorization.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createOrganization } from '../flows/create-organization.ts';
 import { deleteOrganization } from '../flows/delete-organization.ts';
@@ -54,8 +54,8 @@ export function organizationHandlers(
       return await call(organization, id).rename({ name: body.name, by: actorOf(caller) });
     },
     async deleteOrganization({ input: { organizationId: id }, given, call }) {
-      const readmission = readmissionTo('deleteOrganization', given, call);
-      return await deleteOrganization(call, id, actorOf(given.caller), readmission);
+      const reauthorization = reauthorizationFor('deleteOrganization', given, call);
+      return await deleteOrganization(call, id, actorOf(given.caller), reauthorization);
     },
     async disableOrganization({ input: { organizationId: id }, given: { caller }, call }) {
       return await call(organization, id).disable({ by: actorOf(caller, true) });

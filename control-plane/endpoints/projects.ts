@@ -1,9 +1,9 @@
 // The routes of projects.
 import { Ok } from '@svc/host';
 import { actorOf } from '../access/caller-identity.ts';
-import { disabledRefusal, noAccess } from '../access/gates.ts';
+import { disabledRefusal, noAccess } from '../access/route-authorization.ts';
 import { membershipIn } from '../access/membership.ts';
-import { readmissionTo } from '../access/readmission.ts';
+import { reauthorizationFor } from '../access/reauthorization.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createProject } from '../flows/create-project.ts';
 import { deleteProject } from '../flows/delete-project.ts';
@@ -49,8 +49,8 @@ export function projectHandlers(lists: Lists): ApiHandlers<ProjectRoute> {
       return await call(project, projectId).rename({ name: body.name, by: actorOf(caller) });
     },
     async deleteProject({ input: { projectId }, given, call }) {
-      const readmission = readmissionTo('deleteProject', given, call);
-      return await deleteProject(call, projectId, actorOf(given.caller), readmission);
+      const reauthorization = reauthorizationFor('deleteProject', given, call);
+      return await deleteProject(call, projectId, actorOf(given.caller), reauthorization);
     },
   };
 }

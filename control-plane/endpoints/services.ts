@@ -3,9 +3,9 @@ import { problemsText, type ServiceKey, type ServiceStatus } from '@svc/client';
 import { Ok, refuse, respondError, type Refused, type Result } from '@svc/host';
 import { SvcError } from '@svc/kit/svc-error';
 import { actorOf } from '../access/caller-identity.ts';
-import { disabledRefusal, type Admitted } from '../access/gates.ts';
+import { disabledRefusal, type Authorized } from '../access/route-authorization.ts';
 import { membershipInOrganizationOf } from '../access/membership.ts';
-import { readmissionTo } from '../access/readmission.ts';
+import { reauthorizationFor } from '../access/reauthorization.ts';
 import { applyService } from '../flows/apply-service.ts';
 import type { Call } from '../flows/call.ts';
 import { deleteService } from '../flows/delete-service.ts';
@@ -34,7 +34,7 @@ type ServiceRoute =
 /** The parts of a request that name a service and its caller. */
 interface ServiceRequest {
   readonly input: { readonly projectId: string; readonly name: string };
-  readonly given: Admitted;
+  readonly given: Authorized;
   readonly call: Call;
 }
 
@@ -74,14 +74,14 @@ export function serviceHandlers({
       const state = await call(service, serviceId(key)).desired();
       if (!state.isOk) return state;
       const problems = await orchestration.problems(key, state.value, descriptor);
-      const admitted = await admittedAgain(request);
+      const admitted = await reauthorized(request);
       if (!('given' in admitted)) return admitted;
       if (problems.length > 0) return respondError(400, problemsText(problems));
       const by = actorOf(given.caller);
-      const readmission = readmissionTo('applyService', given, call);
+      const reauthorization = reauthorizationFor('applyService', given, call);
       return await statusAfter(
         admitted,
-        await applyService(call, key, descriptor, by, readmission),
+        await applyService(call, key, descriptor, by, reauthorization),
       );
     },
     async pauseService(request) {
@@ -103,8 +103,8 @@ export function serviceHandlers({
       if ('reason' in derived) return refuse(derived.reason, 'CONFLICT');
       const { given, call } = request;
       const by = actorOf(given.caller);
-      const readmission = readmissionTo('exposeService', given, call);
-      const exposed = await exposeService(call, key, derived.hostname, by, readmission);
+      const reauthorization = reauthorizationFor('exposeService', given, call);
+      const exposed = await exposeService(call, key, derived.hostname, by, reauthorization);
       return await statusAfter(request, exposed);
     },
     async unexposeService(request) {
@@ -119,7 +119,7 @@ export function serviceHandlers({
 }
 
 /** Judges the membership again, after a wait in which the caller may have been removed, or the organization disabled. */
-async function admittedAgain<Request extends ServiceRequest>(
+async function reauthorized<Request extends ServiceRequest>(
   request: Request,
 ): Promise<Request | Refused> {
   const { input, given, call } = request;

@@ -7,7 +7,7 @@ import { neededClaims, type NeededClaims } from '../model/refusals.ts';
 import { service, type Applied } from '../model/service.ts';
 import { heldHostname, type Descriptor } from '../model/service-state.ts';
 import { decidedSince, inTime, tidyUp, type Call } from './call.ts';
-import { servicesOf, settleClaim, type Readmission } from './claim-settlement.ts';
+import { servicesOf, settleClaim, type Reauthorization } from './claim-settlement.ts';
 import {
   claimHostnames,
   confirmHostnames,
@@ -22,7 +22,7 @@ interface Application {
   readonly key: ServiceKey;
   readonly descriptor: Descriptor;
   readonly by: Actor;
-  readonly readmission?: Readmission | undefined;
+  readonly reauthorization?: Reauthorization | undefined;
   /** When the request began, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
@@ -31,16 +31,16 @@ interface Application {
  * Replies with the new generation. Refused with CONFLICT if another service has one of the hostnames. A service that exists and holds its
  * hostnames already needs one command.
  *
- * `readmission`: see `decided`.
+ * `reauthorization`: see `decided`.
  */
 export function applyService(
   call: Call,
   key: ServiceKey,
   descriptor: Descriptor,
   by: Actor,
-  readmission?: Readmission,
+  reauthorization?: Reauthorization,
 ): Promise<Result<number>> {
-  const application = { key, descriptor, by, readmission, sinceMs: Date.now() };
+  const application = { key, descriptor, by, reauthorization, sinceMs: Date.now() };
   return inTime(async () => {
     const command = { descriptor, hostnames: [], by };
     const unclaimed = await call(service, serviceId(key)).apply(command);
@@ -58,9 +58,9 @@ async function claimAndApply(
   application: Application,
   { isNew, hostnames }: NeededClaims,
 ): Promise<Result<Reply>> {
-  const { key, descriptor, by, readmission } = application;
+  const { key, descriptor, by, reauthorization } = application;
   const id = serviceId(key);
-  const claimed = await claimHostnames(call, id, hostnames, readmission);
+  const claimed = await claimHostnames(call, id, hostnames, reauthorization);
   if (!claimed.isOk) return claimed;
   const command = { descriptor, hostnames: claimed.value, by };
   const applied = isNew

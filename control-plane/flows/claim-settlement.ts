@@ -67,21 +67,21 @@ export async function settleClaim(parent: ClaimParent, claim: NamedClaim): Promi
 const ATTEMPTS_MAX = 4;
 
 /** Judges the caller of a request again, and returns the refusal of one who may not make it any more. */
-export type Readmission = () => Promise<Refused | undefined>;
+export type Reauthorization = () => Promise<Refused | undefined>;
 
 /** For a flow without a caller. */
-const ADMITTED: Readmission = () => Promise.resolve(undefined);
+const AUTHORIZED: Reauthorization = () => Promise.resolve(undefined);
 
 /**
  * Sends a command again whose refusal may be due to claims that come to nothing. Refused with CONFLICT if a child exists, and
  * with UNSETTLED if one may be about to be created. How often the command is sent follows from its replies alone.
  *
- * `readmission`: asked after each wait, in which the caller may have been removed.
+ * `reauthorization`: asked after each wait, in which the caller may have been removed.
  */
 export async function decided<Value>(
   parent: ClaimParent,
   command: () => Promise<Result<Value>>,
-  readmission = ADMITTED,
+  reauthorization = AUTHORIZED,
 ): Promise<Result<Value>> {
   const sinceMs = Date.now();
   for (let attempt = 1; ; attempt++) {
@@ -90,7 +90,7 @@ export async function decided<Value>(
     if (result.otherCode !== UNSETTLED && (result.code !== 'CONFLICT' || attempt > 1))
       return result;
     await settleOthers(parent);
-    const refused = await readmission();
+    const refused = await reauthorization();
     if (refused !== undefined) return refused;
   }
 }

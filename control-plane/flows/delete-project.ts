@@ -4,19 +4,19 @@ import type { Actor } from '../model/actor.ts';
 import { organization } from '../model/organization.ts';
 import { project } from '../model/project.ts';
 import { tidyUp, type Call } from './call.ts';
-import { decided, servicesOf, type Readmission } from './claim-settlement.ts';
+import { decided, servicesOf, type Reauthorization } from './claim-settlement.ts';
 
-/** Refused with CONFLICT while the project has services. `readmission`: see `decided`. */
+/** Refused with CONFLICT while the project has services. `reauthorization`: see `decided`. */
 export async function deleteProject(
   call: Call,
   id: string,
   by: Actor,
-  readmission?: Readmission,
+  reauthorization?: Reauthorization,
 ): Promise<Result<null>> {
   const deleted = await decided(
     servicesOf(call, id),
     () => call(project, id).delete({ by }),
-    readmission,
+    reauthorization,
   );
   if (!deleted.isOk) return deleted;
   const { organization: parent, claim } = deleted.value;

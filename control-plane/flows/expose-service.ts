@@ -5,7 +5,7 @@ import type { Actor } from '../model/actor.ts';
 import { service } from '../model/service.ts';
 import { heldHostname } from '../model/service-state.ts';
 import { inTime, tidyUp, type Call } from './call.ts';
-import type { Readmission } from './claim-settlement.ts';
+import type { Reauthorization } from './claim-settlement.ts';
 import {
   claimHostnames,
   confirmHostnames,
@@ -14,17 +14,17 @@ import {
 } from './held-hostnames.ts';
 import { serviceId } from './service-id.ts';
 
-/** Refused with CONFLICT if another service has the hostname, or the service serves no HTTP. `readmission`: see `decided`. */
+/** Refused with CONFLICT if another service has the hostname, or the service serves no HTTP. `reauthorization`: see `decided`. */
 export function exposeService(
   call: Call,
   key: ServiceKey,
   hostname: string,
   by: Actor,
-  readmission?: Readmission,
+  reauthorization?: Reauthorization,
 ): Promise<Result<null>> {
   const id = serviceId(key);
   return inTime(async () => {
-    const claimed = await claimHostnames(call, id, [hostname], readmission);
+    const claimed = await claimHostnames(call, id, [hostname], reauthorization);
     if (!claimed.isOk) return claimed;
     const [first] = claimed.value;
     const held = heldHostname(first!);

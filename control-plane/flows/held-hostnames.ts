@@ -3,7 +3,7 @@ import { Ok, type Result } from '@svc/host';
 import { hostname } from '../model/hostname.ts';
 import { heldHostname, type ClaimedHostname, type HeldHostname } from '../model/service-state.ts';
 import { tidyUp, type Call } from './call.ts';
-import { decided, holderOf, settleClaim, type Readmission } from './claim-settlement.ts';
+import { decided, holderOf, settleClaim, type Reauthorization } from './claim-settlement.ts';
 
 /**
  * Claims all hostnames for the service, or none: what it claimed before a refusal is released. One that another service has is claimed
@@ -13,14 +13,14 @@ export async function claimHostnames(
   call: Call,
   service: string,
   hostnames: readonly string[],
-  readmission?: Readmission,
+  reauthorization?: Reauthorization,
 ): Promise<Result<ClaimedHostname[]>> {
   const claimed: ClaimedHostname[] = [];
   for (const name of await takenFirst(call, service, hostnames)) {
     const claim = await decided(
       holderOf(call, name),
       () => call(hostname, name).claim({ service }),
-      readmission,
+      reauthorization,
     );
     if (!claim.isOk) {
       await tidyUp(() => settleHostnames(call, service, claimed.map(heldHostname)));

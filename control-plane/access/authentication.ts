@@ -1,9 +1,9 @@
-// Entrance: the first check of every route but one: who the caller is. It also does what a token does by itself, after the rate of
+// Authentication: the first check of every route but one: who the caller is. It also does what a token does by itself, after the rate of
 // the caller's requests is judged: a verified address claims its invitations, and the name and the address of the person are
 // kept.
 //
 // Invariants: invitations are claimed before anybody looks at memberships. A profile that is stored already is compared again once
-// the token is judged again, which is after a minute. What the entrance stores does not depend on the
+// the token is judged again, which is after a minute. What it stores does not depend on the
 // idempotency key of the request: a repeated request finds other invitations, and would shift the keys of its handler's calls.
 // A request that needs nothing of what cannot be stored is answered.
 import { KEYS_RETRY_AFTER_S } from '@svc/client';
@@ -24,13 +24,13 @@ export interface Judge {
 }
 
 /** A request whose token is good. */
-export interface Known {
+export interface Authenticated {
   readonly caller: Caller;
   /** Why the caller's invitations could not be claimed, so that it may be a member of more organizations than are known. */
   readonly claimFault?: Error;
 }
 
-export interface EntranceParts {
+export interface AuthenticationParts {
   readonly judge: Judge;
   /** The service of the entities, whose own calls have no idempotency keys. */
   readonly running: Promise<Service>;
@@ -39,19 +39,19 @@ export interface EntranceParts {
   report(what: string, error: unknown): void;
 }
 
-export class Entrance {
-  readonly #parts: EntranceParts;
+export class Authentication {
+  readonly #parts: AuthenticationParts;
   readonly #progress: ClaimProgress;
   /** Callers whose profile is stored. A token that is judged anew has another object. */
   readonly #stored = new WeakSet<Caller>();
 
-  constructor(parts: EntranceParts) {
+  constructor(parts: AuthenticationParts) {
     this.#parts = parts;
     this.#progress = new ClaimProgress(parts.clock);
   }
 
   /** Returns who the caller is, to whom the idempotency key of the request is restricted; or the answer 401 or 503. */
-  async admit(
+  async authenticate(
     { headers }: Pick<CheckRequest, 'headers'>,
     { scopeIdempotencyKey }: Pick<EndpointContext, 'scopeIdempotencyKey'>,
   ) {
@@ -60,7 +60,7 @@ export class Entrance {
     switch (outcome.kind) {
       case 'known':
         scopeIdempotencyKey(outcome.caller.subject);
-        return { caller: outcome.caller } satisfies Known;
+        return { caller: outcome.caller } satisfies Authenticated;
       case 'unavailable':
         return respondError(
           503,
@@ -81,10 +81,10 @@ export class Entrance {
   }
 
   /** Claims the invitations of the caller, and keeps its name and its address. */
-  async welcome(
-    { caller }: Known,
+  async provision(
+    { caller }: Authenticated,
     { metadata }: Pick<EndpointContext, 'metadata'>,
-  ): Promise<Known> {
+  ): Promise<Authenticated> {
     const service = await this.#parts.running;
     const traceparent = metadata('traceparent');
     const call: Call = (entity, id) =>

@@ -1,7 +1,7 @@
-// Entrance: what becomes of a request while nothing can be stored.
+// Authentication: what becomes of a request while nothing can be stored.
 import { expect, test } from 'vitest';
-import { Entrance, type Known } from '../../../control-plane/access/entrance.ts';
-import { noAccess } from '../../../control-plane/access/gates.ts';
+import { Authentication, type Authenticated } from '../../../control-plane/access/authentication.ts';
+import { noAccess } from '../../../control-plane/access/route-authorization.ts';
 import { SYSTEM_CLOCK } from '../../../control-plane/clock.ts';
 import { Ok, type Service } from '@svc/host';
 
@@ -18,13 +18,13 @@ test('a caller is known though nothing can be stored, and is no stranger for cer
     emailVerified: true,
     platformAdmin: false,
   };
-  const entrance = new Entrance({
+  const authentication = new Authentication({
     judge: { judge: async () => ({ kind: 'known', caller }) },
     running: Promise.resolve(running as unknown as Service),
     clock: SYSTEM_CLOCK,
     report: (what, error) => reported.push(`${what}: ${(error as Error).message}`),
   });
-  const known = await entrance.welcome({ caller }, { metadata: () => undefined });
+  const known = await authentication.provision({ caller }, { metadata: () => undefined });
   expect(known).toEqual({ caller, claimFault: fault });
   expect(reported).toEqual([
     'The invitations of a caller were not claimed: the disk is full',
@@ -34,7 +34,7 @@ test('a caller is known though nothing can be stored, and is no stranger for cer
   expect(noAccess({ caller }, 'no such organization')).toMatchObject({ code: 'NOT_FOUND' });
 });
 
-function judged(name: string): Known {
+function judged(name: string): Authenticated {
   return { caller: { subject: 'ann', name, emailVerified: false, platformAdmin: false } };
 }
 
@@ -54,24 +54,24 @@ test('a profile that is stored is compared again once the token is judged again'
       },
     }),
   };
-  const entrance = new Entrance({
+  const authentication = new Authentication({
     judge: { judge: () => Promise.resolve({ kind: 'missing' }) },
     running: Promise.resolve(running as unknown as Service),
     clock: SYSTEM_CLOCK,
     report: (what) => calls.push(what),
   });
-  const welcome = async (known: Known) => {
+  const provision = async (known: Authenticated) => {
     calls.length = 0;
-    await entrance.welcome(known, { metadata: () => undefined });
+    await authentication.provision(known, { metadata: () => undefined });
     return [...calls];
   };
   const ann = judged('Ann');
-  expect(await welcome(ann)).toEqual(['profile']);
-  expect(await welcome(ann)).toEqual([]);
-  expect(await welcome(judged('Ann'))).toEqual(['profile']);
+  expect(await provision(ann)).toEqual(['profile']);
+  expect(await provision(ann)).toEqual([]);
+  expect(await provision(judged('Ann'))).toEqual(['profile']);
   const renamed = judged('Ann B.');
-  expect(await welcome(renamed)).toEqual(['profile', 'see Ann B.']);
+  expect(await provision(renamed)).toEqual(['profile', 'see Ann B.']);
   // Only a comparison shows that it is stored: the person may have changed too often.
-  expect(await welcome(renamed)).toEqual(['profile']);
-  expect(await welcome(renamed)).toEqual([]);
+  expect(await provision(renamed)).toEqual(['profile']);
+  expect(await provision(renamed)).toEqual([]);
 });

@@ -1,29 +1,29 @@
-// Gates: the checks before the handler of each route, as the table of routes says who may use it. Their order is the order in
-// which every request is judged: token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled
+// RouteAuthorization: the checks before the handler of each route, as the table of routes says who may use it. Their
+// order is the order in which every request is judged: token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled
 // (403). What a handler judges comes after: ids and body (400), then the state (409).
 //
 // Creating an organization or a project is the exception: who may do it depends on the body, so their handlers decode first.
 import { ROUTES, worksWhileDisabled, type Route, type RouteName } from '@svc/client';
 import { before, limited, refuse, type CheckedRoutes, type Refused } from '@svc/host';
 import { NO_SUCH_ORGANIZATION, NO_SUCH_PROJECT } from '../model/refusals.ts';
-import type { Entrance, Known } from './entrance.ts';
+import type { Authentication, Authenticated } from './authentication.ts';
 import { membershipIn, membershipInOrganizationOf, type Membership } from './membership.ts';
 
 /** A request that may see the organization of its path, and do there what its route does. */
-export interface Admitted extends Known {
+export interface Authorized extends Authenticated {
   readonly membership: Membership;
 }
 
 /** Routes whose handlers judge the membership, because their bodies name the organization. */
-export type JudgedByBody = 'createOrganization' | 'createProject';
+export type AuthorizedByBody = 'createOrganization' | 'createProject';
 /** Result of the checks before the handler of a route. */
 export type GivenTo<Name extends RouteName> = (typeof ROUTES)[Name]['who'] extends 'anyone'
   ? undefined
-  : Name extends JudgedByBody
-    ? Known
+  : Name extends AuthorizedByBody
+    ? Authenticated
     : (typeof ROUTES)[Name]['who'] extends 'caller'
-      ? Known
-      : Admitted;
+      ? Authenticated
+      : Authorized;
 
 const NOT_OWNER = 'only owners of the organization may do this: ask one of them';
 const NOT_ADMINISTRATOR = 'only platform administrators may do this';
@@ -39,30 +39,30 @@ export interface RequestLimits {
 
 export const UNLIMITED: RequestLimits = { requestsPerMinuteMax: 0, writesPerMinuteMax: 0 };
 
-export class Gates {
-  readonly #reads: Gate;
-  readonly #writes: Gate;
+export class RouteAuthorization {
+  readonly #reads: AuthorizedRoutes;
+  readonly #writes: AuthorizedRoutes;
 
-  constructor(entrance: Entrance, { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits) {
-    const known = before((request, context) => entrance.admit(request, context));
-    const reads = limitedTo(known, requestsPerMinuteMax);
-    this.#reads = new Gate(welcomed(reads, entrance));
-    this.#writes = new Gate(welcomed(limitedTo(reads, writesPerMinuteMax), entrance));
+  constructor(authentication: Authentication, { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits) {
+    const authenticated = before((request, context) => authentication.authenticate(request, context));
+    const reads = limitedTo(authenticated, requestsPerMinuteMax);
+    this.#reads = new AuthorizedRoutes(provisioned(reads, authentication));
+    this.#writes = new AuthorizedRoutes(provisioned(limitedTo(reads, writesPerMinuteMax), authentication));
   }
 
   /** Makes routes for every caller with a valid token. */
-  get known(): CheckedRoutes<Known> {
-    return this.#reads.known;
+  get authenticated(): CheckedRoutes<Authenticated> {
+    return this.#reads.authenticated;
   }
 
   /** Returns what makes the route behind its checks; for a route without a token, undefined. */
-  of(name: RouteName): CheckedRoutes<Known | Admitted> | undefined {
+  of(name: RouteName): CheckedRoutes<Authenticated | Authorized> | undefined {
     const route: Route = ROUTES[name];
-    const gate = route.method === 'GET' ? this.#reads : this.#writes;
+    const routes = route.method === 'GET' ? this.#reads : this.#writes;
     if (route.who === 'anyone') return undefined;
-    if (route.who === 'caller' || name === 'createProject') return gate.known;
+    if (route.who === 'caller' || name === 'createProject') return routes.authenticated;
     const isOrganization = route.path.startsWith('/organizations/');
-    const allowed = withRole(isOrganization ? gate.ofOrganization : gate.ofProject, route.who);
+    const allowed = withRole(isOrganization ? routes.ofOrganization : routes.ofProject, route.who);
     return worksWhileDisabled(route)
       ? allowed
       : allowed.before((_, { given }) => disabledRefusal(given.membership) ?? given);
@@ -70,50 +70,50 @@ export class Gates {
 }
 
 /** The first checks of some routes. */
-class Gate {
+class AuthorizedRoutes {
   /** Every caller with a valid token. */
-  readonly known: CheckedRoutes<Known>;
+  readonly authenticated: CheckedRoutes<Authenticated>;
   /** Members of the organization of the path, and administrators. */
-  readonly ofOrganization: CheckedRoutes<Admitted>;
+  readonly ofOrganization: CheckedRoutes<Authorized>;
   /** Members of the organization of the project of the path. */
-  readonly ofProject: CheckedRoutes<Admitted>;
+  readonly ofProject: CheckedRoutes<Authorized>;
 
-  constructor(known: CheckedRoutes<Known>) {
-    this.known = known;
-    this.ofOrganization = known.before(async ({ parameter }, { given, call }) => {
+  constructor(authenticated: CheckedRoutes<Authenticated>) {
+    this.authenticated = authenticated;
+    this.ofOrganization = authenticated.before(async ({ parameter }, { given, call }) => {
       const { caller } = given;
       const membership = await membershipIn(call, parameter('organizationId'), caller);
       if (membership === undefined || (membership.role === undefined && !caller.platformAdmin))
         return noAccess(given, NO_SUCH_ORGANIZATION);
-      return { caller, membership } satisfies Admitted;
+      return { caller, membership } satisfies Authorized;
     });
-    this.ofProject = known.before(async ({ parameter }, { given, call }) => {
+    this.ofProject = authenticated.before(async ({ parameter }, { given, call }) => {
       const { caller } = given;
       const membership = await membershipInOrganizationOf(call, parameter('projectId'), caller);
       return membership?.role === undefined
         ? noAccess(given, NO_SUCH_PROJECT)
-        : ({ caller, membership } satisfies Admitted);
+        : ({ caller, membership } satisfies Authorized);
     });
   }
 }
 
-function limitedTo(known: CheckedRoutes<Known>, perMinute: number): CheckedRoutes<Known> {
-  if (perMinute === 0) return known;
-  return known.before(limited<Known>({ perMinute, by: (_, { given }) => given.caller.subject }));
+function limitedTo(authenticated: CheckedRoutes<Authenticated>, perMinute: number): CheckedRoutes<Authenticated> {
+  if (perMinute === 0) return authenticated;
+  return authenticated.before(limited<Authenticated>({ perMinute, by: (_, { given }) => given.caller.subject }));
 }
 
 /** After the limits, so that a request that is too many stores nothing. */
-function welcomed(known: CheckedRoutes<Known>, entrance: Entrance): CheckedRoutes<Known> {
-  return known.before((_, { given, metadata }) => entrance.welcome(given, { metadata }));
+function provisioned(authenticated: CheckedRoutes<Authenticated>, authentication: Authentication): CheckedRoutes<Authenticated> {
+  return authenticated.before((_, { given, metadata }) => authentication.provision(given, { metadata }));
 }
 
 /** Returns the refusal of a caller who is no member. Throws if the caller might be one by an invitation that was not claimed. */
-export function noAccess({ claimFault }: Known, message: string): Refused {
+export function noAccess({ claimFault }: Authenticated, message: string): Refused {
   if (claimFault !== undefined) throw claimFault;
   return refuse(message, 'NOT_FOUND');
 }
 
-function withRole(visible: CheckedRoutes<Admitted>, who: Route['who']): CheckedRoutes<Admitted> {
+function withRole(visible: CheckedRoutes<Authorized>, who: Route['who']): CheckedRoutes<Authorized> {
   if (who !== 'owner' && who !== 'administrator') return visible;
   return visible.before((_, { given }) => roleRefusal(who, given) ?? given);
 }
@@ -121,7 +121,7 @@ function withRole(visible: CheckedRoutes<Admitted>, who: Route['who']): CheckedR
 /** Returns the refusal of a caller who sees the organization, and whose role does not allow the route. */
 export function roleRefusal(
   who: Route['who'],
-  { caller, membership }: Admitted,
+  { caller, membership }: Authorized,
 ): Refused | undefined {
   if (who === 'owner' && membership.role !== 'owner') return refuse(NOT_OWNER, 'FORBIDDEN');
   if (who === 'administrator' && !caller.platformAdmin)

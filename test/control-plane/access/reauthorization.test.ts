@@ -1,7 +1,7 @@
 // Requests that are judged again after a wait: by the same rules as before, with what is true now.
 import { expect, test } from 'vitest';
-import type { Admitted } from '../../../control-plane/access/gates.ts';
-import { readmissionTo } from '../../../control-plane/access/readmission.ts';
+import type { Authorized } from '../../../control-plane/access/route-authorization.ts';
+import { reauthorizationFor } from '../../../control-plane/access/reauthorization.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import {
   accepted,
@@ -13,12 +13,12 @@ import {
 import { repairMember } from '../../../control-plane/flows/change-members.ts';
 import { personOf } from '../control-plane-under-test.ts';
 
-const admitted: Admitted = {
+const admitted: Authorized = {
   caller: { subject: 'bob', emailVerified: false, platformAdmin: false },
   membership: { organizationId: 'shop', role: 'owner', isDisabled: false },
 };
 
-test('a caller who was demoted, removed or disabled meanwhile is refused as by the gates', async () => {
+test('a caller who was demoted, removed or disabled meanwhile is refused as before the wait', async () => {
   const { call } = await startControlPlane();
   await givenProject(call, 'shop', 'web');
   const shop = call(organization, 'shop');
@@ -28,7 +28,7 @@ test('a caller who was demoted, removed or disabled meanwhile is refused as by t
   const judged = async () => {
     const refusals = [];
     for (const route of ['deleteOrganization', 'deleteProject', 'applyService'] as const)
-      refusals.push((await readmissionTo(route, admitted, call)())?.code);
+      refusals.push((await reauthorizationFor(route, admitted, call)())?.code);
     return refusals;
   };
   expect(await judged()).toEqual([undefined, undefined, undefined]);
