@@ -41,7 +41,7 @@ export const components: Components = {
   endpoints: [
     apiEndpoint({
       authentication: new Authentication({
-        judge: { judge: () => Promise.resolve({ kind: 'missing' }) },
+        verifier: { verify: () => Promise.resolve({ kind: 'missing' }) },
         running: NEVER,
         clock: SYSTEM_CLOCK,
         report: () => {},

@@ -2,7 +2,7 @@
 // of access/, and the orchestrator that follows them. It reads no settings and no environment, and ends nothing that it was given.
 import type { Log } from '@svc/kit/log';
 import { createService, type Components, type Service, type ServiceOptions } from '@svc/host';
-import { Authentication, type Judge } from './access/authentication.ts';
+import { Authentication, type Verifier } from './access/authentication.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { componentsWith } from './components.ts';
 import { apiEndpoint, type ApiSettings } from './endpoints/api-endpoint.ts';
@@ -26,7 +26,7 @@ type WithoutComponents<Options> = Options extends ServiceOptions
 export type HostOptions = WithoutComponents<ServiceOptions>;
 
 export interface ControlPlaneParts {
-  readonly judge: Judge;
+  readonly verifier: Verifier;
   readonly orchestrator: Orchestrator;
   readonly settings: ControlPlaneSettings;
   readonly host: HostOptions;
@@ -45,7 +45,7 @@ export interface ControlPlane extends AsyncDisposable {
 
 /** Rejects as `createService` does. */
 export async function startControlPlane({
-  judge,
+  verifier,
   orchestrator,
   settings,
   host,
@@ -62,7 +62,7 @@ export async function startControlPlane({
   const running = Promise.withResolvers<Service>();
   const faults = new FaultLog(log, SYSTEM_CLOCK);
   const authentication = new Authentication({
-    judge,
+    verifier,
     running: running.promise,
     clock: SYSTEM_CLOCK,
     report: (what, error) => faults.report(what, undefined, error),

@@ -3,7 +3,7 @@
 // kept.
 //
 // Invariants: invitations are claimed before anybody looks at memberships. A profile that is stored already is compared again once
-// the token is judged again, which is after a minute. What it stores does not depend on the
+// the token is verified again, which is after a minute. What it stores does not depend on the
 // idempotency key of the request: a repeated request finds other invitations, and would shift the keys of its handler's calls.
 // A request that needs nothing of what cannot be stored is answered.
 import { KEYS_RETRY_AFTER_S } from '@svc/client';
@@ -17,10 +17,10 @@ import type { Clock } from '../clock.ts';
 import { personOf, verifiedEmailOf } from './caller-identity.ts';
 import { ClaimProgress } from './claim-progress.ts';
 
-/** Judges the tokens of requests, as TokenJudge does. */
-export interface Judge {
+/** Verifies the tokens of requests, as TokenVerifier does. */
+export interface Verifier {
   /** `authorization`: the value of each header of this name. Never rejects. */
-  judge(authorization: readonly string[]): Promise<TokenOutcome>;
+  verify(authorization: readonly string[]): Promise<TokenOutcome>;
 }
 
 /** A request whose token is good. */
@@ -31,7 +31,7 @@ export interface Authenticated {
 }
 
 export interface AuthenticationParts {
-  readonly judge: Judge;
+  readonly verifier: Verifier;
   /** The service of the entities, whose own calls have no idempotency keys. */
   readonly running: Promise<Service>;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export interface AuthenticationParts {
 export class Authentication {
   readonly #parts: AuthenticationParts;
   readonly #progress: ClaimProgress;
-  /** Callers whose profile is stored. A token that is judged anew has another object. */
+  /** Callers whose profile is stored. A token that is verified again has another object. */
   readonly #stored = new WeakSet<Caller>();
 
   constructor(parts: AuthenticationParts) {
@@ -56,7 +56,7 @@ export class Authentication {
     { scopeIdempotencyKey }: Pick<EndpointContext, 'scopeIdempotencyKey'>,
   ) {
     const values = headers.filter(([name]) => name === 'authorization').map(([, value]) => value);
-    const outcome = await this.#parts.judge.judge(values);
+    const outcome = await this.#parts.verifier.verify(values);
     switch (outcome.kind) {
       case 'known':
         scopeIdempotencyKey(outcome.caller.subject);

@@ -43,11 +43,18 @@ export class RouteAuthorization {
   readonly #reads: AuthorizedRoutes;
   readonly #writes: AuthorizedRoutes;
 
-  constructor(authentication: Authentication, { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits) {
-    const authenticated = before((request, context) => authentication.authenticate(request, context));
+  constructor(
+    authentication: Authentication,
+    { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits,
+  ) {
+    const authenticated = before((request, context) =>
+      authentication.authenticate(request, context),
+    );
     const reads = limitedTo(authenticated, requestsPerMinuteMax);
     this.#reads = new AuthorizedRoutes(provisioned(reads, authentication));
-    this.#writes = new AuthorizedRoutes(provisioned(limitedTo(reads, writesPerMinuteMax), authentication));
+    this.#writes = new AuthorizedRoutes(
+      provisioned(limitedTo(reads, writesPerMinuteMax), authentication),
+    );
   }
 
   /** Makes routes for every caller with a valid token. */
@@ -97,14 +104,24 @@ class AuthorizedRoutes {
   }
 }
 
-function limitedTo(authenticated: CheckedRoutes<Authenticated>, perMinute: number): CheckedRoutes<Authenticated> {
+function limitedTo(
+  authenticated: CheckedRoutes<Authenticated>,
+  perMinute: number,
+): CheckedRoutes<Authenticated> {
   if (perMinute === 0) return authenticated;
-  return authenticated.before(limited<Authenticated>({ perMinute, by: (_, { given }) => given.caller.subject }));
+  return authenticated.before(
+    limited<Authenticated>({ perMinute, by: (_, { given }) => given.caller.subject }),
+  );
 }
 
 /** After the limits, so that a request that is too many stores nothing. */
-function provisioned(authenticated: CheckedRoutes<Authenticated>, authentication: Authentication): CheckedRoutes<Authenticated> {
-  return authenticated.before((_, { given, metadata }) => authentication.provision(given, { metadata }));
+function provisioned(
+  authenticated: CheckedRoutes<Authenticated>,
+  authentication: Authentication,
+): CheckedRoutes<Authenticated> {
+  return authenticated.before((_, { given, metadata }) =>
+    authentication.provision(given, { metadata }),
+  );
 }
 
 /** Returns the refusal of a caller who is no member. Throws if the caller might be one by an invitation that was not claimed. */
@@ -113,7 +130,10 @@ export function noAccess({ claimFault }: Authenticated, message: string): Refuse
   return refuse(message, 'NOT_FOUND');
 }
 
-function withRole(visible: CheckedRoutes<Authorized>, who: Route['who']): CheckedRoutes<Authorized> {
+function withRole(
+  visible: CheckedRoutes<Authorized>,
+  who: Route['who'],
+): CheckedRoutes<Authorized> {
   if (who !== 'owner' && who !== 'administrator') return visible;
   return visible.before((_, { given }) => roleRefusal(who, given) ?? given);
 }

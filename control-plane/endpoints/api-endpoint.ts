@@ -3,7 +3,11 @@
 import type { LoginInformation, RouteName } from '@svc/client';
 import { defineEndpoint, type EndpointDefinition, type Service } from '@svc/host';
 import type { Authentication } from '../access/authentication.ts';
-import { RouteAuthorization, UNLIMITED, type RequestLimits } from '../access/route-authorization.ts';
+import {
+  RouteAuthorization,
+  UNLIMITED,
+  type RequestLimits,
+} from '../access/route-authorization.ts';
 import { Lists } from '../lists/lists.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
 import { apiRoutes, type ApiHandlers } from './api-routes.ts';

@@ -88,7 +88,12 @@ export function definedRoute(
   checked: CheckedRoutes<unknown> | undefined,
   handle: AnyHandler,
 ): RouteDefinition {
-  const { get: getter, post: poster, put: putter, del: deleter } = checked ?? { get, post, put, del };
+  const {
+    get: getter,
+    post: poster,
+    put: putter,
+    del: deleter,
+  } = checked ?? { get, post, put, del };
   const makers = { GET: getter, POST: poster, PUT: putter, DELETE: deleter };
   const make = makers[route.method] as unknown as Maker;
   const { path, summary, description } = route;

@@ -12,5 +12,9 @@ export function deleteOrganization(
   by: Actor,
   reauthorization?: Reauthorization,
 ): Promise<Result<null>> {
-  return decided(projectsOf(call, id), () => call(organization, id).delete({ by }), reauthorization);
+  return decided(
+    projectsOf(call, id),
+    () => call(organization, id).delete({ by }),
+    reauthorization,
+  );
 }

@@ -10,7 +10,7 @@ import { openLocalOrchestrator } from '../local/open-local-orchestrator.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { providerMetrics } from '../tokens/provider-metrics.ts';
-import { TokenJudge } from '../tokens/token-judge.ts';
+import { TokenVerifier } from '../tokens/token-verifier.ts';
 import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
 
 /** Resolves with the exit code once the control plane has stopped or could not start. Rejects only with an error that is no SvcError. */
@@ -37,15 +37,15 @@ async function serve(
   log: Log,
   stopRequested: Promise<string>,
 ): Promise<void> {
-  const judge = new TokenJudge({ settings: settings.tokens, log });
+  const verifier = new TokenVerifier({ settings: settings.tokens, log });
   const { local } = settings;
   const localOrchestrator = local && openLocalOrchestrator(local, manifest.version, log);
   try {
     const controlPlane = await startControlPlane({
-      judge,
+      verifier,
       orchestrator: localOrchestrator ?? NO_ORCHESTRATOR,
       settings: installation(settings),
-      host: { ...hostOptions(settings), metrics: providerMetrics(judge.keys) },
+      host: { ...hostOptions(settings), metrics: providerMetrics(verifier.keys) },
       log,
     });
     const { dataFolder } = settings;
@@ -61,7 +61,7 @@ async function serve(
   } finally {
     // The services go on; the next control plane finds them.
     await localOrchestrator?.[Symbol.asyncDispose]();
-    judge.close();
+    verifier.close();
   }
 }
 

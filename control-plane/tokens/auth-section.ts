@@ -13,8 +13,8 @@ export interface AuthSection {
   readonly staleKeysMs: number;
   /** Time for one read of discovery document and keys, in milliseconds; then the identity provider counts as down. */
   readonly readTimeoutMs: number;
-  /** Tokens found good that are remembered for up to a minute, so that their signatures are not verified again; 0: none. */
-  readonly judgedTokensMax: number;
+  /** Verified tokens that are cached for up to a minute, so that their signatures are not verified again; 0: none. */
+  readonly cachedTokensMax: number;
 }
 
 export const AUTH_DEFAULTS: { readonly [Key in keyof AuthSection]: AuthSection[Key] } = {
@@ -23,7 +23,7 @@ export const AUTH_DEFAULTS: { readonly [Key in keyof AuthSection]: AuthSection[K
   keysRefreshMs: 600_000,
   staleKeysMs: 3_600_000,
   readTimeoutMs: 2000,
-  judgedTokensMax: 10_000,
+  cachedTokensMax: 10_000,
 };
 
 export const AUTH_RANGES: { readonly [Key in keyof AuthSection]: Range } = {
@@ -32,5 +32,5 @@ export const AUTH_RANGES: { readonly [Key in keyof AuthSection]: Range } = {
   keysRefreshMs: [1000, 86_400_000],
   staleKeysMs: [0, 604_800_000],
   readTimeoutMs: [100, 30_000],
-  judgedTokensMax: [0, 1_000_000],
+  cachedTokensMax: [0, 1_000_000],
 };

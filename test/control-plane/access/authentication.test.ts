@@ -1,6 +1,9 @@
 // Authentication: what becomes of a request while nothing can be stored.
 import { expect, test } from 'vitest';
-import { Authentication, type Authenticated } from '../../../control-plane/access/authentication.ts';
+import {
+  Authentication,
+  type Authenticated,
+} from '../../../control-plane/access/authentication.ts';
 import { noAccess } from '../../../control-plane/access/route-authorization.ts';
 import { SYSTEM_CLOCK } from '../../../control-plane/clock.ts';
 import { Ok, type Service } from '@svc/host';
@@ -19,7 +22,7 @@ test('a caller is known though nothing can be stored, and is no stranger for cer
     platformAdmin: false,
   };
   const authentication = new Authentication({
-    judge: { judge: async () => ({ kind: 'known', caller }) },
+    verifier: { verify: async () => ({ kind: 'known', caller }) },
     running: Promise.resolve(running as unknown as Service),
     clock: SYSTEM_CLOCK,
     report: (what, error) => reported.push(`${what}: ${(error as Error).message}`),
@@ -55,7 +58,7 @@ test('a profile that is stored is compared again once the token is judged again'
     }),
   };
   const authentication = new Authentication({
-    judge: { judge: () => Promise.resolve({ kind: 'missing' }) },
+    verifier: { verify: () => Promise.resolve({ kind: 'missing' }) },
     running: Promise.resolve(running as unknown as Service),
     clock: SYSTEM_CLOCK,
     report: (what) => calls.push(what),

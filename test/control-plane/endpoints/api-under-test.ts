@@ -14,7 +14,7 @@ import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orch
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
 import { AUTH_DEFAULTS } from '../../../control-plane/tokens/auth-section.ts';
 import { providerMetrics } from '../../../control-plane/tokens/provider-metrics.ts';
-import { TokenJudge } from '../../../control-plane/tokens/token-judge.ts';
+import { TokenVerifier } from '../../../control-plane/tokens/token-verifier.ts';
 import {
   IdentityProvider,
   type IssuedToken,
@@ -76,12 +76,12 @@ export class ApiUnderTest implements AsyncDisposable {
     const provider = await IdentityProvider.start();
     const { issuer, audience } = provider;
     const login = { issuer, audience, clientId: CLI_CLIENT };
-    const judge = new TokenJudge({
+    const verifier = new TokenVerifier({
       settings: { ...login, rolesPath: ['realm_access', 'roles'], section: AUTH_DEFAULTS },
       log: () => {},
     });
     const control = await startControlPlane({
-      judge,
+      verifier,
       orchestrator,
       log: () => {},
       settings: {
@@ -92,7 +92,7 @@ export class ApiUnderTest implements AsyncDisposable {
         orchestration: ORCHESTRATOR_DEFAULTS,
         ...settings,
       },
-      host: { ...host, metrics: providerMetrics(judge.keys) },
+      host: { ...host, metrics: providerMetrics(verifier.keys) },
     });
     return new ApiUnderTest(provider, control);
   }

@@ -1,5 +1,5 @@
 // ControlPlaneForHistories: a whole control plane over HTTP, whose tokens are the callers themselves, and which runs nothing.
-import type { Judge } from '../../../control-plane/access/authentication.ts';
+import type { Verifier } from '../../../control-plane/access/authentication.ts';
 import { startControlPlane, type ControlPlane } from '../../../control-plane/control-plane.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
@@ -8,8 +8,8 @@ import type { Caller } from '../../../control-plane/tokens/caller.ts';
 export const BASE_DOMAIN = 'svc.test';
 
 /** Takes the tokens that the driver sends. */
-export const TRUSTING_JUDGE: Judge = {
-  async judge([value]) {
+export const TRUSTING_VERIFIER: Verifier = {
+  async verify([value]) {
     const token = value?.slice('Bearer '.length) ?? '';
     const caller = JSON.parse(Buffer.from(token, 'base64url').toString()) as Caller;
     return { kind: 'known', caller };
@@ -27,7 +27,7 @@ const IDLE: Orchestrator = {
 
 export function startForHistories(dataFolder: string): Promise<ControlPlane> {
   return startControlPlane({
-    judge: TRUSTING_JUDGE,
+    verifier: TRUSTING_VERIFIER,
     orchestrator: IDLE,
     log: () => {},
     settings: {

@@ -16,16 +16,16 @@ import {
   IdentityProvider,
   newSigningKey,
 } from '../../support/identity-provider/identity-provider.ts';
-import { JudgeUnderTest } from './judge-under-test.ts';
+import { VerifierUnderTest } from './verifier-under-test.ts';
 
 let provider: IdentityProvider;
-let under: JudgeUnderTest;
+let under: VerifierUnderTest;
 
 beforeAll(async () => {
   provider = await IdentityProvider.start({ alg: 'RS256' });
 });
 beforeEach(() => {
-  under = new JudgeUnderTest(provider);
+  under = new VerifierUnderTest(provider);
 });
 afterAll(() => provider.stop());
 
@@ -53,7 +53,7 @@ function signed(head: unknown, body: unknown): string {
 
 /** The fault for which a token is refused; undefined if it is not. */
 async function faultOf(token: string): Promise<string | undefined> {
-  const outcome = await under.judged(token);
+  const outcome = await under.outcomeOf(token);
   if (outcome.kind !== 'refused') return undefined;
   const found = Object.entries(TOKEN_FAULTS).find(([, reason]) => reason === outcome.reason);
   return found?.[0];
@@ -274,7 +274,7 @@ describe('hard case 24: refused is', () => {
     expect(await under.verdict(token)).toBe('known');
     const before = provider.keys;
     await provider.rotate({ keys: [...before, await newSigningKey('other', 'RS256')] });
-    under = new JudgeUnderTest(provider);
+    under = new VerifierUnderTest(provider);
     expect(await faultOf(token)).toBe('several-keys');
     await provider.rotate({ keys: before });
   });
@@ -315,7 +315,7 @@ test('no answer and no line of the log repeats a part of a token', async () => {
     `"${secret}"`,
   ];
   for (const token of tokens) {
-    const outcome = await under.judged(token);
+    const outcome = await under.outcomeOf(token);
     if (outcome.kind !== 'refused') throw new Error(outcome.kind);
     expect(challengeOf(outcome) + outcome.reason).not.toContain(secret);
   }

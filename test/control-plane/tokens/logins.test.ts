@@ -1,6 +1,6 @@
 // Tokens that people and machines get from a real provider, in each way in which the platform's users get them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TokenJudge } from '../../../control-plane/tokens/token-judge.ts';
+import { TokenVerifier } from '../../../control-plane/tokens/token-verifier.ts';
 import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
 import { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import {
@@ -10,10 +10,10 @@ import {
   refreshed,
 } from '../../support/identity-provider/logins.ts';
 import { OTHER_AUDIENCE } from '../../support/identity-provider/provider-rules.ts';
-import { JudgeUnderTest } from './judge-under-test.ts';
+import { VerifierUnderTest } from './verifier-under-test.ts';
 
 let provider: IdentityProvider;
-let under: JudgeUnderTest;
+let under: VerifierUnderTest;
 
 beforeAll(async () => {
   provider = new IdentityProvider();
@@ -24,7 +24,7 @@ beforeAll(async () => {
   provider.machines.set('ops', { secret: 'ops-secret', roles: ['platform-admin'] });
   await provider.listen();
   await provider.rotate();
-  under = new JudgeUnderTest(provider);
+  under = new VerifierUnderTest(provider);
 });
 
 afterAll(() => provider.stop());
@@ -61,11 +61,14 @@ describe('a person is known by', () => {
 });
 
 test('a caller is known by the clock of the machine, as in a program', async () => {
-  const judge = new TokenJudge({ settings: under.settings, log: () => undefined });
+  const verifier = new TokenVerifier({ settings: under.settings, log: () => undefined });
   const token = await machineToken(provider, 'ci');
-  const outcomes = [await judge.judge([`Bearer ${token}`]), await judge.judge([`Bearer ${token}`])];
+  const outcomes = [
+    await verifier.verify([`Bearer ${token}`]),
+    await verifier.verify([`Bearer ${token}`]),
+  ];
   expect(outcomes.map(({ kind }) => kind)).toEqual(['known', 'known']);
-  judge.close();
+  verifier.close();
 });
 
 test('a machine is known by its client credentials, with its roles', async () => {

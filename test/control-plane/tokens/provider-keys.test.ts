@@ -7,17 +7,17 @@ import {
   newSigningKey,
   type ProviderFailure,
 } from '../../support/identity-provider/identity-provider.ts';
-import { JudgeUnderTest } from './judge-under-test.ts';
+import { VerifierUnderTest } from './verifier-under-test.ts';
 
 let provider: IdentityProvider;
-let under: JudgeUnderTest;
+let under: VerifierUnderTest;
 
 beforeEach(async () => {
   provider = await IdentityProvider.start();
-  under = new JudgeUnderTest(provider);
+  under = new VerifierUnderTest(provider);
 });
 afterEach(async () => {
-  under.judge.close();
+  under.verifier.close();
   await provider.stop();
 });
 
@@ -33,10 +33,10 @@ describe('hard case 25: rotation', () => {
     await provider.rotate({ overlap: true });
     const fresh = await good();
     expect(await under.verdict(fresh)).toBe(TOKEN_FAULTS['unknown-key']);
-    under.clock.advance(4999);
+    await under.clock.advance(4999);
     expect(await under.verdict(fresh)).toBe(TOKEN_FAULTS['unknown-key']);
     expect(provider.reads.keys).toBe(1);
-    under.clock.advance(1);
+    await under.clock.advance(1);
     expect(await under.verdict(fresh)).toBe('known');
     expect(await under.verdict(old)).toBe('known');
     expect(provider.reads).toEqual({ discovery: 1, keys: 2 });
@@ -46,7 +46,7 @@ describe('hard case 25: rotation', () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
     await provider.rotate();
-    under.clock.advance(5000);
+    await under.clock.advance(5000);
     expect(await under.verdict(old)).toBe('known');
     expect(await under.verdict(await good())).toBe('known');
     expect(await under.verdict(old)).toBe(TOKEN_FAULTS['unknown-key']);
@@ -56,12 +56,12 @@ describe('hard case 25: rotation', () => {
     const verify = vi.spyOn(crypto.subtle, 'verify');
     const token = await good();
     expect(await under.verdict(token)).toBe('known');
-    under.clock.advance(5000);
+    await under.clock.advance(5000);
     expect(await under.verdict(await ofUnknownKey())).toBe(TOKEN_FAULTS['unknown-key']);
     expect(await under.verdict(token)).toBe('known');
     expect([provider.reads.keys, verify.mock.calls.length]).toEqual([2, 1]);
-    // A minute later it is judged anew.
-    under.clock.advance(55_000);
+    // A minute later it is verified again.
+    await under.clock.advance(55_000);
     expect(await under.verdict(token)).toBe('known');
     expect(verify).toHaveBeenCalledTimes(2);
     verify.mockRestore();
@@ -71,7 +71,7 @@ describe('hard case 25: rotation', () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
     await provider.rotate({ keys: [await newSigningKey(provider.keys[0]!.kid!, 'ES256')] });
-    under.clock.advance(600_000);
+    await under.clock.advance(600_000);
     expect(await under.verdict(old)).toBe(TOKEN_FAULTS.signature);
   });
 
@@ -88,16 +88,16 @@ describe('hard case 25: rotation', () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
     await provider.rotate();
-    under.clock.advance(599_999);
+    await under.clock.advance(599_999);
     expect(await under.verdict(old)).toBe('known');
-    under.clock.advance(1);
+    await under.clock.advance(1);
     expect(await under.verdict(old)).toBe(TOKEN_FAULTS['unknown-key']);
     expect(provider.reads).toEqual({ discovery: 2, keys: 2 });
   });
 });
 
 describe('hard case 25: a flood', () => {
-  test('of 10,000 tokens with unknown keys costs one read in 5 s, and others are judged meanwhile', async () => {
+  test('of 10,000 tokens with unknown keys costs one read in 5 s, and others are verified meanwhile', async () => {
     const known = await good();
     expect(await under.verdict(known)).toBe('known');
     const [head, ...rest] = (await ofUnknownKey()).split('.') as [string, string, string];
@@ -108,10 +108,10 @@ describe('hard case 25: a flood', () => {
     });
     const verdicts: string[] = [];
     for (let period = 0; period < 2; period++) {
-      under.clock.advance(5000);
+      await under.clock.advance(5000);
       verdicts.push(...(await Promise.all(tokens.map((token) => under.verdict(token)))));
       expect(await under.verdict(known)).toBe('known');
-      under.clock.advance(4999);
+      await under.clock.advance(4999);
       verdicts.push(await under.verdict(tokens[0]!));
       expect(provider.reads).toEqual({ discovery: 1, keys: 2 + period });
     }
@@ -147,20 +147,20 @@ describe.each(['discovery', 'keys'] as const)(
       async (_what, failure, problem) => {
         const token = await good();
         provider.failures.set(document, failure);
-        expect(await under.judged(token)).toEqual({ kind: 'unavailable', retryAfterS: 5 });
+        expect(await under.outcomeOf(token)).toEqual({ kind: 'unavailable', retryAfterS: 5 });
         expect(messages()).toEqual([expect.stringMatching(problem)]);
         const reads = { ...provider.reads };
-        under.clock.advance(999);
+        await under.clock.advance(999);
         const verdicts = await Promise.all(Array.from({ length: 20 }, () => under.verdict(token)));
         expect(new Set(verdicts)).toEqual(new Set(['unavailable']));
         expect(provider.reads).toEqual(reads);
-        under.clock.advance(1);
+        await under.clock.advance(1);
         expect(await under.verdict(token)).toBe('unavailable');
         expect(provider.reads[document]).toBe(reads[document] + 1);
         // The same problem is logged once.
         expect(under.log).toHaveLength(1);
         provider.recover();
-        under.clock.advance(1000);
+        await under.clock.advance(1000);
         expect(await under.verdict(token)).toBe('known');
         expect(messages().slice(1)).toEqual(['The keys of the identity provider are read again']);
       },
@@ -171,7 +171,7 @@ describe.each(['discovery', 'keys'] as const)(
       provider.failures.set(document, 'hangs');
       const verdict = under.verdict(token);
       await vi.waitFor(() => expect(provider.reads[document]).toBe(1));
-      under.clock.advance(2000);
+      await under.clock.advance(2000);
       expect(await verdict).toBe('unavailable');
       expect(messages()).toEqual([expect.stringMatching(/did not answer completely in time/)]);
     });
@@ -202,45 +202,45 @@ describe('while the provider is down', () => {
     const token = await good();
     expect(await under.verdict(token)).toBe('known');
     provider.fail('hangs');
-    under.clock.advance(600_000);
+    await under.clock.advance(600_000);
     // The first one finds out.
     const first = under.verdict(token);
     await vi.waitFor(() => expect(provider.reads.discovery).toBe(2));
-    under.clock.advance(2000);
+    await under.clock.advance(2000);
     expect(await first).toBe('known');
     for (let passedS = 0; passedS < 2900; passedS += 100) {
-      under.clock.advance(100_000);
+      await under.clock.advance(100_000);
       expect(await under.verdict(token)).toBe('known');
     }
-    under.clock.advance(98_000);
+    await under.clock.advance(98_000);
     const last = under.verdict(token);
-    under.clock.advance(2000);
+    await under.clock.advance(2000);
     expect(await last).toBe('unavailable');
   });
 
   test('a token of an unknown key is unavailable at once, and its key is looked for each second', async () => {
     expect(await under.verdict(await good())).toBe('known');
     provider.fail({ status: 503 });
-    under.clock.advance(5000);
+    await under.clock.advance(5000);
     const token = await ofUnknownKey();
     expect(await under.verdict(token)).toBe('unavailable');
     expect(await under.verdict(token)).toBe('unavailable');
     expect(provider.reads.keys).toBe(2);
-    under.clock.advance(1000);
+    await under.clock.advance(1000);
     expect(await under.verdict(token)).toBe('unavailable');
     // Its address is asked for again: it may have moved.
     expect(provider.reads).toEqual({ discovery: 2, keys: 2 });
     provider.recover();
-    under.clock.advance(1000);
+    await under.clock.advance(1000);
     expect(await under.verdict(token)).toBe(TOKEN_FAULTS['unknown-key']);
   });
 
   test('without stale keys nobody is known after 10 minutes', async () => {
-    under = new JudgeUnderTest(provider, { section: { staleKeysMs: 0 } });
+    under = new VerifierUnderTest(provider, { section: { staleKeysMs: 0 } });
     const token = await good();
     expect(await under.verdict(token)).toBe('known');
     provider.fail({ status: 503 });
-    under.clock.advance(600_000);
+    await under.clock.advance(600_000);
     expect(await under.verdict(token)).toBe('unavailable');
   });
 
@@ -248,7 +248,7 @@ describe('while the provider is down', () => {
     const token = await good(30);
     expect(await under.verdict(token)).toBe('known');
     provider.fail('resets');
-    under.clock.advance(36_000);
+    await under.clock.advance(36_000);
     expect(await under.verdict(token)).toBe(TOKEN_FAULTS.expired);
   });
 });
@@ -259,7 +259,7 @@ test('hard case 25: a provider that starts later is found without a restart', as
   expect(await under.verdict(token)).toBe('unavailable');
   expect(messages()).toEqual([expect.stringMatching(/ECONNREFUSED/)]);
   await provider.listen();
-  under.clock.advance(1000);
+  await under.clock.advance(1000);
   expect(await under.verdict(token)).toBe('known');
 });
 
@@ -267,9 +267,9 @@ test('no read begins after closing, and one under way ends', async () => {
   provider.fail('hangs');
   const verdict = under.verdict(await good());
   await vi.waitFor(() => expect(provider.reads.discovery).toBe(1));
-  under.judge.close();
+  under.verifier.close();
   expect(await verdict).toBe('unavailable');
-  under.clock.advance(10_000);
+  await under.clock.advance(10_000);
   expect(await under.verdict(await good())).toBe('unavailable');
   expect(provider.reads.discovery).toBe(1);
   expect(under.log).toEqual([]);
@@ -280,7 +280,7 @@ test.each(['RS256', 'PS256', 'ES384', 'EdDSA'])(
   async (alg) => {
     await provider.stop();
     provider = await IdentityProvider.start({ alg });
-    under = new JudgeUnderTest(provider);
+    under = new VerifierUnderTest(provider);
     expect(await under.verdict(await good())).toBe('known');
   },
 );
@@ -292,7 +292,7 @@ test('a key that cannot be read, or is private, is refused as such', async () =>
     { ...key!, d: key!.d! },
   ]) {
     provider.failures.set('keys', { status: 200, body: JSON.stringify({ keys: [broken] }) });
-    under = new JudgeUnderTest(provider);
+    under = new VerifierUnderTest(provider);
     expect(await under.verdict(await good())).toBe(TOKEN_FAULTS['unusable-key']);
   }
 });

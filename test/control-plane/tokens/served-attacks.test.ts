@@ -125,7 +125,7 @@ test.each(FAILURES)(
     const { discovery } = provider.reads;
     const asked = Promise.all([1, 2, 3].map(() => api.send('GET /auth/whoami', token)));
     await expect.poll(() => provider.reads.discovery).toBeGreaterThan(discovery);
-    api.clock.advance(READ_TIMEOUT_MS);
+    await api.clock.advance(READ_TIMEOUT_MS);
     const answers = await asked;
     for (const { status, headers, body } of answers) {
       expect(status).toBe(503);
@@ -134,7 +134,7 @@ test.each(FAILURES)(
     }
     expect((await api.send('GET /auth')).status).toBe(200);
     provider.recover();
-    api.clock.advance(5000);
+    await api.clock.advance(5000);
     expect(await api.statusFor(token)).toBe(200);
   },
 );

@@ -100,7 +100,7 @@ test('a token expires, and a refreshed one goes on', async () => {
   const api = await ServedTokens.start(provider);
   const tokens = await logIn(provider, 'ada');
   expect(await api.statusFor(tokens.access_token)).toBe(200);
-  api.clock.advance(310_000);
+  await api.clock.advance(310_000);
   expect(await api.statusFor(tokens.access_token)).toBe(401);
 });
 
@@ -110,7 +110,7 @@ describe('when the provider changes its keys', () => {
     const before = await machineToken(provider, 'ci');
     expect(await api.statusFor(before)).toBe(200);
     await provider.rotate();
-    api.clock.advance(5000);
+    await api.clock.advance(5000);
     expect(await api.statusFor(await machineToken(provider, 'ci'))).toBe(200);
     expect(await api.statusFor(before)).toBe(401);
   });
@@ -132,14 +132,14 @@ describe('while the provider is down', () => {
     await provider.rotate();
     const unknown = await machineToken(provider, 'ci');
     provider.fail('resets');
-    api.clock.advance(5000);
+    await api.clock.advance(5000);
     const { status, headers, body } = await api.send('GET /auth/whoami', unknown);
     expect({ status, body }).toEqual({ status: 503, body: UNAVAILABLE });
     expect(headers.get('retry-after')).toBe('5');
     expect(await api.statusFor(known)).toBe(200);
     expect((await api.send('GET /auth')).status).toBe(200);
     provider.recover();
-    api.clock.advance(5000);
+    await api.clock.advance(5000);
     expect(await api.statusFor(unknown)).toBe(200);
   });
 
@@ -150,7 +150,7 @@ describe('while the provider is down', () => {
     const api = await ServedTokens.start(provider);
     expect(await api.statusFor(token)).toBe(503);
     await provider.listen(Number(port));
-    api.clock.advance(1000);
+    await api.clock.advance(1000);
     expect(await api.statusFor(token)).toBe(200);
   });
 });

@@ -6,7 +6,8 @@ import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orch
 import type { AuthSection } from '../../../control-plane/tokens/auth-section.ts';
 import type { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
-import { JudgeUnderTest, type ManualClock } from './judge-under-test.ts';
+import type { VirtualClock } from '../../support/virtual-clock.ts';
+import { VerifierUnderTest } from './verifier-under-test.ts';
 
 export interface Answered {
   readonly status: number;
@@ -16,9 +17,9 @@ export interface Answered {
 
 export class ServedTokens {
   readonly url: string;
-  readonly clock: ManualClock;
+  readonly clock: VirtualClock;
 
-  private constructor(url: string, clock: ManualClock) {
+  private constructor(url: string, clock: VirtualClock) {
     this.url = url;
     this.clock = clock;
   }
@@ -27,10 +28,10 @@ export class ServedTokens {
     provider: Pick<IdentityProvider, 'issuer' | 'audience'>,
     section: Partial<AuthSection> = {},
   ): Promise<ServedTokens> {
-    const { judge, clock } = new JudgeUnderTest(provider, { section });
+    const { verifier, clock } = new VerifierUnderTest(provider, { section });
     const { issuer, audience } = provider;
     const controlPlane = await startControlPlane({
-      judge,
+      verifier,
       orchestrator: NO_ORCHESTRATOR,
       settings: {
         login: { issuer, audience, clientId: CLI_CLIENT },
@@ -43,7 +44,7 @@ export class ServedTokens {
     });
     onTestFinished(async () => {
       await controlPlane.stop();
-      judge.close();
+      verifier.close();
     });
     return new ServedTokens(controlPlane.url, clock);
   }

@@ -1,4 +1,4 @@
-// TokenJudge: judges the access token of a request (RFC 9068, RFC 8725) against the keys that the identity provider publishes.
+// TokenVerifier: verifies the access token of a request (RFC 9068, RFC 8725) against the keys that the identity provider publishes.
 //
 // Invariants
 // T1  A caller is known only by a signature of a key that the provider publishes, or published when it could last be read.
@@ -9,7 +9,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import { bearerToken } from './authorization-header.ts';
 import type { TokenOutcome } from './caller.ts';
 import { callerOf } from './claims.ts';
-import { JudgedTokens } from './judged-tokens.ts';
+import { TokenCache } from './token-cache.ts';
 import type { KeyHint } from './key-set.ts';
 import type { Fetch } from './provider-document.ts';
 import { ProviderKeys } from './provider-keys.ts';
@@ -17,7 +17,7 @@ import { SYSTEM_CLOCK, type Clock } from '../clock.ts';
 import { refusedFor, type TokenFault } from './token-fault.ts';
 import type { TokenSettings } from './token-settings.ts';
 
-export interface TokenJudgeOptions {
+export interface TokenVerifierOptions {
   readonly settings: TokenSettings;
   readonly log: (entry: LogEntry) => void;
   readonly fetch?: Fetch;
@@ -37,13 +37,13 @@ const CLAIM_FAULTS: ReadonlyMap<string, TokenFault> = new Map([
   ['sub', 'subject'],
 ]);
 
-export class TokenJudge {
+export class TokenVerifier {
   readonly #settings: TokenSettings;
   readonly #clock: Clock;
   readonly #keys: ProviderKeys;
-  readonly #judged: JudgedTokens;
+  readonly #cache: TokenCache;
 
-  constructor({ settings, log, fetch, clock = SYSTEM_CLOCK }: TokenJudgeOptions) {
+  constructor({ settings, log, fetch, clock = SYSTEM_CLOCK }: TokenVerifierOptions) {
     this.#settings = settings;
     this.#clock = clock;
     const { issuer, section } = settings;
@@ -54,15 +54,15 @@ export class TokenJudge {
       clock,
       log,
     });
-    this.#judged = new JudgedTokens(clock, section.judgedTokensMax);
+    this.#cache = new TokenCache(clock, section.cachedTokensMax);
   }
 
   /** `authorization`: the value of each `Authorization` header of the request. Never rejects. */
-  async judge(authorization: readonly string[]): Promise<TokenOutcome> {
+  async verify(authorization: readonly string[]): Promise<TokenOutcome> {
     const found = bearerToken(authorization);
     if (found.kind === 'missing') return found;
     if (found.kind === 'faulty') return refusedFor(found.fault);
-    return (await this.#remembered(found.token)) ?? (await this.#judgeToken(found.token));
+    return (await this.#cached(found.token)) ?? (await this.#verifyToken(found.token));
   }
 
   /** How current the keys of the provider are. */
@@ -74,19 +74,19 @@ export class TokenJudge {
     this.#keys.close();
   }
 
-  /** The remembered outcome counts only while the key is found that it was found with. */
-  async #remembered(token: string): Promise<TokenOutcome | undefined> {
-    const judged = this.#judged.find(token);
-    if (judged === undefined) return undefined;
-    const found = await this.#keys.find(judged.hint);
+  /** The cached outcome counts only while the key is found that it was found with. */
+  async #cached(token: string): Promise<TokenOutcome | undefined> {
+    const cached = this.#cache.find(token);
+    if (cached === undefined) return undefined;
+    const found = await this.#keys.find(cached.hint);
     if (found.kind === 'unavailable') return unavailable();
-    if (found.kind === 'key' && found.key === judged.key)
-      return { kind: 'known', caller: judged.caller };
-    this.#judged.forget(token);
+    if (found.kind === 'key' && found.key === cached.key)
+      return { kind: 'known', caller: cached.caller };
+    this.#cache.delete(token);
     return undefined;
   }
 
-  async #judgeToken(token: string): Promise<TokenOutcome> {
+  async #verifyToken(token: string): Promise<TokenOutcome> {
     const hint = this.#hintOf(token);
     if ('fault' in hint) return refusedFor(hint.fault);
     const found = await this.#keys.find(hint);
@@ -98,7 +98,7 @@ export class TokenJudge {
       case 'faulty':
         return refusedFor(found.fault);
       case 'key':
-        return await this.#verified(token, hint, found.key);
+        return await this.#verifySignature(token, hint, found.key);
     }
   }
 
@@ -118,7 +118,7 @@ export class TokenJudge {
     return typeof kid === 'string' ? { alg, kid } : { fault: 'malformed' };
   }
 
-  async #verified(token: string, hint: KeyHint, key: CryptoKey): Promise<TokenOutcome> {
+  async #verifySignature(token: string, hint: KeyHint, key: CryptoKey): Promise<TokenOutcome> {
     const { issuer, audience, rolesPath, section } = this.#settings;
     try {
       const { payload } = await jwtVerify(token, key, {
@@ -132,7 +132,7 @@ export class TokenJudge {
       if (!Number.isFinite(payload.exp)) return refusedFor('no-expiry');
       const caller = callerOf(payload, rolesPath);
       if (caller === undefined) return refusedFor('subject');
-      this.#judged.remember(token, { caller, hint, key, expiresMs: payload.exp! * 1000 });
+      this.#cache.set(token, { caller, hint, key, expiresMs: payload.exp! * 1000 });
       return { kind: 'known', caller };
     } catch (error) {
       return refusedFor(faultOf(error));

@@ -1,16 +1,16 @@
-// JudgedTokens: remembers which tokens were found good, so that their signatures are verified once a minute instead of at each
+// TokenCache: keeps which tokens were found good, so that their signatures are verified once a minute instead of at each
 // request. A dump of the memory shows digests, from which no token can be made.
 //
 // Invariants
-// J1  Nothing is remembered for more than a minute, or past the expiry time of the token.
-// J2  At most `max` tokens are remembered; the one that was judged first gives way.
+// C1  Nothing is kept for more than a minute, or past the expiry time of the token.
+// C2  At most `max` tokens are kept; the one that was verified first gives way.
 import { hash } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import type { Caller } from './caller.ts';
 import type { KeyHint } from './key-set.ts';
 import type { Clock } from '../clock.ts';
 
-export interface JudgedToken {
+export interface VerifiedToken {
   readonly caller: Caller;
   /** The members of the header that name the key, and the key that was found by them. The caller is known only while it is found. */
   readonly hint: KeyHint;
@@ -19,14 +19,14 @@ export interface JudgedToken {
   readonly expiresMs: number;
 }
 
-const REMEMBERED_MS = 60_000;
+const KEPT_MS = 60_000;
 
-export class JudgedTokens {
+export class TokenCache {
   readonly #clock: Clock;
   readonly #max: number;
   readonly #byDigest = new Map<
     string,
-    { readonly judged: JudgedToken; readonly untilMs: number }
+    { readonly verified: VerifiedToken; readonly untilMs: number }
   >();
 
   constructor(clock: Clock, max: number) {
@@ -38,28 +38,28 @@ export class JudgedTokens {
     return this.#byDigest.size;
   }
 
-  find(token: string): JudgedToken | undefined {
+  find(token: string): VerifiedToken | undefined {
     const digest = digestOf(token);
     const found = this.#byDigest.get(digest);
     if (found === undefined) return undefined;
-    const { judged, untilMs } = found;
-    if (this.#clock.monotonicMs() < untilMs && this.#clock.nowMs() < judged.expiresMs)
-      return judged;
+    const { verified, untilMs } = found;
+    if (this.#clock.monotonicMs() < untilMs && this.#clock.nowMs() < verified.expiresMs)
+      return verified;
     this.#byDigest.delete(digest);
     return undefined;
   }
 
-  remember(token: string, judged: JudgedToken): void {
+  set(token: string, verified: VerifiedToken): void {
     if (this.#max === 0) return;
     const digest = digestOf(token);
-    // Deleted first, so that the order of the map is that of judging.
+    // Deleted first, so that the order of the map is that of verification.
     this.#byDigest.delete(digest);
     const [first] = this.#byDigest.keys();
     if (first !== undefined && this.#byDigest.size >= this.#max) this.#byDigest.delete(first);
-    this.#byDigest.set(digest, { judged, untilMs: this.#clock.monotonicMs() + REMEMBERED_MS });
+    this.#byDigest.set(digest, { verified, untilMs: this.#clock.monotonicMs() + KEPT_MS });
   }
 
-  forget(token: string): void {
+  delete(token: string): void {
     this.#byDigest.delete(digestOf(token));
   }
 }
