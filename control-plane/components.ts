@@ -8,7 +8,7 @@ import { reconcileServices } from './consumers/reconcile-services.ts';
 import { settleClaims } from './consumers/settle-claims.ts';
 import { suspendServices } from './consumers/suspend-services.ts';
 import { apiEndpoint } from './endpoints/api-endpoint.ts';
-import { views } from './lists/lists.ts';
+import { views } from './views/list-queries.ts';
 import { email } from './model/email.ts';
 import { hostname } from './model/hostname.ts';
 import { organization } from './model/organization.ts';

@@ -8,7 +8,7 @@ import {
   UNLIMITED,
   type RequestLimits,
 } from '../access/route-authorization.ts';
-import { Lists } from '../lists/lists.ts';
+import { ListQueries } from '../views/list-queries.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
 import { apiRoutes, type ApiHandlers } from './api-routes.ts';
 import type { CreationPolicy } from './creation-policy.ts';
@@ -51,7 +51,7 @@ export function apiEndpoint({
   const { login, policy, baseDomain, version, limits = UNLIMITED } = settings;
   const base = baseDomain === undefined ? undefined : baseDomainOf(baseDomain);
   const authorization = new RouteAuthorization(authentication, limits);
-  const lists = new Lists(running);
+  const lists = new ListQueries(running);
   const handlers: ApiHandlers<RouteName> = {
     ...identityHandlers(login),
     ...organizationHandlers(lists, policy),

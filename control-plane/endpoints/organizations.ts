@@ -6,7 +6,7 @@ import { reauthorizationFor } from '../access/reauthorization.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createOrganization } from '../flows/create-organization.ts';
 import { deleteOrganization } from '../flows/delete-organization.ts';
-import type { Lists } from '../lists/lists.ts';
+import type { ListQueries } from '../views/list-queries.ts';
 import { organization } from '../model/organization.ts';
 import type { Person } from '../model/organization-state.ts';
 import type { ApiError } from './api-answer.ts';
@@ -26,7 +26,7 @@ type OrganizationRoute =
 const NAMES_OWNER = 'only platform administrators may name the owner of a new organization';
 
 export function organizationHandlers(
-  lists: Lists,
+  lists: ListQueries,
   policy: CreationPolicy,
 ): ApiHandlers<OrganizationRoute> {
   return {
@@ -68,7 +68,7 @@ export function organizationHandlers(
 
 /** Returns all organizations by id. Those of the caller are as the organizations themselves say. */
 async function withAllOthers(
-  lists: Lists,
+  lists: ListQueries,
   own: readonly OrganizationSummary[],
 ): Promise<OrganizationSummary[]> {
   const { rows, projectsOf } = await lists.organizations();

@@ -7,7 +7,7 @@ import { reauthorizationFor } from '../access/reauthorization.ts';
 import { membershipsOf } from '../flows/change-members.ts';
 import { createProject } from '../flows/create-project.ts';
 import { deleteProject } from '../flows/delete-project.ts';
-import type { Lists } from '../lists/lists.ts';
+import type { ListQueries } from '../views/list-queries.ts';
 import { project } from '../model/project.ts';
 import { NO_SUCH_ORGANIZATION } from '../model/refusals.ts';
 import type { ApiHandlers } from './api-routes.ts';
@@ -19,7 +19,7 @@ type ProjectRoute =
   | 'renameProject'
   | 'deleteProject';
 
-export function projectHandlers(lists: Lists): ApiHandlers<ProjectRoute> {
+export function projectHandlers(lists: ListQueries): ApiHandlers<ProjectRoute> {
   return {
     async listProjects({ input: { organization: only }, given: { caller }, call }) {
       const own = await membershipsOf(call, caller.subject);

@@ -2,7 +2,7 @@
 import type { HistoryEntry } from '@svc/client';
 import { Ok, refuse } from '@svc/host';
 import { serviceId } from '../flows/service-id.ts';
-import type { Lists } from '../lists/lists.ts';
+import type { ListQueries } from '../views/list-queries.ts';
 import { service } from '../model/service.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
 import type { ApiHandlers } from './api-routes.ts';
@@ -10,7 +10,7 @@ import { unavailable } from './services.ts';
 
 export function serviceRecordHandlers(
   orchestration: Orchestration,
-  lists: Lists,
+  lists: ListQueries,
 ): ApiHandlers<'getServiceLogs' | 'getServiceHistory'> {
   return {
     async getServiceLogs({ input, given: { membership }, call }) {

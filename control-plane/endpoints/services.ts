@@ -11,7 +11,7 @@ import type { Call } from '../flows/call.ts';
 import { deleteService } from '../flows/delete-service.ts';
 import { exposeService, unexposeService } from '../flows/expose-service.ts';
 import { serviceId } from '../flows/service-id.ts';
-import type { Lists } from '../lists/lists.ts';
+import type { ListQueries } from '../views/list-queries.ts';
 import { NO_SUCH_PROJECT, SERVES_NO_HTTP } from '../model/refusals.ts';
 import { service } from '../model/service.ts';
 import type { Descriptor } from '../model/service-state.ts';
@@ -40,7 +40,7 @@ interface ServiceRequest {
 
 export interface ServiceHandlersOptions {
   readonly orchestration: Orchestration;
-  readonly lists: Lists;
+  readonly lists: ListQueries;
   readonly baseDomain: BaseDomain | undefined;
 }
 

@@ -200,11 +200,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/model',
     'control-plane/tokens',
   ],
-  'control-plane/lists': ['control-plane/flows/service-id.ts', 'control-plane/model'],
+  'control-plane/views': ['control-plane/flows/service-id.ts', 'control-plane/model'],
   'control-plane/endpoints': [
     'control-plane/access',
     'control-plane/flows',
-    'control-plane/lists',
+    'control-plane/views',
     'control-plane/model',
     'control-plane/orchestration',
     'control-plane/tokens/caller.ts',

@@ -7,7 +7,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/embedded',
     'control-plane/model',
     'control-plane/orchestration',
-    'control-plane/lists',
+    'control-plane/views',
     'bench/control-plane',
     'examples',
   ],

@@ -70,4 +70,10 @@ export const IDENTIFIER_WORDS: readonly RetiredWord[] = [
   { word: /^#?giveUp$/, instead: 'cancel' },
   { word: /^#?putBack$/, instead: 'restore' },
   { word: /PromptInstance/, instead: 'non-suspending instance' },
+  {
+    word: /^#?(?:entrance|gates)$|^(?:Entrance|Gates)/,
+    instead: 'authentication, authorization',
+  },
+  { word: /[Rr]eadmission/, instead: 'reauthorization' },
+  { word: /TokenJudge|JudgedToken|judgedTokens/, instead: 'TokenVerifier, TokenCache' },
 ];

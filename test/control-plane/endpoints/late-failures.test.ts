@@ -1,7 +1,7 @@
 // Late failures: what a change is answered that was stored, if the service cannot be read afterwards.
 import { expect, test } from 'vitest';
 import { serviceHandlers } from '../../../control-plane/endpoints/services.ts';
-import type { Lists } from '../../../control-plane/lists/lists.ts';
+import type { ListQueries } from '../../../control-plane/views/list-queries.ts';
 import { DISK_FULL, cutAfter, givenProject } from '../control-plane-under-test.ts';
 import { OrchestratedControlPlane } from '../orchestration/orchestrated-control-plane.ts';
 
@@ -13,7 +13,11 @@ test('is 504, since 503 says that nothing was done; a failure before the change 
   await givenProject(control.call, 'shop', 'web');
   await control.apply();
   const { orchestration } = control;
-  const handlers = serviceHandlers({ orchestration, lists: {} as Lists, baseDomain: undefined });
+  const handlers = serviceHandlers({
+    orchestration,
+    lists: {} as ListQueries,
+    baseDomain: undefined,
+  });
   const pause = (calls: number) =>
     handlers.pauseService({
       input: { projectId: 'web', name: 'cart' },

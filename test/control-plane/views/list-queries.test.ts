@@ -4,7 +4,7 @@ import { createService } from '@svc/host';
 import { componentsWith } from '../../../control-plane/components.ts';
 import { applyService } from '../../../control-plane/flows/apply-service.ts';
 import type { Call } from '../../../control-plane/flows/call.ts';
-import { Lists } from '../../../control-plane/lists/lists.ts';
+import { ListQueries } from '../../../control-plane/views/list-queries.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import { project } from '../../../control-plane/model/project.ts';
 import { service } from '../../../control-plane/model/service.ts';
@@ -20,7 +20,7 @@ test('every list waits for what was stored before it was asked for', async () =>
   });
   onTestFinished(() => running.stop());
   const call: Call = (entity, id) => running.call(entity, id);
-  const lists = new Lists(Promise.resolve(running));
+  const lists = new ListQueries(Promise.resolve(running));
   const ann = actor('ann');
   await givenProject(call, 'shop', 'web');
   const key = { project: 'web', service: 'cart' };

@@ -1,4 +1,4 @@
-// ProjectList: the projects that exist, by their organizations.
+// ProjectView: the projects that exist, by their organizations.
 import { Type } from 'typebox';
 import { defineView } from '@svc/host';
 import { project } from '../model/project.ts';
@@ -11,7 +11,7 @@ export const ProjectRow = Type.Object({
 
 const ofOrganization = Type.Object({ organization: Type.String() });
 
-export const projectList = defineView({
+export const projectView = defineView({
   id: 'projects',
   version: '1',
   row: ProjectRow,

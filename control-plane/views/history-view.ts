@@ -1,4 +1,4 @@
-// HistoryList: the entries of the histories of services. A service's events are its history; the rows have what an entry shows,
+// HistoryView: the entries of the histories of services. A service's events are its history; the rows have what an entry shows,
 // so that reading a history does not read every descriptor that there was. They stay when the service is deleted.
 import { Type } from 'typebox';
 import { HISTORY_KINDS } from '@svc/client';
@@ -20,7 +20,7 @@ export const HistoryRow = Type.Object({
 
 const ofService = Type.Object({ service: Type.String() });
 
-export const historyList = defineView({
+export const historyView = defineView({
   id: 'history',
   version: '1',
   row: HistoryRow,

@@ -1,4 +1,4 @@
-// OrganizationList: every organization that exists, for platform administrators. Members find theirs through the person.
+// OrganizationView: every organization that exists, for platform administrators. Members find theirs through the person.
 import { Type } from 'typebox';
 import { defineView } from '@svc/host';
 import { organization } from '../model/organization.ts';
@@ -9,7 +9,7 @@ export const OrganizationRow = Type.Object({
   disabled: Type.Boolean(),
 });
 
-export const organizationList = defineView({
+export const organizationView = defineView({
   id: 'organizations',
   version: '1',
   row: OrganizationRow,

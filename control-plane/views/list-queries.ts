@@ -1,19 +1,19 @@
-// Lists: what many entities together say. Rows follow events by a few milliseconds, so every list waits until the rows have
+// ListQueries: what many entities together say. Rows follow events by a few milliseconds, so every list waits until the rows have
 // what was stored before it was asked for: a caller finds its own writes, and those of others that were answered before.
 //
 // Invariants: a list has a bounded number of rows. Who may see which rows is judged by whoever asks.
 import { HISTORY_LENGTH_MAX, LIST_LENGTH_MAX } from '@svc/client';
 import type { Page, Result, Service, ValueOf, ViewDefinition } from '@svc/host';
-import { historyList, type HistoryRow } from './history-list.ts';
-import { organizationList, type OrganizationRow } from './organization-list.ts';
-import { projectList, type ProjectRow } from './project-list.ts';
-import { serviceList, type ServiceRow } from './service-list.ts';
+import { historyView, type HistoryRow } from './history-view.ts';
+import { organizationView, type OrganizationRow } from './organization-view.ts';
+import { projectView, type ProjectRow } from './project-view.ts';
+import { serviceView, type ServiceRow } from './service-view.ts';
 
 export const views: readonly ViewDefinition[] = [
-  organizationList,
-  projectList,
-  serviceList,
-  historyList,
+  organizationView,
+  projectView,
+  serviceView,
+  historyView,
 ];
 
 const PAGE_MAX = 1_000;
@@ -21,7 +21,7 @@ const PAGE_MAX = 1_000;
 /** The number of children of an organization or a project, by its id. */
 export type CountOf = (id: string) => Promise<number>;
 
-export class Lists {
+export class ListQueries {
   readonly #running: Promise<Service>;
 
   /** `running`: the service of the views. */
@@ -36,8 +36,8 @@ export class Lists {
   }> {
     const service = await this.#running;
     const after = service.position();
-    const organizations = service.view(organizationList, { after });
-    const projects = service.view(projectList, { after });
+    const organizations = service.view(organizationView, { after });
+    const projects = service.view(projectView, { after });
     return {
       rows: await allRows(LIST_LENGTH_MAX, (cursor) => organizations.all(PAGE_MAX, cursor)),
       projectsOf: async (organization) =>
@@ -52,8 +52,8 @@ export class Lists {
   }> {
     const service = await this.#running;
     const after = service.position();
-    const projects = service.view(projectList, { after });
-    const services = service.view(serviceList, { after });
+    const projects = service.view(projectView, { after });
+    const services = service.view(serviceView, { after });
     const rows: ValueOf<typeof ProjectRow>[] = [];
     for (const organization of organizations)
       rows.push(
@@ -70,7 +70,7 @@ export class Lists {
   /** Returns the services of a project by name. */
   async services(project: string): Promise<readonly ValueOf<typeof ServiceRow>[]> {
     const service = await this.#running;
-    const services = service.view(serviceList, { after: service.position() });
+    const services = service.view(serviceView, { after: service.position() });
     return await allRows(LIST_LENGTH_MAX, (cursor) =>
       services.ofProject({ project }, PAGE_MAX, cursor),
     );
@@ -79,7 +79,7 @@ export class Lists {
   /** Returns the entries of the history of a service, the newest first. `id`: `<project>/<name>`. */
   async history(id: string): Promise<readonly ValueOf<typeof HistoryRow>[]> {
     const service = await this.#running;
-    const entries = service.view(historyList, { after: service.position() });
+    const entries = service.view(historyView, { after: service.position() });
     return await allRows(HISTORY_LENGTH_MAX, (cursor) =>
       entries.ofService({ service: id }, PAGE_MAX, cursor),
     );

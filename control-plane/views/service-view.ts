@@ -1,4 +1,4 @@
-// ServiceList: the services that exist, by their projects, each with as much of its state as a status needs. The environment,
+// ServiceView: the services that exist, by their projects, each with as much of its state as a status needs. The environment,
 // which may be large or secret, and other fields of the descriptor are left out.
 import { Type } from 'typebox';
 import { defineView } from '@svc/host';
@@ -20,7 +20,7 @@ export const ServiceRow = Type.Object({
 
 const ofProject = Type.Object({ project: Type.String() });
 
-export const serviceList = defineView({
+export const serviceView = defineView({
   id: 'services',
   version: '1',
   row: ServiceRow,
