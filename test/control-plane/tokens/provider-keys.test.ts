@@ -79,7 +79,7 @@ describe('hard case 25: rotation', () => {
     const old = await good();
     expect(await under.verdict(old)).toBe('known');
     await provider.rotate({ keys: [await newSigningKey(provider.keys[0]!.kid!, 'ES256')] });
-    under.clock.advance(5000);
+    await under.clock.advance(5000);
     expect(await under.verdict(await ofUnknownKey())).toBe(TOKEN_FAULTS['unknown-key']);
     expect(await under.verdict(old)).toBe(TOKEN_FAULTS.signature);
   });
