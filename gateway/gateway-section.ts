@@ -23,6 +23,8 @@ export interface GatewaySection extends ServerSection {
   readonly heldOfServiceMax: number;
   /** Time for which a request is held, in milliseconds; then it is answered 503. */
   readonly heldMs: number;
+  /** Time at the start in which the gateway waits for the routes of a running orchestrator, in milliseconds; then it uses those on disk. */
+  readonly routesWaitMs: number;
   /** Certificates of the folder that are used; further ones are left out. */
   readonly certificatesMax: number;
   /** Time after SIGTERM for which a connection without a request may still send one, in milliseconds. */
@@ -36,6 +38,7 @@ export const GATEWAY_DEFAULTS: { readonly [Key in keyof GatewaySection]: Gateway
   heldMax: 1000,
   heldOfServiceMax: 200,
   heldMs: 12_000,
+  routesWaitMs: 1000,
   certificatesMax: 1000,
   ...SERVER_DEFAULTS,
   stopIdleMs: DEFAULT_SERVER_TIMES.retiredIdleMs,
@@ -50,6 +53,7 @@ export const GATEWAY_RANGES: {
   heldMax: [0, 100_000],
   heldOfServiceMax: [0, 100_000],
   heldMs: TIME_RANGE,
+  routesWaitMs: [0, 60_000],
   certificatesMax: [1, 10_000],
   ...SERVER_RANGES,
   stopIdleMs: [0, 1_000_000_000],

@@ -92,9 +92,9 @@ export class RunningGateway {
     return { tls, listeners };
   }
 
-  /** Uses the routes on disk at once, and those of the orchestrator from when it is reached. */
+  /** Uses the routes of the orchestrator, and those on disk until it is reached. */
   async #followRoutes(): Promise<void> {
-    const { routesFile, routesSocket } = this.#settings;
+    const { routesFile, routesSocket, section } = this.#settings;
     if (routesFile !== undefined) {
       const table = await readRouteFile(routesFile);
       if (!('problem' in table)) this.#routes.use(table);
@@ -106,10 +106,16 @@ export class RunningGateway {
         });
     }
     if (routesSocket === undefined) return;
+    // Requests that go by the file could reach an instance that the orchestrator is about to end.
+    const first = Promise.withResolvers<void>();
     const client = new RouteClient(routesSocket, {
-      use: (table) => this.#routes.use(table),
+      use: (table) => {
+        this.#routes.use(table);
+        first.resolve();
+      },
       hold: (key) => this.#routes.hold(key),
       release: (key) => this.#routes.release(key),
+      unreachable: () => first.resolve(),
       connected: (isConnected) =>
         this.#log({
           level: isConnected ? 'info' : 'warn',
@@ -120,6 +126,9 @@ export class RunningGateway {
         }),
     });
     this.#releases.push(() => client.close());
+    const waited = setTimeout(() => first.resolve(), section.routesWaitMs);
+    await first.promise;
+    clearTimeout(waited);
   }
 
   /** Returns where the requests of a hostname go. */

@@ -28,6 +28,8 @@ export interface Router {
   readonly release: (key: string) => void;
   /** The connection has begun or ended. */
   readonly connected?: (isConnected: boolean) => void;
+  /** Nobody listens at the path, which is tried again. */
+  readonly unreachable?: () => void;
 }
 
 export class RouteClient {
@@ -87,6 +89,7 @@ export class RouteClient {
     const [first, longest] = this.#times.reconnectMs;
     if (wasAnswered) this.#pauseMs = first;
     if (this.#isConnected) this.#router.connected?.(false);
+    else this.#router.unreachable?.();
     this.#isConnected = false;
     if (this.#isClosed) return;
     this.#retry = setTimeout(() => this.#connect(), this.#pauseMs);

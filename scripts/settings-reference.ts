@@ -151,7 +151,9 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.registry-authority\` | | none | PEM file with certificates that registries may have beside those that everybody trusts |
 | \`svc.local.private-registries\` | | none | hosts, with their ports, that may be on this machine or in a private network when an image leads there: \`127.0.0.1:5000,registry.corp.example\` |
 | \`svc.local.platform-registry\` | | none | host of the installation's own registry: \`registry.example.com\`. Its images are for services of the same project only |
-| \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |`;
+| \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |
+| \`svc.local.routes-socket\` | | \`routes.sock\` in the folder | path of the socket at which the gateway gets the routes of these services, at most 103 bytes |
+| \`svc.local.routes-file\` | | \`routes.json\` in the folder | file with the same routes, with which a gateway starts |`;
 
 /** Settings of the gateway that are texts. */
 const GATEWAY_SETTINGS = `\`svc gateway\`, the [gateway](gateway.md), has the settings of [its section](#gateway), \`svc.identity.folder\`, \`svc.identity.gateway\` (by

@@ -29,6 +29,10 @@ export interface LocalSection {
   readonly registryTimeoutMs: number;
   /** Time in which a registry has to begin an answer, and to continue it after each part, in milliseconds. */
   readonly registryAnswerTimeoutMs: number;
+  /** Time after the start of the control plane in which routers connect again, in milliseconds. No instance is replaced before. */
+  readonly routersGatherMs: number;
+  /** Pause before the file of routes is written again after a failure, in milliseconds. */
+  readonly routesRetryMs: number;
 }
 
 export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSection[Key] } = {
@@ -45,6 +49,8 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   imagePauseMs: 5000,
   registryTimeoutMs: 120_000,
   registryAnswerTimeoutMs: 10_000,
+  routersGatherMs: 2500,
+  routesRetryMs: 5000,
 };
 
 export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
@@ -61,4 +67,6 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   imagePauseMs: [1, 3_600_000],
   registryTimeoutMs: [100, 3_600_000],
   registryAnswerTimeoutMs: [100, 600_000],
+  routersGatherMs: [0, 60_000],
+  routesRetryMs: [1, 3_600_000],
 };

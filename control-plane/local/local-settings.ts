@@ -1,6 +1,6 @@
 // LocalSettings: reads the settings svc.local.*. @svc/kit/settings-reader defines how they are given.
 import { isIPv4 } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { invalidSetting, sectionNames, type SettingsReader } from '@svc/kit/settings-reader';
 import {
   readRegistrySettings,
@@ -13,6 +13,10 @@ const SECTIONS = { local: { ...LOCAL_DEFAULTS } };
 const FOLDER = 'svc.local.folder';
 const NETWORK = 'svc.local.network';
 const IMAGE_FOLDERS = 'svc.local.image-folders';
+const ROUTES_SOCKET = 'svc.local.routes-socket';
+const ROUTES_FILE = 'svc.local.routes-file';
+/** Maximum length of the path of a socket, in bytes. It is the smallest of the systems that have such sockets. */
+const SOCKET_BYTES_MAX = 103;
 const NETWORK_DEFAULT = '127.83';
 const FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
@@ -23,6 +27,8 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   NETWORK,
   IMAGE_FOLDERS,
   ...REGISTRY_SETTING_NAMES,
+  ROUTES_SOCKET,
+  ROUTES_FILE,
 ];
 
 export interface LocalSettings {
@@ -33,6 +39,10 @@ export interface LocalSettings {
   /** Name, as in `oci:NAME/LAYOUT:TAG`, and absolute path of each folder in which images may be. */
   readonly imageFolders: ReadonlyMap<string, string>;
   readonly registries: RegistrySettings;
+  /** Absolute path of the socket at which routers get the routes. */
+  readonly routesSocket: string;
+  /** Absolute path of the file with the routes. */
+  readonly routesFile: string;
   readonly section: LocalSection;
 }
 
@@ -45,12 +55,34 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
       String(section.restartPauseMaxMs),
       `at least svc.local.restart-pause-ms, which is ${section.restartPauseMs}`,
     );
-  const folder = reader.text(FOLDER);
+  const folderText = reader.text(FOLDER);
   const network = networkOf(reader.text(NETWORK) ?? NETWORK_DEFAULT);
   const imageFolders = imageFoldersOf(reader.text(IMAGE_FOLDERS));
   const registries = readRegistrySettings(reader);
-  if (folder === undefined) return undefined;
-  return { folder: resolve(folder), network, imageFolders, registries, section };
+  const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
+  if (folderText === undefined) return undefined;
+  const folder = resolve(folderText);
+  return {
+    folder,
+    network,
+    imageFolders,
+    registries,
+    routesSocket: socketOf(socketText ?? join(folder, 'routes.sock')),
+    routesFile: resolve(fileText ?? join(folder, 'routes.json')),
+    section,
+  };
+}
+
+function socketOf(text: string): string {
+  const path = resolve(text);
+  const bytes = Buffer.byteLength(path);
+  if (bytes > SOCKET_BYTES_MAX)
+    throw invalidSetting(
+      ROUTES_SOCKET,
+      path,
+      `a path of at most ${SOCKET_BYTES_MAX} bytes, which a socket can have; this one has ${bytes}, so give a shorter one`,
+    );
+  return path;
 }
 
 function networkOf(text: string): string {

@@ -1,22 +1,22 @@
 // RequestRoutes: those who send requests to the services of this machine (gateway, proxies), as the orchestrator sees them.
 import type { ServiceKey } from '@svc/client';
+import type { RoutedService } from '@svc/routing/route-table';
 
-/** An instance to which requests may be sent. */
-export interface RoutedInstance {
-  readonly name: string;
-  readonly address: string;
-  readonly port: number;
-}
+/** The part of a route that the orchestrator knows of a service. */
+export type ServiceRoute = Pick<RoutedService, 'state' | 'hostnames' | 'instances'>;
 
 export interface RequestRoutes {
-  /** Sends all who route the instances to which the requests of a service go from now on; empty: none. Repeating it has no effect. */
-  route(key: ServiceKey, instances: readonly RoutedInstance[]): void;
+  /** Sends all who route where the requests of a service go from now on. Repeating it has no effect. */
+  route(key: ServiceKey, route: ServiceRoute): void;
+  /** Removes the service from the routes: it does not exist. */
+  withdraw(key: ServiceKey): void;
   /** Asks all who route to hold the requests of the service. Asking again has no effect. */
   hold(key: ServiceKey): void;
+  /** Lets held requests continue, by the last route of the service. */
   release(key: ServiceKey): void;
   /** `acknowledged`: all who route hold the requests of the service, and none is under way. */
   holdOf(key: ServiceKey): 'none' | 'asked' | 'acknowledged';
-  /** Returns whether all who route send nothing to the instance any more, and nothing is under way there. */
+  /** Returns whether all who route send nothing to the instance any more. */
   isUnused(key: ServiceKey, name: string): boolean;
 }
 
@@ -25,6 +25,8 @@ export class NobodyRoutes implements RequestRoutes {
   readonly #held = new Set<string>();
 
   route(): void {}
+
+  withdraw(): void {}
 
   hold({ project, service }: ServiceKey): void {
     this.#held.add(`${project}/${service}`);

@@ -141,13 +141,16 @@ export class ServiceController {
     this.#noteFailure(clock.bootMs());
     const plan = planRollout(this.#planInput());
     const { desired } = this.#record;
+    // First the routes: a release lets requests go by them, and an instance that is not to run gets none while it ends.
+    this.#steps.route(this.#found, desired);
     for (const step of plan.steps) {
       // Another thing may be desired since an earlier step.
       if (this.#record.desired !== desired) break;
       await this.#carryOut(step);
     }
     this.#noteCompletion(plan);
-    this.#steps.route(this.#found, this.#port());
+    // What was retired leaves the routes.
+    this.#steps.route(this.#found, this.#record.desired);
     if (before !== JSON.stringify([this.#found.map(({ view }) => view), this.#detail]))
       this.#machine.changed(this.key);
     const imageMs = this.#imageRetryAtMs - clock.bootMs();
@@ -228,13 +231,6 @@ export class ServiceController {
       instances,
       hasDataFolder: this.#machine.hasDataFolder(descriptor),
     };
-  }
-
-  #port(): number | undefined {
-    const { desired } = this.#record;
-    return desired.kind === 'removed' || desired.descriptor.http === false
-      ? undefined
-      : this.#machine.portOf(desired.descriptor);
   }
 
   #noteTakeover(nowMs: number): void {

@@ -1,13 +1,14 @@
 // ServiceSteps: carries out the steps of a plan for one service.
 import { randomBytes } from 'node:crypto';
 import type { ServiceKey } from '@svc/client';
-import type { DesiredService } from '../orchestration/orchestrator.ts';
+import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { endInWords, isFinalFailure } from './instance-end.ts';
 import { killLeftOver, signalRun, startRun } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Step, type Wanted } from './plan-types.ts';
+import type { ServiceRoute } from './request-routes.ts';
 import type { ResolvedImage } from './service-record.ts';
 
 export class ServiceSteps {
@@ -89,21 +90,29 @@ export class ServiceSteps {
     }
   }
 
-  /** Sends those who route the instances that take requests. */
-  route(found: readonly Found[], port: number | undefined): void {
+  /** Sends those who route where the requests of the service go. */
+  route(found: readonly Found[], desired: DesiredService | RemovedService): void {
     const { routes, notes } = this.#machine;
+    if (desired.kind === 'removed') {
+      routes.withdraw(this.#key);
+      return;
+    }
     const serving = found.filter(
-      ({ view }) => view.phase === 'ready' && notes.of(view.name).isRetired !== true,
+      ({ view, folder }) =>
+        view.phase === 'ready' &&
+        notes.of(view.name).isRetired !== true &&
+        folder.spec.descriptor.http !== false,
     );
-    const instances = port === undefined ? [] : serving;
-    routes.route(
-      this.#key,
-      instances.map(({ folder: { spec } }) => ({
+    routes.route(this.#key, {
+      state: routedState(desired),
+      hostnames: desired.descriptor.http === false ? [] : desired.hostnames,
+      instances: serving.map(({ folder: { spec } }) => ({
         name: spec.name,
         address: spec.address,
-        port: port!,
+        // An instance of another generation may have another port.
+        port: this.#machine.portOf(spec.descriptor),
       })),
-    );
+    });
   }
 
   /** Returns why an instance of the wanted generation has ended by itself; undefined if none has. */
@@ -128,4 +137,9 @@ export class ServiceSteps {
     const command = this.#machine.commandOf(folder);
     startRun(folder, command, counts, clock, this.#onEnd);
   }
+}
+
+function routedState({ isSuspended, isPaused }: DesiredService): ServiceRoute['state'] {
+  if (isSuspended) return 'suspended';
+  return isPaused ? 'paused' : 'serving';
 }

@@ -38,12 +38,13 @@ async function serve(
   stopRequested: Promise<string>,
 ): Promise<void> {
   const verifier = new TokenVerifier({ settings: settings.tokens, log });
-  const { local } = settings;
-  const localOrchestrator = local && openLocalOrchestrator(local, manifest.version, log);
+  const { local, baseDomain } = settings;
+  const about = { version: manifest.version, baseDomain };
+  const opened = local && (await openLocalOrchestrator(local, about, log));
   try {
     const controlPlane = await startControlPlane({
       verifier,
-      orchestrator: localOrchestrator ?? NO_ORCHESTRATOR,
+      orchestrator: opened?.orchestrator ?? NO_ORCHESTRATOR,
       settings: installation(settings),
       host: { ...hostOptions(settings), metrics: providerMetrics(verifier.keys) },
       log,
@@ -60,7 +61,7 @@ async function serve(
     log({ level: 'info', message: 'stopped' });
   } finally {
     // The services go on; the next control plane finds them.
-    await localOrchestrator?.[Symbol.asyncDispose]();
+    await opened?.[Symbol.asyncDispose]();
     verifier.close();
   }
 }

@@ -43,6 +43,20 @@ test('a deployed control plane has its journal in /data, and logs JSON', () => {
   });
 });
 
+test('routes are published in the folder of the machine, at a path that a socket can have', () => {
+  const folder = `/${'a'.repeat(92)}`;
+  expect(read({ SVC_LOCAL_FOLDER: '/m' }).local).toMatchObject({
+    routesSocket: '/m/routes.sock',
+    routesFile: '/m/routes.json',
+  });
+  expect(() => read({ SVC_LOCAL_FOLDER: folder })).toThrow(
+    /svc\.local\.routes-socket.*at most 103 bytes.*this one has 105/,
+  );
+  expect(
+    read({ SVC_LOCAL_FOLDER: folder, SVC_LOCAL_ROUTES_SOCKET: '/run/r.sock' }).local,
+  ).toMatchObject({ routesSocket: '/run/r.sock', routesFile: `${folder}/routes.json` });
+});
+
 test('settings are read by their names and from flags', () => {
   const env = {
     SVC_CONTROL_PLANE_BASE_DOMAIN: 'svc.localhost:8443',

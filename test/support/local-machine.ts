@@ -27,10 +27,13 @@ export const isReady =
 export class LocalMachine {
   readonly cwd = temporaryFolder();
   readonly #provider: IdentityProvider;
+  readonly #env: Readonly<Record<string, string>>;
   svc: ControlPlaneProcess;
 
-  constructor(provider: IdentityProvider) {
+  /** `env`: settings beside those of the machine. */
+  constructor(provider: IdentityProvider, env: Readonly<Record<string, string>> = {}) {
     this.#provider = provider;
+    this.#env = env;
     this.svc = this.#start();
     mkdirSync(join(this.cwd, 'images'));
     onTestFinished(async () => {
@@ -46,6 +49,7 @@ export class LocalMachine {
         SVC_LOCAL_NETWORK: '127.85',
         SVC_LOCAL_IMAGE_FOLDERS: 'images=images',
         SVC_ORCHESTRATOR_OBSERVATION_AGE_MAX_MS: '100',
+        ...this.#env,
       },
     });
   }

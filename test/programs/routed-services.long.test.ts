@@ -1,0 +1,52 @@
+// The services of this machine behind the real gateway, while instances, control plane and gateway are replaced or killed.
+import { beforeAll, expect, test } from 'vitest';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { COUNTER, RoutedMachine } from '../support/gateway/routed-machine.ts';
+
+const REPLACEMENTS = 10;
+const POSTS_PER_SECOND = 100;
+let module: Uint8Array;
+beforeAll(async () => {
+  module = await compileFixture('counter');
+}, 120_000);
+
+test('no request fails, and each counts once, while instances replace one another on one data folder', async () => {
+  const routed = await RoutedMachine.start(module);
+  const posts = routed.posts(POSTS_PER_SECOND);
+  for (let count = 0; count < REPLACEMENTS; count++) await routed.replace();
+  await posts.stop();
+  expect(posts.failures).toEqual([]);
+  expect(posts.sent).toBeGreaterThan(POSTS_PER_SECOND);
+  expect(await routed.value()).toBe(posts.tookMs.length);
+}, 240_000);
+
+test('routes outlive a control plane that is killed, and a gateway that starts without one', async () => {
+  const routed = await RoutedMachine.start(module);
+  const { machine } = routed;
+  const status = async () => (await routed.gateway.get(COUNTER, [], '/counters/one')).status;
+  await machine.svc.end('SIGKILL');
+  expect(await status()).toBe(200);
+  await routed.killAndStartGateway();
+  expect(await status()).toBe(200);
+  await machine.killAndStart();
+  await routed.gateway.svc.logged(/The gateway follows the orchestrator/);
+  expect(await status()).toBe(200);
+  // The control plane waits for the gateway before it replaces anything.
+  const posts = routed.posts(POSTS_PER_SECOND);
+  await routed.replace();
+  await posts.stop();
+  expect(posts.failures).toEqual([]);
+  expect(await routed.value()).toBe(posts.tookMs.length);
+}, 120_000);
+
+test('no request fails while the control plane is killed again and again', async () => {
+  const routed = await RoutedMachine.start(module);
+  const posts = routed.posts(POSTS_PER_SECOND);
+  for (let count = 0; count < 3; count++) {
+    await routed.machine.killAndStart();
+    await routed.gateway.svc.logged(/The gateway follows the orchestrator/);
+  }
+  await posts.stop();
+  expect(posts.failures).toEqual([]);
+  expect(await routed.value()).toBe(posts.tookMs.length);
+}, 120_000);
