@@ -10,6 +10,12 @@ import { errorStyle } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
+/** Exit codes of failures that have one of their own. */
+const EXIT_CODES: Readonly<Record<string, ExitCode>> = {
+  SVC_NOT_LOGGED_IN: EXIT_CODE.notLoggedIn,
+  SVC_DEPLOY_UNFINISHED: EXIT_CODE.stillDeploying,
+};
+
 /**
  * Runs the command that the arguments name. Its output goes to the process's streams, as does the message of a failure. Resolves
  * with the exit code; never rejects.
@@ -92,7 +98,7 @@ function report(error: unknown): ExitCode {
     process.stderr.write(`${prefix} ${printable(error.message)} [${error.code}]\n`);
     if (process.stderr.isTTY)
       process.stderr.write(`${errorStyle('dim', `     svc explain ${error.code} says more.`)}\n`);
-    return error.code === 'SVC_NOT_LOGGED_IN' ? EXIT_CODE.notLoggedIn : EXIT_CODE.failed;
+    return EXIT_CODES[error.code] ?? EXIT_CODE.failed;
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(

@@ -78,6 +78,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   'service logs': async () => (await import('./commands/services.ts')).serviceLogs,
   'service history': async () => (await import('./commands/services.ts')).serviceHistory,
   'service delete': async () => (await import('./commands/services.ts')).serviceDelete,
+  deploy: async () => (await import('./commands/deploy.ts')).deploy,
   explain: async () => (await import('./commands/explain.ts')).explain,
   completion: async () => (await import('./commands/completion.ts')).completion(loadAllCommands),
   version: async () => (await import('./commands/version.ts')).version,

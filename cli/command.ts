@@ -15,6 +15,8 @@ export const EXIT_CODE = {
   usage: 2,
   /** No usable login for the installation; `svc login` gets one. */
   notLoggedIn: 3,
+  /** The deployment has begun, and continues without the command. */
+  stillDeploying: 4,
 } as const;
 export type ExitCode = (typeof EXIT_CODE)[keyof typeof EXIT_CODE];
 

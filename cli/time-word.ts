@@ -3,6 +3,7 @@
 import { UsageError } from './usage-error.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const DURATION = /^(\d{1,6})([smh])$/;
 const AGO = /^(\d{1,9})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -22,6 +23,18 @@ export function readTime(command: string, argument: string, text: string, what =
   throw new UsageError(
     `${command} takes ${what} as ${argument}, such as '2030-01-02T03:04:05Z', '2030-01-02', or '15m' for ` +
       `a quarter of an hour ago, and found '${text}'.`,
+  );
+}
+
+/**
+ * Returns a duration in milliseconds, such as that of `90s`, `10m` or `1h`. Throws UsageError; the message names the command and
+ * its argument.
+ */
+export function readDuration(command: string, argument: string, text: string): number {
+  const found = DURATION.exec(text);
+  if (found !== null) return Number(found[1]) * UNIT_MS[found[2] as keyof typeof UNIT_MS];
+  throw new UsageError(
+    `${command} takes a duration such as 90s, 10m or 1h as ${argument}, and found '${text}'.`,
   );
 }
 

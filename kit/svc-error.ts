@@ -108,6 +108,9 @@ export const SVC_ERROR_CODES = [
   'SVC_API_UNAVAILABLE',
   'SVC_DESCRIPTOR_INVALID',
   'SVC_NOT_CONFIRMED',
+  'SVC_DEPLOY_FAILED',
+  'SVC_DEPLOY_SUPERSEDED',
+  'SVC_DEPLOY_UNFINISHED',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

@@ -1,4 +1,5 @@
 // svc context list, use, set: the installations that a user works with.
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isOrganizationId, isProjectId } from '@svc/client';
 import { didYouMean } from '@svc/contract/suggestion';
@@ -15,6 +16,7 @@ import {
   type Context,
 } from '../platform/contexts.ts';
 import { readEnvironment } from '../platform/environment.ts';
+import { imageFolderText, readImageFolder } from '../platform/image-folder.ts';
 import { PLATFORM_URL_FORM, readPlatformUrl } from '../platform/platform-url.ts';
 import { printTable } from '../platform/printed-answer.ts';
 
@@ -108,6 +110,11 @@ export const contextSet = command(
       organization: text('ID', 'organization in which svc project create creates projects'),
       project: text('ID', 'project of the svc service commands'),
       authority: text('FILE.pem', 'certificates of the authority of the installation'),
+      images: text(
+        'NAME=DIR',
+        `folder of this machine for the images of svc deploy, by the name that
+svc.local.image-folders of the installation gives it`,
+      ),
     },
     notes: `Without an authority, the certificate of the installation has to be one that this machine trusts.`,
     examples: [
@@ -115,7 +122,7 @@ export const contextSet = command(
       'svc context set production --project shop',
     ],
   },
-  async ([name], { url, organization, project, authority }) => {
+  async ([name], { url, organization, project, authority, images }) => {
     if (!CONTEXT_NAME.test(name!))
       throw new UsageError(
         `context set takes a name of up to 63 letters, digits, '.', '_' and '-', and found '${name}'.`,
@@ -127,6 +134,7 @@ export const contextSet = command(
         : { organization: idOf('organization', organization, isOrganizationId) }),
       ...(project === undefined ? {} : { project: idOf('project', project, isProjectId) }),
       ...(authority === undefined ? {} : { authority: authorityOf(authority) }),
+      ...(images === undefined ? {} : { images: imagesOf(images) }),
     };
     const { folders } = readEnvironment();
     let isCurrent = false;
@@ -156,6 +164,18 @@ function urlOf(value: string): string {
 function idOf(option: string, value: string, isId: (value: string) => boolean): string {
   if (isId(value)) return value;
   throw new UsageError(`context set takes the id of a ${option}, and found '${value}'.`);
+}
+
+/** Returns the text with the absolute path, since commands run in any folder. Throws UsageError if the folder is not there. */
+function imagesOf(value: string): string {
+  const named = readImageFolder(value);
+  if (named === undefined)
+    throw new UsageError(
+      `context set takes a folder such as images=/srv/images as --images, and found '${value}'.`,
+    );
+  if (statSync(named.folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`context set found no folder ${named.folder}. Create it first.`);
+  return imageFolderText(named);
 }
 
 /** Returns the absolute path, since commands run in any folder. Throws SVC_CONTEXT_INVALID if the file has no certificate. */

@@ -51,12 +51,18 @@ export function accessTokens(
     case 'machine': {
       const { clientId, clientSecret } = credentials;
       let granted: Promise<string> | undefined;
+      const token = () =>
+        (granted ??= findMachineProvider().then(async ({ issuer, audience }) =>
+          machineToken({ issuer, clientId, clientSecret }, audience, fetch),
+        ));
       return {
-        token: () =>
-          (granted ??= findMachineProvider().then(async ({ issuer, audience }) =>
-            machineToken({ issuer, clientId, clientSecret }, audience, fetch),
-          )),
-        renewed: () => Promise.resolve(undefined),
+        token,
+        async renewed(refused) {
+          // A command that waits may outlive its token.
+          granted = undefined;
+          const other = await token();
+          return other === refused ? undefined : other;
+        },
       };
     }
     case 'login':

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { CommandFailure } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { withFileLock } from './file-lock.ts';
+import { readImageFolder } from './image-folder.ts';
 import { readPlatformUrl } from './platform-url.ts';
 import { readPrivateFile, writePrivateFile } from './private-file.ts';
 import type { UserFolders } from './user-folders.ts';
@@ -15,6 +16,8 @@ export interface Context {
   readonly project?: string;
   /** Absolute path of a file with the certificates of the installation's authority, as PEM. */
   readonly authority?: string;
+  /** Folder of this machine from which the installation reads images, as `imageFolderText` writes it. */
+  readonly images?: string;
 }
 
 /** All contexts. `current` is one of them, or undefined. */
@@ -26,7 +29,7 @@ export interface Contexts {
 /** Names of contexts: 1 to 63 letters, digits, full stops, hyphens and underscores, a letter or a digit first. */
 export const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const CONTEXTS_MAX = 1_000;
-const FIELDS = ['url', 'organization', 'project', 'authority'] as const;
+const FIELDS = ['url', 'organization', 'project', 'authority', 'images'] as const;
 const LOCK_WAIT_MS = 5_000;
 
 /** Reads the contexts; none if there is no file. Throws SVC_CONTEXT_INVALID. */
@@ -98,7 +101,8 @@ function isContext(value: unknown): value is Context {
     isRecord(value) &&
     typeof value['url'] === 'string' &&
     readPlatformUrl(value['url']) === value['url'] &&
-    FIELDS.every((field) => value[field] === undefined || typeof value[field] === 'string')
+    FIELDS.every((field) => value[field] === undefined || typeof value[field] === 'string') &&
+    (value['images'] === undefined || readImageFolder(value['images'] as string) !== undefined)
   );
 }
 

@@ -17,15 +17,29 @@ const ALIASES_MAX = 20;
  * Reads a descriptor; `-` is stdin. Every problem is written to stderr. Rejects with SVC_DESCRIPTOR_INVALID.
  */
 export async function readServiceFile(path: string): Promise<ServiceDescriptor> {
-  const name = path === '-' ? 'stdin' : path;
-  const value = await parsed(name, await textOf(path, name));
+  return checkedDescriptor(await readServiceValue(path), path);
+}
+
+/** Reads what a file says, which may be less than a descriptor. Rejects with SVC_DESCRIPTOR_INVALID. */
+export async function readServiceValue(path: string): Promise<unknown> {
+  const name = fileName(path);
+  return await parsed(name, await textOf(path, name));
+}
+
+/** Returns a value that is a descriptor. Every problem is written to stderr. Throws SVC_DESCRIPTOR_INVALID. */
+export function checkedDescriptor(value: unknown, path: string): ServiceDescriptor {
+  const name = fileName(path);
   const problems = descriptorProblems(value, {});
   if (problems.length === 0 && isRecord(value)) return value as unknown as ServiceDescriptor;
   for (const problem of problems)
     process.stderr.write(`${printable(`${name}: ${problemLine(problem)}`)}\n`);
-  throw invalid(
+  throw invalidFile(
     `${name} is not a valid descriptor, for the reasons above. Correct it, and apply it again.`,
   );
+}
+
+function fileName(path: string): string {
+  return path === '-' ? 'stdin' : path;
 }
 
 async function textOf(path: string, name: string): Promise<string> {
@@ -36,7 +50,7 @@ async function textOf(path: string, name: string): Promise<string> {
     for await (const part of stream as AsyncIterable<Buffer>) {
       bytes += part.byteLength;
       if (bytes > BODY_BYTES_MAX)
-        throw invalid(
+        throw invalidFile(
           `${name} has more than ${BODY_BYTES_MAX} bytes. Give the descriptor of one service.`,
         );
       parts.push(part);
@@ -44,7 +58,7 @@ async function textOf(path: string, name: string): Promise<string> {
   } catch (error) {
     if (error instanceof CommandFailure) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    throw invalid(
+    throw invalidFile(
       `${name} cannot be read (${code}). Give the file of a descriptor with -f.`,
       error,
     );
@@ -52,7 +66,7 @@ async function textOf(path: string, name: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
   } catch (error) {
-    throw invalid(`${name} is not text in UTF-8. Save it as UTF-8.`, error);
+    throw invalidFile(`${name} is not text in UTF-8. Save it as UTF-8.`, error);
   }
 }
 
@@ -66,13 +80,13 @@ async function parsed(name: string, text: string): Promise<unknown> {
   } catch (error) {
     // The lines that follow show the source.
     const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw invalid(
+    throw invalidFile(
       `${name} cannot be read as YAML: ${reason!.replace(/:$/, '')}. Correct it there.`,
       error,
     );
   }
 }
 
-function invalid(message: string, cause?: unknown): CommandFailure {
+export function invalidFile(message: string, cause?: unknown): CommandFailure {
   return new CommandFailure('SVC_DESCRIPTOR_INVALID', message, { cause });
 }

@@ -6,6 +6,7 @@ import { CommandFailure } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { readAuthority, readContexts, type Context } from './contexts.ts';
 import type { PlatformEnvironment } from './environment.ts';
+import { readImageFolder, type ImageFolder } from './image-folder.ts';
 import { PLATFORM_URL_FORM, readPlatformUrl } from './platform-url.ts';
 import type { UserFolders } from './user-folders.ts';
 
@@ -23,6 +24,8 @@ export interface Target {
   readonly context: string | undefined;
   readonly organization: string | undefined;
   readonly project: string | undefined;
+  /** Folder of this machine from which the installation reads images. */
+  readonly images: ImageFolder | undefined;
   readonly credentials: Credentials;
   readonly folders: UserFolders;
 }
@@ -45,6 +48,7 @@ export function findTarget({ variables, folders }: PlatformEnvironment): Target 
     context: name,
     organization: context.organization,
     project: SVC_PROJECT ?? context.project,
+    images: context.images === undefined ? undefined : readImageFolder(context.images),
     credentials,
     folders,
   };
@@ -72,17 +76,21 @@ function namedContext(wanted: string | undefined, folders: UserFolders): Found {
   return { name, context };
 }
 
-/** Returns a URL of the environment, with the authority of a context that has the same URL. */
+/** Returns a URL of the environment, with the authority and the folder for images of a context that has the same URL. */
 function contextOf(text: string, folders: UserFolders): Found {
   const url = readPlatformUrl(text);
   if (url === undefined)
     throw new UsageError(`SVC_URL takes ${PLATFORM_URL_FORM}, and found '${text}'.`);
-  const same = Object.values(readContexts(folders).contexts).find(
-    (context) => context.url === url && context.authority !== undefined,
-  );
+  const same = Object.values(readContexts(folders).contexts).filter((other) => other.url === url);
+  const authority = same.find((other) => other.authority !== undefined)?.authority;
+  const images = same.find((other) => other.images !== undefined)?.images;
   return {
     name: undefined,
-    context: { url, ...(same?.authority === undefined ? {} : { authority: same.authority }) },
+    context: {
+      url,
+      ...(authority === undefined ? {} : { authority }),
+      ...(images === undefined ? {} : { images }),
+    },
   };
 }
 
