@@ -66,7 +66,7 @@ async function isStored({ root }: BuiltImage, layout: string, tag: string): Prom
   const { openLayoutFolder } = await import('@svc/oci/layout-folder');
   const { readModule } = await import('@svc/oci/module-reader');
   try {
-    const source = await openLayoutFolder(layout, tag);
+    const source = await openLayoutFolder(layout, { tag });
     if (source.root.digest !== root.digest) return false;
     await readModule(source, ARCHITECTURE);
     return true;
