@@ -112,8 +112,8 @@ export const contextSet = command(
       authority: text('FILE.pem', 'certificates of the authority of the installation'),
       images: text(
         'NAME=DIR',
-        `folder of this machine for the images of svc deploy, by the name that
-svc.local.image-folders of the installation gives it`,
+        `folder of this machine for the images of svc deploy in place of the
+registry, by the name in svc.local.image-folders of the installation`,
       ),
     },
     notes: `Without an authority, the certificate of the installation has to be one that this machine trusts.`,

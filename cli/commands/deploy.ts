@@ -61,7 +61,7 @@ when it is not finished after the time.`,
     const projectId = projectIdOf({ project }, platform.target);
     // A login that has ended and a project that is not there are noticed before anything is built.
     await platform.call('getProject', { projectId });
-    const descriptor = await descriptorOf(dir, file, { projectId, target: platform.target });
+    const descriptor = await descriptorOf(dir, file, { projectId, platform });
     const { name } = descriptor;
     const applied = await platform.call('applyService', { projectId, name, body: descriptor });
     say(`Applied ${name} in the project ${projectId}: generation ${applied.generation}.`);
@@ -87,7 +87,7 @@ function projectIdOf(options: { readonly project: string | undefined }, target: 
 
 interface Destination {
   readonly projectId: string;
-  readonly target: Target;
+  readonly platform: Platform;
 }
 
 /** Returns the descriptor to apply, once its image is stored. */
@@ -116,7 +116,7 @@ async function packed(
   given: Readonly<Record<string, unknown>>,
   where: string,
   { name, packed: module }: NamedModule,
-  { projectId, target }: Destination,
+  { projectId, platform }: Destination,
 ): Promise<ServiceDescriptor> {
   const { protocol, runtime } = module;
   if (given['protocol'] !== undefined && given['protocol'] !== protocol)
@@ -125,7 +125,7 @@ async function packed(
     );
   const { moduleImage } = await import('@svc/oci/module-image');
   const image = moduleImage(module);
-  const store = imageStoreOf(target);
+  const store = imageStoreOf(platform);
   const service = {
     project: projectId,
     service: typeof given['name'] === 'string' ? given['name'] : name,

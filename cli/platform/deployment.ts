@@ -14,7 +14,7 @@ const PAUSE_MS = 400;
 /** Time for an answer, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** What a status says about a generation. */
+/** The meaning of a status for a generation. */
 type Judgement = 'waits' | 'ready' | 'paused' | 'failed' | 'suspended' | 'superseded';
 
 /**
@@ -144,7 +144,7 @@ class Changes {
 
   see(status: ServiceStatus, awaited: number): void {
     this.#isLost = false;
-    // The failure that ends the command tells of another generation.
+    // The failure that ends the command reports another generation.
     if (status.generation !== awaited) return;
     const { lifecycle, readyInstances, desiredInstances, detail } = status;
     const line =

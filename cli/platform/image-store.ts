@@ -6,8 +6,10 @@ import type { ServiceKey } from '@svc/client';
 import { ImageError } from '@svc/oci/image-error';
 import type { BuiltImage } from '@svc/oci/module-image';
 import { CommandFailure } from '../command.ts';
+import { ProgressLine } from '../progress-line.ts';
 import type { ImageFolder } from './image-folder.ts';
-import type { Target } from './target.ts';
+import type { Platform } from './platform.ts';
+import { registryClientFor, registryOf } from './registry-access.ts';
 
 export interface ImageStore {
   /** Returns the name under which the control plane finds the image of a service. */
@@ -21,15 +23,17 @@ const TAG_LENGTH = 16;
 /** Which manifest of an image that is there already is read; the module is the same in all. */
 const ARCHITECTURE = 'amd64';
 
-/** Finds the store of an installation. Throws SVC_CONTEXT_INVALID. */
-export function imageStoreOf({ images, url }: Target): ImageStore {
-  if (images === undefined)
-    throw new CommandFailure(
-      'SVC_CONTEXT_INVALID',
-      `It is not known where images for ${url} go. Name the folder with svc context set NAME --images NAME=DIR, or push an image ` +
-        'yourself and name it in service.yaml.',
-    );
-  return new FolderStore(images);
+/** Finds the store of an installation: the folder of its context, otherwise its registry. Throws SVC_CONTEXT_INVALID. */
+export function imageStoreOf(platform: Platform): ImageStore {
+  const { images, url } = platform.target;
+  if (images !== undefined) return new FolderStore(images);
+  const host = registryOf(url);
+  if (host !== undefined) return new RegistryStore(platform, host);
+  throw new CommandFailure(
+    'SVC_CONTEXT_INVALID',
+    `It is not known where images for ${url} go: only a control plane at api. of a base domain has a registry beside it. Name a ` +
+      'folder with svc context set NAME --images NAME=DIR, or push an image yourself and name it in service.yaml.',
+  );
 }
 
 /** Returns the tag of an image: equal images have equal tags. */
@@ -57,6 +61,49 @@ class FolderStore implements ImageStore {
     if (await isStored(image, layout, tag)) return false;
     const { writeLayoutFolder } = await import('@svc/oci/image-files');
     await writeLayoutFolder(image, tag, layout);
+    return true;
+  }
+}
+
+/** The registry of the installation, where each service has a repository. */
+class RegistryStore implements ImageStore {
+  readonly #platform: Platform;
+  readonly #host: string;
+
+  constructor(platform: Platform, host: string) {
+    this.#platform = platform;
+    this.#host = host;
+  }
+
+  referenceOf(image: BuiltImage, { project, service }: ServiceKey): string {
+    return `${this.#host}/${project}/${service}:${tagOf(image)}`;
+  }
+
+  async store(image: BuiltImage, service: ServiceKey): Promise<boolean> {
+    const { builtImageSource } = await import('@svc/oci/built-image-source');
+    const { parseRegistryReference } = await import('@svc/oci/image-reference');
+    const { openRegistryImage } = await import('@svc/oci/registry-image');
+    const { pushImage } = await import('@svc/oci/registry-push');
+    const name = this.referenceOf(image, service);
+    const reference = parseRegistryReference(name);
+    await using client = await registryClientFor(reference, { platform: this.#platform });
+    const digest = await openRegistryImage(reference, client).then(
+      ({ root }) => root.digest,
+      (error: unknown) => {
+        if (error instanceof ImageError && error.code === 'SVC_IMAGE_MISSING') return undefined;
+        throw error;
+      },
+    );
+    if (digest === image.root.digest) return false;
+    const progress = new ProgressLine();
+    try {
+      await pushImage(builtImageSource(image, name), reference, {
+        client,
+        onStep: ({ bytes }) => progress.show(bytes.done, bytes.all, 'bytes'),
+      });
+    } finally {
+      progress.clear();
+    }
     return true;
   }
 }

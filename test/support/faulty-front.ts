@@ -1,4 +1,4 @@
-// FaultyFront stands before a control plane: it passes requests on, except those that a test lets fail.
+// FaultyFront stands before a control plane and its registry: it passes requests on, except those that a test lets fail.
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,8 @@ export type Fate = 'pass' | 'cut' | 'hang' | number;
 export class FaultyFront implements AsyncDisposable {
   /** Decides about a request such as `GET /services/shop/cart`. */
   fate: (line: string) => Fate = () => 'pass';
+  /** URL of the server for requests to names that begin with `registry.`. */
+  registry: string | undefined;
   readonly #server = createServer((incoming, response) => void this.#take(incoming, response));
   readonly #target: string;
 
@@ -36,7 +38,9 @@ export class FaultyFront implements AsyncDisposable {
       return void response
         .writeHead(fate, { 'content-type': 'application/json' })
         .end(JSON.stringify({ status: fate, error: 'it fails' }));
-    const outgoing = request(new URL(url, this.#target), { method, headers, agent: false });
+    const isForRegistry = headers.host?.startsWith('registry.') === true;
+    const target = isForRegistry ? (this.registry ?? this.#target) : this.#target;
+    const outgoing = request(new URL(url, target), { method, headers, agent: false });
     incoming.pipe(outgoing);
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
     response.writeHead(answer.statusCode!, answer.headers);

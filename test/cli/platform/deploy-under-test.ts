@@ -55,6 +55,14 @@ export class DeployUnderTest {
     return (await this.api.done(STATUS, { as: 'ann' })) as ServiceStatus;
   }
 
+  /** Lets the command use an installation with a base domain, and with the registry beside its control plane. */
+  useRegistry(host: string): string {
+    const { port } = new URL(this.#front!.url);
+    this.#front!.registry = `http://${host}`;
+    vi.stubEnv('SVC_URL', `http://api.svc.localhost:${port}`);
+    return `registry.svc.localhost:${port}`;
+  }
+
   async #start(): Promise<void> {
     const orchestration = { ...ORCHESTRATOR_DEFAULTS, observationAgeMaxMs: 1 };
     this.#api = await ApiUnderTest.start({ orchestration }, undefined, this.#orchestrator());

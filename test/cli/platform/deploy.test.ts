@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { moduleImage } from '@svc/oci/module-image';
 import { version } from '../../../cli/version.ts';
+import { digestOf } from '../../../oci/digest.ts';
+import { FakeRegistry } from '../../oci/support/fake-registry.ts';
 import { runCommand } from '../../support/command-line.ts';
 import { DeployUnderTest, progressing } from './deploy-under-test.ts';
 
@@ -73,6 +75,49 @@ test('--detach does not wait, and -o json prints the status alone', async () => 
 function fourTimes(of: string): string {
   return Array.from({ length: 4 }, () => `*${of}`).join();
 }
+
+test('an installation with a base domain takes images in its registry, each once, with the token of the command', async () => {
+  const registry = await FakeRegistry.start();
+  const host = under.useRegistry(registry.host);
+  const token = await under.api.token('ann');
+  registry.intercept = ({ headers }, response) => {
+    if (headers.authorization === `Bearer ${token}`) return false;
+    response.writeHead(401, { 'www-authenticate': 'Bearer realm="https://elsewhere.test/"' }).end();
+    return true;
+  };
+  const first = await under.run('--detach');
+  expect(first.stderr).toMatch(
+    /^Stored the image registry\.svc\.localhost:\d+\/shop\/cart:[0-9a-f]{16}\.\n/,
+  );
+  const { image } = await under.status();
+  expect(image.startsWith(`${host}/shop/cart:`)).toBe(true);
+  const { root } = moduleImage({
+    module: readFileSync(under.module),
+    protocol: '0.2.0',
+    runtime: version,
+  });
+  const tag = image.slice(image.lastIndexOf(':') + 1);
+  expect(digestOf(registry.manifests.get(tag)!.bytes)).toBe(root.digest);
+
+  registry.requests.length = 0;
+  expect((await under.run('--detach')).stderr).toContain('Found the image');
+  expect(registry.requests.filter((line) => !line.startsWith('GET'))).toEqual([]);
+});
+
+test('a registry that refuses the image ends the command before anything is applied', async () => {
+  const registry = await FakeRegistry.start();
+  under.useRegistry(registry.host);
+  const before = await under.status();
+  registry.intercept = ({ method }, response) => {
+    if (method !== 'POST') return false;
+    response.writeHead(403).end();
+    return true;
+  };
+  const ended = await under.run();
+  expect(ended).toMatchObject({ code: 1, stdout: '' });
+  expect(ended.stderr).toMatch(/\[SVC_REGISTRY_REFUSED\]\n$/);
+  expect((await under.status()).generation).toBe(before.generation);
+});
 
 describe('the file', () => {
   test('of the project is taken, and what it says is applied with the image of the module', async () => {
