@@ -35,6 +35,7 @@ export async function fillFolder(dataFolder: string, services: number): Promise<
     ...components,
     name: 'control-plane',
     dataFolder,
+    http: { host: '127.0.0.1', port: 0 },
     deployed: true,
     log: 'none',
   });

@@ -16,7 +16,7 @@ export function serviceRecordHandlers(
     async getServiceLogs({ input, given: { membership }, call }) {
       const { projectId: project, name, instance, previous = false, tail, since } = input;
       const key = { project, service: name };
-      const state = await call(service, serviceId(key)).get();
+      const state = await call(service, serviceId(key)).outline();
       if (!state.isOk) return state;
       const logs = await orchestration.logs(
         key,
@@ -35,7 +35,7 @@ export function serviceRecordHandlers(
     },
     async getServiceHistory({ input: { projectId: project, name }, call }) {
       const id = serviceId({ project, service: name });
-      const state = await call(service, id).get();
+      const state = await call(service, id).outline();
       if (!state.isOk) return state;
       const rows = await lists.history(id);
       return new Ok(

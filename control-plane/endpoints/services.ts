@@ -71,12 +71,10 @@ export function serviceHandlers({
       const { input, given, call } = request;
       const key = keyOf(input);
       const descriptor = input.body as Descriptor;
-      const state = await call(service, serviceId(key)).desired();
-      if (!state.isOk) return state;
-      const problems = await orchestration.problems(key, state.value, descriptor);
-      const admitted = await reauthorized(request);
+      const admitted = orchestration.runsNothing
+        ? request
+        : await judgedByOrchestrator(request, descriptor, orchestration);
       if (!('given' in admitted)) return admitted;
-      if (problems.length > 0) return respondError(400, problemsText(problems));
       const by = actorOf(given.caller);
       const reauthorization = reauthorizationFor('applyService', given, call);
       return await statusAfter(
@@ -118,6 +116,22 @@ export function serviceHandlers({
   };
 }
 
+/** Returns the refusal of a descriptor that the orchestrator cannot run, or the request, which has waited for that. */
+async function judgedByOrchestrator<Request extends ServiceRequest>(
+  request: Request,
+  descriptor: Descriptor,
+  orchestration: Orchestration,
+): Promise<Request | Refused | ApiError> {
+  const key = keyOf(request.input);
+  const state = await request.call(service, serviceId(key)).desired();
+  if (!state.isOk) return state;
+  const problems = await orchestration.problems(key, state.value, descriptor);
+  const admitted = await reauthorized(request);
+  return 'given' in admitted && problems.length > 0
+    ? respondError(400, problemsText(problems))
+    : admitted;
+}
+
 /** Judges the membership again, after a wait in which the caller may have been removed, or the organization disabled. */
 async function reauthorized<Request extends ServiceRequest>(
   request: Request,
@@ -134,7 +148,7 @@ async function statusOf(
   request: ServiceRequest,
   orchestration: Orchestration,
 ): Promise<Result<ServiceStatus>> {
-  const state = await entityOf(request).get();
+  const state = await entityOf(request).outline();
   if (!state.isOk) return state;
   const { isDisabled: isSuspended } = request.given.membership;
   const key = keyOf(request.input);

@@ -1,7 +1,7 @@
 // The state and the events of a service. Its events are its history (contract, document 1, "History entry").
 import { Type } from 'typebox';
 import { HOSTINGS } from '@svc/client';
-import type { ValueOf } from '@svc/host';
+import type { ReadonlyDeep, ValueOf } from '@svc/host';
 import { Actor } from './actor.ts';
 import { Claim, emptyRecord } from './claims.ts';
 
@@ -128,6 +128,23 @@ export function applyToService(state: Service, event: ServiceEvent): Service {
       state.suspended = false;
       return state;
   }
+}
+
+/** Returns the fields of a descriptor that a status needs. The environment may be large, and secret. */
+export function outlineOf({
+  name,
+  image,
+  hosting,
+  protocol,
+  instances,
+}: ReadonlyDeep<Descriptor>): Descriptor {
+  return {
+    name,
+    image,
+    ...(hosting !== undefined && { hosting }),
+    ...(protocol !== undefined && { protocol }),
+    ...(instances !== undefined && { instances }),
+  };
 }
 
 /** Returns every hostname that the service holds. */

@@ -7,7 +7,7 @@
 import { Type } from 'typebox';
 import { defineEntity, type ReadonlyDeep } from '@svc/host';
 import { Actor, withoutDisplay } from './actor.ts';
-import { Claim, isOver } from './claims.ts';
+import { Claim, emptyRecord, isOver } from './claims.ts';
 import { NO_SUCH_SERVICE, SERVES_NO_HTTP, refuseOver, refuseWithoutClaims } from './refusals.ts';
 import {
   ClaimedHostname,
@@ -19,6 +19,7 @@ import {
   emptyService,
   heldHostname,
   heldHostnames,
+  outlineOf,
 } from './service-state.ts';
 
 const By = Type.Object({ by: Actor });
@@ -168,7 +169,15 @@ export const service = defineEntity({
       reply: Service,
       handle: (state, { refuse }) => (state.isAlive ? state : refuse(NO_SUCH_SERVICE, 'NOT_FOUND')),
     },
-    /** The same of a service that may be deleted, for whoever makes the platform follow. */
+    /** The same without hostnames of the descriptor, and with as much of the descriptor as a status needs. */
+    outline: {
+      reply: Service,
+      handle(state, { refuse }) {
+        if (!state.isAlive) return refuse(NO_SUCH_SERVICE, 'NOT_FOUND');
+        return { ...state, descriptor: outlineOf(state.descriptor!), hostnames: emptyRecord() };
+      },
+    },
+    /** The same as `get` of a service that may be deleted, for whoever makes the platform follow. */
     desired: { reply: Service, handle: (state) => state },
     /** Whether this claim began its present life. */
     hasClaim: {

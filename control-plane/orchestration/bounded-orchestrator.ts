@@ -3,7 +3,7 @@
 //
 // Invariants: a call of one method for one service is refused while `abandonedCallsOfServiceMax` of them have not ended, and one of a
 // method while `abandonedCallsMax` have not. Methods are counted apart, so that hanging logs, which members ask for, leave the rest.
-// An abandoned call is forgotten after FORGOTTEN_MS, so that an orchestrator that works again is asked again.
+// A call is forgotten FORGOTTEN_MS after it began, so that an orchestrator that works again is asked again.
 import type { Problem, ServiceKey } from '@svc/client';
 import type { Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
@@ -28,15 +28,17 @@ export class TooManyAbandoned extends Error {
   }
 }
 
-/** Time after which an abandoned call is not counted any more, in milliseconds. */
+/** Time after which a call is not counted any more, in milliseconds. */
 export const FORGOTTEN_MS = 600_000;
 
-interface Abandoned {
+interface CallUnderWay {
   readonly method: string;
   /** `<project>/<name>`. */
   readonly service: string;
-  /** When it was abandoned, by the monotonic clock. */
+  /** When it began, by the monotonic clock. */
   readonly sinceMs: number;
+  /** Aborted: the call is abandoned. */
+  readonly signal: AbortSignal;
 }
 
 export interface BoundedOrchestratorOptions {
@@ -48,7 +50,7 @@ export interface BoundedOrchestratorOptions {
 export class BoundedOrchestrator implements Orchestrator {
   readonly runsNothing?: true;
   readonly #options: BoundedOrchestratorOptions;
-  readonly #abandoned = new Set<Abandoned>();
+  readonly #underWay = new Set<CallUnderWay>();
 
   constructor(options: BoundedOrchestratorOptions) {
     this.#options = options;
@@ -90,29 +92,25 @@ export class BoundedOrchestrator implements Orchestrator {
     signal: AbortSignal,
     call: () => Promise<Value>,
   ): Promise<Value> {
-    const { clock } = this.#options;
     const service = serviceId(key);
     this.#check(method, service);
-    let abandoned: Abandoned | undefined;
-    const abandon = () => {
-      abandoned = { method, service, sinceMs: clock.monotonicMs() };
-      this.#abandoned.add(abandoned);
-    };
-    signal.addEventListener('abort', abandon, { once: true });
+    const underWay = { method, service, sinceMs: this.#options.clock.monotonicMs(), signal };
+    this.#underWay.add(underWay);
     try {
       return await call();
     } finally {
-      signal.removeEventListener('abort', abandon);
-      if (abandoned !== undefined) this.#abandoned.delete(abandoned);
+      this.#underWay.delete(underWay);
     }
   }
 
   #check(method: string, service: string): void {
     const { clock, section } = this.#options;
+    const nowMs = clock.monotonicMs();
     let all = 0;
     let ofService = 0;
-    for (const each of this.#abandoned) {
-      if (clock.monotonicMs() - each.sinceMs >= FORGOTTEN_MS) this.#abandoned.delete(each);
+    for (const each of this.#underWay) {
+      if (!each.signal.aborted) continue;
+      if (nowMs - each.sinceMs >= FORGOTTEN_MS) this.#underWay.delete(each);
       else if (each.method === method) {
         all++;
         if (each.service === service) ofService++;

@@ -143,13 +143,20 @@ export class Observations {
     const id = serviceId(key);
     let asking = this.#asking.get(id);
     if (asking === undefined) {
-      asking = this.ask(key)
-        // The failure is recorded, and `last` returns it.
-        .catch(() => undefined)
-        .finally(() => this.#asking.delete(id));
+      asking = this.#askQuietly(id, key);
       this.#asking.set(id, asking);
     }
     await asking;
+  }
+
+  async #askQuietly(id: string, key: ServiceKey): Promise<void> {
+    try {
+      await this.ask(key);
+    } catch {
+      // The failure is recorded, and `last` returns it.
+    } finally {
+      this.#asking.delete(id);
+    }
   }
 
   #learn(key: ServiceKey, observation: Observation, askedMs: number): void {

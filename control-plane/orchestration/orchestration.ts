@@ -108,6 +108,11 @@ export class Orchestration {
     this.#following?.mark(key);
   };
 
+  /** Whether there is no orchestrator, so that nothing has to be judged or made. */
+  get runsNothing(): boolean {
+    return this.#orchestrator.runsNothing === true;
+  }
+
   /** Services in the queue, and failures of the orchestrator. */
   get metrics(): readonly Metric[] {
     return orchestrationMetrics({
@@ -125,7 +130,7 @@ export class Orchestration {
   /** Asks what runs, and returns the status: within `observeTimeoutMs`, with what was last known if need be.*/
   async status(key: ServiceKey, { state, isSuspended }: StatusQuery): Promise<ServiceStatus> {
     const desired = desiredService(key, state, isSuspended);
-    await this.#restore(key);
+    if (!this.#observations.has(key)) await this.#restore(key);
     return this.#statusOf(desired, await this.#observations.of(desired));
   }
 
@@ -179,7 +184,7 @@ export class Orchestration {
 
   /** Reads what was known before the last restart, unless something newer is known. */
   async #restore(key: ServiceKey): Promise<void> {
-    if (this.#call === undefined || this.#observations.has(key)) return;
+    if (this.#call === undefined) return;
     const last = await this.#call(workload, serviceId(key)).last();
     if (last.isOk && last.value.end !== undefined)
       this.#observations.restore(restoredObservation(key, last.value.end));

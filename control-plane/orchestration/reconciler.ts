@@ -81,6 +81,7 @@ export class Reconciler {
   async #run(desired: DesiredService, stopping: AbortSignal): Promise<WorkOutcome> {
     const { observations, orchestrator } = this.#options;
     const { key } = desired;
+    if (orchestrator.runsNothing === true && observations.has(key)) return 'settled';
     if (!observations.hasSeen(desired)) {
       const found = await observations.ask(key, stopping);
       const isForeign = found.kind === 'workload' && found.incarnation !== desired.incarnation;

@@ -22,22 +22,30 @@ export function withinTime<Value>(
   { clock, limitMs, stopping }: TimeLimit,
   call: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const controller = new AbortController();
-  const { promise, resolve, reject } = Promise.withResolvers<Value>();
-  const end = (error: unknown) => {
-    reject(error);
-    controller.abort(error);
-  };
-  const stop = () => end(stopping?.reason);
-  if (stopping?.aborted === true) {
-    stop();
-    return promise;
-  }
-  const cancel = clock.after(limitMs, () => end(new NoAnswerInTime(limitMs)));
-  stopping?.addEventListener('abort', stop, { once: true });
-  Promise.try(call, controller.signal).then(resolve, reject);
-  return promise.finally(() => {
-    cancel();
-    stopping?.removeEventListener('abort', stop);
+  return new Promise((resolve, reject) => {
+    if (stopping?.aborted === true) throw stopping.reason;
+    const controller = new AbortController();
+    const settled = () => {
+      cancel();
+      stopping?.removeEventListener('abort', stop);
+    };
+    const end = (error: unknown) => {
+      settled();
+      reject(error);
+      controller.abort(error);
+    };
+    const stop = () => end(stopping?.reason);
+    const cancel = clock.after(limitMs, () => end(new NoAnswerInTime(limitMs)));
+    stopping?.addEventListener('abort', stop, { once: true });
+    Promise.try(call, controller.signal).then(
+      (value) => {
+        settled();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settled();
+        reject(error);
+      },
+    );
   });
 }

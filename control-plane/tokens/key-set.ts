@@ -19,6 +19,8 @@ export class KeySet {
   readonly text: string;
   readonly #ids: ReadonlySet<unknown>;
   readonly #find: ReturnType<typeof createLocalJWKSet>;
+  /** Keys that were found, by algorithm and key id: at most one for each of the set, with each algorithm. */
+  readonly #found = new Map<string, KeyFound>();
 
   private constructor(text: string, set: JSONWebKeySet) {
     this.text = text;
@@ -39,8 +41,14 @@ export class KeySet {
   async find({ alg, kid }: KeyHint): Promise<KeyFound> {
     // Anybody can send tokens of keys that do not exist, and jose creates an error with a stack for each.
     if (kid !== undefined && !this.#ids.has(kid)) return { kind: 'none' };
+    const name = JSON.stringify([alg, kid]);
+    const known = this.#found.get(name);
+    if (known !== undefined) return known;
     try {
-      return { kind: 'key', key: await this.#find({ alg, ...(kid === undefined ? {} : { kid }) }) };
+      const key = await this.#find({ alg, ...(kid === undefined ? {} : { kid }) });
+      const found: KeyFound = { kind: 'key', key };
+      this.#found.set(name, found);
+      return found;
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey) return { kind: 'none' };
       // Everything else is thrown by the import of a key whose parameters are wrong.

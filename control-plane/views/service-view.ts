@@ -8,7 +8,7 @@ import {
   Service,
   applyToService,
   emptyService,
-  type Descriptor,
+  outlineOf,
   type ServiceEvent,
 } from '../model/service-state.ts';
 
@@ -48,13 +48,5 @@ export const serviceView = defineView({
 
 function withoutDetails(event: ServiceEvent): ServiceEvent {
   if (event.type !== 'applied') return event;
-  const { name, image, hosting, protocol, instances } = event.descriptor;
-  const descriptor: Descriptor = {
-    name,
-    image,
-    ...(hosting !== undefined && { hosting }),
-    ...(protocol !== undefined && { protocol }),
-    ...(instances !== undefined && { instances }),
-  };
-  return { ...event, descriptor, hostnames: [], freed: [] };
+  return { ...event, descriptor: outlineOf(event.descriptor), hostnames: [], freed: [] };
 }

@@ -3,7 +3,7 @@
 import type { StaticDecode, TSchema } from 'typebox';
 import { codecOfShape } from './shape-codec.ts';
 import { ShapeProblem } from './shape-problem.ts';
-import { type Shape, invalidDefinition } from './shape.ts';
+import { type Shape, invalidDefinition, isPlainShape } from './shape.ts';
 import { shapeOfSchema } from './schema-reader.ts';
 import { atOnce } from './at-once.ts';
 import {
@@ -42,6 +42,8 @@ export interface Codec {
   encode(value: unknown, label: string): string;
   /** Like `encode`, in the form of JSON.parse. The result shares nothing with the value. */
   encodeValue(value: unknown, label: string): unknown;
+  /** Decodes what `encodeValue` has returned, which nobody else may use any more. Throws like `decode`. */
+  decodeEncoded(value: unknown, label: string): unknown;
 }
 
 /** Problem of a value, with its path, worded for the sender. */
@@ -86,10 +88,13 @@ function ownCodec(schema: object, location: string): Codec {
     labelled(label, () => decode(value, depthMax));
   const encodeValue = (value: unknown, label: string): unknown =>
     labelled(label, () => encode(value, STORED_DEPTH_MAX));
+  const isPlain = isPlainShape(shape);
   return {
     shape,
     decodeValue,
     encodeValue,
+    decodeEncoded: (value, label) =>
+      isPlain ? value : decodeValue(value, label, STORED_DEPTH_MAX),
     decode: (json, label, depthMax) => decodeValue(parsed(json, label), label, depthMax),
     encode: (value, label) => JSON.stringify(encodeValue(value, label)),
   };
@@ -132,6 +137,7 @@ function standardCodec(schema: StandardSchema, location: string): Codec {
     decode: (json, label, depthMax) => decodeValue(parsed(json, label), label, depthMax),
     encode,
     encodeValue: (value, label) => JSON.parse(encode(value, label)),
+    decodeEncoded: (value, label) => decodeValue(value, label, STORED_DEPTH_MAX),
   };
 }
 

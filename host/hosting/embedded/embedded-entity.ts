@@ -17,6 +17,7 @@ import type { StoredEvent } from '../../model/entity.ts';
 import type { GuestEntity } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { callOf } from './deferred-calls.ts';
+import { EncodedReply } from './encoded-reply.ts';
 import { DecidingContext, Effect, HandlerContext, type LaterReply } from './entity-context.ts';
 import type { HandlerDefinition, RunnableEntity } from './entity-definition.ts';
 import { decodeEvent } from './event-source.ts';
@@ -98,7 +99,7 @@ export class EmbeddedEntity implements GuestEntity {
     return this.#guarded(`query '${name}'`, () => {
       const answer = this.#run(handler, value, new HandlerContext(this.#id, context));
       if (answer instanceof Refused) return refusalOf(answer);
-      return { kind: 'reply', json: handler.reply!.encode(answer, 'reply') };
+      return new EncodedReply(handler.reply!.encodeValue(answer, 'reply'));
     });
   }
 

@@ -4,6 +4,7 @@ import type { Metadata } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Codec, CodecProblem, STORED_DEPTH_MAX } from './codec.ts';
+import { EncodedReply } from './encoded-reply.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
 import { Ok, type Result, refusedBy } from './result.ts';
 
@@ -112,8 +113,13 @@ function clientClass(definition: EntityDefinition): ClientClass {
       const entity = { component, id: this.id };
       const outcome = await calls.call(entity, handler.name, text, metadata(), this.#key);
       if (outcome.kind === 'refusal') return refusedBy(outcome);
-      if (handler.reply === undefined) return new Ok(null);
-      return new Ok(handler.reply.decode(outcome.json, 'reply', STORED_DEPTH_MAX));
+      const { reply } = handler;
+      if (reply === undefined) return new Ok(null);
+      return new Ok(
+        outcome instanceof EncodedReply
+          ? reply.decodeEncoded(outcome.value, 'reply')
+          : reply.decode(outcome.json, 'reply', STORED_DEPTH_MAX),
+      );
     }
 
     /** Adds the method of a handler to the class. */

@@ -99,6 +99,35 @@ export function recordOf(shape: Shape): RecordShape | undefined {
   }
 }
 
+/**
+ * Returns whether the values of a shape are their own JSON form: what encoding them returns is what decoding that would return. The
+ * answer for a named type, which may contain itself, is no.
+ */
+export function isPlainShape(shape: Shape): boolean {
+  switch (shape.kind) {
+    case 'text':
+    case 'boolean':
+    case 'integer':
+    case 'number':
+    case 'null':
+      return true;
+    case 'list':
+      return isPlainShape(shape.items);
+    case 'map':
+      return isPlainShape(shape.values);
+    case 'nullable':
+      return isPlainShape(shape.inner);
+    case 'record':
+      return shape.fields.every((field) => !field.hasDefault && isPlainShape(field.shape));
+    case 'union':
+      return [...shape.cases.values()].every(isPlainShape);
+    case 'big-integer':
+    case 'converted':
+    case 'reference':
+      return false;
+  }
+}
+
 /** Returns whether the name of a query parameter is true without a value. */
 export function isFlag(shape: Shape): boolean {
   return shape.kind === 'boolean' && shape.isFlag === true;

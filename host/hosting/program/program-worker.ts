@@ -114,8 +114,12 @@ async function called(
     case 'apply':
       return entity.apply(call.events, undefined);
     case 'command':
-    case 'query':
-      return entity[call.kind](call.context, call.name, call.input);
+      return entity.command(call.context, call.name, call.input);
+    case 'query': {
+      const outcome = await entity.query(call.context, call.name, call.input);
+      // A reply may make its text when it is read, which a copy of it cannot.
+      return outcome.kind === 'reply' ? { kind: outcome.kind, json: outcome.json } : outcome;
+    }
     case 'reply':
       return entity.reply(call.context, call.name);
     case 'snapshot':

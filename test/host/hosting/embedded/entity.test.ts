@@ -232,7 +232,10 @@ test('an empty state that a program keeps for itself is no other entity', async 
   });
   const [one, two] = [await opened(), await opened()];
   await one.apply([added(5)], undefined);
-  expect(await two.query(context, 'get', 'null')).toEqual({ kind: 'reply', json: '{"value":0}' });
+  expect(await two.query(context, 'get', 'null')).toMatchObject({
+    kind: 'reply',
+    json: '{"value":0}',
+  });
   expect(shared).toEqual({ value: 0 });
 });
 
