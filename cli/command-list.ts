@@ -13,6 +13,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   proxy: async () => (await import('./commands/proxy.ts')).proxy,
   'control-plane': async () => (await import('./commands/control-plane.ts')).controlPlane,
   gateway: async () => (await import('./commands/gateway.ts')).gateway,
+  registry: async () => (await import('./commands/registry.ts')).registry,
   'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,

@@ -8,6 +8,7 @@ import type { CredentialsOf } from './registry-credentials.ts';
 import { REGISTRY_LIMITS_DEFAULT, type RegistryLimits } from './registry-limits.ts';
 import { refused, RegistryLogin } from './registry-login.ts';
 import {
+  reasonIn,
   type RegistryAnswer,
   type RegistryRequest,
   RegistryTransport,
@@ -142,11 +143,12 @@ export class RepositorySession {
       if (isNew && wanted.body === undefined) answer = await this.#sendOnce(wanted);
     }
     if (answer.status === 401 || answer.status === 403) {
-      await answer.discard();
+      const reason = await reasonIn(answer);
       const what = login.authorization === undefined ? 'asks for a login' : 'refuses the login';
       throw refused(
         base.host,
-        `${what} to the repository ${base.pathname.slice('/v2/'.length, -1)}`,
+        `${what} to the repository ${base.pathname.slice('/v2/'.length, -1)}` +
+          (reason === undefined ? '' : ` (${reason})`),
       );
     }
     return answer;

@@ -8,7 +8,7 @@ import { type RegistryReference, registryReferenceText } from './image-reference
 import { type ImageSource, manifestBytes } from './image-source.ts';
 import { isIndexType, isManifestType } from './media-types.ts';
 import type { RegistryClient, RepositorySession } from './registry-client.ts';
-import { invalidAnswer, type RegistryAnswer, smallText } from './registry-transport.ts';
+import { invalidAnswer, reasonIn, type RegistryAnswer } from './registry-transport.ts';
 
 /** A blob or a manifest that is in the registry now. */
 export interface PushStep {
@@ -156,26 +156,12 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** `what`: a clause about the registry. The first reason of the registry's own is added, if it gives one (OCI distribution). */
+/** `what`: a clause about the registry, to which its own reason is added. */
 async function notTaken(answer: RegistryAnswer, what: string): Promise<ImageError> {
-  const reason = reasonIn(await smallText(answer));
+  const reason = await reasonIn(answer);
   return new ImageError(
     answer.status >= 500 ? 'SVC_REGISTRY_UNAVAILABLE' : 'SVC_REGISTRY_REFUSED',
     `The registry ${answer.url.host} ${what}: ${answer.status}${reason === undefined ? '' : `, ${reason}`}. ` +
       'Check that the repository may be pushed to, and try again.',
   );
-}
-
-function reasonIn(text: string): string | undefined {
-  try {
-    const { errors } = JSON.parse(text) as { readonly errors?: unknown };
-    const [first] = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
-    const { code, message } = first as Readonly<Record<string, unknown>>;
-    return [code, message]
-      .filter((part) => typeof part === 'string' && part !== '')
-      .join(': ')
-      .slice(0, 300);
-  } catch {
-    return undefined;
-  }
 }

@@ -44,6 +44,8 @@ export interface TransportOptions {
   readonly limits: RegistryLimits;
 }
 
+/** Maximum length of the reason of a registry that a message repeats, in characters. */
+const REASON_LENGTH_MAX = 300;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** A server that does not speak TLS is found out by these. */
 const NOT_TLS: ReadonlySet<string> = new Set([
@@ -167,6 +169,19 @@ export async function smallText({ body }: RegistryAnswer): Promise<string> {
     if (length > ANSWER_BYTES_MAX) break;
   }
   return Buffer.concat(parts).subarray(0, ANSWER_BYTES_MAX).toString('utf8');
+}
+
+/** Reads the first reason of a refusal in the form of OCI distribution; undefined if the body has none. */
+export async function reasonIn(answer: RegistryAnswer): Promise<string | undefined> {
+  try {
+    const { errors: found } = JSON.parse(await smallText(answer)) as { readonly errors?: unknown };
+    const [first] = Array.isArray(found) ? (found as readonly unknown[]) : [];
+    const { code, message } = first as Readonly<Record<string, unknown>>;
+    const texts = [code, message].filter((part) => typeof part === 'string' && part !== '');
+    return texts.length === 0 ? undefined : texts.join(': ').slice(0, REASON_LENGTH_MAX);
+  } catch {
+    return undefined;
+  }
 }
 
 export function invalidAnswer(url: URL, what: string): ImageError {

@@ -16,6 +16,7 @@ import {
   LOGIN_PROVIDER_DEFAULTS,
   LOGIN_PROVIDER_RANGES,
 } from '../login-provider/login-provider-section.ts';
+import { REGISTRY_DEFAULTS, REGISTRY_RANGES } from '../registry/registry-section.ts';
 import { GATEWAY_DEFAULTS, GATEWAY_RANGES } from '../gateway/gateway-section.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES } from '../control-plane/local/local-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
@@ -109,6 +110,14 @@ const LOGIN_PROVIDER_SECTION: Section = {
   ranges: LOGIN_PROVIDER_RANGES,
 };
 
+const REGISTRY_SECTION: Section = {
+  name: 'registry',
+  files: ['registry/registry-section.ts'],
+  title: 'Registry',
+  defaults: { ...REGISTRY_DEFAULTS },
+  ranges: REGISTRY_RANGES,
+};
+
 function sectionText({ name, files, title, defaults, ranges }: Section): string {
   const documented = documentedKeys(
     files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n'),
@@ -150,7 +159,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.registry-credentials\` | | none | file with names and passwords for registries of images, a \`config.json\` as \`docker login\` writes it |
 | \`svc.local.registry-authority\` | | none | PEM file with certificates that registries may have beside those that everybody trusts |
 | \`svc.local.private-registries\` | | none | hosts, with their ports, that may be on this machine or in a private network when an image leads there: \`127.0.0.1:5000,registry.corp.example\` |
-| \`svc.local.platform-registry\` | | none | host of the installation's own registry: \`registry.example.com\`. Its images are for services of the same project only |
+| \`svc.local.platform-registry\` | | none | host of [the installation's own registry](../how-to/running-the-registry.md): \`registry.example.com\`. Its images are for services of the same project only |
 | \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |
 | \`svc.local.routes-socket\` | | \`routes.sock\` in the folder | path of the socket at which the gateway gets the routes of these services, at most 103 bytes |
 | \`svc.local.routes-file\` | | \`routes.json\` in the folder | file with the same routes, with which a gateway starts |`;
@@ -182,6 +191,16 @@ const LOGIN_PROVIDER_SETTINGS = `\`svc login-provider\`, the [provider for devel
 | \`svc.login-provider.issuer\` | | the address that it listens on | origin under which clients reach it, if something forwards to it: \`https://login.svc.localhost:8443\` |
 | \`svc.login-provider.tls-certificate\` | | none | PEM file with the certificate, and the intermediate ones after it. With \`svc.login-provider.tls-key\` it is served with TLS |
 | \`svc.login-provider.tls-key\` | | none | PEM file with the key of that certificate |`;
+
+/** Settings of the registry that are texts. */
+const REGISTRY_SETTINGS = `\`svc registry\`, the [registry of an installation](registry.md), has the settings of [its section](#registry), \`svc.data\` (by
+default \`.svc/registry\`), \`svc.log\`, and these:
+
+| Setting | Short form | Default | What it is |
+|---|---|---|---|
+| \`svc.registry.control-plane-url\` | \`--control-plane\` | | URL of the control plane, which says who may use a project |
+| \`svc.registry.host\` | \`--host\` | 127.0.0.1 | loopback address to listen on; another one is refused |
+| \`svc.registry.pull-token-file\` | | \`pull-token\` in \`svc.data\` | file with the token by which the orchestrator pulls; the registry makes it if there is none |`;
 
 export function settingsReference(): string {
   const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
@@ -251,6 +270,8 @@ ${GATEWAY_SETTINGS}
 
 ${LOGIN_PROVIDER_SETTINGS}
 
+${REGISTRY_SETTINGS}
+
 ${sections.join('\n')}
 ${sectionText(PROXY_SECTION)}
 ${sectionText(CONTROL_PLANE_SECTION)}
@@ -258,7 +279,9 @@ ${sectionText(AUTH_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}
 ${sectionText(LOCAL_SECTION)}
 ${sectionText(GATEWAY_SECTION)}
-${sectionText(LOGIN_PROVIDER_SECTION)}`;
+${sectionText(LOGIN_PROVIDER_SECTION)}
+
+${sectionText(REGISTRY_SECTION)}`;
 }
 
 /** Returns the range of a setting; every number and every list has one. */

@@ -214,6 +214,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'login-provider': [],
   routing: [],
   gateway: [],
+  registry: [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],
@@ -235,6 +236,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'kit/setting-name.ts',
     'login-provider/login-provider-section.ts',
     'kit/settings-reader.ts',
+    'registry/registry-section.ts',
     'proxy/pod/proxy-section.ts',
     'proxy/pod/proxy-settings.ts',
     'host/history/upgrade-finding.ts',

@@ -43,6 +43,7 @@ const ENVIRONMENT_READERS = new Set([
   'control-plane/program/main.ts',
   'gateway/main.ts',
   'login-provider/main.ts',
+  'registry/main.ts',
   'cli/program-process.ts',
   'cli/platform/environment.ts',
   'cli/commands/inspect.ts',

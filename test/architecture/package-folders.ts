@@ -24,7 +24,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   '@peculiar/asn1-x509': ['control-plane/authorities'],
   '@peculiar/asn1-schema': ['control-plane/authorities'],
   'reflect-metadata': ['control-plane/authorities', 'test/support/certificates'],
-  fastify: ['bench', 'login-provider'],
+  fastify: ['bench', 'login-provider', 'registry'],
+  '@fastify/rate-limit': ['registry'],
   'oidc-provider': ['login-provider', 'test/support'],
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],

@@ -4,6 +4,7 @@ import { readArguments } from '../../cli/arguments.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
 import { controlPlane } from '../../cli/commands/control-plane.ts';
 import { gateway } from '../../cli/commands/gateway.ts';
+import { registry } from '../../cli/commands/registry.ts';
 import { loginProvider } from '../../cli/commands/login-provider.ts';
 import { proxy } from '../../cli/commands/proxy.ts';
 import { run } from '../../cli/commands/run.ts';
@@ -15,6 +16,8 @@ import { CONTROL_PLANE_DEFAULTS } from '../../control-plane/program/control-plan
 import { CONTROL_PLANE_OPTIONS } from '../../control-plane/program/control-plane-settings.ts';
 import { GATEWAY_DEFAULTS } from '../../gateway/gateway-section.ts';
 import { GATEWAY_OPTIONS } from '../../gateway/gateway-settings.ts';
+import { REGISTRY_DEFAULTS } from '../../registry/registry-section.ts';
+import { REGISTRY_OPTIONS } from '../../registry/registry-settings.ts';
 import { LOGIN_PROVIDER_DEFAULTS } from '../../login-provider/login-provider-section.ts';
 import { LOGIN_PROVIDER_OPTIONS } from '../../login-provider/login-provider-settings.ts';
 import { PROXY_DEFAULTS } from '../../proxy/pod/proxy-section.ts';
@@ -105,4 +108,10 @@ test('the options of svc login-provider are those that the login provider reads,
   const { options } = loginProvider.description;
   expect(Object.keys(options).toSorted()).toEqual(LOGIN_PROVIDER_OPTIONS.toSorted());
   expect(options['port']!.default).toBe(String(LOGIN_PROVIDER_DEFAULTS.port));
+});
+
+test('the options of svc registry are those that the registry reads, with its defaults', () => {
+  const { options } = registry.description;
+  expect(Object.keys(options).toSorted()).toEqual(REGISTRY_OPTIONS.toSorted());
+  expect(options['port']!.default).toBe(String(REGISTRY_DEFAULTS.port));
 });

@@ -12,6 +12,7 @@ import { variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
 import { readGatewaySettings } from '../../gateway/gateway-settings.ts';
 import { readLoginProviderSettings } from '../../login-provider/login-provider-settings.ts';
+import { readRegistrySettings } from '../../registry/registry-settings.ts';
 import { readProxySettings } from '../../proxy/pod/proxy-settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -52,7 +53,8 @@ function isSetting(name: string): boolean {
     takes(() => readProxySettings(inputs)) ||
     takes(() => readControlPlaneSettings(inputs)) ||
     takes(() => readGatewaySettings(inputs)) ||
-    takes(() => readLoginProviderSettings(inputs))
+    takes(() => readLoginProviderSettings(inputs)) ||
+    takes(() => readRegistrySettings(inputs))
   );
 }
 
