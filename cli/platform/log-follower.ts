@@ -38,7 +38,7 @@ export async function followLogs(
         answeredAtMs === undefined
           ? input
           : { ...later, since: Math.ceil((askedAtMs - answeredAtMs) / 1000) + OVERLAP_S };
-      const answer = await logsOf(platform, query);
+      const answer = await logsOf(platform, query, answeredAtMs === undefined);
       if (answer === 'deleted') return report('The service is deleted.');
       answeredAtMs = askedAtMs;
       isReported = false;
@@ -53,10 +53,11 @@ export async function followLogs(
   }
 }
 
-/** Returns the logs, which are empty while no instance runs. */
+/** Returns the logs, which are empty while no instance runs. Rejects if there is no such service at the first request. */
 async function logsOf(
   platform: Platform,
   input: InputOf<'getServiceLogs'>,
+  isFirst: boolean,
 ): Promise<ServiceLogs | 'deleted'> {
   try {
     return await platform.call('getServiceLogs', input);
@@ -68,7 +69,7 @@ async function logsOf(
     await platform.call('getService', { projectId, name });
     return { instances: [] };
   } catch (error) {
-    if (isNotFound(error)) return 'deleted';
+    if (isNotFound(error) && !isFirst) return 'deleted';
     throw error;
   }
 }
