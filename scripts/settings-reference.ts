@@ -154,7 +154,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.auth.audience\` | | \`https://api.BASE_DOMAIN\` | audience that an access token must have |
 | \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles |
 | \`svc.local.folder\` | | none | folder of the services that run as processes of this machine ([Running services on one machine](../how-to/running-services-on-one-machine.md)); without it, nothing is run |
-| \`svc.local.network\` | | 127.83 | first two numbers of the loopback addresses of these services, 127.1 to 127.255 |
+| \`svc.local.network\` | | 127.83; ports elsewhere than on Linux | first two numbers of the loopback addresses of these services, 127.1 to 127.255; with \`ports\` they share 127.0.0.1, with free ports |
 | \`svc.local.image-folders\` | | none | folders with images, \`NAME=FOLDER\`, separated by commas: the image \`oci:NAME/cart\` is the layout \`cart\` below FOLDER |
 | \`svc.local.registry-credentials\` | | none | file with names and passwords for registries of images, a \`config.json\` as \`docker login\` writes it |
 | \`svc.local.registry-authority\` | | none | PEM file with certificates that registries may have beside those that everybody trusts |

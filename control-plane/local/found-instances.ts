@@ -8,6 +8,8 @@ import type { InstanceView } from './plan-types.ts';
 export interface Found {
   readonly folder: InstanceFolder;
   readonly view: InstanceView;
+  /** Whether the process itself says that it is ready. */
+  readonly saysReady: boolean;
   /** How the last run has ended; undefined while it runs. */
   readonly end: ProcessEnded | undefined;
 }
@@ -23,15 +25,17 @@ function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
   const { name, incarnation, generation, key } = folder.spec;
   const phase = phaseOf(folder, machine.clock);
   const note = machine.notes.of(name);
+  const { isReady } = machine.probes.of(name);
   const isUnused = note.isRetired === true && machine.routes.isUnused(key, name);
   return {
     folder,
+    saysReady: phase.kind === 'ready',
     end: phase.kind === 'ended' ? phase : undefined,
     view: {
       name,
       incarnation,
       generation,
-      phase: viewPhase(phase, { isAsked: note.stopAskedMs !== undefined, isUnused }),
+      phase: viewPhase(phase, { isAsked: note.stopAskedMs !== undefined, isUnused, isReady }),
       ...endOf(machine, folder, phase),
     },
   };
@@ -39,11 +43,13 @@ function foundIn(machine: LocalMachine, folder: InstanceFolder): Found {
 
 function viewPhase(
   { kind }: ProcessPhase,
-  { isAsked, isUnused }: { readonly isAsked: boolean; readonly isUnused: boolean },
+  { isAsked, isUnused, isReady }: Record<'isAsked' | 'isUnused' | 'isReady', boolean>,
 ): InstanceView['phase'] {
   if (kind === 'ended') return 'ended';
   if (isAsked) return 'stopping';
-  return kind === 'ready' && isUnused ? 'retired' : kind;
+  if (kind !== 'ready') return kind;
+  if (isUnused) return 'retired';
+  return isReady ? 'ready' : 'unready';
 }
 
 function endOf(

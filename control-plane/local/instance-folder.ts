@@ -11,6 +11,8 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { InstanceAddress } from './instance-addresses.ts';
 import { type InstanceRun, runIn } from './instance-run.ts';
 import { type InstanceSpec, specIn } from './instance-spec.ts';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
@@ -55,6 +57,14 @@ export class InstanceFolder {
         InstanceFolder.readOf(parent, { project, service }),
       ),
     );
+  }
+
+  /** Returns the same folder for the instance at another address, which is on disk then. */
+  at({ address, ports }: InstanceAddress): InstanceFolder {
+    if (address === this.spec.address && isDeepStrictEqual(ports, this.spec.ports)) return this;
+    const moved = new InstanceFolder(this.path, { ...this.spec, address, ports });
+    replaceJsonFile(join(this.path, 'spec.json'), moved.spec);
+    return moved;
   }
 
   /** File that the instance writes itself (kit/state-file.ts). */

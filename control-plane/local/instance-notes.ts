@@ -8,6 +8,8 @@ interface Note {
   stopAskedMs?: number;
   /** When the instance was first seen stopping, whoever asked it to. */
   seenStoppingMs?: number;
+  /** Why the instance was killed. */
+  killedFor?: string;
   /** When the instance was first seen not to run any more, without a word of its own. */
   seenDeadMs?: number;
 }
@@ -35,6 +37,10 @@ export class InstanceNotes {
   /** Returns when the instance was first seen dead. */
   seenDead(name: string, bootMs: number): number {
     return (this.#note(name).seenDeadMs ??= bootMs);
+  }
+
+  killedFor(name: string, reason: string): void {
+    this.#note(name).killedFor ??= reason;
   }
 
   /** Forgets all of the instance: it runs anew, or is gone. */

@@ -1,8 +1,9 @@
 // InstanceSpec: what an instance is, as it stands in its folder. It is written once, when the instance is made, so whoever finds
 // the folder knows what runs there, and can run it again.
 import type { ServiceDescriptor, ServiceKey } from '@svc/client';
+import type { InstanceAddress } from './instance-addresses.ts';
 
-export interface InstanceSpec {
+export interface InstanceSpec extends InstanceAddress {
   readonly version: 1;
   /** `<service>-<generation>-<random>`. */
   readonly name: string;
@@ -14,8 +15,6 @@ export interface InstanceSpec {
   readonly imageDigest: string;
   /** File of the module. */
   readonly moduleFile: string;
-  /** Loopback address of the instance alone. */
-  readonly address: string;
   /** Milliseconds since 1970; later than that of each instance which the service had before, whatever the clock said. */
   readonly createdAtMs: number;
 }
@@ -24,13 +23,19 @@ export interface InstanceSpec {
 export function specIn(value: unknown): InstanceSpec | undefined {
   if (!isRecord(value) || value['version'] !== 1) return undefined;
   const { name, key, incarnation, generation, descriptor, imageDigest } = value;
-  const { moduleFile, address, createdAtMs } = value;
+  const { moduleFile, address, ports, createdAtMs } = value;
   const texts = [name, incarnation, imageDigest, moduleFile, address];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
   if (typeof generation !== 'number' || typeof createdAtMs !== 'number') return undefined;
-  if (!isRecord(key) || !isRecord(descriptor)) return undefined;
+  if (!isRecord(key) || !isRecord(descriptor) || !isPorts(ports)) return undefined;
   if (typeof key['project'] !== 'string' || typeof key['service'] !== 'string') return undefined;
   return value as unknown as InstanceSpec;
+}
+
+function isPorts(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { http, management, remoting } = value;
+  return [http ?? 1, management, remoting].every((port) => Number.isInteger(port));
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

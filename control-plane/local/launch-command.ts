@@ -4,7 +4,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HTTP_PORT, MANAGEMENT_PORT } from '@svc/client';
 import type { InstanceFolder } from './instance-folder.ts';
 
 export interface LaunchCommand {
@@ -26,17 +25,17 @@ export function moduleCommand(
   folder: InstanceFolder,
   { dataFolder, drainMs }: LaunchDependencies,
 ): LaunchCommand {
-  const { key, descriptor, address, moduleFile } = folder.spec;
+  const { key, descriptor, address, ports, moduleFile } = folder.spec;
   const allowed = descriptor.hosting === 'wasm' ? (descriptor.allow ?? []) : [];
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const settings = {
     SVC_NAME: key.service,
     SVC_DATA: join(dataFolder, key.project, key.service),
-    SVC_HTTP_ENABLED: String(descriptor.http !== false),
+    SVC_HTTP_ENABLED: String(ports.http !== undefined),
     SVC_HTTP_HOST: address,
-    SVC_HTTP_PORT: String(descriptor.port ?? HTTP_PORT),
+    ...(ports.http === undefined ? {} : { SVC_HTTP_PORT: String(ports.http) }),
     SVC_MANAGEMENT_HOST: address,
-    SVC_MANAGEMENT_PORT: String(MANAGEMENT_PORT),
+    SVC_MANAGEMENT_PORT: String(ports.management),
     SVC_STATE_FILE: folder.stateFile,
     SVC_LOG_FILES_DIR: folder.logFolder,
     ...(allowed.length === 0 ? {} : { SVC_UPGRADE_ALLOW: allowed.join(',') }),

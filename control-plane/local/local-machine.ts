@@ -1,11 +1,13 @@
 // LocalMachine: what all services of this machine share: where their files are, how instances are started, who learns of changes.
 import type { ServiceDescriptor, ServiceKey } from '@svc/client';
 import type { DesiredService } from '../orchestration/orchestrator.ts';
+import type { InstanceAddress } from './instance-addresses.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import type { LocalClock } from './local-clock.ts';
 import type { LocalSection } from './local-section.ts';
+import type { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import type { ResolvedImage, ServiceRecords } from './service-record.ts';
 
@@ -32,11 +34,11 @@ export interface LocalMachine {
   /** Folder with the folders of all instances (instance-folder.ts). */
   readonly instancesFolder: string;
   commandOf(folder: InstanceFolder): LaunchCommand;
-  /** Returns a free address for an instance. Rejects with NoFreeAddress. */
-  addressFor(descriptor: ServiceDescriptor): Promise<string>;
+  readonly probes: ReadinessProbes;
+  /** Returns a free address for an instance: `present`, if it is free. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
+  addressFor(descriptor: ServiceDescriptor, present?: InstanceAddress): Promise<InstanceAddress>;
   /** Whether one instance at a time may run with the service's data. */
   hasDataFolder(descriptor: ServiceDescriptor): boolean;
-  portOf(descriptor: ServiceDescriptor): number;
   changed(key: ServiceKey): void;
   done(key: ServiceKey): void;
   reportFailure(key: ServiceKey, error: unknown): void;

@@ -18,6 +18,7 @@ import {
   WorkloadRefused,
 } from '../orchestration/orchestrator.ts';
 import { lookAt } from './found-instances.ts';
+import { InstanceAddresses, type InstancePorts } from './instance-addresses.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { logsOf } from './instance-logs.ts';
 import { InstanceNotes } from './instance-notes.ts';
@@ -26,8 +27,8 @@ import { killStrays } from './instance-process.ts';
 import { LOCAL_CLOCK, type LocalClock } from './local-clock.ts';
 import type { ImageSource, LocalMachine } from './local-machine.ts';
 import type { LocalSection } from './local-section.ts';
-import { freeAddress } from './loopback-addresses.ts';
 import { MachineLock } from './machine-lock.ts';
+import { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
 import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
@@ -36,7 +37,7 @@ export interface LocalOrchestratorOptions {
   /** Folder of all files. */
   readonly folder: string;
   readonly section: LocalSection;
-  /** First two numbers of the loopback addresses of instances, such as `127.83`. */
+  /** First two numbers of the loopback addresses of instances, such as `127.83`, or `ports` (instance-addresses.ts). */
   readonly network: string;
   readonly images: ImageSource;
   readonly routes: RequestRoutes;
@@ -73,9 +74,15 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
         fields: { processes: strays },
       });
     const faults = new FaultLog(log, SYSTEM_CLOCK);
+    const { clock = LOCAL_CLOCK } = options;
+    const addresses = new InstanceAddresses(
+      network,
+      () => InstanceFolder.readAll(instancesFolder).map(({ spec }) => spec),
+      () => clock.bootMs(),
+    );
     this.#machine = {
       section,
-      clock: options.clock ?? LOCAL_CLOCK,
+      clock,
       records: new ServiceRecords(join(folder, 'services')),
       images,
       routes,
@@ -83,12 +90,8 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       instancesFolder,
       commandOf,
       hasDataFolder,
-      addressFor: (descriptor) => {
-        const all = InstanceFolder.readAll(instancesFolder);
-        const taken = new Set(all.map(({ spec }) => spec.address));
-        return freeAddress(network, taken, portsOf(descriptor));
-      },
-      portOf: (descriptor) => descriptor.port ?? HTTP_PORT,
+      probes: new ReadinessProbes(section, clock),
+      addressFor: (descriptor, present) => addresses.find(portsOf(descriptor), present),
       changed: (key) => {
         for (const changed of this.#watches) changed(key);
       },
@@ -159,6 +162,7 @@ function textOf({ project, service }: ServiceKey): string {
   return `${project}/${service}`;
 }
 
-function portsOf({ port = HTTP_PORT, http }: ServiceDescriptor): readonly number[] {
-  return http === false ? [MANAGEMENT_PORT, REMOTING_PORT] : [port, MANAGEMENT_PORT, REMOTING_PORT];
+function portsOf({ port = HTTP_PORT, http }: ServiceDescriptor): InstancePorts {
+  const ports = { management: MANAGEMENT_PORT, remoting: REMOTING_PORT };
+  return http === false ? ports : { http: port, ...ports };
 }

@@ -21,6 +21,12 @@ export interface LocalSection {
   readonly restartPauseMaxMs: number;
   /** Time that an instance has to be ready until its former ends are forgotten, in milliseconds. */
   readonly stableMs: number;
+  /** Time in which an instance has to answer at `/ready`, in milliseconds. */
+  readonly readyTimeoutMs: number;
+  /** Number of times in a row that a ready instance does not answer at `/ready` until it counts as not ready. */
+  readonly readyFailures: number;
+  /** Time without an answer at `/ready` after which an instance is killed and started again, in milliseconds. */
+  readonly silenceMs: number;
   /** Time that a rollout may be without progress, in milliseconds; then it has failed. An instance that has not started by then is killed. */
   readonly progressTimeoutMs: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
@@ -45,6 +51,9 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   restartPauseMs: 100,
   restartPauseMaxMs: 30_000,
   stableMs: 10_000,
+  readyTimeoutMs: 1000,
+  readyFailures: 3,
+  silenceMs: 30_000,
   progressTimeoutMs: 600_000,
   imagePauseMs: 5000,
   registryTimeoutMs: 120_000,
@@ -63,6 +72,9 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   restartPauseMs: [1, 60_000],
   restartPauseMaxMs: [1, 3_600_000],
   stableMs: [0, 3_600_000],
+  readyTimeoutMs: [10, 60_000],
+  readyFailures: [1, 100],
+  silenceMs: [100, 3_600_000],
   progressTimeoutMs: [100, 86_400_000],
   imagePauseMs: [1, 3_600_000],
   registryTimeoutMs: [100, 3_600_000],

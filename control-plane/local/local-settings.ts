@@ -7,6 +7,7 @@ import {
   REGISTRY_SETTING_NAMES,
   type RegistrySettings,
 } from './registry-settings.ts';
+import { defaultNetwork, PORTS_NETWORK } from './instance-addresses.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES, type LocalSection } from './local-section.ts';
 
 const SECTIONS = { local: { ...LOCAL_DEFAULTS } };
@@ -17,7 +18,6 @@ const ROUTES_SOCKET = 'svc.local.routes-socket';
 const ROUTES_FILE = 'svc.local.routes-file';
 /** Maximum length of the path of a socket, in bytes. It is the smallest of the systems that have such sockets. */
 const SOCKET_BYTES_MAX = 103;
-const NETWORK_DEFAULT = '127.83';
 const FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /** The dotted names of these settings. */
@@ -34,7 +34,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
 export interface LocalSettings {
   /** Absolute path of the folder of everything that runs. */
   readonly folder: string;
-  /** First two numbers of the addresses of instances. */
+  /** First two numbers of the addresses of instances, or `ports`. */
   readonly network: string;
   /** Name, as in `oci:NAME/LAYOUT:TAG`, and absolute path of each folder in which images may be. */
   readonly imageFolders: ReadonlyMap<string, string>;
@@ -56,7 +56,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
       `at least svc.local.restart-pause-ms, which is ${section.restartPauseMs}`,
     );
   const folderText = reader.text(FOLDER);
-  const network = networkOf(reader.text(NETWORK) ?? NETWORK_DEFAULT);
+  const network = networkOf(reader.text(NETWORK) ?? defaultNetwork(process.platform));
   const imageFolders = imageFoldersOf(reader.text(IMAGE_FOLDERS));
   const registries = readRegistrySettings(reader);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
@@ -86,9 +86,14 @@ function socketOf(text: string): string {
 }
 
 function networkOf(text: string): string {
+  if (text === PORTS_NETWORK) return text;
   const isNetwork = /^127\.\d+$/.test(text) && isIPv4(`${text}.0.1`) && text !== '127.0';
   if (!isNetwork)
-    throw invalidSetting(NETWORK, text, 'two numbers of loopback addresses, 127.1 to 127.255');
+    throw invalidSetting(
+      NETWORK,
+      text,
+      'two numbers of loopback addresses, 127.1 to 127.255, or ports',
+    );
   return text;
 }
 

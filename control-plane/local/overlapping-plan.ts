@@ -74,7 +74,13 @@ function ends(
 
 const isLeaving = ({ phase }: InstanceView): boolean => phase === 'retired' || phase === 'stopping';
 
-const ORDER: readonly InstanceView['phase'][] = ['ready', 'prepared', 'starting', 'ended'];
+const ORDER: readonly InstanceView['phase'][] = [
+  'ready',
+  'unready',
+  'prepared',
+  'starting',
+  'ended',
+];
 
 function bestFirst(one: InstanceView, other: InstanceView): number {
   return ORDER.indexOf(one.phase) - ORDER.indexOf(other.phase);

@@ -37,8 +37,11 @@ export interface InstanceView {
   readonly name: string;
   readonly incarnation: string;
   readonly generation: number;
-  /** `prepared`: it has done everything that needs no data folder. `retired`: no request is sent to it any more. */
-  readonly phase: 'starting' | 'prepared' | 'ready' | 'retired' | 'stopping' | 'ended';
+  /**
+   * `prepared`: it has done everything that needs no data folder. `unready`: it has all that it needs, and does not take requests.
+   * `retired`: no request is sent to it any more.
+   */
+  readonly phase: 'starting' | 'prepared' | 'unready' | 'ready' | 'retired' | 'stopping' | 'ended';
   /** Ends by itself since it was last ready for a while. */
   readonly failures: number;
   /** When the run has ended, by the same clock; undefined while it runs. */

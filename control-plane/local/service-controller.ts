@@ -8,6 +8,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceKey } from '@svc/client';
 import { ownProcessStart } from '@svc/kit/process-start';
+import { SvcError } from '@svc/kit/svc-error';
 import type { DesiredService, RemovedService, Workload } from '../orchestration/orchestrator.ts';
 import { type Found, lookAt } from './found-instances.ts';
 import type { BootTime } from './local-clock.ts';
@@ -113,7 +114,8 @@ export class ServiceController {
         waitMs = await this.#turn();
       } catch (error) {
         // Such as a full disk: everything is tried again, and what runs goes on.
-        this.#detail = (error as Error).message;
+        this.#detail =
+          error instanceof SvcError ? `${error.code}: ${error.message}` : (error as Error).message;
         this.#machine.reportFailure(this.key, error);
         waitMs = this.#machine.section.imagePauseMs;
       }
@@ -146,41 +148,49 @@ export class ServiceController {
     for (const step of plan.steps) {
       // Another thing may be desired since an earlier step.
       if (this.#record.desired !== desired) break;
-      await this.#carryOut(step);
+      await this.#carryOut(
+        step,
+        () => this.#record.desired === desired && !this.#closing.signal.aborted,
+      );
     }
     this.#noteCompletion(plan);
     // What was retired leaves the routes.
     this.#steps.route(this.#found, this.#record.desired);
     if (before !== JSON.stringify([this.#found.map(({ view }) => view), this.#detail]))
       this.#machine.changed(this.key);
+    const usualMs = this.#intervalMs(plan);
+    this.#steps.probe(this.#found, usualMs);
     const imageMs = this.#imageRetryAtMs - clock.bootMs();
     if (imageMs > 0 && plan.steps.every(({ kind }) => kind === 'create'))
-      return Math.min(imageMs, section.imagePauseMs);
+      return Math.min(imageMs, usualMs);
     if (plan.steps.length > 0) return section.takeoverPollMs;
-    const usualMs =
-      this.#machine.routes.holdOf(this.key) === 'none'
-        ? plan.isComplete || this.#record.failure !== undefined
-          ? section.idlePollMs
-          : section.rolloutPollMs
-        : section.takeoverPollMs;
     return Math.min(usualMs, plan.lookAgainMs ?? usualMs);
   }
 
-  async #carryOut(step: Step): Promise<void> {
+  #intervalMs({ isComplete }: Plan): number {
+    const { section, routes, probes } = this.#machine;
+    if (routes.holdOf(this.key) !== 'none') return section.takeoverPollMs;
+    const isDoubtful = this.#found.some(
+      ({ folder, saysReady }) => saysReady && !probes.of(folder.spec.name).isCertain,
+    );
+    const isSettled = isComplete || this.#record.failure !== undefined;
+    return isSettled && !isDoubtful ? section.idlePollMs : section.rolloutPollMs;
+  }
+
+  async #carryOut(step: Step, isDesired: () => boolean): Promise<void> {
     const { desired, image, failure } = this.#record;
     if (step.kind === 'fail') {
-      this.#detail = step.reason;
-      this.#store({ ...this.#record, failure: step.reason });
+      const reason = this.#detail === undefined ? step.reason : `${step.reason}: ${this.#detail}`;
+      this.#store({ ...this.#record, failure: reason });
       return;
     }
     if (step.kind !== 'create') {
-      this.#steps.carryOut(step, this.#found);
+      await this.#steps.carryOut(step, this.#found, isDesired);
       return;
     }
     if (desired.kind === 'removed' || failure !== undefined) return;
     const resolved = image ?? (await this.#resolve(desired));
     if (resolved === undefined) return;
-    const isDesired = () => this.#record.desired === desired && !this.#closing.signal.aborted;
     await this.#steps.create(desired, resolved, isDesired);
   }
 

@@ -14,13 +14,13 @@ import type { ResolvedImage } from './service-record.ts';
 export class ServiceSteps {
   readonly #machine: LocalMachine;
   readonly #key: ServiceKey;
-  readonly #onEnd: () => void;
+  readonly #wake: () => void;
 
-  /** `onEnd` is called when an instance that this process has started ends. */
-  constructor(machine: LocalMachine, key: ServiceKey, onEnd: () => void) {
+  /** `wake` is called when an instance that this process has started ends, or answers otherwise than before. */
+  constructor(machine: LocalMachine, key: ServiceKey, wake: () => void) {
     this.#machine = machine;
     this.#key = key;
-    this.#onEnd = onEnd;
+    this.#wake = wake;
   }
 
   /**
@@ -33,7 +33,7 @@ export class ServiceSteps {
   ): Promise<void> {
     const { instancesFolder, clock } = this.#machine;
     const { key, incarnation, generation, descriptor } = desired;
-    const address = await this.#machine.addressFor(descriptor);
+    const { address, ports } = await this.#machine.addressFor(descriptor);
     if (!isDesired()) return;
     const last = InstanceFolder.readOf(instancesFolder, key).at(-1);
     const folder = InstanceFolder.create(instancesFolder, {
@@ -46,22 +46,25 @@ export class ServiceSteps {
       imageDigest: image.digest,
       moduleFile: image.moduleFile,
       address,
+      ports,
       createdAtMs: Math.max(clock.nowMs(), (last?.spec.createdAtMs ?? 0) + 1),
     });
     this.#start(folder, { restarts: 0, failures: 0 });
   }
 
-  carryOut(step: Exclude<Step, { kind: 'create' | 'fail' }>, found: readonly Found[]): void {
-    const { routes, notes, clock } = this.#machine;
+  /** `isDesired`: whether what the plan was made for is still desired. Rejects if an instance cannot have its address or another one. */
+  async carryOut(
+    step: Exclude<Step, { kind: 'create' | 'fail' }>,
+    found: readonly Found[],
+    isDesired: () => boolean,
+  ): Promise<void> {
+    const { routes, notes, probes, clock } = this.#machine;
     if (step.kind === 'hold') return routes.hold(this.#key);
     if (step.kind === 'release') return routes.release(this.#key);
     const { folder, view } = found.find((one) => one.view.name === step.name)!;
     switch (step.kind) {
       case 'restart':
-        return this.#start(folder, {
-          restarts: (folder.lastRun?.restarts ?? 0) + 1,
-          failures: view.failures,
-        });
+        return await this.#restart(folder, view.failures, isDesired);
       case 'retire':
         return notes.retire(step.name);
       case 'stop':
@@ -70,24 +73,54 @@ export class ServiceSteps {
       case 'remove':
         killLeftOver(folder);
         notes.forget(step.name);
+        probes.forget(step.name);
         return folder.remove();
       default:
         step satisfies never;
     }
   }
 
-  /** Kills instances that do not end though they were asked to, and those that never get on with their start. */
+  /** Asks the instances whether they are ready that say so in their files. */
+  probe(found: readonly Found[], intervalMs: number): void {
+    const { probes, section } = this.#machine;
+    for (const { folder, saysReady } of found) {
+      if (!saysReady) continue;
+      const { name } = folder.spec;
+      const isCertain = probes.of(name).isCertain;
+      const everyMs = isCertain ? intervalMs : Math.min(intervalMs, section.rolloutPollMs);
+      probes.ask(name, folder.spec, everyMs, this.#wake);
+    }
+  }
+
+  /** Kills instances that do not end though they were asked to, that never get on with their start, or that do not answer. */
   killLate(found: readonly Found[]): void {
     const { notes, section, clock } = this.#machine;
-    for (const { folder, view } of found) {
-      const startedMs = folder.lastRun?.startedAt.ms ?? clock.bootMs();
-      if (view.phase === 'starting' && clock.bootMs() - startedMs >= section.progressTimeoutMs)
-        signalRun(folder, 'SIGKILL');
-      if (view.phase !== 'stopping') continue;
-      const sinceMs = notes.seenStopping(view.name, clock.bootMs());
-      if (clock.bootMs() - sinceMs > section.drainMs + section.killAfterMs)
-        signalRun(folder, 'SIGKILL');
+    for (const one of found) {
+      const { folder, view } = one;
+      if (view.phase === 'stopping') {
+        const sinceMs = notes.seenStopping(view.name, clock.bootMs());
+        if (clock.bootMs() - sinceMs > section.drainMs + section.killAfterMs)
+          signalRun(folder, 'SIGKILL');
+        continue;
+      }
+      const reason = this.#stuck(one);
+      if (reason === undefined) continue;
+      notes.killedFor(view.name, reason);
+      signalRun(folder, 'SIGKILL');
     }
+  }
+
+  /** Returns why the instance has to be killed; undefined if it need not be. */
+  #stuck({ folder, view, saysReady }: Found): string | undefined {
+    const { probes, section, clock } = this.#machine;
+    const nowMs = clock.bootMs();
+    const startedMs = folder.lastRun?.startedAt.ms ?? nowMs;
+    if (view.phase === 'starting' && nowMs - startedMs >= section.progressTimeoutMs)
+      return `it was killed, because it had not started after ${section.progressTimeoutMs / 1000} s`;
+    const { silentSinceMs = nowMs } = probes.of(view.name);
+    if (saysReady && nowMs - silentSinceMs >= section.silenceMs)
+      return `it was killed, because it had not answered at /ready for ${section.silenceMs / 1000} s`;
+    return undefined;
   }
 
   /** Sends those who route where the requests of the service go. */
@@ -98,24 +131,20 @@ export class ServiceSteps {
       return;
     }
     const serving = found.filter(
-      ({ view, folder }) =>
-        view.phase === 'ready' &&
-        notes.of(view.name).isRetired !== true &&
-        folder.spec.descriptor.http !== false,
+      ({ view }) => view.phase === 'ready' && notes.of(view.name).isRetired !== true,
     );
     routes.route(this.#key, {
       state: routedState(desired),
       hostnames: desired.descriptor.http === false ? [] : desired.hostnames,
-      instances: serving.map(({ folder: { spec } }) => ({
-        name: spec.name,
-        address: spec.address,
+      instances: serving.flatMap(({ folder: { spec } }) => {
         // An instance of another generation may have another port.
-        port: this.#machine.portOf(spec.descriptor),
-      })),
+        const { http: port } = spec.ports;
+        return port === undefined ? [] : [{ name: spec.name, address: spec.address, port }];
+      }),
     });
   }
 
-  /** Returns why an instance of the wanted generation has ended by itself; undefined if none has. */
+  /** Returns why an instance of the wanted generation has ended by itself, or is not ready; undefined if none has, or is. */
   failureOf(
     found: readonly Found[],
     wanted: Wanted,
@@ -124,18 +153,39 @@ export class ServiceSteps {
     const ended = found.findLast(
       ({ view }) => view.phase === 'ended' && view.failures > 0 && isWanted(view),
     );
-    if (ended === undefined) return undefined;
-    return {
-      detail: `${ended.view.name} has ended: ${endInWords(ended)}`,
-      isFinal: isFinalFailure(ended.end?.exit?.error),
-    };
+    if (ended !== undefined) {
+      const why = this.#machine.notes.of(ended.view.name).killedFor ?? endInWords(ended);
+      const isFinal = isFinalFailure(ended.end?.exit?.error);
+      return { detail: `${ended.view.name} has ended: ${why}`, isFinal };
+    }
+    const unready = found.find(({ view }) => view.phase === 'unready' && isWanted(view));
+    if (unready === undefined) return undefined;
+    const { silentSinceMs } = this.#machine.probes.of(unready.view.name);
+    // The first answer comes soon after the state file.
+    const how = silentSinceMs === undefined ? 'is not ready' : 'does not answer at /ready';
+    return { detail: `${unready.view.name} ${how}`, isFinal: false };
+  }
+
+  /** Starts the instance again at its address, or at another one if a program has taken that. */
+  async #restart(
+    folder: InstanceFolder,
+    failures: number,
+    isDesired: () => boolean,
+  ): Promise<void> {
+    const { spec } = folder;
+    killLeftOver(folder);
+    const address = await this.#machine.addressFor(spec.descriptor, spec);
+    if (!isDesired()) return;
+    const restarts = (folder.lastRun?.restarts ?? -1) + 1;
+    this.#start(folder.at(address), { restarts, failures });
   }
 
   #start(folder: InstanceFolder, counts: { restarts: number; failures: number }): void {
-    const { notes, clock } = this.#machine;
+    const { notes, probes, clock } = this.#machine;
     notes.forget(folder.spec.name);
+    probes.begin(folder.spec.name);
     const command = this.#machine.commandOf(folder);
-    startRun(folder, command, counts, clock, this.#onEnd);
+    startRun(folder, command, counts, clock, this.#wake);
   }
 }
 

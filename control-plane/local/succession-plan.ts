@@ -25,6 +25,9 @@ export function successionSteps(input: PlanInput): Plan {
   return { ...plan, steps: [...extra, ...overtaken, ...plan.steps] };
 }
 
+/** An instance in these phases needs no other one to serve until it is ready, or serves. */
+const NEAR: ReadonlySet<InstanceView['phase']> = new Set(['prepared', 'unready', 'ready']);
+
 const isWaiting = ({ phase }: InstanceView): boolean =>
   phase === 'starting' || phase === 'prepared';
 
@@ -63,8 +66,9 @@ function succession(
     const steps = [...release, ...others.flatMap(endingSteps)];
     return { steps, lookAgainMs: undefined, isComplete: others.length === 0 };
   }
-  if (next.phase !== 'prepared') return waiting();
-  return !others.some(isLive) ? takeover(input, others) : handOver(input, present);
+  if (next.phase !== 'prepared' && next.phase !== 'unready') return waiting();
+  if (!others.some(isLive)) return takeover(input, others);
+  return next.phase === 'prepared' ? handOver(input, present) : waiting();
 }
 
 /** Makes the next instance, or starts it again, until the generation has failed. */
@@ -88,7 +92,7 @@ function overtakenSteps(
   others: readonly InstanceView[],
 ): readonly Step[] {
   const inTheWay = others.filter(isWaiting);
-  const isNextNear = next?.phase === 'prepared' || next?.phase === 'ready';
+  const isNextNear = next !== undefined && NEAR.has(next.phase);
   const isServed = others.some((one) => isLive(one) && !isWaiting(one));
   return (isNextNear || isServed ? inTheWay : inTheWay.slice(0, -1)).flatMap(endingSteps);
 }

@@ -72,7 +72,7 @@ test('a process of which nothing is known any more is killed at the start', asyn
   await running(machine, IMAGES.good, 1);
   const [pid] = machine.pids();
   await restartAfter(() => rmSync(machine.instances()[0]!.path, { recursive: true }));
-  expect(alive()).not.toContain(pid);
+  await until(async () => !alive().includes(pid!));
   await observed(machine, ({ readyInstances }) => readyInstances === 1);
   expect(alive()).toEqual(machine.pids());
 });
@@ -81,7 +81,7 @@ test('a process whose run is noted again as another one is killed before the nex
   await running(machine, IMAGES.good, 1);
   const [pid] = machine.pids();
   await restartAfter(() => writeFileSync(join(machine.instances()[0]!.path, 'run.json'), '{"torn'));
-  expect(alive()).not.toContain(pid);
+  await until(async () => !alive().includes(pid!));
   await observed(machine, ({ readyInstances }) => readyInstances === 1);
   expect(alive()).toEqual(machine.pids());
 });
@@ -108,7 +108,8 @@ test('what a process leaves behind when it ends is ended before it is started ag
   const child = alive().find((one) => one !== pid)!;
   process.kill(pid!, 'SIGKILL');
   await until(async () => machine.pids()[0] !== pid);
-  expect(alive()).not.toContain(child);
+  expect(child).not.toBe(pid);
+  await until(async () => !alive().includes(child));
 });
 
 test('a state file of another process, boot or form says nothing of an instance', async () => {
@@ -131,7 +132,7 @@ test('a state file of another process, boot or form says nothing of an instance'
   expect(machine.pids()).toEqual([pid]);
   await machine.orchestrator.reconcile({ kind: 'removed', key: CART });
   await until(async () => (await machine.orchestrator.observe(CART)).kind === 'none');
-  expect(alive()).not.toContain(pid);
+  await until(async () => !alive().includes(pid!));
 });
 
 test('an id that another process has by now is neither taken for the instance nor signalled', async () => {

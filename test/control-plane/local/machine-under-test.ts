@@ -24,6 +24,10 @@ export const IMAGES = {
   refused: 'svc.test/fails_SVC_MODULE_MALFORMED:1',
   /** Ends at once, and reports something that may go by itself. */
   unreadable: 'svc.test/fails_SVC_MODULE_UNREADABLE:1',
+  /** Says in its state file that it is ready, and does not listen. */
+  deaf: 'svc.test/deaf:1',
+  /** Says in its state file that it is ready, and at /ready that it is not. */
+  unready: 'svc.test/unready:1',
   /** Ends at once without a report, but with a line of output. */
   silent: 'svc.test/silent:1',
 };
@@ -33,6 +37,7 @@ export interface MachineOptions {
   readonly hasDataFolder?: boolean;
   readonly section?: Partial<LocalSection>;
   readonly clock?: LocalClock;
+  readonly network?: string;
 }
 
 export class MachineUnderTest {
@@ -88,7 +93,7 @@ export class MachineUnderTest {
         drainMs: 100,
         ...this.#options.section,
       },
-      network: '127.84',
+      network: this.#options.network ?? '127.84',
       images: {
         async resolve({ descriptor: { image } }) {
           return image === IMAGES.missing
@@ -108,6 +113,8 @@ export class MachineUnderTest {
           stateFile,
           /\/(\w+):/.exec(spec.moduleFile)![1]!,
           this.#hasDataFolder ? join(this.folder, 'data', spec.key.service) : '-',
+          spec.address,
+          String(spec.ports.management),
         ],
         env: {},
       }),

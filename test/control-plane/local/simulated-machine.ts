@@ -30,6 +30,7 @@ export class SimulatedMachine {
       const event = this.#random.below(10);
       if (event === 0) this.#wantAnother();
       if (event === 1) this.#crash();
+      if (event === 2) this.#hang();
       this.#pass(50);
       this.#plan();
     }
@@ -152,6 +153,12 @@ export class SimulatedMachine {
     Object.assign(one, { phase: 'ended', failures: one.failures + 1, endedAtMs: this.#nowMs });
   }
 
+  /** An instance that serves does not answer for a while, or until it is killed. */
+  #hang(): void {
+    const ready = this.#instances.filter(({ phase }) => phase === 'ready');
+    if (ready.length > 0) this.#random.pick(ready).phase = 'unready';
+  }
+
   /** Time passes: instances get on, one step at most, and the acknowledgement of a hold arrives. */
   #pass(ms: number): void {
     this.#nowMs += ms;
@@ -159,14 +166,15 @@ export class SimulatedMachine {
     for (const one of this.#instances) {
       if (this.#random.chance(30)) continue;
       if (one.phase === 'stopping') Object.assign(one, { phase: 'ended', endedAtMs: this.#nowMs });
-      else if (one.phase === 'starting') one.phase = this.#hasDataFolder ? 'prepared' : 'ready';
-      else if (one.phase === 'prepared' && this.#isFolderFree()) one.phase = 'ready';
+      else if (one.phase === 'starting') one.phase = this.#hasDataFolder ? 'prepared' : 'unready';
+      else if (one.phase === 'prepared' && this.#isFolderFree()) one.phase = 'unready';
+      else if (one.phase === 'unready' && this.#random.chance(20))
+        Object.assign(one, { phase: 'ended', failures: one.failures + 1, endedAtMs: this.#nowMs });
+      else if (one.phase === 'unready') one.phase = 'ready';
     }
   }
 
   #isFolderFree(): boolean {
-    return !this.#instances.some(
-      ({ phase }) => phase === 'ready' || phase === 'stopping' || phase === 'retired',
-    );
+    return !this.#instances.some(({ phase }) => !['starting', 'prepared', 'ended'].includes(phase));
   }
 }

@@ -1,15 +1,27 @@
-// A program for the tests of the local orchestrator: it writes a state file as a service does, becomes ready once no other process
-// uses its data, and ends at SIGTERM.
-// argv: state file, what it is to do (`good`, `crashing`, `stubborn`, `stuck`, `silent`, `parent`, `fails_CODE`, `later_CODE`,
-// which fails once it was ready), folder of its data or `-`.
+// A program for the tests of the local orchestrator: it writes a state file as a service does, answers at /ready, becomes ready once no
+// other process uses its data, and ends at SIGTERM.
+// argv: state file, what it is to do, folder of its data or `-`, address, and port of /ready.
+// It is to be `good`, `crashing` (some time after it is ready), `stubborn` (it ignores SIGTERM), `stuck` (never ready with its data), `deaf` (it does
+// not listen), `unready` (its answer at /ready is 503), `silent` (it ends at once), `parent` (of a process that goes on),
+// `fails_CODE` (it ends at once with a report), or `later_CODE` (the same, once it was ready).
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StateFile } from '@svc/kit/state-file';
 
-const [file, manner, dataFolder] = process.argv.slice(2) as [string, string, string];
+const [file, manner, dataFolder, address, port] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 const state = new StateFile(file, (error) => process.stderr.write(`${String(error)}\n`));
+let isReady = false;
+/** The lock is lost once nothing refers to it. */
+let lock: DatabaseSync | undefined;
 state.write('starting');
 process.stderr.write(`${manner} has started\n`);
 process.on('SIGTERM', () => {
@@ -20,27 +32,37 @@ process.on('SIGTERM', () => {
 });
 const [, mode, code] = /^(fails|later)_(\w+)$/.exec(manner) ?? [];
 const wasReady = `${dataFolder}.ready`;
-if (code !== undefined && (mode === 'fails' || existsSync(wasReady))) {
-  state.write('ended', { code: 1, signal: null, error: code, message: 'it fails' });
-  process.exit(1);
-}
+if (code !== undefined && (mode === 'fails' || existsSync(wasReady))) end(code, 'it fails');
 if (manner === 'silent') process.exit(7);
 if (manner === 'parent')
   spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+if (manner !== 'deaf')
+  createServer((_request, response) => {
+    response.statusCode = isReady && manner !== 'unready' ? 200 : 503;
+    response.end();
+  })
+    .on('error', ({ message }) => end('SVC_PORT_IN_USE', message))
+    .listen({ host: address, port: Number(port), exclusive: true });
 if (dataFolder !== '-') {
   state.write('prepared');
   await useOf(dataFolder);
 }
+isReady = true;
 state.write('ready');
 if (mode === 'later') writeFileSync(wasReady, '');
 process.stderr.write(`${manner} is ready\n`);
 if (manner === 'crashing') setTimeout(() => process.exit(3), 50);
 else setInterval(() => {}, 1000);
 
+function end(error: string, message: string): void {
+  state.write('ended', { code: 1, signal: null, error, message });
+  process.exit(1);
+}
+
 /** Resolves once this process alone uses the folder. The system frees it when the process ends, however it does. */
 async function useOf(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const lock = new DatabaseSync(join(folder, 'lock.db'));
+  lock = new DatabaseSync(join(folder, 'lock.db'));
   for (;;) {
     try {
       if (manner !== 'stuck') return lock.exec('BEGIN EXCLUSIVE');
