@@ -100,8 +100,8 @@ route; the others are:
 
 ${tableOf(['Status', 'When'], commonRefusals())}
 
-A request is judged in this order, and the first refusal is the answer: syntax (400, 431), route (404, 405), overload (503), \`Idempotency-Key\` (400),
-token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled (403), size of the body (413), identifiers and body (400), state (409).
+A request is judged in this order, and the first refusal is the answer: syntax (400, 431), route (404, 405), overload (503),
+token (401, 503), rate (429), membership (404), role (403), whether the organization is disabled (403), \`Idempotency-Key\` (400), size of the body (413), identifiers and body (400), state (409).
 \`createOrganization\` and \`createProject\` read their bodies before they judge what the caller may do, but after the token. A body is read, and a caller that waits
 for 100 (Continue) is asked for it, only after everything before its size was judged. If the body of a refused request has not arrived, the connection is closed after the
 answer. Bodies that are being read have a limit of memory together, beyond which requests are answered 503.

@@ -8,6 +8,7 @@ import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { Caller, RefusedPeer } from './access.ts';
+import type { Answer } from './answers.ts';
 import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
@@ -61,5 +62,6 @@ export interface Admitted {
   readonly parameters: readonly string[];
   readonly query: string;
   readonly caller: Caller;
-  readonly idempotencyKey: string | undefined;
+  /** Value of the header Idempotency-Key, or the answer to one that is invalid. */
+  readonly idempotencyKey: string | Answer | undefined;
 }

@@ -1,5 +1,5 @@
 // Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, route, load,
-// access, idempotency key. Then media type and size of the body are checked, the body is read, and the handler runs; or the
+// access. Then idempotency key, media type and size of the body are checked, the body is read, and the handler runs; or the
 // handler runs, and the same happens when it asks for the body (ExchangeParts.readsBodies).
 //
 // Invariants:
@@ -93,7 +93,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
-      else this.#serve(admitted, new ExchangeBody(this.#parts, this.#exchange, admitted.route));
+      else this.#serve(admitted);
     } catch (failure) {
       this.#fail(failure);
     }
@@ -135,7 +135,6 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     if (!isAdmitted(found.route.access, caller, project))
       return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
     const key = idempotencyKeyOf(method, fields, settings.idempotencyKeyBytesMax);
-    if (typeof key === 'object') return key;
     const { route, parameters } = found;
     return { route, parameters, query: target.query, caller, idempotencyKey: key };
   }
@@ -146,7 +145,10 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   }
 
   /** Runs the handler when the body is there, or for a body that the handler reads itself. */
-  #serve(admitted: Admitted, body: ExchangeBody): void {
+  #serve(admitted: Admitted): void {
+    const { route, idempotencyKey: key } = admitted;
+    const refused = typeof key === 'object' ? key : undefined;
+    const body = new ExchangeBody(this.#parts, this.#exchange, route, refused);
     this.#body = body;
     const none = body.ofNone;
     if (none !== undefined) this.#handle(admitted, none);
@@ -214,7 +216,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
 
   #handle(admitted: Admitted, body: Body | UnreadBody): void {
     const { handle, random, firstRouteIndex } = this.#parts;
-    const { idempotencyKey } = admitted;
+    const { idempotencyKey: key } = admitted;
     const { metadata, own, parent, state } = requestTrace(this.#exchange.head.fields, random);
     this.handlerIndex = firstRouteIndex + admitted.route.index;
     this.trace = own;
@@ -229,7 +231,8 @@ export class Exchange implements AnswerWaiter, EndedRequest {
         headers: endpointHeaders(this.#exchange.head.fields),
         caller,
         body,
-        idempotencyKey: idempotencyKey && requestKey(idempotencyKey, caller, admitted.route.label),
+        idempotencyKey:
+          typeof key === 'string' ? requestKey(key, caller, admitted.route.label) : undefined,
       },
       metadata,
       this,

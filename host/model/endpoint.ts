@@ -13,10 +13,10 @@ export type Body =
 export interface UnreadBody {
   readonly kind: 'unread';
   /**
-   * Reads the body; later calls return the same promise. Resolves with the response to the request instead if the route does
-   * not take this body, or if nobody can receive a response any more. Rejects with SVC_OVERLOADED.
+   * Reads the body; later calls return the same promise. Resolves with the answer to the request instead if the route does
+   * not take this body or a header, or if nobody can receive an answer any more. Rejects with SVC_OVERLOADED.
    */
-  read(): Promise<Body | EndpointResponse>;
+  read(): Promise<Body | EndpointResponse | Refusal>;
 }
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];

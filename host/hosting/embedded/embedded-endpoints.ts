@@ -93,7 +93,7 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       known.given = answer instanceof Ok ? (answer.value as unknown) : answer;
     }
     const body = request.body.kind === 'unread' ? await request.body.read() : request.body;
-    if (body.kind === 'response') return body;
+    if (body.kind === 'response' || body.kind === 'refusal') return body;
     let given: RouteRequest<unknown, unknown, unknown>;
     try {
       given = requestOf(route, request, body);

@@ -19,6 +19,7 @@ import {
   type EndpointRequest,
   type EndpointResponse,
   outcomeBytes,
+  type UnreadBody,
 } from '../../model/endpoint.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
@@ -100,19 +101,23 @@ export function requestHandler({
     return replayed(calls, () => guest.endpoints.handle(context, request, calls));
   };
   return (
-    request: EndpointRequest,
+    received: EndpointRequest,
     metadata: Metadata,
     waiter?: AnswerWaiter,
   ): Awaitable<Outcome> => {
-    const { idempotencyKey } = request;
+    const { idempotencyKey } = received;
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
     const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
     calls.metadata = metadata;
     calls.services = services;
+    let request = received;
     if (views !== undefined) {
-      const after = positionAfter(request.headers, views.positions);
-      if (after === false) return FOREIGN_TOKEN;
-      calls.allowFinds(new RequestFinds(views, after));
+      const after = positionAfter(received.headers, views.positions);
+      if (after === false) {
+        if (guest.endpoints.readsBodies !== true) return FOREIGN_TOKEN;
+        request = { ...received, body: REFUSED };
+      }
+      calls.allowFinds(new RequestFinds(views, after === false ? undefined : after));
     }
     const answer = eventLoop.isUsedUp()
       ? eventLoop.yield().then(() => {
@@ -132,3 +137,6 @@ const FOREIGN_TOKEN = refusal(
   'BAD_REQUEST',
   'The header Svc-After is no token of this service. Pass on the value of Svc-Position as it is, or leave the header out.',
 );
+
+/** Body of a request that is refused for the header when its handler asks for the body, after what the handler judges first. */
+const REFUSED: UnreadBody = { kind: 'unread', read: () => Promise.resolve(FOREIGN_TOKEN) };

@@ -93,6 +93,14 @@ describe('before a byte of its body is read', () => {
     expect(answered).toBe(status);
   });
 
+  test.each([
+    ['an invalid key', RENAME, { 'idempotency-key': 'a b' }],
+    ['a foreign position', 'GET /organizations', { 'svc-after': 'x' }],
+  ])('the token is judged before %s', async (_, line, headers) => {
+    expect((await api.send(line, { headers })).status).toBe(401);
+    expect((await api.send(line, { as: 'ann', headers })).status).toBe(400);
+  });
+
   test('a request without a token is not asked for its body', async () => {
     let isAsked = false;
     const status = await statusOf('PUT', '/organizations/shop/name', (sent) => {

@@ -2,6 +2,7 @@
 // judged before, and whatever becomes of it, the handler ends.
 import { describe, expect, test } from 'vitest';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
+import type { Refusal } from '../../../host/model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { requestBudgets } from '../../../host/model/request-budgets.ts';
 import {
@@ -31,7 +32,7 @@ const REFUSED: EndpointResponse = {
 };
 
 /** Reads the body, as a handler of this server may. */
-async function bodyOf({ body }: EndpointRequest): Promise<Body | EndpointResponse> {
+async function bodyOf({ body }: EndpointRequest): Promise<Body | EndpointResponse | Refusal> {
   return body.kind === 'unread' ? await body.read() : body;
 }
 
@@ -56,7 +57,7 @@ async function serve({ settings = {}, judged }: Options = {}) {
         await judged;
         if (!request.headers.some(([name]) => name === 'token')) return REFUSED;
         const body = await bodyOf(request);
-        if (body.kind === 'response') return body;
+        if (body.kind === 'response' || body.kind === 'refusal') return body;
         bodies.push(body);
         return ok();
       } finally {
@@ -92,6 +93,7 @@ describe('a request that its handler refuses', () => {
     ['a body of another type', head(5, { type: 'image/png' })],
     ['chunks', chunkedHead()],
     ['a body, and waits to be asked for it', head(MIB, { more: EXPECT })],
+    ['a body, and has an invalid key', head(MIB, { more: 'idempotency-key: a b\r\n' })],
   ])('that announces %s is answered before a byte of it is sent', async (_, sent) => {
     const { port, bodies } = await serve();
     const client = new RawClient(port).send(sent);
@@ -187,6 +189,8 @@ describe('a request whose body its handler reads', () => {
     ['of another type', `${head(1, { more: TOKEN, type: 'image/png' })}x`, 415],
     ['that is not UTF-8', `${head(1, { more: TOKEN })}\u00ff`, 400],
     ['that is missing', head(0, { more: TOKEN, path: '/json' }), 400],
+    ['with an invalid key', head(MIB, { more: `${TOKEN}idempotency-key: a b\r\n` }), 400],
+    ['of no bytes, with an invalid key', head(0, { more: `${TOKEN}idempotency-key: \r\n` }), 400],
     ['over the limit of a route without one', head(MIB + 1, { more: TOKEN, path: '/none' }), 413],
   ])('and that has one %s is refused', async (_, sent, status) => {
     const { port, bodies, ended } = await serve();
