@@ -59,6 +59,7 @@ export class PlatformMachine {
     const controlPlane = await startControlPlane(provider, join(folder, 'data'), undefined, {
       'svc.local.folder': join(folder, 'machine'),
       'svc.local.network': NETWORK,
+      'svc.local.plain-instances': 'true',
       'svc.local.image-folders': `images=${images}`,
     });
     const token = await provider.issue({ subject: MEMBER, lifetimeS: TOKEN_LIFETIME_S });

@@ -72,6 +72,11 @@ export class InstanceFolder {
     return join(this.path, 'state.json');
   }
 
+  /** Folder of the certificate by which the instance proves who it is. */
+  get identityFolder(): string {
+    return join(this.path, 'identity');
+  }
+
   /** Folder of the log files that the instance writes itself (kit/log-files.ts). */
   get logFolder(): string {
     return join(this.path, 'log');

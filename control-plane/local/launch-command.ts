@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CallerRules } from '@svc/identity/caller';
 import type { InstanceFolder } from './instance-folder.ts';
 
 export interface LaunchCommand {
@@ -18,12 +19,16 @@ export interface LaunchDependencies {
   readonly dataFolder: string;
   /** Time that requests in flight have when an instance ends, in milliseconds. */
   readonly drainMs: number;
+  /** Identities that every service admits; undefined: instances have none, and listen without TLS. */
+  readonly callers: CallerRules | undefined;
+  /** File in which services find one another. */
+  readonly servicesFile: string;
 }
 
 /** Returns the command of a service whose module the runtime loads. */
 export function moduleCommand(
   folder: InstanceFolder,
-  { dataFolder, drainMs }: LaunchDependencies,
+  { dataFolder, drainMs, callers, servicesFile }: LaunchDependencies,
 ): LaunchCommand {
   const { key, descriptor, address, ports, moduleFile } = folder.spec;
   const allowed = descriptor.hosting === 'wasm' ? (descriptor.allow ?? []) : [];
@@ -40,6 +45,15 @@ export function moduleCommand(
     SVC_LOG_FILES_DIR: folder.logFolder,
     ...(allowed.length === 0 ? {} : { SVC_UPGRADE_ALLOW: allowed.join(',') }),
     SVC_SUPERVISOR_STOP_GRACE_MS: String(drainMs),
+    ...(callers === undefined
+      ? {}
+      : {
+          SVC_PROJECT: key.project,
+          SVC_IDENTITY_FOLDER: folder.identityFolder,
+          SVC_IDENTITY_TRUST_DOMAIN: callers.trustDomain,
+          SVC_IDENTITY_GATEWAY: callers.gatewayId,
+          SVC_CALLS_SERVICES_FILE: servicesFile,
+        }),
   };
   return {
     file: process.execPath,

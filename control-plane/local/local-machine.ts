@@ -1,5 +1,6 @@
 // LocalMachine: what all services of this machine share: where their files are, how instances are started, who learns of changes.
 import type { ServiceDescriptor, ServiceKey } from '@svc/client';
+import type { CertificateTexts } from '@svc/identity/certificates';
 import type { DesiredService } from '../orchestration/orchestrator.ts';
 import type { InstanceAddress } from './instance-addresses.ts';
 import type { InstanceFolder } from './instance-folder.ts';
@@ -24,6 +25,13 @@ export interface ImageSource {
   resolve(desired: ImageWish, signal: AbortSignal): Promise<ImageResult>;
 }
 
+/** Gives each instance the certificate by which it proves who it is. */
+export interface InstanceIdentities {
+  issueTo(key: ServiceKey): Promise<CertificateTexts>;
+  /** Writes the identity into its folder, which is made. Throws the file system's error. */
+  write(folder: string, identity: CertificateTexts): void;
+}
+
 export interface LocalMachine {
   readonly section: LocalSection;
   readonly clock: LocalClock;
@@ -31,6 +39,8 @@ export interface LocalMachine {
   readonly images: ImageSource;
   readonly routes: RequestRoutes;
   readonly notes: InstanceNotes;
+  /** Undefined: instances have no identity. */
+  readonly identities: InstanceIdentities | undefined;
   /** Folder with the folders of all instances (instance-folder.ts). */
   readonly instancesFolder: string;
   commandOf(folder: InstanceFolder): LaunchCommand;

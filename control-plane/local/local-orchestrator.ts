@@ -25,23 +25,25 @@ import { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import { killStrays } from './instance-process.ts';
 import { LOCAL_CLOCK, type LocalClock } from './local-clock.ts';
-import type { ImageSource, LocalMachine } from './local-machine.ts';
+import type { ImageSource, InstanceIdentities, LocalMachine } from './local-machine.ts';
 import type { LocalSection } from './local-section.ts';
-import { MachineLock } from './machine-lock.ts';
+import type { MachineLock } from './machine-lock.ts';
 import { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
 import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
 
 export interface LocalOrchestratorOptions {
-  /** Folder of all files. */
-  readonly folder: string;
+  /** The folder of all files, locked. It is released when the orchestrator is disposed, or cannot be made. */
+  readonly lock: MachineLock;
   readonly section: LocalSection;
   /** First two numbers of the loopback addresses of instances, such as `127.83`, or `ports` (instance-addresses.ts). */
   readonly network: string;
   readonly images: ImageSource;
   readonly routes: RequestRoutes;
   readonly log: Log;
+  /** Undefined: instances have no identity. */
+  readonly identities?: InstanceIdentities | undefined;
   /** Default: the clocks of the system. */
   readonly clock?: LocalClock;
   readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
@@ -58,11 +60,11 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #lock: MachineLock;
   #isClosed = false;
 
-  /** Throws SVC_MACHINE_IN_USE if another process has the folder, SVC_DATA_UNUSABLE and SVC_DISK_FULL. */
+  /** Throws the file system's error. */
   constructor(options: LocalOrchestratorOptions) {
     const { section, network, images, routes, log, commandOf, hasDataFolder } = options;
     this.#problemsOf = options.problemsOf;
-    this.#lock = new MachineLock(options.folder);
+    this.#lock = options.lock;
     const { folder } = this.#lock;
     const instancesFolder = join(folder, 'instances');
     mkdirSync(instancesFolder, { recursive: true, mode: 0o700 });
@@ -87,6 +89,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       images,
       routes,
       notes: new InstanceNotes(),
+      identities: options.identities,
       instancesFolder,
       commandOf,
       hasDataFolder,

@@ -31,6 +31,12 @@ export interface LocalSection {
   readonly progressTimeoutMs: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
+  /** Lifetime of the certificate by which an instance, or the gateway, proves who it is, in milliseconds. It is renewed after half of it. */
+  readonly identityLifetimeMs: number;
+  /** Lifetime of the gateway's certificate for the base domain, in milliseconds. It is renewed after half of it. */
+  readonly hostnameLifetimeMs: number;
+  /** Interval at which certificates are looked at, in milliseconds. */
+  readonly certificatePollMs: number;
   /** Time for all requests to a registry for one image, in milliseconds. */
   readonly registryTimeoutMs: number;
   /** Time in which a registry has to begin an answer, and to continue it after each part, in milliseconds. */
@@ -56,6 +62,9 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   silenceMs: 30_000,
   progressTimeoutMs: 600_000,
   imagePauseMs: 5000,
+  identityLifetimeMs: 86_400_000,
+  hostnameLifetimeMs: 2_592_000_000,
+  certificatePollMs: 10_000,
   registryTimeoutMs: 120_000,
   registryAnswerTimeoutMs: 10_000,
   routersGatherMs: 2500,
@@ -77,6 +86,9 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   silenceMs: [100, 3_600_000],
   progressTimeoutMs: [100, 86_400_000],
   imagePauseMs: [1, 3_600_000],
+  identityLifetimeMs: [2000, 604_800_000],
+  hostnameLifetimeMs: [2000, 31_536_000_000],
+  certificatePollMs: [100, 3_600_000],
   registryTimeoutMs: [100, 3_600_000],
   registryAnswerTimeoutMs: [100, 600_000],
   routersGatherMs: [0, 60_000],

@@ -18,6 +18,8 @@ const ROUTES_SOCKET = 'svc.local.routes-socket';
 const ROUTES_FILE = 'svc.local.routes-file';
 /** Maximum length of the path of a socket, in bytes. It is the smallest of the systems that have such sockets. */
 const SOCKET_BYTES_MAX = 103;
+const NEW_AUTHORITY = 'svc.local.new-authority';
+const PLAIN_INSTANCES = 'svc.local.plain-instances';
 const FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /** The dotted names of these settings. */
@@ -26,6 +28,8 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   FOLDER,
   NETWORK,
   IMAGE_FOLDERS,
+  NEW_AUTHORITY,
+  PLAIN_INSTANCES,
   ...REGISTRY_SETTING_NAMES,
   ROUTES_SOCKET,
   ROUTES_FILE,
@@ -39,6 +43,10 @@ export interface LocalSettings {
   /** Name, as in `oci:NAME/LAYOUT:TAG`, and absolute path of each folder in which images may be. */
   readonly imageFolders: ReadonlyMap<string, string>;
   readonly registries: RegistrySettings;
+  /** True: the authorities are replaced by others at this start. */
+  readonly newAuthority: boolean;
+  /** True: instances have no identity and listen without TLS, for development. */
+  readonly plainInstances: boolean;
   /** Absolute path of the socket at which routers get the routes. */
   readonly routesSocket: string;
   /** Absolute path of the file with the routes. */
@@ -59,6 +67,8 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
   const network = networkOf(reader.text(NETWORK) ?? defaultNetwork(process.platform));
   const imageFolders = imageFoldersOf(reader.text(IMAGE_FOLDERS));
   const registries = readRegistrySettings(reader);
+  const newAuthority = reader.boolean(NEW_AUTHORITY, false);
+  const plainInstances = reader.boolean(PLAIN_INSTANCES, false);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
   const folder = resolve(folderText);
@@ -67,6 +77,8 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
     network,
     imageFolders,
     registries,
+    newAuthority,
+    plainInstances,
     routesSocket: socketOf(socketText ?? join(folder, 'routes.sock')),
     routesFile: resolve(fileText ?? join(folder, 'routes.json')),
     section,

@@ -1,11 +1,17 @@
 // OpenLocalOrchestrator: the orchestrator of this machine with all its parts, from its settings.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@svc/kit/log';
 import type { Orchestrator } from '../orchestration/orchestrator.ts';
+import { MachineCertificates } from '../authorities/machine-certificates.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
+import { AddressedRoutes } from './addressed-routes.ts';
+import { InstanceFolder } from './instance-folder.ts';
 import { moduleCommand } from './launch-command.ts';
 import { LocalOrchestrator } from './local-orchestrator.ts';
 import { problemsHere } from './local-problems.ts';
 import type { LocalSettings } from './local-settings.ts';
+import { MachineLock } from './machine-lock.ts';
 import { ModuleImages } from './module-images.ts';
 import { PublishedRoutes } from './published-routes.ts';
 import { ServiceRecords } from './service-record.ts';
@@ -25,52 +31,89 @@ export interface OpenedOrchestrator extends AsyncDisposable {
 }
 
 /**
- * Rejects with SVC_MACHINE_IN_USE if another control plane runs the services of the folder, and with the system's error if the folder or
- * the socket of routes cannot be used.
+ * Rejects with SVC_MACHINE_IN_USE if another control plane runs the services of the folder, with SVC_AUTHORITY_LOST and SVC_AUTHORITY_UNUSABLE, and
+ * with the system's error if the folder or the socket of routes cannot be used.
  */
 export async function openLocalOrchestrator(
   settings: LocalSettings,
-  { version, baseDomain }: Installed,
+  installed: Installed,
   log: Log,
 ): Promise<OpenedOrchestrator> {
-  const { folder, network, imageFolders, registries, section } = settings;
-  const dataFolder = join(folder, 'data');
-  const records = new ServiceRecords(join(folder, 'services')).readAll();
-  const routes = await PublishedRoutes.open({
-    socket: settings.routesSocket,
-    file: settings.routesFile,
-    trustDomain: baseDomain?.split(':')[0] ?? TRUST_DOMAIN_DEFAULT,
-    section,
-    known: new Set(records.map(({ desired: { key } }) => `${key.project}/${key.service}`)),
-    log,
-  });
-  // Each service has its route before this returns, except for one that cannot be looked at.
-  const orchestrator = new LocalOrchestrator({
-    folder,
-    section,
-    network,
-    images: new ModuleImages({
-      folder: join(folder, 'modules'),
-      imageFolders,
-      registries,
-      section,
-    }),
-    routes,
-    log,
-    problemsOf: (descriptor) => problemsHere(descriptor, version),
-    // Every service of this machine is made of components, and so has a journal.
-    hasDataFolder: () => true,
-    commandOf: (instance) => moduleCommand(instance, { dataFolder, drainMs: section.drainMs }),
-  });
-  const dispose = async (): Promise<void> => {
-    await orchestrator[Symbol.asyncDispose]();
-    await routes[Symbol.asyncDispose]();
-  };
+  // Everything that is made in the folder is made by the process that has it.
+  const lock = new MachineLock(settings.folder);
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => lock[Symbol.dispose]());
   try {
+    const domain = installed.baseDomain?.split(':')[0] ?? TRUST_DOMAIN_DEFAULT;
+    const certificates = await certificatesOf(settings, domain, lock, log);
+    if (certificates !== undefined) opened.defer(() => certificates.close());
+    const records = new ServiceRecords(join(lock.folder, 'services')).readAll();
+    const known = new Set(records.map(({ desired: { key } }) => `${key.project}/${key.service}`));
+    const { routesSocket: socket, routesFile: file, section } = settings;
+    const published = { socket, file, trustDomain: domain, section, known, log };
+    const routes = opened.use(await PublishedRoutes.open(published));
+    const servicesFile = join(lock.folder, 'addresses.json');
+    const dataFolder = join(lock.folder, 'data');
+    const { network, imageFolders, registries } = settings;
+    const callers = certificates?.rules;
+    // Each service has its route before this returns, except for one that cannot be looked at.
+    const orchestrator = opened.use(
+      new LocalOrchestrator({
+        lock,
+        section,
+        network,
+        images: new ModuleImages({
+          folder: join(lock.folder, 'modules'),
+          imageFolders,
+          registries,
+          section,
+        }),
+        routes: new AddressedRoutes({ routes, file: servicesFile, known, log }),
+        log,
+        identities: certificates,
+        problemsOf: (descriptor) => problemsHere(descriptor, installed.version),
+        // Every service of this machine is made of components, and so has a journal.
+        hasDataFolder: () => true,
+        commandOf: (instance) =>
+          moduleCommand(instance, { dataFolder, drainMs: section.drainMs, callers, servicesFile }),
+      }),
+    );
+    // Nothing is written any more when the orchestrator gives the folder away.
+    if (certificates !== undefined) opened.defer(() => certificates.close());
     await routes.listen();
+    return { orchestrator, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   } catch (error) {
-    await dispose();
+    await opened.disposeAsync();
     throw error;
   }
-  return { orchestrator, [Symbol.asyncDispose]: dispose };
+}
+
+/** The certificates of the machine, which instances get from now on; undefined if they are to listen without TLS. */
+async function certificatesOf(
+  { newAuthority, plainInstances, section }: LocalSettings,
+  domain: string,
+  { folder }: MachineLock,
+  log: Log,
+): Promise<MachineCertificates | undefined> {
+  if (plainInstances) {
+    log({
+      level: 'warn',
+      message:
+        'Instances have no identity: they listen without TLS, and do not know who calls them. Use svc.local.plain-instances for development only',
+    });
+    return undefined;
+  }
+  const instances = join(folder, 'instances');
+  return await MachineCertificates.open({
+    folder,
+    domain,
+    isNew: newAuthority,
+    holders: () =>
+      InstanceFolder.readAll(instances)
+        .filter(({ identityFolder }) => existsSync(identityFolder))
+        .map(({ identityFolder, spec: { key } }) => ({ folder: identityFolder, key })),
+    times: section,
+    clock: SYSTEM_CLOCK,
+    log,
+  });
 }

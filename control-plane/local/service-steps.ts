@@ -1,6 +1,7 @@
 // ServiceSteps: carries out the steps of a plan for one service.
 import { randomBytes } from 'node:crypto';
 import type { ServiceKey } from '@svc/client';
+import type { CertificateTexts } from '@svc/identity/certificates';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
 import { InstanceFolder } from './instance-folder.ts';
@@ -34,6 +35,7 @@ export class ServiceSteps {
     const { instancesFolder, clock } = this.#machine;
     const { key, incarnation, generation, descriptor } = desired;
     const { address, ports } = await this.#machine.addressFor(descriptor);
+    const identity = await this.#newIdentity();
     if (!isDesired()) return;
     const last = InstanceFolder.readOf(instancesFolder, key).at(-1);
     const folder = InstanceFolder.create(instancesFolder, {
@@ -49,7 +51,7 @@ export class ServiceSteps {
       ports,
       createdAtMs: Math.max(clock.nowMs(), (last?.spec.createdAtMs ?? 0) + 1),
     });
-    this.#start(folder, { restarts: 0, failures: 0 });
+    this.#start(folder, identity, { restarts: 0, failures: 0 });
   }
 
   /** `isDesired`: whether what the plan was made for is still desired. Rejects if an instance cannot have its address or another one. */
@@ -175,13 +177,24 @@ export class ServiceSteps {
     const { spec } = folder;
     killLeftOver(folder);
     const address = await this.#machine.addressFor(spec.descriptor, spec);
+    const identity = await this.#newIdentity();
     if (!isDesired()) return;
     const restarts = (folder.lastRun?.restarts ?? -1) + 1;
-    this.#start(folder.at(address), { restarts, failures });
+    this.#start(folder.at(address), identity, { restarts, failures });
   }
 
-  #start(folder: InstanceFolder, counts: { restarts: number; failures: number }): void {
-    const { notes, probes, clock } = this.#machine;
+  async #newIdentity(): Promise<CertificateTexts | undefined> {
+    return await this.#machine.identities?.issueTo(this.#key);
+  }
+
+  /** An instance has its identity before it is started. */
+  #start(
+    folder: InstanceFolder,
+    identity: CertificateTexts | undefined,
+    counts: { readonly restarts: number; readonly failures: number },
+  ): void {
+    const { notes, probes, clock, identities } = this.#machine;
+    if (identity !== undefined) identities?.write(folder.identityFolder, identity);
     notes.forget(folder.spec.name);
     probes.begin(folder.spec.name);
     const command = this.#machine.commandOf(folder);

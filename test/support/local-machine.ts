@@ -47,6 +47,8 @@ export class LocalMachine {
       env: {
         SVC_LOCAL_FOLDER: 'machine',
         SVC_LOCAL_NETWORK: '127.85',
+        // Most tests ask instances as anybody may.
+        SVC_LOCAL_PLAIN_INSTANCES: 'true',
         SVC_LOCAL_IMAGE_FOLDERS: 'images=images',
         SVC_ORCHESTRATOR_OBSERVATION_AGE_MAX_MS: '100',
         ...this.#env,

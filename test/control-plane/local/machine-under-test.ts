@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LOCAL_CLOCK, type LocalClock } from '../../../control-plane/local/local-clock.ts';
 import { LOCAL_DEFAULTS, type LocalSection } from '../../../control-plane/local/local-section.ts';
+import { MachineLock } from '../../../control-plane/local/machine-lock.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
@@ -82,7 +83,7 @@ export class MachineUnderTest {
   /** Opens a further orchestrator of the folder. */
   open(): LocalOrchestrator {
     return new LocalOrchestrator({
-      folder: this.folder,
+      lock: new MachineLock(this.folder),
       section: {
         ...LOCAL_DEFAULTS,
         rolloutPollMs: 20,

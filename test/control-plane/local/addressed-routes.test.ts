@@ -1,0 +1,90 @@
+// The file in which services of a machine find one another has those that are ready, from the start of the control plane on.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { AddressedRoutes } from '../../../control-plane/local/addressed-routes.ts';
+import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
+import { FileFinder } from '../../../forward/file-finder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const CART = { project: 'shop', service: 'cart' };
+const ORDERS = { project: 'shop', service: 'orders' };
+const at = (...addresses: readonly string[]) => ({
+  state: 'serving' as const,
+  hostnames: [],
+  instances: addresses.map((address) => ({ name: `i-${address}`, address, port: 9000 })),
+});
+
+function opened(
+  file: string,
+  known: readonly string[] = [],
+): { routes: AddressedRoutes; logged: string[] } {
+  const logged: string[] = [];
+  const log = ({ message }: { readonly message: string }) => void logged.push(message);
+  const routes = new AddressedRoutes({
+    routes: new NobodyRoutes(),
+    file,
+    known: new Set(known),
+    log,
+  });
+  return { routes, logged };
+}
+
+test('a service is found at its instances, as long as it has some', async () => {
+  const file = join(temporaryFolder(), 'addresses.json');
+  const { routes } = opened(file);
+  routes.route(CART, at('127.83.0.1', '127.83.0.2'));
+  const finder = new FileFinder({
+    file,
+    project: 'shop',
+    lookEveryMs: 10,
+    onProblem: (reason) => expect.unreachable(reason),
+  });
+  onTestFinished(() => finder.close());
+  expect(await finder.find(CART)).toMatchObject({
+    kind: 'found',
+    addresses: [
+      { host: '127.83.0.1', port: 9000 },
+      { host: '127.83.0.2', port: 9000 },
+    ],
+  });
+  routes.route(CART, at());
+  await expect.poll(() => finder.find(CART)).not.toMatchObject({ kind: 'found' });
+  routes.route(CART, at('127.83.0.3'));
+  await expect.poll(() => finder.find(CART)).toMatchObject({ kind: 'found' });
+  routes.withdraw(CART);
+  await expect.poll(() => finder.find(CART)).not.toMatchObject({ kind: 'found' });
+});
+
+test('a start of the control plane makes no service disappear but those that are not looked after any more', () => {
+  const file = join(temporaryFolder(), 'addresses.json');
+  const { routes } = opened(file);
+  routes.route(CART, at('127.83.0.1'));
+  routes.route(ORDERS, at('127.83.0.2'));
+  opened(file, ['shop/cart']);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    services: { 'shop/cart': ['127.83.0.1:9000'] },
+  });
+});
+
+test.each(['{"services": {"shop/ca', '[]', '{"services": {"shop/cart": [1]}}', 'null'])(
+  'a file with %s counts as empty',
+  (content) => {
+    const file = join(temporaryFolder(), 'addresses.json');
+    writeFileSync(file, content);
+    opened(file, ['shop/cart']);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ services: {} });
+  },
+);
+
+test('a file that cannot be written is written at the next look', () => {
+  const file = join(temporaryFolder(), 'addresses.json');
+  const { routes, logged } = opened(file);
+  rmSync(file);
+  mkdirSync(join(file, 'in-its-place'), { recursive: true });
+  routes.route(CART, at('127.83.0.1'));
+  expect(logged).toEqual(['The addresses of services cannot be written']);
+  rmSync(file, { recursive: true });
+  routes.route(CART, at('127.83.0.1'));
+  expect(readFileSync(file, 'utf8')).toContain('127.83.0.1:9000');
+});
