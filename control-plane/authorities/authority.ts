@@ -36,6 +36,8 @@ export interface AuthorityOptions {
   readonly isNew: boolean;
   /** Lifetime of the certificates that it issues, in milliseconds. */
   readonly lifetimeMs: number;
+  /** Time in which all programs take another authority into use before certificates of it are shown to them, in milliseconds. */
+  readonly settleMs: number;
   readonly nowMs: number;
   readonly log: Log;
   readonly carryOut: typeof carryOut;
@@ -43,19 +45,20 @@ export interface AuthorityOptions {
 
 /** Former authorities that are remembered. */
 const FORMER_MAX = 4;
-/** Time in which all programs take another authority into use before certificates of it are shown to them, in milliseconds. */
-const SETTLE_MS = 30_000;
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\r?\n?/g;
 
 export class Authority {
   readonly #stored: StoredAuthority;
   readonly #certificate: X509Certificate;
-  readonly #lifetimeMs: number;
+  readonly #times: Pick<AuthorityOptions, 'lifetimeMs' | 'settleMs'>;
 
-  private constructor(stored: StoredAuthority, lifetimeMs: number) {
+  private constructor(
+    stored: StoredAuthority,
+    times: Pick<AuthorityOptions, 'lifetimeMs' | 'settleMs'>,
+  ) {
     this.#stored = stored;
     this.#certificate = new X509Certificate(stored.certificate);
-    this.#lifetimeMs = lifetimeMs;
+    this.#times = times;
   }
 
   /**
@@ -63,12 +66,12 @@ export class Authority {
    * the file cannot be used, and with the file system's error.
    */
   static async open(options: AuthorityOptions): Promise<Authority> {
-    const { file, kind, domain, nowMs, published, isNew, lifetimeMs, log } = options;
+    const { file, kind, domain, nowMs, published, isNew, settleMs, log } = options;
     // A replacement that was cut off: its key is not left on the disk.
     rmSync(unfinishedFile(file), { force: true });
     const read = readAuthorityFile(file, kind, domain, nowMs);
-    if (read.kind === 'usable' && (!isNew || isFresh(read.stored, nowMs))) {
-      const authority = new Authority(read.stored, lifetimeMs);
+    if (read.kind === 'usable' && (!isNew || isFresh(read.stored, settleMs, nowMs))) {
+      const authority = new Authority(read.stored, options);
       authority.#warnOfExpiry(options);
       return authority;
     }
@@ -82,7 +85,7 @@ export class Authority {
       message: isFirst ? 'An authority was made' : 'An authority was replaced by another one',
       fields: { kind, domain, file },
     });
-    return new Authority(stored, lifetimeMs);
+    return new Authority(stored, options);
   }
 
   /** Its certificate in PEM. */
@@ -97,7 +100,7 @@ export class Authority {
   }
 
   async issue(names: LeafContents['names'], nowMs: number): Promise<IssuedPair> {
-    const validity = leafValidity(nowMs, this.#lifetimeMs, this.#certificate);
+    const validity = leafValidity(nowMs, this.#times.lifetimeMs, this.#certificate);
     return await issueLeaf(this.#stored, { names, validity });
   }
 
@@ -108,7 +111,7 @@ export class Authority {
       ({ certificate, trustedUntilMs }) =>
         nowMs < trustedUntilMs && hasIssued(new X509Certificate(certificate), leaf),
     );
-    return !isTrusted || !isFresh(this.#stored, nowMs);
+    return !isTrusted || !isFresh(this.#stored, this.#times.settleMs, nowMs);
   }
 
   #warnOfExpiry({ kind, file, nowMs, log }: AuthorityOptions): void {
@@ -123,8 +126,8 @@ export class Authority {
 }
 
 /** An authority that was made just now is not replaced again: a control plane that is started in a loop would leave nobody a known one. */
-function isFresh({ createdAtMs }: StoredAuthority, nowMs: number): boolean {
-  return Math.abs(nowMs - createdAtMs) < SETTLE_MS;
+function isFresh({ createdAtMs }: StoredAuthority, settleMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - createdAtMs) < settleMs;
 }
 
 function hasIssued(authority: X509Certificate, leaf: X509Certificate): boolean {

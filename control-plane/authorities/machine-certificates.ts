@@ -34,6 +34,8 @@ export interface CertificateTimes {
   readonly identityLifetimeMs: number;
   /** Lifetime of the gateway's certificate for hostnames, in milliseconds. */
   readonly hostnameLifetimeMs: number;
+  /** Time in which all programs take another authority into use before certificates of it are shown to them, in milliseconds. */
+  readonly authoritySettleMs: number;
   /** Interval at which certificates are looked at, in milliseconds. */
   readonly certificatePollMs: number;
 }
@@ -93,7 +95,7 @@ export class MachineCertificates {
     const paths = certificatePaths(options.folder);
     for (const path of [paths.authorities, paths.gateway])
       mkdirSync(path, { recursive: true, mode: 0o700 });
-    const { identityLifetimeMs, hostnameLifetimeMs } = options.times;
+    const { identityLifetimeMs, hostnameLifetimeMs, authoritySettleMs } = options.times;
     const { domain, isNew, log, clock } = options;
     const common = { domain, isNew, log, carryOut: options.carryOut ?? carryOut };
     const authority = (
@@ -103,6 +105,7 @@ export class MachineCertificates {
       Authority.open({
         ...common,
         ...rest,
+        settleMs: authoritySettleMs,
         nowMs: clock.nowMs(),
         kind,
         file: join(paths.authorities, `${kind}.json`),

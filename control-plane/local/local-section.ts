@@ -35,6 +35,8 @@ export interface LocalSection {
   readonly identityLifetimeMs: number;
   /** Lifetime of the gateway's certificate for the base domain, in milliseconds. It is renewed after half of it. */
   readonly hostnameLifetimeMs: number;
+  /** Time in which all programs take another authority into use before certificates of it are shown to them, in milliseconds. */
+  readonly authoritySettleMs: number;
   /** Interval at which certificates are looked at, in milliseconds. */
   readonly certificatePollMs: number;
   /** Time for all requests to a registry for one image, in milliseconds. */
@@ -64,6 +66,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   imagePauseMs: 5000,
   identityLifetimeMs: 86_400_000,
   hostnameLifetimeMs: 2_592_000_000,
+  authoritySettleMs: 30_000,
   certificatePollMs: 10_000,
   registryTimeoutMs: 120_000,
   registryAnswerTimeoutMs: 10_000,
@@ -88,6 +91,7 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   imagePauseMs: [1, 3_600_000],
   identityLifetimeMs: [2000, 604_800_000],
   hostnameLifetimeMs: [2000, 31_536_000_000],
+  authoritySettleMs: [0, 3_600_000],
   certificatePollMs: [100, 3_600_000],
   registryTimeoutMs: [100, 3_600_000],
   registryAnswerTimeoutMs: [100, 600_000],

@@ -1,12 +1,13 @@
 // Services of one machine call one another by their identities, which are renewed while everything runs.
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { InstanceFolder } from '../../control-plane/local/instance-folder.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';
-import { DOMAIN, IdentifiedMachine } from '../support/identified-machine.ts';
+import { DOMAIN, IdentifiedMachine, textIn } from '../support/identified-machine.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 
 let provider: IdentityProvider;
@@ -43,6 +44,50 @@ test('a service calls another one by name, and an access rule admits one and ref
   await expect
     .poll(() => called(orders, '/access/inherited'), { timeout: 20_000 })
     .toMatchObject({ status: 200 });
+}, 120_000);
+
+test('no request fails while the authorities of a running installation are replaced', async () => {
+  const machine = await IdentifiedMachine.start(provider, {
+    SVC_LOCAL_AUTHORITY_SETTLE_MS: '3000',
+    SVC_LOCAL_CERTIFICATE_POLL_MS: '200',
+  });
+  await machine.machine.store('calling', calling);
+  await machine.machine.store('routes', routes);
+  const [orders, cart] = await Promise.all([
+    machine.deploy('orders', 'calling'),
+    machine.deploy('cart', 'routes'),
+  ]);
+  const sent = { service: 'cart', method: 'GET', path: '/requests/caller', headers: [], body: '' };
+  const ended = new AbortController();
+  const answers: string[] = [];
+  const asking = (async () => {
+    while (!ended.signal.aborted) {
+      const { body } = await machine.askAsGateway(
+        orders,
+        '/calls/raw',
+        JSON.stringify({ ...sent, times: 1 }),
+      );
+      answers.push((JSON.parse(body) as readonly { readonly body: string }[])[0]!.body);
+    }
+  })();
+  const issuerOf = () => new X509Certificate(textIn(cart.identityFolder, 'tls.crt')).issuer;
+  const before = issuerOf();
+  await expect.poll(() => answers.length).toBeGreaterThan(10);
+  await machine.machine.killAndStart({ SVC_LOCAL_NEW_AUTHORITY: 'true' });
+  await expect.poll(issuerOf, { timeout: 30_000 }).not.toBe(before);
+  const replaced = answers.length;
+  await expect.poll(() => answers.length, { timeout: 20_000 }).toBeGreaterThan(replaced + 20);
+  ended.abort();
+  await asking;
+  expect(new Set(answers)).toEqual(new Set(['service shop/orders']));
+  // An instance that starts now is of the new authority, and others accept it.
+  const stock = await machine.deploy('stock', 'calling');
+  const { body } = await machine.askAsGateway(
+    stock,
+    '/calls/raw',
+    JSON.stringify({ ...sent, times: 1 }),
+  );
+  expect(body).toContain('service shop/stock');
 }, 120_000);
 
 /** A real gateway with the certificates of the machine. Resolves with its port. */

@@ -42,7 +42,7 @@ export class LocalMachine {
     });
   }
 
-  #start(): ControlPlaneProcess {
+  #start(env: Readonly<Record<string, string>> = {}): ControlPlaneProcess {
     return new ControlPlaneProcess(this.#provider, this.cwd, {
       env: {
         SVC_LOCAL_FOLDER: 'machine',
@@ -52,13 +52,15 @@ export class LocalMachine {
         SVC_LOCAL_IMAGE_FOLDERS: 'images=images',
         SVC_ORCHESTRATOR_OBSERVATION_AGE_MAX_MS: '100',
         ...this.#env,
+        ...env,
       },
     });
   }
 
-  async killAndStart(): Promise<void> {
+  /** `env`: settings for this start alone. */
+  async killAndStart(env: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.svc.end('SIGKILL');
-    this.svc = this.#start();
+    this.svc = this.#start(env);
     await this.svc.listening();
   }
 

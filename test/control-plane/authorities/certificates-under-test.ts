@@ -22,6 +22,7 @@ export const DOMAIN = 'svc.localhost';
 const TIMES = {
   identityLifetimeMs: DAY_MS,
   hostnameLifetimeMs: 30 * DAY_MS,
+  authoritySettleMs: 30_000,
   certificatePollMs: 1_000_000_000,
 };
 

@@ -1,0 +1,62 @@
+// The platform alone decides who an instance is, and whom it takes a caller for: nothing that a member writes replaces it.
+import { join } from 'node:path';
+import { descriptorProblems, type ServiceDescriptor } from '@svc/client';
+import { expect, test } from 'vitest';
+import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
+import { moduleCommand } from '../../../control-plane/local/launch-command.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const CALLERS = { trustDomain: 'svc.localhost', gatewayId: 'spiffe://svc.localhost/gateway' };
+const FORGED = {
+  SVC_PROJECT: 'bank',
+  SVC_NAME: 'vault',
+  SVC_IDENTITY_FOLDER: '/elsewhere',
+  SVC_IDENTITY_TRUST_DOMAIN: 'evil.example',
+  SVC_IDENTITY_GATEWAY: 'spiffe://evil.example/gateway',
+  SVC_CALLS_SERVICES_FILE: '/elsewhere.json',
+};
+const DESCRIPTOR: ServiceDescriptor = {
+  name: 'cart',
+  image: 'oci:images/cart',
+  hosting: 'wasm',
+  protocol: '0.2.0',
+};
+
+function commandWith(env: Readonly<Record<string, string>>) {
+  const folder = InstanceFolder.create(temporaryFolder(), {
+    version: 1,
+    name: 'cart-1-00000000',
+    key: { project: 'shop', service: 'cart' },
+    incarnation: 'life1',
+    generation: 1,
+    descriptor: { ...DESCRIPTOR, env },
+    imageDigest: `sha256:${'0'.repeat(64)}`,
+    moduleFile: '/modules/cart.wasm',
+    address: '127.83.0.1',
+    ports: { http: 9000, management: 7626, remoting: 17_355 },
+    createdAtMs: 1,
+  });
+  const parts = { dataFolder: '/data', drainMs: 2000, servicesFile: '/machine/addresses.json' };
+  return { folder, command: moduleCommand(folder, { ...parts, callers: CALLERS }) };
+}
+
+test('an instance has its own identity, and finds others in the file of the machine', () => {
+  const { folder, command } = commandWith({});
+  expect(command.env).toMatchObject({
+    SVC_PROJECT: 'shop',
+    SVC_NAME: 'cart',
+    SVC_IDENTITY_FOLDER: join(folder.path, 'identity'),
+    SVC_IDENTITY_TRUST_DOMAIN: 'svc.localhost',
+    SVC_IDENTITY_GATEWAY: 'spiffe://svc.localhost/gateway',
+    SVC_CALLS_SERVICES_FILE: '/machine/addresses.json',
+  });
+});
+
+test.each(Object.entries(FORGED))(
+  'a descriptor that sets %s is refused, and would change nothing',
+  (name, value) => {
+    const problems = descriptorProblems({ ...DESCRIPTOR, env: { [name]: value } });
+    expect(problems.map(({ path }) => path)).toEqual([`/env/${name}`]);
+    expect(commandWith({ [name]: value }).command.env[name]).not.toBe(value);
+  },
+);
