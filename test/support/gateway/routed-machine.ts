@@ -26,13 +26,20 @@ export class RoutedMachine {
   static async start(module: Uint8Array): Promise<RoutedMachine> {
     const provider = await IdentityProvider.start();
     onTestFinished(() => provider.stop());
-    const machine = new LocalMachine(provider, { SVC_CONTROL_PLANE_BASE_DOMAIN: DOMAIN });
+    const machine = new LocalMachine(provider, {
+      SVC_CONTROL_PLANE_BASE_DOMAIN: DOMAIN,
+      SVC_LOCAL_PLAIN_INSTANCES: 'false',
+    });
     await machine.withProject();
     await machine.store('counter', module);
     const installation = await install(temporaryFolder());
     for (const name of ['routes.sock', 'routes.json'])
       symlinkSync(join(machine.cwd, 'machine', name), join(installation.folder, name));
-    const routed = new RoutedMachine(machine, installation, await startGateway(installation));
+    const routed = new RoutedMachine(
+      machine,
+      installation,
+      await startGateway(machine, installation),
+    );
     const { generation } = await machine.apply();
     await machine.until(
       (status) => status.generation === generation && status.lifecycle === 'ready',
@@ -56,7 +63,7 @@ export class RoutedMachine {
   /** Kills the gateway, and starts another one. */
   async killAndStartGateway(): Promise<void> {
     await this.gateway.svc.end('SIGKILL');
-    this.gateway = await startGateway(this.#installation);
+    this.gateway = await startGateway(this.machine, this.#installation);
   }
 
   /** Adds 1 to the counter `one` at the rate until `stop` is called. */
@@ -89,10 +96,13 @@ export class RoutedMachine {
   }
 }
 
-async function startGateway(installation: Installation): Promise<TestGateway> {
+/** A gateway with the identity that the control plane has given it. */
+async function startGateway(
+  machine: LocalMachine,
+  installation: Installation,
+): Promise<TestGateway> {
   const gateway = await TestGateway.start(installation, {
-    'svc.identity.folder': '',
-    'svc.gateway.plain-instances': 'true',
+    'svc.identity.folder': join(machine.cwd, 'machine', 'gateway', 'identity'),
   });
   onTestFinished(() => void gateway.svc.end('SIGKILL'));
   return gateway;
