@@ -69,6 +69,11 @@ const REFUSAL_HEADERS: Readonly<Record<number, Json>> = {
 /** Statuses that refuse for the same reason on every route that has them. */
 export const COMMON_REFUSALS: ReadonlySet<number> = new Set([401, 413, 422, 429, 500, 503, 504]);
 
+/** Refusals that are of no route: of the syntax of a request, of its headers, or of a large body where none belongs. */
+const OTHER_REFUSAL = 'OtherRefusal';
+const OTHER_REASON =
+  'any other refusal, such as 431 for headers that are too large; from 400 to 499 nothing was done';
+
 /** Returns the document. `version`: version of the control plane; `serverUrl`: its base URL, if it is known. */
 export function openApiDocument(version: string, serverUrl?: string): Json {
   const schemas = new Schemas();
@@ -151,9 +156,13 @@ function responsesOf(route: Route, schemas: Schemas): Json {
     status,
     COMMON_REFUSALS.has(status)
       ? { $ref: `#/components/responses/Refusal${status}` }
-      : refusalOf(status, reason, schemas),
+      : refusalOf(reason, schemas, REFUSAL_HEADERS[status]),
   ]);
-  return { [successOf(route)]: success, ...(Object.fromEntries(refusals) as Json) };
+  return {
+    [successOf(route)]: success,
+    ...(Object.fromEntries(refusals) as Json),
+    default: { $ref: `#/components/responses/${OTHER_REFUSAL}` },
+  };
 }
 
 /** Returns the refusals that are the same for all routes that have them, by their names. */
@@ -161,16 +170,16 @@ function commonRefusals(schemas: Schemas): Json {
   const all = new Map<number, string>();
   for (const route of Object.values<Route>(ROUTES))
     for (const [status, reason] of refusalsOf(route)) all.set(status, reason);
-  return Object.fromEntries(
+  const common = Object.fromEntries(
     [...COMMON_REFUSALS].map((status) => [
       `Refusal${status}`,
-      refusalOf(status, all.get(status)!, schemas),
+      refusalOf(all.get(status)!, schemas, REFUSAL_HEADERS[status]),
     ]),
   );
+  return { ...common, [OTHER_REFUSAL]: refusalOf(OTHER_REASON, schemas) };
 }
 
-function refusalOf(status: number, reason: string, schemas: Schemas): Json {
-  const headers = REFUSAL_HEADERS[status];
+function refusalOf(reason: string, schemas: Schemas, headers?: Json): Json {
   return {
     description: sentence(reason),
     ...(headers === undefined ? {} : { headers }),

@@ -156,6 +156,21 @@ describe('the document of OpenAPI', () => {
     expect(operations).toHaveLength(31);
   });
 
+  test('declares every other refusal, which is of no route, with the form of all', () => {
+    const { paths, components } = openApiDocument('1.0.0') as {
+      readonly paths: Record<string, Record<string, { readonly responses: object }>>;
+      readonly components: { readonly responses: object };
+    };
+    const other = { $ref: '#/components/responses/OtherRefusal' };
+    for (const methods of Object.values(paths))
+      for (const { responses } of Object.values(methods))
+        expect(responses).toMatchObject({ default: other });
+    const schema = { $ref: '#/components/schemas/Failure' };
+    expect(components.responses).toMatchObject({
+      OtherRefusal: { content: { 'application/json': { schema } } },
+    });
+  });
+
   test('has every schema to which it refers, and no other', () => {
     const text = JSON.stringify(document);
     const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
