@@ -21,7 +21,7 @@ function table(area: string, mutants: readonly Mutant[]): string {
     ({ check, file, in: name, tests }) =>
       `| \`${check}\` | \`${name ?? file}\` | ${tests.map(testCell).join('<br>')} |`,
   );
-  return `## ${area[0]!.toUpperCase()}${area.slice(1)}\n\n| Check | In | Noticed by |\n|---|---|---|\n${rows.join('\n')}\n`;
+  return `## ${area[0]!.toUpperCase()}${area.slice(1).replaceAll('-', ' ')}\n\n| Check | In | Noticed by |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 function testCell(test: string): string {
