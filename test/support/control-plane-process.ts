@@ -1,5 +1,6 @@
 // ControlPlaneProcess: a real `svc control-plane` process with a real identity provider, and requests to it.
 import { join } from 'node:path';
+import { fetchDocumented } from './documented-answers.ts';
 import { SvcProcess } from './host-process.ts';
 import type { IdentityProvider } from './identity-provider/identity-provider.ts';
 import { CLI_CLIENT } from './identity-provider/provider-rules.ts';
@@ -44,7 +45,7 @@ export class ControlPlaneProcess extends SvcProcess {
     const [method, path] = line.split(' ') as [string, string];
     const token = await this.#provider.issue({ subject });
     this.#url ??= this.listening();
-    const response = await fetch(`${await this.#url}${path}`, {
+    const response = await fetchDocumented(`${await this.#url}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}` },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),

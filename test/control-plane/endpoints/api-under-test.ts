@@ -1,8 +1,5 @@
 // ApiUnderTest: a control plane over HTTP with a real identity provider, and the people who send requests to it.
-import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
-import { expect } from 'vitest';
-import { openApiDocument, ROUTES, type Failure, type Route } from '@svc/client';
+import type { Failure } from '@svc/client';
 import type { Service } from '@svc/host';
 import {
   startControlPlane,
@@ -20,6 +17,7 @@ import {
   type IssuedToken,
 } from '../../support/identity-provider/identity-provider.ts';
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
+import { expectDocumented } from '../../support/documented-answers.ts';
 
 export const BASE_DOMAIN = 'svc.test';
 
@@ -138,7 +136,7 @@ export class ApiUnderTest implements AsyncDisposable {
       text: received,
       body: received === '' ? undefined : JSON.parse(received),
     };
-    checkAgainstDocument(method, target, answer);
+    expectDocumented(method, target, answer);
     return answer;
   }
 
@@ -155,72 +153,4 @@ export class ApiUnderTest implements AsyncDisposable {
     const { status, body } = await this.send(line, sent);
     return [status, (body as Failure | undefined)?.error ?? ''];
   }
-}
-
-interface Response {
-  readonly $ref?: string;
-  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>;
-  readonly content?: Readonly<Record<string, { readonly schema: object }>>;
-}
-type Responses = Readonly<Record<string, Response>>;
-interface Document {
-  readonly paths: Readonly<Record<string, Record<string, { readonly responses: Responses }>>>;
-  readonly components: { readonly responses: Responses };
-}
-
-/** Answers to what is no request of a route yet: its headers are too long. */
-const OF_THE_SERVER: ReadonlySet<number> = new Set([431]);
-const DOCUMENT = openApiDocument('0.1.0') as unknown as Document;
-const ajv = addFormats.default(new Ajv.Ajv2020({ strict: false }));
-ajv.addSchema(DOCUMENT, 'api');
-const validators = new Map<string, ValidateFunction>();
-const PATHS = Object.values<Route>(ROUTES).map(({ method, path }) => ({
-  method,
-  path,
-  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}));
-
-/** Fails if the document does not have the answer: its status, its body, and its headers. */
-function checkAgainstDocument(method: string, target: string, answer: Answer): void {
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  if (answer.status >= 400) expectFailure(answer);
-  const [path] = target.split('?') as [string];
-  const route = PATHS.find((each) => each.method === method && each.pattern.test(path));
-  if (route === undefined) return;
-  const { responses } = DOCUMENT.paths[route.path]![method.toLowerCase()]!;
-  const what = `${method} ${target} answers ${answer.status}: ${answer.text}`;
-  const response = resolved(
-    responses[OF_THE_SERVER.has(answer.status) ? 'default' : answer.status],
-  );
-  if (response === undefined) throw new Error(`${what}: the document has no such status`);
-  for (const [name, { required = false }] of Object.entries(response.headers ?? {}))
-    if (required) expect(answer.headers.get(name), `${what}: ${name}`).not.toBeNull();
-  const content = response.content?.['application/json'];
-  if (content === undefined) {
-    expect(answer.text, `${what}: body`).toBe('');
-    return;
-  }
-  expect(answer.headers.get('content-type'), `${what}: body`).toBe('application/json');
-  const validate = validatorOf(content.schema);
-  expect(validate(answer.body) ? [] : validate.errors, `${what}: body`).toEqual([]);
-}
-
-function validatorOf(schema: object): ValidateFunction {
-  const key = JSON.stringify(schema).replaceAll('"#/components', '"api#/components');
-  const validate = validators.get(key) ?? ajv.compile(JSON.parse(key) as object);
-  validators.set(key, validate);
-  return validate;
-}
-
-/** Every error is `{ status, error }`, and nothing more. */
-function expectFailure({ status, body }: Answer): void {
-  expect(Object.keys(body as object)).toEqual(['status', 'error']);
-  expect(body).toEqual({ status, error: expect.any(String) });
-}
-
-function resolved(response: Response | undefined): Response | undefined {
-  const { $ref } = response ?? {};
-  return $ref === undefined
-    ? response
-    : DOCUMENT.components.responses[$ref.slice('#/components/responses/'.length)];
 }

@@ -1,5 +1,5 @@
-// HttpDriver: sends requests to a control plane by the client of its routes, one attempt each, and reads of the answers what the
-// reference knows. A token is the caller itself: how tokens are judged is no matter of these histories.
+// HttpDriver: sends requests to a control plane by the client of its routes, one attempt each, holds the answers against the OpenAPI
+// document, and reads of them what the reference knows. A token is the caller itself: how tokens are judged is no matter of these histories.
 import type { Caller } from '../../../control-plane/tokens/caller.ts';
 import {
   ApiError,
@@ -13,6 +13,7 @@ import {
   type RouteName,
   type ServiceStatus,
 } from '../../../client/index.ts';
+import { UndocumentedAnswer, fetchDocumented } from '../../support/documented-answers.ts';
 import { BASE_DOMAIN } from './control-plane-for-histories.ts';
 import type { Driver, SentRequest } from './driver.ts';
 import type { Answer } from './reference.ts';
@@ -35,6 +36,7 @@ export class HttpDriver implements Driver {
     const client = createClient({
       baseUrl: this.#baseUrl(),
       token: tokenOf(as, run),
+      fetch: (input, init) => fetchDocumented(String(input), init ?? {}),
       retries: { attemptsMax: 1 },
     });
     const send = client[route] as unknown as Send;
@@ -44,6 +46,7 @@ export class HttpDriver implements Driver {
       const body = JSON.stringify(essenceOf(route, value)).replaceAll(run, '');
       return { status: 200, body: JSON.parse(body) as unknown };
     } catch (error) {
+      if (error instanceof Error && error.cause instanceof UndocumentedAnswer) throw error.cause;
       if (error instanceof ApiError && error.status !== 504) return { status: error.status };
       if (error instanceof ApiError || error instanceof NoAnswerError) return undefined;
       throw error;

@@ -8,6 +8,7 @@ import type { IdentityProvider } from '../../support/identity-provider/identity-
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
 import type { VirtualClock } from '../../support/virtual-clock.ts';
 import { VerifierUnderTest } from './verifier-under-test.ts';
+import { fetchDocumented } from '../../support/documented-answers.ts';
 
 export interface Answered {
   readonly status: number;
@@ -51,7 +52,7 @@ export class ServedTokens {
 
   async send(line: string, token?: string, json?: object): Promise<Answered> {
     const [method, path] = line.split(' ') as [string, string];
-    const response = await fetch(`${this.url}${path}`, {
+    const response = await fetchDocumented(`${this.url}${path}`, {
       method,
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
