@@ -46,11 +46,14 @@ export function expectDocumented(method: string, target: string, answer: Receive
 }
 
 /** Sends a request as `fetch` does, and rejects with UndocumentedAnswer if the document does not have the answer. */
-export async function fetchDocumented(input: string, init: RequestInit): Promise<Response> {
+export async function fetchDocumented(
+  input: string | URL | Request,
+  init: RequestInit = {},
+): Promise<Response> {
   const response = await fetch(input, init);
   const { status, headers } = response;
   const text = await response.clone().text();
-  const { pathname, search } = new URL(input);
+  const { pathname, search } = new URL(response.url);
   expectDocumented(init.method ?? 'GET', `${pathname}${search}`, { status, headers, text });
   return response;
 }

@@ -36,7 +36,7 @@ export class HttpDriver implements Driver {
     const client = createClient({
       baseUrl: this.#baseUrl(),
       token: tokenOf(as, run),
-      fetch: (input, init) => fetchDocumented(String(input), init ?? {}),
+      fetch: fetchDocumented,
       retries: { attemptsMax: 1 },
     });
     const send = client[route] as unknown as Send;
