@@ -54,7 +54,7 @@ const HEADERS = [
   [
     '`Retry-After`',
     '429, 503',
-    `seconds after which to send the request again: ${KEYS_RETRY_AFTER_S} if the keys of the identity provider cannot be read, 1 for another 503`,
+    `seconds after which to send the request again: ${KEYS_RETRY_AFTER_S} if the keys of the identity provider cannot be read, otherwise 1, or more where it takes longer, as while lists are built after an upgrade`,
   ],
   [
     '`RateLimit-Limit`, `RateLimit-Remaining`, `RateLimit-Reset`',
