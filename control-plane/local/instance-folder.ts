@@ -9,9 +9,13 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { endOfFile } from './file-end.ts';
 import type { InstanceAddress } from './instance-addresses.ts';
 import { type InstanceRun, runIn } from './instance-run.ts';
 import { type InstanceSpec, specIn } from './instance-spec.ts';
@@ -87,7 +91,8 @@ export class InstanceFolder {
     const prefix = run === 'last' ? '' : 'previous-';
     const logs = join(this.path, `${prefix}log`);
     const numbered = existsSync(logs) ? readdirSync(logs).toSorted(byNumberDown) : [];
-    return [...numbered.map((name) => join(logs, name)), join(this.path, `${prefix}stderr`)];
+    const output = ['stderr.1', 'stderr'].map((name) => join(this.path, `${prefix}${name}`));
+    return [...numbered.map((name) => join(logs, name)), ...output];
   }
 
   get lastRun(): InstanceRun | undefined {
@@ -100,7 +105,7 @@ export class InstanceFolder {
 
   /** Sets the output of the last run aside, and opens a file for what the next one writes to stderr. Returns its descriptor. */
   openOutput(): number {
-    for (const name of ['log', 'stderr']) {
+    for (const name of ['log', 'stderr.1', 'stderr']) {
       const previous = join(this.path, `previous-${name}`);
       rmSync(previous, { recursive: true, force: true });
       const last = join(this.path, name);
@@ -108,6 +113,17 @@ export class InstanceFolder {
     }
     rmSync(this.stateFile, { force: true });
     return openSync(join(this.path, 'stderr'), 'a', 0o600);
+  }
+
+  /** Keeps the end of what the last run has written to stderr, in a second file, if there is too much of it. */
+  boundOutput(bytesMax: number): void {
+    const file = join(this.path, 'stderr');
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size <= bytesMax / 2) return;
+    const end = endOfFile(file, bytesMax / 2) ?? '';
+    writeFileSync(join(this.path, 'stderr.1'), end, { mode: 0o600 });
+    // The process appends, so it goes on at the new end.
+    truncateSync(file);
   }
 
   /** Removes the folder, and those of the service and the project once they are empty. */

@@ -1,6 +1,6 @@
 // InstanceLogs: the output of an instance, from the files in its folder.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { InstanceLogs, LogQuery } from '../orchestration/orchestrator.ts';
+import { endOfFile } from './file-end.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 
 export function logsOf(folder: InstanceFolder, query: LogQuery): InstanceLogs {
@@ -28,26 +28,6 @@ function endOfFiles(paths: readonly string[], bytesMax: number): string {
     text = (endOfFile(path, bytesMax - text.length) ?? '') + text;
   }
   return text;
-}
-
-/** Returns the end of the file, from the beginning of a line; undefined if there is no file. */
-function endOfFile(path: string, bytesMax: number): string | undefined {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    const { size } = fstatSync(file);
-    const from = Math.max(0, size - bytesMax);
-    const bytes = Buffer.alloc(size - from);
-    const text = bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, from));
-    return from === 0 ? text : text.slice(text.indexOf('\n') + 1);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function lastLines(text: string, { tail, sinceS }: LogQuery): string {

@@ -1,11 +1,11 @@
 // LaunchCommand: the command of an instance: the program, its arguments, and its environment, which has nothing of this
 // process's own. Everything that a member of the project has written in the descriptor is a value in it, never a name, unless
 // @svc/client lists the name as one of the runtime's limits.
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CallerRules } from '@svc/identity/caller';
 import type { InstanceFolder } from './instance-folder.ts';
+import { runtimeLimits } from './resource-limits.ts';
 
 export interface LaunchCommand {
   readonly file: string;
@@ -33,6 +33,7 @@ export function moduleCommand(
   const { key, descriptor, address, ports, moduleFile } = folder.spec;
   const allowed = descriptor.hosting === 'wasm' ? (descriptor.allow ?? []) : [];
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
+  const { options, variables } = runtimeLimits(descriptor);
   const settings = {
     SVC_NAME: key.service,
     SVC_DATA: join(dataFolder, key.project, key.service),
@@ -57,15 +58,15 @@ export function moduleCommand(
   };
   return {
     file: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', host, '--deployed', '--standby', moduleFile],
+    args: [
+      '--disable-warning=ExperimentalWarning',
+      ...options,
+      host,
+      '--deployed',
+      '--standby',
+      moduleFile,
+    ],
     // What the platform decides comes last: nothing of a descriptor replaces it.
-    env: { SVC_SHARDS: shardsOf(descriptor.resources?.cpu), ...descriptor.env, ...settings },
+    env: { ...descriptor.env, ...variables, ...settings },
   };
-}
-
-/** A service has as many shards as whole cores, and at least one. */
-function shardsOf(cpu: string | undefined): string {
-  if (cpu === undefined) return '1';
-  const cores = cpu.endsWith('m') ? Number(cpu.slice(0, -1)) / 1000 : Number(cpu);
-  return String(Math.max(1, Math.min(Math.floor(cores) || 1, availableParallelism())));
 }

@@ -25,13 +25,22 @@ import { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import { killStrays } from './instance-process.ts';
 import { LOCAL_CLOCK, type LocalClock } from './local-clock.ts';
-import type { ImageSource, InstanceIdentities, LocalMachine } from './local-machine.ts';
+import type {
+  ImageResult,
+  ImageSource,
+  InstanceIdentities,
+  LocalMachine,
+} from './local-machine.ts';
 import type { LocalSection } from './local-section.ts';
 import type { MachineLock } from './machine-lock.ts';
+import { sweepLeftOvers, sweepModules } from './machine-sweep.ts';
 import { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
 import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
+
+/** Pause before modules are removed that nothing uses, in milliseconds. */
+const SWEEP_MS = 1000;
 
 export interface LocalOrchestratorOptions {
   /** The folder of all files, locked. It is released when the orchestrator is disposed, or cannot be made. */
@@ -58,6 +67,10 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #watches = new Set<(key: ServiceKey) => void>();
   readonly #problemsOf: LocalOrchestratorOptions['problemsOf'];
   readonly #lock: MachineLock;
+  readonly #orphans: NodeJS.Timeout;
+  /** Images that are being read. */
+  #reading = 0;
+  #sweep: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** Throws the file system's error. */
@@ -86,7 +99,9 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       section,
       clock,
       records: new ServiceRecords(join(folder, 'services')),
-      images,
+      images: {
+        resolve: (desired, signal) => this.#read(() => images.resolve(desired, signal)),
+      },
       routes,
       notes: new InstanceNotes(),
       identities: options.identities,
@@ -98,11 +113,17 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       changed: (key) => {
         for (const changed of this.#watches) changed(key);
       },
-      done: (key) => this.#controllers.delete(textOf(key)),
+      done: (key) => {
+        this.#controllers.delete(textOf(key));
+        this.#sweepModules();
+      },
       reportFailure: (key, error) =>
         faults.report('A service cannot be looked after, which is tried again', key, error),
     };
+    sweepLeftOvers(folder);
     for (const record of this.#machine.records.readAll()) this.#control(record);
+    this.#sweepModules();
+    this.#orphans = setTimeout(() => this.#endOrphans(), section.orphanMs).unref();
   }
 
   problems(desired: DesiredService): Promise<readonly Problem[]> {
@@ -150,8 +171,42 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   /** Ends all work of this process; the instances go on. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#orphans);
+    clearTimeout(this.#sweep);
     await Promise.all([...this.#controllers.values()].map((one) => one.close()));
     this.#lock[Symbol.dispose]();
+  }
+
+  /** Removes modules that nothing uses any more, soon: a module that was just read stands in no record yet. */
+  #sweepModules(): void {
+    if (this.#isClosed) return;
+    this.#sweep ??= setTimeout(() => {
+      this.#sweep = undefined;
+      if (this.#reading > 0) this.#sweepModules();
+      else sweepModules(this.#lock.folder, this.#machine.records.readAll());
+    }, SWEEP_MS).unref();
+  }
+
+  async #read(resolve: () => Promise<ImageResult>): Promise<ImageResult> {
+    this.#reading++;
+    try {
+      return await resolve();
+    } finally {
+      this.#reading--;
+    }
+  }
+
+  /** Ends instances of services whose record was lost, and that nobody has asked for since. */
+  #endOrphans(): void {
+    const { instancesFolder, records, clock } = this.#machine;
+    for (const { spec } of InstanceFolder.readAll(instancesFolder)) {
+      if (this.#isClosed || this.#controllers.has(textOf(spec.key))) continue;
+      const { bootId } = ownProcessStart();
+      const removed = { kind: 'removed', key: spec.key } as const;
+      const record = recordOf(removed, { bootId, ms: clock.bootMs() });
+      records.write(record);
+      this.#control(record);
+    }
   }
 
   #control(record: ServiceRecord): void {

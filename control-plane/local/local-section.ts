@@ -29,6 +29,10 @@ export interface LocalSection {
   readonly silenceMs: number;
   /** Time that a rollout may be without progress, in milliseconds; then it has failed. An instance that has not started by then is killed. */
   readonly progressTimeoutMs: number;
+  /** Time after which instances are ended that no service has, from the start of the control plane, in milliseconds. */
+  readonly orphanMs: number;
+  /** Size that the output of an instance may have beside its log, in bytes; then its beginning is cut. */
+  readonly outputBytesMax: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
   /** Lifetime of the certificate by which an instance, or the gateway, proves who it is, in milliseconds. It is renewed after half of it. */
@@ -63,6 +67,8 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   readyFailures: 3,
   silenceMs: 30_000,
   progressTimeoutMs: 600_000,
+  orphanMs: 600_000,
+  outputBytesMax: 10_485_760,
   imagePauseMs: 5000,
   identityLifetimeMs: 86_400_000,
   hostnameLifetimeMs: 2_592_000_000,
@@ -88,6 +94,8 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   readyFailures: [1, 100],
   silenceMs: [100, 3_600_000],
   progressTimeoutMs: [100, 86_400_000],
+  orphanMs: [100, 86_400_000],
+  outputBytesMax: [4096, 1_073_741_824],
   imagePauseMs: [1, 3_600_000],
   identityLifetimeMs: [2000, 604_800_000],
   hostnameLifetimeMs: [2000, 31_536_000_000],

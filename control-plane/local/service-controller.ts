@@ -14,6 +14,7 @@ import { type Found, lookAt } from './found-instances.ts';
 import type { BootTime } from './local-clock.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Plan, type PlanInput, type Step, type Wanted } from './plan-types.ts';
+import { unlimitedInWords } from './resource-limits.ts';
 import { planRollout } from './rollout-plan.ts';
 import { isOtherRollout, recordAfter, type ServiceRecord } from './service-record.ts';
 import { ServiceSteps } from './service-steps.ts';
@@ -77,7 +78,10 @@ export class ServiceController {
     if (this.#record.desired.kind === 'removed' && found.length === 0) return undefined;
     const { clock } = this.#machine;
     const progressMs = clock.nowMs() - (clock.bootMs() - this.#progressMs);
-    return workloadOf(this.#record, found, { detail: this.#detail, progressMs });
+    return workloadOf(this.#record, found, {
+      detail: this.#detail ?? unlimitedInWords(this.#record.desired),
+      progressMs,
+    });
   }
 
   found(): readonly Found[] {
@@ -139,6 +143,7 @@ export class ServiceController {
     this.#found = this.#look();
     this.#noteTakeover(clock.bootMs());
     this.#steps.killLate(this.#found);
+    for (const { folder } of this.#found) folder.boundOutput(section.outputBytesMax);
     this.#noteProgress(clock.bootMs());
     this.#noteFailure(clock.bootMs());
     const plan = planRollout(this.#planInput());

@@ -1,8 +1,8 @@
 // ServiceRecord: what this machine should run of one service, on disk: the last thing that the control plane has asked for, and what
 // has come of it. So a service is kept as it should be before the control plane has asked again, and a generation that has failed
 // is not tried again at each start.
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { ServiceKey } from '@svc/client';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
@@ -54,8 +54,15 @@ export class ServiceRecords {
     replaceJsonFile(this.#fileOf(record.desired.key), record);
   }
 
+  /** Removes the record, and the folder of the project once it is empty. */
   remove(key: ServiceKey): void {
-    rmSync(this.#fileOf(key), { force: true });
+    const file = this.#fileOf(key);
+    rmSync(file, { force: true });
+    try {
+      rmdirSync(dirname(file));
+    } catch {
+      // The project has other services.
+    }
   }
 
   #fileOf({ project, service }: ServiceKey): string {

@@ -8,7 +8,7 @@ import { MachineLock } from '../../../control-plane/local/machine-lock.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
-import type { ServiceKey } from '@svc/client';
+import type { Problem, ServiceKey } from '@svc/client';
 import { until } from './until.ts';
 
 const PROGRAM = join(import.meta.dirname, 'small-program.ts');
@@ -39,17 +39,19 @@ export interface MachineOptions {
   readonly section?: Partial<LocalSection>;
   readonly clock?: LocalClock;
   readonly network?: string;
+  /** Awaited by each read of an image. */
+  readonly whileReading?: () => Promise<void>;
+  /** What the machine cannot run of any descriptor. */
+  readonly problems?: readonly Problem[];
 }
 
 export class MachineUnderTest {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-local-'));
   orchestrator: LocalOrchestrator;
-  readonly #hasDataFolder: boolean;
   readonly #options: MachineOptions;
 
   constructor(options: MachineOptions = {}) {
     this.#options = options;
-    this.#hasDataFolder = options.hasDataFolder === true;
     this.orchestrator = this.open();
   }
 
@@ -82,43 +84,50 @@ export class MachineUnderTest {
 
   /** Opens a further orchestrator of the folder. */
   open(): LocalOrchestrator {
-    return new LocalOrchestrator({
-      lock: new MachineLock(this.folder),
-      section: {
-        ...LOCAL_DEFAULTS,
-        rolloutPollMs: 20,
-        idlePollMs: 50,
-        takeoverTimeoutMs: 500,
-        imagePauseMs: 50,
-        killAfterMs: 300,
-        drainMs: 100,
-        ...this.#options.section,
-      },
-      network: this.#options.network ?? '127.84',
-      images: {
-        async resolve({ descriptor: { image } }) {
-          return image === IMAGES.missing
-            ? { kind: 'failed', reason: `cannot pull ${image}: not found`, isFinal: false }
-            : { kind: 'found', image: { digest: `sha256:${'0'.repeat(64)}`, moduleFile: image } };
-        },
-      },
-      routes: new NobodyRoutes(),
-      log: () => {},
-      clock: this.#options.clock ?? LOCAL_CLOCK,
-      problemsOf: () => [],
-      hasDataFolder: () => this.#hasDataFolder,
-      commandOf: ({ stateFile, spec }) => ({
-        file: process.execPath,
-        args: [
-          PROGRAM,
-          stateFile,
-          /\/(\w+):/.exec(spec.moduleFile)![1]!,
-          this.#hasDataFolder ? join(this.folder, 'data', spec.key.service) : '-',
-          spec.address,
-          String(spec.ports.management),
-        ],
-        env: {},
-      }),
-    });
+    return openMachine(this.folder, this.#options);
   }
+}
+
+/** Opens an orchestrator of small programs. */
+export function openMachine(folder: string, options: MachineOptions = {}): LocalOrchestrator {
+  const { whileReading, problems = [], hasDataFolder = false } = options;
+  return new LocalOrchestrator({
+    lock: new MachineLock(folder),
+    section: {
+      ...LOCAL_DEFAULTS,
+      rolloutPollMs: 20,
+      idlePollMs: 50,
+      takeoverTimeoutMs: 500,
+      imagePauseMs: 50,
+      killAfterMs: 300,
+      drainMs: 100,
+      ...options.section,
+    },
+    network: options.network ?? '127.84',
+    images: {
+      async resolve({ descriptor: { image } }) {
+        await whileReading?.();
+        return image === IMAGES.missing
+          ? { kind: 'failed', reason: `cannot pull ${image}: not found`, isFinal: false }
+          : { kind: 'found', image: { digest: `sha256:${'0'.repeat(64)}`, moduleFile: image } };
+      },
+    },
+    routes: new NobodyRoutes(),
+    log: () => {},
+    clock: options.clock ?? LOCAL_CLOCK,
+    problemsOf: () => problems,
+    hasDataFolder: () => hasDataFolder,
+    commandOf: ({ stateFile, spec }) => ({
+      file: process.execPath,
+      args: [
+        PROGRAM,
+        stateFile,
+        /\/(\w+):/.exec(spec.moduleFile)![1]!,
+        hasDataFolder ? join(folder, 'data', spec.key.service) : '-',
+        spec.address,
+        String(spec.ports.management),
+      ],
+      env: {},
+    }),
+  });
 }

@@ -2,12 +2,12 @@
 // other process uses its data, and ends at SIGTERM.
 // argv: state file, what it is to do, folder of its data or `-`, address, and port of /ready.
 // It is to be `good`, `crashing` (some time after it is ready), `stubborn` (it ignores SIGTERM), `stuck` (never ready with its data), `deaf` (it does
-// not listen), `unready` (its answer at /ready is 503), `silent` (it ends at once), `parent` (of a process that goes on),
+// not listen), `unready` (its answer at /ready is 503), `silent` (it ends at once), `parent` (of a process that goes on), `talking` (it writes a lot),
 // `fails_CODE` (it ends at once with a report), or `later_CODE` (the same, once it was ready).
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StateFile } from '@svc/kit/state-file';
 
@@ -22,6 +22,10 @@ const state = new StateFile(file, (error) => process.stderr.write(`${String(erro
 let isReady = false;
 /** The lock is lost once nothing refers to it. */
 let lock: DatabaseSync | undefined;
+if (dataFolder !== '-') {
+  mkdirSync(dirname(dataFolder), { recursive: true });
+  appendFileSync(`${dataFolder}.starts`, `${dirname(file)}\n`);
+}
 state.write('starting');
 process.stderr.write(`${manner} has started\n`);
 process.on('SIGTERM', () => {
@@ -36,6 +40,8 @@ if (code !== undefined && (mode === 'fails' || existsSync(wasReady))) end(code, 
 if (manner === 'silent') process.exit(7);
 if (manner === 'parent')
   spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+if (manner === 'talking')
+  setInterval(() => process.stderr.write('line 1\nline 2\n'.repeat(100)), 5);
 if (manner !== 'deaf')
   createServer((_request, response) => {
     response.statusCode = isReady && manner !== 'unready' ? 200 : 503;
