@@ -6,12 +6,14 @@ import type { ProgramInputs } from '@svc/kit/program-flags';
 import { SvcError } from '@svc/kit/svc-error';
 import { startControlPlane } from '../control-plane.ts';
 import { browserAccess } from '../endpoints/browser-access.ts';
-import { openLocalOrchestrator } from '../local/open-local-orchestrator.ts';
+import type { openLocalOrchestrator as OpenLocal } from '../local/open-local-orchestrator.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { providerMetrics } from '../tokens/provider-metrics.ts';
 import { TokenVerifier } from '../tokens/token-verifier.ts';
 import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
+
+type OpenLocalOrchestrator = typeof OpenLocal;
 
 /** Resolves with the exit code once the control plane has stopped or could not start. Rejects only with an error that is no SvcError. */
 export async function runControlPlane(
@@ -40,7 +42,7 @@ async function serve(
   const verifier = new TokenVerifier({ settings: settings.tokens, log });
   const { local, baseDomain } = settings;
   const about = { version: manifest.version, baseDomain };
-  const opened = local && (await openLocalOrchestrator(local, about, log));
+  const opened = local && (await openedLocal(local, about, log));
   try {
     const controlPlane = await startControlPlane({
       verifier,
@@ -64,6 +66,14 @@ async function serve(
     await opened?.[Symbol.asyncDispose]();
     verifier.close();
   }
+}
+
+/** Loads the code of the local orchestrator, with its client of registries, only in an installation that has one. */
+async function openedLocal(
+  ...parts: Parameters<OpenLocalOrchestrator>
+): ReturnType<OpenLocalOrchestrator> {
+  const { openLocalOrchestrator } = await import('../local/open-local-orchestrator.ts');
+  return await openLocalOrchestrator(...parts);
 }
 
 /** Names of the settings in errors about an address. */

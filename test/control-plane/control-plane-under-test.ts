@@ -24,14 +24,24 @@ export interface ControlPlaneUnderTest {
   readonly call: Call;
 }
 
-/** `dataFolder`: where the journal is; without it, the journal is in memory. */
-export async function startControlPlane(dataFolder?: string): Promise<ControlPlaneUnderTest> {
+interface TestOptions {
+  /** Where the journal is. Absent: in memory. */
+  readonly dataFolder?: string;
+  /** True: the state of an entity is not compared after every call, which takes a millisecond for one of a thousand names. */
+  readonly hasLargeStates?: boolean;
+}
+
+export async function startControlPlane({
+  dataFolder,
+  hasLargeStates = false,
+}: TestOptions = {}): Promise<ControlPlaneUnderTest> {
   const running = await createService({
     name: 'control-plane',
     entities: [organization, project, service, hostname, email, person],
     consumers: [settleClaims, suspendServices],
     http: false,
     log: 'none',
+    deployed: hasLargeStates,
     ...(dataFolder === undefined ? { journal: 'memory' as const } : { dataFolder }),
   });
   onTestFinished(() => running.stop());

@@ -46,7 +46,7 @@ function notingOrganizations(call: Call, asked: string[]): Call {
 }
 
 test('an address that a hundred inviters have filled takes the invitation of another at once, and one other organization is asked', async () => {
-  const { call } = await startControlPlane();
+  const { call } = await startControlPlane({ hasLargeStates: true });
   await givenOrganization(call, 'shop');
   await fill(call, { inviterOf: (n) => `evil${Math.floor(n / POINTERS_OF_INVITER_MAX)}` });
   const asked: string[] = [];
@@ -59,7 +59,7 @@ test('an address that a hundred inviters have filled takes the invitation of ano
 });
 
 test('the invitation of an inviter with few stays while inviters with more fill the address', async () => {
-  const { call } = await startControlPlane();
+  const { call } = await startControlPlane({ hasLargeStates: true });
   for (const id of ['shop', 'greedy0', 'greedy1', 'next']) await givenOrganization(call, id);
   accepted(await invite(call, 'shop', invited, ann));
   for (const id of ['greedy0', 'greedy1'])
@@ -75,7 +75,7 @@ test('the invitation of an inviter with few stays while inviters with more fill 
 });
 
 test('organizations that invite a full address at the same time are each pointed to or told to try again', async () => {
-  const { call } = await startControlPlane();
+  const { call } = await startControlPlane({ hasLargeStates: true });
   await fill(call);
   const shops = Array.from({ length: 8 }, (_, n) => `shop${n}`);
   for (const id of shops) await givenOrganization(call, id);
@@ -113,7 +113,7 @@ test('an organization whose pointer has left invites nobody because of it, and a
 });
 
 test('a pointer that was set again since it was chosen does not leave', async () => {
-  const { call } = await startControlPlane();
+  const { call } = await startControlPlane({ hasLargeStates: true });
   await fill(call);
   const chosen = (await pointersOf(call))[0]!;
   accepted(await call(email, key).point({ to: chosen.to, inviter: 'inviter0' }));
@@ -123,7 +123,7 @@ test('a pointer that was set again since it was chosen does not leave', async ()
 });
 
 test('an invitation that is cut off and repeated with its key ends no second one', async () => {
-  const { call } = await startControlPlane();
+  const { call } = await startControlPlane({ hasLargeStates: true });
   await givenOrganization(call, 'shop');
   await fill(call);
   const before = (await pointersOf(call)).map(({ to }) => to);

@@ -62,12 +62,12 @@ describe('an id of an organization', () => {
     const folder = temporaryFolder();
     const create = (call: Call) =>
       createOrganization(call, 'shop', { name: 'Shop', owner: personOf('bob') }, ann);
-    const first = await startControlPlane(folder);
+    const first = await startControlPlane({ dataFolder: folder });
     accepted(await create(first.call));
     accepted(await first.call(organization, 'shop').delete({ by: ann }));
     expect(outcomeOf(await create(first.call))).toBe('CONFLICT');
     await first.service.stop();
-    const second = await startControlPlane(folder);
+    const second = await startControlPlane({ dataFolder: folder });
     expect(outcomeOf(await create(second.call))).toBe('CONFLICT');
     expect(outcomeOf(await second.call(organization, 'shop').people())).toBe('NOT_FOUND');
   });
@@ -89,8 +89,10 @@ describe('an id of an organization', () => {
 
 test('hard case 5: two control planes cannot run with one data folder', async () => {
   const folder = temporaryFolder();
-  await startControlPlane(folder);
-  await expect(startControlPlane(folder)).rejects.toMatchObject({ code: 'SVC_DATA_IN_USE' });
+  await startControlPlane({ dataFolder: folder });
+  await expect(startControlPlane({ dataFolder: folder })).rejects.toMatchObject({
+    code: 'SVC_DATA_IN_USE',
+  });
 });
 
 describe('the last owner', () => {
@@ -264,7 +266,7 @@ describe('what others do', () => {
   const invited = { key, email: key, role: 'member' as const };
 
   test('never keeps a person from creating an organization', async () => {
-    const { call } = await startControlPlane();
+    const { call } = await startControlPlane({ hasLargeStates: true });
     for (let n = 0; n < ORGANIZATIONS_MAX.invited; n++)
       accepted(await call(person, 'bob').point({ to: `evil${n}`, reason: 'invited' }));
     const create = (id: string, by = actor('bob')) =>
@@ -298,7 +300,7 @@ describe('what others do', () => {
   });
 
   test('is not tried again with each request, if the person belongs to too many organizations', async () => {
-    const { call } = await startControlPlane();
+    const { call } = await startControlPlane({ hasLargeStates: true });
     for (let n = 0; n < ORGANIZATIONS_MAX.invited; n++)
       accepted(await call(person, 'bob').point({ to: `evil${n}`, reason: 'invited' }));
     for (const id of ['one', 'two']) {

@@ -234,7 +234,7 @@ test('hard case 30: history that was recorded before there were actors has neith
     ]),
   );
   await before.stop();
-  const control = await startControlPlane(dataFolder);
+  const control = await startControlPlane({ dataFolder });
   accepted(await control.call(service, 'web/cart').resume({ by: ann }));
   const entries = await historyOf(control, 'web/cart');
   expect(entries.map(({ type, by, atMs }) => [type, by, typeof atMs])).toEqual([
