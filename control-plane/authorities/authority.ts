@@ -50,6 +50,8 @@ const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\r?\n?/g;
 export class Authority {
   readonly #stored: StoredAuthority;
   readonly #certificate: X509Certificate;
+  /** Whether a certificate was issued by this authority, which is verified once. */
+  readonly #issued = new WeakMap<X509Certificate, boolean>();
   readonly #times: Pick<AuthorityOptions, 'lifetimeMs' | 'settleMs'>;
 
   private constructor(
@@ -106,12 +108,18 @@ export class Authority {
 
   /** Returns whether it is time for a certificate of this authority, because another one has issued the leaf. */
   isSuccessorOf(leaf: X509Certificate, nowMs: number): boolean {
-    if (hasIssued(this.#certificate, leaf)) return false;
+    if (this.#hasIssued(leaf)) return false;
     const isTrusted = this.#stored.former.some(
       ({ certificate, trustedUntilMs }) =>
         nowMs < trustedUntilMs && hasIssued(new X509Certificate(certificate), leaf),
     );
     return !isTrusted || !isFresh(this.#stored, this.#times.settleMs, nowMs);
+  }
+
+  #hasIssued(leaf: X509Certificate): boolean {
+    let known = this.#issued.get(leaf);
+    if (known === undefined) this.#issued.set(leaf, (known = hasIssued(this.#certificate, leaf)));
+    return known;
   }
 
   #warnOfExpiry({ kind, file, nowMs, log }: AuthorityOptions): void {

@@ -6,9 +6,11 @@
 // M1  One check runs at a time.
 // M2  A failure at one folder keeps no other one from being renewed; what is there remains in use, and the next check tries again.
 // M3  A folder whose owner is gone is not made again.
+import type { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ServiceKey } from '@svc/client';
+import { areEqual } from '@svc/identity/certificate-generations';
 import type { CallerRules } from '@svc/identity/caller';
 import {
   type CertificateTexts,
@@ -17,6 +19,7 @@ import {
 } from '@svc/identity/certificates';
 import { defaultGatewayId, serviceId } from '@svc/identity/spiffe-id';
 import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
 import type { AuthorityKind } from './authority-file.ts';
 import { Authority, type AuthorityOptions } from './authority.ts';
 import { type CertificatePaths, certificatePaths } from './certificate-paths.ts';
@@ -56,6 +59,8 @@ export interface MachineCertificatesOptions {
   readonly carryOut?: typeof carryOut;
 }
 
+/** Identities that are remembered. */
+const PARSED_MAX = 1000;
 /** Anybody may read the certificate of an authority. */
 const PUBLIC_MODE = 0o644;
 
@@ -70,6 +75,11 @@ export class MachineCertificates {
   readonly #poll: NodeJS.Timeout;
   #checking: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** Identities that were read before, by their certificate, so that a check of many unchanged ones costs little. */
+  readonly #parsed = new Map<
+    string,
+    { readonly id: string; readonly texts: CertificateTexts; readonly leaf: X509Certificate }
+  >();
   /** Why the folder could not be renewed at the last check, by its path. */
   readonly #failures = new Map<string, string>();
 
@@ -89,9 +99,19 @@ export class MachineCertificates {
 
   /**
    * Opens the authorities, and has all certificates there before it resolves. Rejects with SVC_AUTHORITY_LOST, SVC_AUTHORITY_UNUSABLE, and
-   * the file system's error if an authority that was made cannot be written.
+   * with SVC_DATA_UNUSABLE or SVC_DISK_FULL if an authority that was made cannot be written.
    */
   static async open(options: MachineCertificatesOptions): Promise<MachineCertificates> {
+    try {
+      return await MachineCertificates.#open(options);
+    } catch (error) {
+      throw error instanceof SvcError
+        ? error
+        : unwritable(options.folder, error as NodeJS.ErrnoException);
+    }
+  }
+
+  static async #open(options: MachineCertificatesOptions): Promise<MachineCertificates> {
     const paths = certificatePaths(options.folder);
     for (const path of [paths.authorities, paths.gateway])
       mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -221,13 +241,24 @@ export class MachineCertificates {
   }
 
   #isGood(texts: CertificateTexts, id: string, nowMs: number): boolean {
-    const parsed = parseCertificates(texts, nowMs, id);
-    if ('problem' in parsed) return false;
-    const { leaf } = parsed;
+    const leaf = this.#leafOf(texts, id);
     const { identityLifetimeMs } = this.#options.times;
     return (
-      !isLeafDue(leaf, identityLifetimeMs, nowMs) && !this.#identities.isSuccessorOf(leaf, nowMs)
+      leaf !== undefined &&
+      !isLeafDue(leaf, identityLifetimeMs, nowMs) &&
+      !this.#identities.isSuccessorOf(leaf, nowMs)
     );
+  }
+
+  /** Returns the leaf of an identity, whenever it is valid; undefined if the texts are not one of this id. */
+  #leafOf(texts: CertificateTexts, id: string): X509Certificate | undefined {
+    const known = this.#parsed.get(texts.certificate);
+    if (known !== undefined && known.id === id && areEqual(known.texts, texts)) return known.leaf;
+    const parsed = parseCertificates(texts, undefined, id);
+    if ('problem' in parsed) return undefined;
+    this.#parsed.set(texts.certificate, { id, texts, leaf: parsed.leaf });
+    if (this.#parsed.size > PARSED_MAX) this.#parsed.delete(this.#parsed.keys().next().value!);
+    return parsed.leaf;
   }
 
   async #issue(uri: string): Promise<CertificateTexts> {
@@ -235,6 +266,14 @@ export class MachineCertificates {
     const pair = await this.#identities.issue({ uri }, nowMs);
     return { ...pair, authorities: this.#identities.trusted(nowMs) };
   }
+}
+
+function unwritable(folder: string, cause: NodeJS.ErrnoException): SvcError {
+  return new SvcError(
+    cause.code === 'ENOSPC' ? 'SVC_DISK_FULL' : 'SVC_DATA_UNUSABLE',
+    `The certificates of this machine cannot be written below ${folder}: ${cause.message}. The user of this process has to be able to write there, on a disk with space.`,
+    { cause },
+  );
 }
 
 function textsIn(folder: string): CertificateTexts | undefined {

@@ -225,6 +225,27 @@ async function closed(): Promise<CertificatesUnderTest> {
   return machine;
 }
 
+function diskIsFull(): never {
+  throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+}
+
+describe('a folder in which no authority can be written', () => {
+  test('is an error when it has something else in the place of the authorities', async () => {
+    const machine = new CertificatesUnderTest();
+    writeFileSync(machine.paths.authorities, '');
+    await expect(machine.open()).rejects.toMatchObject({ code: 'SVC_DATA_UNUSABLE' });
+  });
+
+  test('is an error when its disk is full, and has all certificates once there is space', async () => {
+    const machine = new CertificatesUnderTest();
+    await expect(machine.open({ carryOut: diskIsFull })).rejects.toMatchObject({
+      code: 'SVC_DISK_FULL',
+    });
+    await machine.open();
+    expect(problemOf(machine.paths.gatewayIdentity, GATEWAY, machine.nowMs)).toBeUndefined();
+  });
+});
+
 describe('an authority', () => {
   test.each(['identities', 'hostnames'])(
     'for %s that is lost is an error, which says how to replace it',
