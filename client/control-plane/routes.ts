@@ -87,7 +87,7 @@ const ORGANIZATION_ROUTES = {
     who: 'owner',
     summary: 'Invites a person by address',
     description:
-      'The invitation becomes a membership with the first token that has the address, verified by the identity provider. Inviting again replaces the role.',
+      'The invitation becomes a membership with the first token that has the address, verified by the identity provider. Inviting again replaces the role. The invitation of somebody who is a member already, without this address being known, ends with the next request of this member and changes nothing.',
     body: bodies.inviting,
     refusals: {
       409: 'the address is that of a member, the caller has too many invitations of it, or the organization has as many as it may',

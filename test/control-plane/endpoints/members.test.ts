@@ -245,3 +245,15 @@ test('a creation that is sent again with its key is done once, whichever invitat
   for (const path of [shop, '/organizations/a-first'])
     expect(await api.done(`GET ${path}`, { as: 'hal' })).toMatchObject({ role: 'member' });
 });
+
+test('an invitation of a member whose address was not known ends, and changes nothing', async () => {
+  await api.done(`POST ${shop}/members/mia/repair`, { as: 'root', json: { role: 'member' } });
+  const json = { email: 'mia@example.com', role: 'owner' };
+  await api.done(`POST ${shop}/members`, { as: 'ann', json });
+  api.knows({ subject: 'mia', email: 'mia@example.com', verified: true });
+  await api.done(`GET ${shop}`, { as: 'mia' });
+  expect(await api.done(`GET ${shop}/members`, { as: 'ann' })).toMatchObject({
+    members: [{ subject: 'ann' }, { subject: 'mia', role: 'member' }],
+    invitations: [],
+  });
+});
