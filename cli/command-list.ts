@@ -11,6 +11,8 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   run: async () => (await import('./commands/run.ts')).run,
   web: async () => (await import('./commands/web.ts')).web,
   proxy: async () => (await import('./commands/proxy.ts')).proxy,
+  up: async () => (await import('./commands/up.ts')).up,
+  down: async () => (await import('./commands/down.ts')).down,
   'control-plane': async () => (await import('./commands/control-plane.ts')).controlPlane,
   gateway: async () => (await import('./commands/gateway.ts')).gateway,
   registry: async () => (await import('./commands/registry.ts')).registry,

@@ -40,13 +40,13 @@ environment: svc.auth.issuer is SVC_AUTH_ISSUER. Without TLS it listens on loopb
  * up to a fifth less processor time then.
  */
 const SEMI_SPACE_MIB = 4;
+export const CONTROL_PLANE_NODE_OPTIONS = [`--max-semi-space-size=${SEMI_SPACE_MIB}`];
 
 export const controlPlane: Command = {
   description,
   async run(args): Promise<ExitCode> {
     checkOptions(description, args);
-    return continueAs(fileURLToPath(import.meta.resolve('@svc/control-plane/main')), args, [
-      `--max-semi-space-size=${SEMI_SPACE_MIB}`,
-    ]);
+    const main = fileURLToPath(import.meta.resolve('@svc/control-plane/main'));
+    return continueAs(main, args, CONTROL_PLANE_NODE_OPTIONS);
   },
 };

@@ -162,6 +162,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   oci: [],
   // Commands of a control plane, in folders of the user.
   'cli/platform': ['cli'],
+  // Programs of an installation, as processes of this machine.
+  'cli/one-machine': ['cli'],
   cli: [],
   // It runs in the browser, and knows the types of what its server tells it.
   'console/page': [],

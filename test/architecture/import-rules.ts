@@ -50,6 +50,7 @@ const ENVIRONMENT_READERS = new Set([
   'cli/bin/svc.js',
   'cli/commands/console.ts',
   'cli/commands/dev.ts',
+  'cli/commands/up.ts',
   'cli/commands/web.ts',
   'host/dev-host.ts',
   'examples/09-calling-services/site/server.mjs',

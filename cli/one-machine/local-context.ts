@@ -1,0 +1,28 @@
+// LocalContext: the context by which the commands of this user find the installation of this machine.
+import { changeContexts, readContexts } from '../platform/contexts.ts';
+import type { UserFolders } from '../platform/user-folders.ts';
+
+export interface WrittenContext {
+  readonly name: string;
+  readonly isCurrent: boolean;
+}
+
+/**
+ * Writes the context, and makes it the current one when it is new: later starts leave what the user has chosen since. Rejects with
+ * SVC_CONTEXT_INVALID.
+ */
+export async function writeLocalContext(
+  folders: UserFolders,
+  { name, url, authority }: Readonly<Record<'name' | 'url' | 'authority', string>>,
+): Promise<WrittenContext> {
+  await changeContexts(folders, ({ current, contexts }) => {
+    const known = contexts[name];
+    // Organization and project belong to the installation of the URL.
+    const kept = known?.url === url ? known : {};
+    return {
+      current: known === undefined ? name : current,
+      contexts: { ...contexts, [name]: { ...kept, url, authority } },
+    };
+  });
+  return { name, isCurrent: readContexts(folders).current === name };
+}

@@ -1,0 +1,128 @@
+// OneMachine: an installation of `svc up` in folders of a test, and the commands of its user. `svc down` ends it with the test.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+import { processEnd, type ProcessStart } from '../../kit/process-start.ts';
+import { type Ended, runSvc, SvcProcess } from './host-process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const PEOPLE = `people:
+  - subject: ann
+    roles: [platform-admin]
+machines:
+  - clientId: ci
+    secret: a-secret-of-16-characters-or-more
+    roles: [platform-admin]
+`;
+
+export interface OwnerFile {
+  readonly phase: string;
+  readonly owner: ProcessStart;
+  readonly programs: Readonly<Record<string, ProcessStart>>;
+}
+
+export class OneMachine {
+  readonly cwd = temporaryFolder();
+  readonly folder = join(this.cwd, 'state');
+  readonly ports: readonly [gateway: number, api: number, login: number, registry: number];
+  /** The environment of a machine of the user: it needs no login. */
+  readonly env: NodeJS.ProcessEnv;
+
+  private constructor(ports: OneMachine['ports']) {
+    this.ports = ports;
+    this.env = {
+      XDG_CONFIG_HOME: join(this.cwd, 'config'),
+      XDG_STATE_HOME: join(this.cwd, 'user-state'),
+      XDG_CACHE_HOME: join(this.cwd, 'cache'),
+      SVC_CONTEXT: 'local',
+      SVC_CLIENT_ID: 'ci',
+      SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more',
+    };
+    writeFileSync(join(this.cwd, 'people.yaml'), PEOPLE);
+  }
+
+  static async make(): Promise<OneMachine> {
+    const [gateway, api, login, registry] = await freePorts(4);
+    const machine = new OneMachine([gateway!, api!, login!, registry!]);
+    onTestFinished(async () => void (await machine.run('down')));
+    return machine;
+  }
+
+  /** The words of `svc up`. */
+  upWords(...more: readonly string[]): readonly string[] {
+    const names = ['--port', '--api-port', '--login-port', '--registry-port'];
+    const ports = names.flatMap((name, index) => [name, String(this.ports[index])]);
+    return ['up', '--folder', this.folder, '--people', 'people.yaml', ...ports, ...more];
+  }
+
+  /** Starts `svc up` in the foreground. */
+  start(): SvcProcess {
+    return new SvcProcess(this.upWords(), { cwd: this.cwd, env: this.env });
+  }
+
+  /** Runs a command to its end, whatever its exit code. */
+  run(line: string): Promise<Ended> {
+    const words = line === 'down' ? ['down', '--folder', this.folder] : line.split(' ');
+    return runSvc(words, { cwd: this.cwd, env: this.env });
+  }
+
+  /** Runs a command that has to succeed. Resolves with its output. */
+  async svc(line: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(line);
+    if (code !== 0) throw new Error(`svc ${line} ended with ${code}: ${stderr}`);
+    return stdout + stderr;
+  }
+
+  async upInBackground(): Promise<string> {
+    const { code, stderr } = await runSvc(this.upWords('-d'), { cwd: this.cwd, env: this.env });
+    if (code !== 0) throw new Error(`svc up -d ended with ${code}: ${stderr}`);
+    return stderr;
+  }
+
+  owner(): OwnerFile {
+    return JSON.parse(readFileSync(join(this.folder, 'owner.json'), 'utf8')) as OwnerFile;
+  }
+
+  /** Sends a request to a service of the project `shop` at its derived hostname. Rejects if the certificate is not that of the installation. */
+  async send(
+    service: string,
+    path: string,
+    body?: string,
+  ): Promise<{ readonly status: number; readonly body: string }> {
+    const [port] = this.ports;
+    const hostname = `${service}-shop.svc.localhost`;
+    return new Promise((resolve, reject) => {
+      request(
+        {
+          host: '127.0.0.1',
+          port,
+          path,
+          method: body === undefined ? 'GET' : 'POST',
+          servername: hostname,
+          ca: readFileSync(join(this.folder, 'machine', 'ca.pem')),
+          headers: { host: `${hostname}:${port}`, 'content-type': 'application/json' },
+        },
+        (response) =>
+          void text(response).then(
+            (answer) => resolve({ status: response.statusCode!, body: answer }),
+            reject,
+          ),
+      )
+        .on('error', reject)
+        .end(body);
+    });
+  }
+}
+
+export const runs = (start: ProcessStart): boolean => processEnd(start) === undefined;
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => new Promise((done) => server.once('listening', done))));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}
