@@ -139,8 +139,11 @@ async function startInBackground({ logs, ...layout }: MachineLayout): Promise<vo
   const file = join(logs, 'up.log');
   const output = openSync(file, 'w', 0o600);
   const words = process.argv.slice(2).filter((word) => word !== '-d' && word !== '--detach');
+  // The process in the background outlives this one, and with it what npm has started.
+  const { npm_lifecycle_event: _event, ...env } = process.env;
   const child = spawn(process.execPath, [process.argv[1]!, ...words, '--log-files'], {
     detached: true,
+    env,
     stdio: ['ignore', output, output],
   });
   closeSync(output);

@@ -77,7 +77,9 @@ export class OneMachine {
   }
 
   async upInBackground(): Promise<string> {
-    const { code, stderr } = await runSvc(this.upWords('-d'), { cwd: this.cwd, env: this.env });
+    // As npx starts it: what continues in the background does not end with npm.
+    const env = { ...this.env, npm_lifecycle_event: 'npx' };
+    const { code, stderr } = await runSvc(this.upWords('-d'), { cwd: this.cwd, env });
     if (code !== 0) throw new Error(`svc up -d ended with ${code}: ${stderr}`);
     return stderr;
   }
