@@ -29,3 +29,10 @@ test('another hosting than wasm is refused', () => {
   const web = { ...rest, hosting: 'process', protocol: 'http/1.1' };
   expect(paths(web as unknown as ServiceDescriptor)).toEqual(['/hosting']);
 });
+
+test('more than one instance on a journal, and a database of the operator, are refused', () => {
+  expect(paths({ ...CART, instances: 2 })).toEqual(['/instances']);
+  expect(
+    paths({ ...CART, database: { kind: 'supplied' } } as unknown as ServiceDescriptor),
+  ).toEqual(['/database']);
+});
