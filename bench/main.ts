@@ -22,6 +22,7 @@ import { measureNeighbour } from './neighbour.ts';
 import { measureRecorder } from './recorder.ts';
 import { measurePendingTimers } from './pending-timers.ts';
 import { measurePlatform } from './one-machine/platform-rows.ts';
+import { measureReplacements } from './one-machine/replacement-row.ts';
 import { measureProxy } from './proxy.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
@@ -82,6 +83,7 @@ const LETTERS = [
   'ba',
   'bb',
   'bc',
+  'bd',
 ];
 const { values } = parseArgs({
   options: {
@@ -152,6 +154,7 @@ for (const [letters, measure] of [
     () => measureControlPlane(wanted, pace, loader, services),
   ],
   [['ba', 'bb', 'bc'], () => measurePlatform(wanted, pace)],
+  [['bd'], async () => [await measureReplacements(pace)]],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);
