@@ -4,6 +4,7 @@
 // Invariants
 // - One request writes at a time, at the end of what is there.
 // - The bytes are hashed while they pass; what is hashed is what was written.
+// - Nothing is added once the digest was right.
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -32,6 +33,7 @@ export class BlobUpload {
   /** Undefined: bytes of before this process have to be hashed first. */
   #hash: Hash | undefined;
   #isBusy = false;
+  #isComplete = false;
   #touchedAtMs: number;
 
   /** `size`: number of bytes that are in the file. */
@@ -102,6 +104,7 @@ export class BlobUpload {
       } finally {
         await handle.close();
       }
+      this.#isComplete = true;
     });
   }
 
@@ -146,6 +149,8 @@ export class BlobUpload {
         'BLOB_UPLOAD_INVALID',
         'another request is adding to this upload',
       );
+    if (this.#isComplete)
+      throw new RegistryError(404, 'BLOB_UPLOAD_UNKNOWN', 'the upload has ended');
     this.#isBusy = true;
     try {
       await work();

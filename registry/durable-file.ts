@@ -10,7 +10,7 @@ export const PART_ENDING = '.part';
 export async function writeDurably(path: string, content: Uint8Array | string): Promise<void> {
   const folder = dirname(path);
   const part = join(folder, `${randomUUID()}${PART_ENDING}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   try {
     const handle = await open(part, 'wx', 0o600);
     try {
@@ -24,6 +24,14 @@ export async function writeDurably(path: string, content: Uint8Array | string): 
     await rm(part, { force: true });
     throw error;
   }
+}
+
+/** Makes a folder and those above it, and resolves once all their names are on disk. */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made))
+    await syncFolder(dirname(made));
 }
 
 /** Gives a file that is on disk its name. */

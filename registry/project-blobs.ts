@@ -3,12 +3,12 @@
 // Invariant: a file in blobs/ has the digest of its name, and is on disk. It was checked before it got the name.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, type ReadStream } from 'node:fs';
-import { mkdir, open, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { open, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isServiceName } from '@svc/client';
 import { type Digest, isDigest } from '@svc/oci/digest';
 import { BlobUpload } from './blob-upload.ts';
-import { renameDurably } from './durable-file.ts';
+import { makeFolder, renameDurably } from './durable-file.ts';
 import type { ProjectUsage } from './project-usage.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistrySection } from './registry-section.ts';
@@ -43,7 +43,7 @@ export class ProjectBlobs {
   static async bytesIn(folder: string): Promise<number> {
     let bytes = 0;
     for (const name of [BLOBS, UPLOADS]) {
-      await mkdir(join(folder, name), { recursive: true, mode: 0o700 });
+      await makeFolder(join(folder, name));
       for (const file of await readdir(join(folder, name)))
         bytes += (await stat(join(folder, name, file))).size;
     }

@@ -3,7 +3,7 @@
 // Invariants
 // - A manifest is stored only when all that it refers to is there, with its size.
 // - Changes of manifests, and the sweep, run one after the other: nothing is deleted to which a manifest begins to refer.
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { isServiceName } from '@svc/client';
@@ -11,6 +11,7 @@ import { type Digest, partsOf } from '@svc/oci/digest';
 import { ImageError } from '@svc/oci/image-error';
 import { type Descriptor, parseIndex, parseManifest, parseObject } from '@svc/oci/image-json';
 import { isIndexType, ROOT_TYPES } from '@svc/oci/media-types';
+import { makeFolder } from './durable-file.ts';
 import { ProjectBlobs } from './project-blobs.ts';
 import { ProjectUsage } from './project-usage.ts';
 import { RegistryError } from './registry-error.ts';
@@ -50,7 +51,7 @@ export class ProjectImages {
   /** Opens the folder, which is made if there is none, and counts what is in it. */
   static async open(options: ProjectImagesOptions): Promise<ProjectImages> {
     const { folder, section, nowMs } = options;
-    await mkdir(join(folder, REPOSITORIES), { recursive: true, mode: 0o700 });
+    await makeFolder(join(folder, REPOSITORIES));
     let bytes = await ProjectBlobs.bytesIn(folder);
     let manifests = 0;
     for (const service of await readdir(join(folder, REPOSITORIES)))
