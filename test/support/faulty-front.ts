@@ -12,10 +12,11 @@ export class FaultyFront implements AsyncDisposable {
   /** URL of the server for requests to names that begin with `registry.`. */
   registry: string | undefined;
   readonly #server = createServer((incoming, response) => void this.#take(incoming, response));
-  readonly #target: string;
+  /** URL of the control plane. */
+  target: string;
 
   private constructor(target: string) {
-    this.#target = target;
+    this.target = target;
   }
 
   static async open(target: string): Promise<FaultyFront> {
@@ -39,7 +40,7 @@ export class FaultyFront implements AsyncDisposable {
         .writeHead(fate, { 'content-type': 'application/json' })
         .end(JSON.stringify({ status: fate, error: 'it fails' }));
     const isForRegistry = headers.host?.startsWith('registry.') === true;
-    const target = isForRegistry ? (this.registry ?? this.#target) : this.#target;
+    const target = isForRegistry ? (this.registry ?? this.target) : this.target;
     const outgoing = request(new URL(url, target), { method, headers, agent: false });
     incoming.pipe(outgoing);
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
