@@ -18,6 +18,8 @@ machines:
     roles: [platform-admin]
 `;
 
+const MACHINE = { SVC_CLIENT_ID: 'ci', SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more' };
+
 export interface OwnerFile {
   readonly phase: string;
   readonly owner: ProcessStart;
@@ -28,25 +30,24 @@ export class OneMachine {
   readonly cwd = temporaryFolder();
   readonly folder = join(this.cwd, 'state');
   readonly ports: readonly [gateway: number, api: number, login: number, registry: number];
-  /** The environment of a machine of the user: it needs no login. */
   readonly env: NodeJS.ProcessEnv;
 
-  private constructor(ports: OneMachine['ports']) {
+  private constructor(ports: OneMachine['ports'], credentials: NodeJS.ProcessEnv) {
     this.ports = ports;
     this.env = {
       XDG_CONFIG_HOME: join(this.cwd, 'config'),
       XDG_STATE_HOME: join(this.cwd, 'user-state'),
       XDG_CACHE_HOME: join(this.cwd, 'cache'),
       SVC_CONTEXT: 'local',
-      SVC_CLIENT_ID: 'ci',
-      SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more',
+      ...credentials,
     };
     writeFileSync(join(this.cwd, 'people.yaml'), PEOPLE);
   }
 
-  static async make(): Promise<OneMachine> {
+  /** `credentials`: variables of the user's commands; by default those of a machine, which needs no login. */
+  static async make(credentials: NodeJS.ProcessEnv = MACHINE): Promise<OneMachine> {
     const [gateway, api, login, registry] = await freePorts(4);
-    const machine = new OneMachine([gateway!, api!, login!, registry!]);
+    const machine = new OneMachine([gateway!, api!, login!, registry!], credentials);
     onTestFinished(async () => void (await machine.run('down')));
     return machine;
   }
