@@ -43,7 +43,7 @@ test.skipIf(!hasCurl)(
   'the README deploys the cart in a checkout, up to the first answer',
   async () => {
     const machine = await OneMachine.make({});
-    const curl = commands.at(-1)!.split(' ');
+    const curl = commands.at(-1).split(' ');
     expect(commands.slice(0, 2)).toEqual(['npx svc up -d', 'npx svc login']);
     await machine.upInBackground();
     await logIn(machine, 'ann');
