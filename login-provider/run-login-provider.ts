@@ -1,8 +1,8 @@
 // RunLoginProvider runs the login provider of this process: it reads the settings, the people and the keys, serves until it is
 // stopped, and turns a failure into a message and an exit code.
-import { createLog, type Log } from '@svc/kit/log';
-import { EXIT_OK, reportFailure } from '@svc/kit/program-failure';
+import type { Log } from '@svc/kit/log';
 import type { ProgramInputs } from '@svc/kit/program-flags';
+import { runProgram } from '@svc/kit/program-run';
 import { keptKeys } from './kept-keys.ts';
 import {
   type LoginProviderSettings,
@@ -15,21 +15,15 @@ const BANNER =
   'This login provider is for development only: it asks for no password, so everybody who reaches it can be anybody in the file of people';
 
 /** Resolves with the exit code once the provider has stopped or could not start. Rejects only with an error that is no SvcError. */
-export async function runLoginProvider(
+export function runLoginProvider(
   inputs: ProgramInputs,
   stopRequested: Promise<string>,
 ): Promise<number> {
-  let jsonLog: Log | undefined;
-  try {
-    const settings = readLoginProviderSettings(inputs);
-    const log = createLog('login-provider', settings.logFormat);
-    // Programs read a log in JSON, so the reason for the end is one of its entries.
-    if (settings.logFormat === 'json') jsonLog = log;
-    await serve(settings, log, stopRequested);
-    return EXIT_OK;
-  } catch (error) {
-    return reportFailure(error, jsonLog);
-  }
+  return runProgram({
+    readSettings: () => readLoginProviderSettings(inputs),
+    nameOf: () => 'login-provider',
+    serve: (settings, log) => serve(settings, log, stopRequested),
+  });
 }
 
 /** Resolves once the provider has stopped. Rejects with an SvcError if it cannot start. */

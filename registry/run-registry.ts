@@ -1,29 +1,23 @@
 // RunRegistry runs the registry of this process: it reads the settings, opens the folder of the images, serves until it is stopped, and
 // turns a failure into a message and an exit code.
-import { createLog, type Log } from '@svc/kit/log';
-import { EXIT_OK, reportFailure } from '@svc/kit/program-failure';
+import type { Log } from '@svc/kit/log';
 import type { ProgramInputs } from '@svc/kit/program-flags';
+import { runProgram } from '@svc/kit/program-run';
 import { ImageStore } from './image-store.ts';
 import { pullToken } from './pull-token.ts';
 import { RegistryServer } from './registry-server.ts';
 import { readRegistrySettings, type RegistrySettings } from './registry-settings.ts';
 
 /** Resolves with the exit code once the registry has stopped or could not start. Rejects only with an error that is no SvcError. */
-export async function runRegistry(
+export function runRegistry(
   inputs: ProgramInputs,
   stopRequested: Promise<string>,
 ): Promise<number> {
-  let jsonLog: Log | undefined;
-  try {
-    const settings = readRegistrySettings(inputs);
-    const log = createLog('registry', settings.logFormat);
-    // Programs read a log in JSON, so the reason for the end is one of its entries.
-    if (settings.logFormat === 'json') jsonLog = log;
-    await serve(settings, log, stopRequested);
-    return EXIT_OK;
-  } catch (error) {
-    return reportFailure(error, jsonLog);
-  }
+  return runProgram({
+    readSettings: () => readRegistrySettings(inputs),
+    nameOf: () => 'registry',
+    serve: (settings, log) => serve(settings, log, stopRequested),
+  });
 }
 
 /** Resolves once the registry has stopped. Rejects with an SvcError if it cannot start. */

@@ -1,8 +1,8 @@
 // RunControlPlane runs the control plane of this process: it reads the settings, serves the API until it is stopped, and turns a
 // failure into a message and an exit code.
-import { createLog, type Log } from '@svc/kit/log';
-import { EXIT_OK, reportFailure } from '@svc/kit/program-failure';
+import type { Log } from '@svc/kit/log';
 import type { ProgramInputs } from '@svc/kit/program-flags';
+import { runProgram } from '@svc/kit/program-run';
 import { SvcError } from '@svc/kit/svc-error';
 import { startControlPlane } from '../control-plane.ts';
 import { browserAccess } from '../endpoints/browser-access.ts';
@@ -16,21 +16,15 @@ import { type ProgramSettings, readControlPlaneSettings } from './control-plane-
 type OpenLocalOrchestrator = typeof OpenLocal;
 
 /** Resolves with the exit code once the control plane has stopped or could not start. Rejects only with an error that is no SvcError. */
-export async function runControlPlane(
+export function runControlPlane(
   inputs: ProgramInputs,
   stopRequested: Promise<string>,
 ): Promise<number> {
-  let jsonLog: Log | undefined;
-  try {
-    const settings = readControlPlaneSettings(inputs);
-    const log = createLog('control-plane', settings.logFormat);
-    // Programs read a log in JSON, so the reason for the end is one of its entries.
-    if (settings.logFormat === 'json') jsonLog = log;
-    await serve(settings, log, stopRequested);
-    return EXIT_OK;
-  } catch (error) {
-    return reportFailure(error, jsonLog);
-  }
+  return runProgram({
+    readSettings: () => readControlPlaneSettings(inputs),
+    nameOf: () => 'control-plane',
+    serve: (settings, log) => serve(settings, log, stopRequested),
+  });
 }
 
 /** Resolves once the control plane has stopped. Rejects with an SvcError if it cannot start, or cannot continue. */
