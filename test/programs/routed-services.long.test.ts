@@ -24,6 +24,7 @@ test('routes outlive a control plane that is killed, and a gateway that starts w
   const routed = await RoutedMachine.start(module);
   const { machine } = routed;
   const status = async () => (await routed.gateway.get(COUNTER, [], '/counters/one')).status;
+  await routed.untilInFile();
   await machine.svc.end('SIGKILL');
   expect(await status()).toBe(200);
   await routed.killAndStartGateway();

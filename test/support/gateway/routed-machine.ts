@@ -1,7 +1,7 @@
 // RoutedMachine: a real `svc control-plane` that runs services as processes of this machine, and a real `svc gateway` that follows its routes.
-import { symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { IdentityProvider } from '../identity-provider/identity-provider.ts';
 import { LocalMachine } from '../local-machine.ts';
 import { PacedPosts } from '../paced-posts.ts';
@@ -58,6 +58,12 @@ export class RoutedMachine {
   async until(status: number): Promise<void> {
     while ((await this.gateway.get(COUNTER, [], '/counters/one')).status !== status)
       await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  /** Resolves once the file of routes has the counter, which is a moment after the gateway has it. */
+  async untilInFile(): Promise<void> {
+    const file = join(this.machine.cwd, 'machine', 'routes.json');
+    await vi.waitUntil(() => readFileSync(file, 'utf8').includes(COUNTER), { timeout: 30_000 });
   }
 
   /** Kills the gateway, and starts another one. */
