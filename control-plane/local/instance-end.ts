@@ -8,8 +8,8 @@ const LINE_CHARACTERS_MAX = 300;
 const OUTPUT_BYTES_MAX = 16 * 1024;
 
 /**
- * Failures of the module itself, of its settings, or of what it would do to the journal: another start has the same end. A file that
- * cannot be read, a check that took too long on a busy machine, and events that another generation stores meanwhile are none of them.
+ * Failures of the module itself, of its settings, of what it would do to the journal, or of stored events that it does not read: another
+ * start has the same end. A file that cannot be read and a check that took too long on a busy machine are none of them.
  */
 const FINAL: ReadonlySet<string> = new Set<SvcErrorCode>([
   'SVC_MODULE_NOT_WASM',
@@ -27,6 +27,7 @@ const FINAL: ReadonlySet<string> = new Set<SvcErrorCode>([
   'SVC_DEFINITION_INVALID',
   'SVC_PROGRAM_INVALID',
   'SVC_UPGRADE_UNSAFE',
+  'SVC_MANIFEST_UNREADABLE',
   'SVC_SETTING_INVALID',
   'SVC_USAGE',
 ]);

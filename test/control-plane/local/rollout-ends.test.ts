@@ -102,6 +102,7 @@ test('only failures count as final that another start cannot help', () => {
       "SVC_MODULE_START_FAILED",
       "SVC_DEFINITION_INVALID",
       "SVC_PROGRAM_INVALID",
+      "SVC_MANIFEST_UNREADABLE",
       "SVC_UPGRADE_UNSAFE",
       "SVC_USAGE",
       "SVC_SETTING_INVALID",
