@@ -70,6 +70,24 @@ describe('responses that callers do not read', () => {
     await expect.poll(() => unsent.total).toBe(0);
   });
 
+  test('release their bytes when their handler is done, if it runs longer than its answer', async () => {
+    const budgets = budgetsOf();
+    const { passed, open } = gate();
+    const { port } = await start({
+      descriptor: ROUTES,
+      settings: { ...SETTINGS, answerTimeoutMs: 1 },
+      budgets,
+      handle: async () => {
+        await passed;
+        return ok();
+      },
+    });
+    expect((await ask(port, get('/small'))).status).toBe(504);
+    expect(budgets.unsent.total).toBeGreaterThan(0);
+    open();
+    await expect.poll(() => budgets.unsent.total).toBe(0);
+  });
+
   test('of another thread count as well, until it ends', async () => {
     const budgets = budgetsOf();
     const { port } = await serveLarge({}, budgets);
