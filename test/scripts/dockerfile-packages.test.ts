@@ -8,7 +8,13 @@ import { closureOf, workspacesOf } from '../../scripts/workspaces.ts';
 const root = join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const all = workspacesOf(root);
-const programs = closureOf(all, ['@svc/host', '@svc/proxy', '@svc/gateway', '@svc/control-plane']);
+const programs = closureOf(all, [
+  '@svc/host',
+  '@svc/proxy',
+  '@svc/gateway',
+  '@svc/control-plane',
+  '@svc/registry',
+]);
 const folders = [...programs.map(({ folder }) => folder), 'cli'];
 const dockerfile = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
 

@@ -117,6 +117,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'kit',
       'oci',
       'proxy',
+      'registry',
       'routing',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;
@@ -242,6 +243,34 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     await expect.poll(() => logged, { timeout: 10_000 }).toContain('https listening');
     container.kill('SIGTERM');
     expect({ ended: await ended, logged }).toMatchObject({ ended: [0, null] });
+  });
+
+  test('is the registry with the command svc registry', async () => {
+    const data = join(image.root, 'data', 'registry');
+    const container = startImage(
+      { ...image, entrypoint: ['svc', 'registry'] },
+      {
+        words: [],
+        env: {
+          SVC_DATA: data,
+          SVC_REGISTRY_CONTROL_PLANE_URL: 'http://127.0.0.1:1',
+          SVC_REGISTRY_PORT: '0',
+        },
+      },
+    );
+    const said = text(container.stderr);
+    const ended = once(container, 'close');
+    const [first] = (await Promise.race([
+      once(container.stdout, 'data'),
+      ended.then(async () => Promise.reject(new Error(await said))),
+    ])) as [Buffer];
+    const pullToken = readFileSync(join(data, 'pull-token'), 'utf8').trim();
+    const answer = await fetch(`${String(first).trim()}/v2/`, {
+      headers: { authorization: `Bearer ${pullToken}` },
+    });
+    expect(answer.status).toBe(200);
+    container.kill('SIGTERM');
+    expect({ ended: await ended, said: await said }).toMatchObject({ ended: [0, null] });
   });
 
   test('is the control plane with the command svc control-plane, and has its components for tools', async () => {
