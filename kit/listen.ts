@@ -61,12 +61,7 @@ function listenFailure(
   { host, port, fd }: ListenAddress,
   { server, settings }: ListenWords,
 ): SvcError {
-  if (fd !== undefined)
-    return new SvcError(
-      'SVC_ADDRESS_UNAVAILABLE',
-      `The socket that was given with the file descriptor ${fd} cannot be listened on (${error.code ?? error.message}). Give a TCP socket that listens.`,
-      { cause: error },
-    );
+  if (fd !== undefined) return givenSocketFailure(error, fd);
   const wanted = server === undefined ? '' : `, which ${server} takes,`;
   if (error.code === 'EADDRINUSE')
     return new SvcError(
@@ -83,6 +78,22 @@ function listenFailure(
       remedy(settings),
     { cause: error },
   );
+}
+
+function givenSocketFailure(error: NodeJS.ErrnoException, fd: number): SvcError {
+  const socket = `socket that was given with the file descriptor ${fd}`;
+  // A socket that was bound can lose its port to another one that listens first.
+  return error.code === 'EADDRINUSE'
+    ? new SvcError(
+        'SVC_PORT_IN_USE',
+        `The port of the ${socket} is in use by another program. Stop that program.`,
+        { cause: error },
+      )
+    : new SvcError(
+        'SVC_ADDRESS_UNAVAILABLE',
+        `The ${socket} cannot be listened on (${error.code ?? error.message}). Give a TCP socket that listens.`,
+        { cause: error },
+      );
 }
 
 function remedy(settings: AddressNames | undefined): string {

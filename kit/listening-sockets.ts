@@ -1,5 +1,5 @@
-// ListeningSockets: sockets that listen already when a program starts, given by systemd or by a program that does as systemd
-// (sd_listen_fds(3)). They go on listening while the program is started again, so no connection is refused meanwhile.
+// ListeningSockets: sockets that a program is given at its start, by systemd or by a program that does as systemd (sd_listen_fds(3)), and
+// the variables by which they are given. The sockets go on listening while the program is started again, so no connection is refused meanwhile.
 
 /** The first file descriptor that is given. */
 const FIRST_FD = 3;
@@ -16,6 +16,18 @@ export interface ListeningSocket {
   readonly fd: number;
   /** Name that the supervisor has given to the socket; empty: none. */
   readonly name: string;
+}
+
+/** Returns the variables for a child of the process `pid` that has a socket for each name, from file descriptor 3 on. */
+export function socketVariables(
+  names: readonly string[],
+  pid: number,
+): Readonly<Record<keyof SocketVariables, string>> {
+  return {
+    LISTEN_PID: String(pid),
+    LISTEN_FDS: String(names.length),
+    LISTEN_FDNAMES: names.join(':'),
+  };
 }
 
 /**

@@ -36,7 +36,13 @@ export async function measureReplacements({ rounds, warmUpSeconds }: Pace): Prom
   const module = await compileFixture('counter');
   const image = moduleImage({ module, protocol: '0.2.0', runtime: '0.1.0' });
   await writeLayoutFolder(image, '1', join(state, 'images', 'counter'));
-  const named = { port: gateway, 'api-port': api, 'login-port': login, 'registry-port': registry };
+  const named = {
+    port: gateway,
+    'http-port': 0,
+    'api-port': api,
+    'login-port': login,
+    'registry-port': registry,
+  };
   const ports = Object.entries(named).flatMap(([name, port]) => [`--${name}`, String(port)]);
   const env = { XDG_CONFIG_HOME: join(folder, 'config'), XDG_STATE_HOME: folder };
   const words = ['up', '--folder', state, '--people', people, ...ports];

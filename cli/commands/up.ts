@@ -48,6 +48,12 @@ it for development only.`,
         help: 'port of the gateway',
         otherwise: 'as before; 443 if it is free, or 8443',
       },
+      'http-port': {
+        type: 'string',
+        value: 'PORT',
+        help: 'port that redirects to HTTPS; 0: none',
+        otherwise: '80 if it is free',
+      },
       host: {
         type: 'string',
         value: 'ADDRESS',
@@ -104,11 +110,12 @@ stops everything. docs/how-to/one-machine.md explains the folder.`,
       throw new UsageError(
         `--context takes letters, digits, '.', '_' and '-', and found '${options.context}'.`,
       );
-    const { detach, port, people } = options;
+    const { detach, port, 'http-port': httpPort, people } = options;
     const machine = {
       layout,
       domain: options['base-domain'],
       port: port === undefined ? undefined : portOption('up', '--port', port, 1),
+      httpPort: httpPort === undefined ? undefined : portOption('up', '--http-port', httpPort),
       host: options.host,
       ports: {
         controlPlane: portOption('up', '--api-port', options['api-port'], 1),

@@ -3,16 +3,34 @@ import { createServer } from 'node:net';
 import { CommandFailure } from '../command.ts';
 
 export interface MachinePorts {
-  /** Port of the gateway. */
+  /** Port of the gateway with TLS. */
   readonly gateway: number;
+  /** Port of the gateway without TLS, which redirects; 0: none. */
+  readonly http: number;
   readonly controlPlane: number;
   readonly loginProvider: number;
   readonly registry: number;
 }
 
-export const HTTPS_PORT = 443;
+/** A port that a program of the installation takes. */
+interface WantedPort {
+  readonly host: string;
+  readonly port: number;
+  /** Option that chooses another port. */
+  readonly option: string;
+  /** The program that takes the port, in words. */
+  readonly what: string;
+}
+
+/** A port that the gateway listens on, under the name that it has for the gateway. */
+export interface GatewayPort extends WantedPort {
+  readonly name: 'https' | 'http';
+}
+
+const HTTPS_PORT = 443;
 /** Port of the gateway where 443 cannot be had. */
-export const OTHER_HTTPS_PORT = 8443;
+const OTHER_HTTPS_PORT = 8443;
+const HTTP_PORT = 80;
 
 /** Returns the code with which the system refuses the port; undefined if it is free. */
 export async function portRefusal(host: string, port: number): Promise<string | undefined> {
@@ -31,28 +49,55 @@ export async function chosenPort(host: string): Promise<number> {
   return (await portRefusal(host, HTTPS_PORT)) === undefined ? HTTPS_PORT : OTHER_HTTPS_PORT;
 }
 
+/** Chooses the port that redirects to HTTPS: that of HTTP, if this user may have it and nobody else does; 0: none. `taken`: ports with another use. */
+export async function chosenHttpPort(host: string, taken: readonly number[]): Promise<number> {
+  if (taken.includes(HTTP_PORT)) return 0;
+  return (await portRefusal(host, HTTP_PORT)) === undefined ? HTTP_PORT : 0;
+}
+
+/** Returns the ports that the gateway listens on. */
+export function gatewayPorts(host: string, { gateway, http }: MachinePorts): GatewayPort[] {
+  const https = {
+    name: 'https',
+    host,
+    port: gateway,
+    option: '--port',
+    what: 'the gateway',
+  } as const;
+  return http === 0
+    ? [https]
+    : [https, { ...https, name: 'http', port: http, option: '--http-port' }];
+}
+
 /** Rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE for the first port that cannot be had. */
 export async function tryPorts(host: string, ports: MachinePorts): Promise<void> {
-  const all: readonly (readonly [host: string, port: number, option: string, what: string])[] = [
-    [host, ports.gateway, '--port', 'the gateway'],
-    ['127.0.0.1', ports.controlPlane, '--api-port', 'the control plane'],
-    ['127.0.0.1', ports.loginProvider, '--login-port', 'the login provider'],
-    ['127.0.0.1', ports.registry, '--registry-port', 'the registry'],
+  const loopback: readonly (readonly [port: number, option: string, what: string])[] = [
+    [ports.controlPlane, '--api-port', 'the control plane'],
+    [ports.loginProvider, '--login-port', 'the login provider'],
+    [ports.registry, '--registry-port', 'the registry'],
   ];
-  const refusals = await Promise.all(
-    all.map(async ([address, port, option, what]) => ({
-      code: await portRefusal(address, port),
-      words: `Port ${port} of ${address}, which ${what} takes,`,
-      option,
-    })),
-  );
-  const refused = refusals.find(({ code }) => code !== undefined);
-  if (refused === undefined) return;
-  const { code, words, option } = refused;
-  throw new CommandFailure(
-    code === 'EADDRINUSE' ? 'SVC_PORT_IN_USE' : 'SVC_ADDRESS_UNAVAILABLE',
-    code === 'EADDRINUSE'
-      ? `${words} is in use by another program. Stop that program, or choose another port with ${option}.`
-      : `${words} cannot be listened on (${code}). Choose another port with ${option}.`,
-  );
+  const all: readonly WantedPort[] = [
+    ...gatewayPorts(host, ports),
+    ...loopback.map(([port, option, what]) => ({ host: '127.0.0.1', port, option, what })),
+  ];
+  const codes = await Promise.all(all.map((wanted) => portRefusal(wanted.host, wanted.port)));
+  const index = codes.findIndex((code) => code !== undefined);
+  if (index !== -1) throw portFailure(all[index]!, codes[index]!);
+}
+
+/** `code`: that with which the system refuses the port. */
+export function portFailure(
+  { host, port, option, what }: WantedPort,
+  code: string,
+): CommandFailure {
+  const words = `Port ${port} of ${host}, which ${what} takes,`;
+  return code === 'EADDRINUSE'
+    ? new CommandFailure(
+        'SVC_PORT_IN_USE',
+        `${words} is in use by another program. Stop that program, or choose another port with ${option}.`,
+      )
+    : new CommandFailure(
+        'SVC_ADDRESS_UNAVAILABLE',
+        `${words} cannot be listened on (${code}). Choose another port with ${option}.`,
+      );
 }

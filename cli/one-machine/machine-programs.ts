@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ListeningSocket } from '@svc/kit/listening-sockets';
 import { CONTROL_PLANE_NODE_OPTIONS } from '../commands/control-plane.ts';
 import { certificatesOf, type MachineLayout } from './machine-layout.ts';
 import type { MachinePorts } from './machine-ports.ts';
@@ -14,6 +15,8 @@ export interface MachineProgram extends SupervisedProgram {
   readonly env: NodeJS.ProcessEnv;
   /** The line with which the program says that it serves. */
   readonly readyLine: RegExp;
+  /** Sockets that each of its processes is given. */
+  readonly sockets?: readonly ListeningSocket[];
 }
 
 export interface ProgramsOptions {
@@ -21,6 +24,8 @@ export interface ProgramsOptions {
   readonly ports: MachinePorts;
   /** Address of the gateway. */
   readonly host: string;
+  /** Sockets of the gateway. */
+  readonly sockets: readonly ListeningSocket[];
   /** Domain of hostnames, without a port. */
   readonly domain: string;
   readonly peopleFile: string;
@@ -109,13 +114,13 @@ function registry(options: ProgramsOptions, { api }: Addresses): MachineProgram 
 }
 
 function gateway(options: ProgramsOptions, addresses: Addresses): MachineProgram {
-  const { layout, ports, host, isNewAuthority } = options;
+  const { layout, ports, host, sockets, isNewAuthority } = options;
   const { gatewayIdentity, gatewayCertificates } = certificatesOf(layout);
   const settings = {
     'svc.gateway.base-domain': addresses.baseDomain,
     'svc.gateway.host': host,
     'svc.gateway.port': String(ports.gateway),
-    'svc.gateway.plain-port': '0',
+    'svc.gateway.plain-port': String(ports.http),
     'svc.gateway.certificates': gatewayCertificates,
     'svc.gateway.routes-socket': layout.routesSocket,
     'svc.gateway.routes-file': layout.routesFile,
@@ -123,7 +128,11 @@ function gateway(options: ProgramsOptions, addresses: Addresses): MachineProgram
     'svc.gateway.registry-url': addresses.registry,
     'svc.identity.folder': gatewayIdentity,
   };
-  const made = { ...programOf(options, 'gateway', settings), readyLine: /https listening/ };
+  const made = {
+    ...programOf(options, 'gateway', settings),
+    readyLine: /https listening/,
+    sockets,
+  };
   // The control plane makes the certificates at the first start.
   const areThere = existsSync(gatewayIdentity) && existsSync(gatewayCertificates);
   return areThere && !isNewAuthority ? made : { ...made, after: 'control-plane' };

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { socketVariables } from '@svc/kit/listening-sockets';
 import { type ProcessStart, processStartOf } from '@svc/kit/process-start';
 import type { MachineProgram } from './machine-programs.ts';
 import {
@@ -96,10 +97,15 @@ export class ProgramRunner {
   }
 
   #start(program: MachineProgram): void {
-    const { name, command, firstWords = [], env } = program;
+    const { name, command, firstWords = [], env, sockets = [] } = program;
     const [file = '', ...args] = command;
     const words = this.#wereReady.has(name) ? args : [...args, ...firstWords];
-    const child = spawn(file, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env });
+    const socketNames = sockets.map((socket) => socket.name);
+    const child = spawn(file, words, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', ...sockets.map(({ fd }) => fd)],
+      env: { ...env, ...socketVariables(socketNames, process.pid) },
+    });
     const lines: string[] = [];
     this.#lines.set(name, lines);
     const follow = (stream: Readable): void => {
@@ -113,8 +119,8 @@ export class ProgramRunner {
         this.#perform(this.#supervision.ready(name, performance.now()));
       });
     };
-    follow(child.stdout);
-    follow(child.stderr);
+    follow(child.stdout!);
+    follow(child.stderr!);
     // The end of the process, and not of its output: a child of its own may keep that open.
     child.once('exit', (code, signal) => this.#over(name, child, signal ?? `exit code ${code}`));
     child.once('error', ({ message }) => {

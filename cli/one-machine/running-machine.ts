@@ -6,6 +6,7 @@ import { printable } from '@svc/kit/printable';
 import { CommandFailure } from '../command.ts';
 import { counted } from '../counted.ts';
 import type { UserFolders } from '../platform/user-folders.ts';
+import { GatewaySockets } from './gateway-sockets.ts';
 import { writeLocalContext } from './local-context.ts';
 import {
   certificatesOf,
@@ -17,7 +18,13 @@ import {
   writeChoices,
 } from './machine-layout.ts';
 import { MachineOwner } from './machine-owner.ts';
-import { chosenPort, type MachinePorts, tryPorts } from './machine-ports.ts';
+import {
+  chosenHttpPort,
+  chosenPort,
+  gatewayPorts,
+  type MachinePorts,
+  tryPorts,
+} from './machine-ports.ts';
 import { baseDomainOf, machinePrograms } from './machine-programs.ts';
 import { fileOutput, terminalOutput } from './program-output.ts';
 import { ProgramRunner } from './program-runner.ts';
@@ -26,8 +33,10 @@ export interface MachineOptions {
   readonly layout: MachineLayout;
   readonly domain: string | undefined;
   readonly port: number | undefined;
+  /** Port that redirects to HTTPS; 0: none; undefined: that of HTTP, if it can be had. */
+  readonly httpPort: number | undefined;
   readonly host: string;
-  readonly ports: Omit<MachinePorts, 'gateway'>;
+  readonly ports: Omit<MachinePorts, 'gateway' | 'http'>;
   readonly peopleFile: string | undefined;
   readonly isNewAuthority: boolean;
   readonly hasLogFiles: boolean;
@@ -51,13 +60,15 @@ export async function runMachine(
     report(`Waiting for programs of an earlier svc up to end: ${left.join(', ')}`),
   );
   const choices = await chosen(options);
-  const ports: MachinePorts = { ...options.ports, gateway: choices.port };
+  const ports = await chosenPorts(options, choices);
   await tryPorts(options.host, ports);
+  using sockets = await GatewaySockets.open(gatewayPorts(options.host, ports));
   writeChoices(layout, choices);
   const programs = machinePrograms({
     layout,
     ports,
     host: options.host,
+    sockets: sockets.all,
     domain: choices.domain,
     peopleFile: options.peopleFile ?? layout.peopleFile,
     isNewAuthority: options.isNewAuthority,
@@ -71,13 +82,14 @@ export async function runMachine(
     onLine: (name, line) => output.write(name, line),
     onProcesses: (processes) => owner.write({ programs: processes }),
     onRestart: (name, end) => report(`${name} has ended (${end}), and is started again`),
-    onAllReady: () => void announce(options, choices, owner),
+    onAllReady: () => void announce(options, { ...choices, http: ports.http }, owner),
   });
   let reason = '';
   void stopRequested.then((request) => {
     reason = request;
     owner.write({ phase: 'stopping' });
     runner.stop();
+    sockets.close();
   });
   const end = await runner.run();
   await output.close();
@@ -103,9 +115,17 @@ async function chosen({ layout, domain, port, host }: MachineOptions): Promise<M
   };
 }
 
+async function chosenPorts(
+  { ports: others, httpPort, host }: MachineOptions,
+  { port: gateway }: MachineChoices,
+): Promise<MachinePorts> {
+  const taken = { ...others, gateway };
+  return { ...taken, http: httpPort ?? (await chosenHttpPort(host, Object.values(taken))) };
+}
+
 async function announce(
   options: MachineOptions,
-  { domain, port }: MachineChoices,
+  { domain, port, http }: MachineChoices & { readonly http: number },
   owner: MachineOwner,
 ): Promise<void> {
   const { layout, folders, context: name } = options;
@@ -113,22 +133,28 @@ async function announce(
   const authority = certificatesOf(layout).hostnamesAuthority;
   try {
     const { isCurrent } = await writeLocalContext(folders, { name, url, authority });
-    report(summary(options, { url, authority, isCurrent }));
+    report(summary(options, { url, http, authority, isCurrent }));
   } catch (error) {
     report(`The context ${name} was not written: ${(error as Error).message}`);
   }
   owner.write({ phase: 'ready' });
 }
 
-export function summary(
+function summary(
   { layout, context, ports, peopleFile }: MachineOptions,
-  { url, authority, isCurrent }: { url: string; authority: string; isCurrent: boolean },
+  {
+    url,
+    http,
+    authority,
+    isCurrent,
+  }: { url: string; http: number; authority: string; isCurrent: boolean },
 ): string {
   const people = peopleFile === undefined ? ` as ${peopleIn(layout).join(' or ')}` : '';
+  const redirect = http === 0 ? '' : `\n  redirect   port ${http}, to the same URL with https`;
   const use = isCurrent ? '' : `svc context use ${context}, then `;
   return `
 The installation runs.
-  API        ${url}
+  API        ${url}${redirect}
   login      http://127.0.0.1:${ports.loginProvider}${people}, without a password
   authority  ${authority}
   images     ${layout.images}

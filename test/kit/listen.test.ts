@@ -1,6 +1,6 @@
 // Listening on real sockets: the address that comes back, addresses that are shared, and errors that say how to choose
 // another one.
-import { createServer, type Server } from 'node:net';
+import { BoundSocket, createServer, type Server } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { httpUrl, listen } from '../../kit/listen.ts';
 
@@ -51,6 +51,18 @@ describe('a port in use', () => {
       message:
         `Port ${port} of ${HOST}, which the management server takes, is in use by another program. ` +
         'Stop that program.',
+    });
+  });
+
+  test('is named with the socket that was given, if another one listened first', async () => {
+    // The server that cannot listen closes the descriptor.
+    const bound = new BoundSocket({ host: HOST, port: 0 });
+    const { port } = bound.address();
+    await listen(server(), { host: HOST, port }, WORDS);
+    const given = { host: HOST, port: 0, fd: bound.fd() };
+    await expect(listen(server(), given, WORDS)).rejects.toMatchObject({
+      code: 'SVC_PORT_IN_USE',
+      message: `The port of the socket that was given with the file descriptor ${bound.fd()} is in use by another program. Stop that program.`,
     });
   });
 

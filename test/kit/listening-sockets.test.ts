@@ -1,6 +1,6 @@
 // Sockets that a supervisor gives to a program: which process they are for, how many there are, and their names.
 import { expect, test } from 'vitest';
-import { listeningSockets } from '../../kit/listening-sockets.ts';
+import { listeningSockets, socketVariables } from '../../kit/listening-sockets.ts';
 
 test('sockets of this process and of the one that has started it are taken, in their order and with their names', () => {
   const variables = { LISTEN_PID: '7', LISTEN_FDS: '2', LISTEN_FDNAMES: 'https:http' };
@@ -23,4 +23,13 @@ test.each([
   ['with a number that is too large', { LISTEN_PID: '7', LISTEN_FDS: '100' }],
 ])('variables %s give none', (_case, variables) => {
   expect(listeningSockets(variables, [7])).toEqual([]);
+});
+
+test('the variables for a child name its sockets and the process that gives them', () => {
+  const variables = socketVariables(['https', 'http'], 7);
+  expect(listeningSockets(variables, [9, 7])).toEqual([
+    { fd: 3, name: 'https' },
+    { fd: 4, name: 'http' },
+  ]);
+  expect(listeningSockets(socketVariables([], 7), [7])).toEqual([]);
 });

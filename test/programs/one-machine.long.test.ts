@@ -1,5 +1,6 @@
 // svc up and svc down: an installation on one machine with real commands, from the first start until nothing is left.
 import { existsSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -101,6 +102,47 @@ test('each program that is killed comes back, and services outlive all of them a
   expect(instancesOf(machine)).toEqual([instance]);
   expect(await increment(machine)).toMatchObject({ value: 2 });
 }, 240_000);
+
+test('connections that arrive while the gateway is killed and started again are answered', async () => {
+  const machine = await OneMachine.make();
+  await machine.upInBackground();
+  const killed: number[] = [];
+  for (let count = 0; count < 3; count++) {
+    const { pid, ...start } = machine.owner().programs['gateway']!;
+    process.kill(pid, 'SIGKILL');
+    await vi.waitUntil(() => !runs({ pid, ...start }), { ...WAIT, interval: 1 });
+    const answers = Promise.all(Array.from({ length: 20 }, () => machine.sendTo('api', '/auth')));
+    const now = machine.owner().programs['gateway']?.pid;
+    expect([undefined, pid]).toContain(now);
+    expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set([200]));
+    killed.push(pid);
+  }
+  expect(new Set(killed).size).toBe(3);
+}, 120_000);
+
+test('a request without TLS is sent to the same URL with TLS, at the port of the gateway', async () => {
+  const machine = await OneMachine.make();
+  const [port, , , , http] = machine.ports;
+  expect(await machine.upInBackground()).toContain(`port ${http}, to the same URL with https`);
+  const host = 'cart-shop.svc.localhost';
+  const options = { host: '127.0.0.1', port: http, path: '/a?b', headers: { host } };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(options, resolve).on('error', reject);
+  });
+  answer.resume();
+  expect([answer.statusCode, answer.headers.location]).toEqual([
+    308,
+    `https://${host}:${port}/a?b`,
+  ]);
+
+  expect(await machine.svc('down')).toContain('Stopped');
+  const none = machine.start('--http-port', '0');
+  await none.logged(/The installation runs/);
+  expect(none.stderr).not.toContain('with https');
+  await expect(
+    new Promise((resolve, reject) => get(options, resolve).on('error', reject)),
+  ).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+}, 120_000);
 
 test('ctrl-c in the terminal of svc up stops everything, and SIGTERM leaves the services', async () => {
   const machine = await OneMachine.make();

@@ -20,6 +20,11 @@ machines:
 
 const MACHINE = { SVC_CLIENT_ID: 'ci', SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more' };
 
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
 export interface OwnerFile {
   readonly phase: string;
   readonly owner: ProcessStart;
@@ -29,7 +34,13 @@ export interface OwnerFile {
 export class OneMachine {
   readonly cwd = temporaryFolder();
   readonly folder = join(this.cwd, 'state');
-  readonly ports: readonly [gateway: number, api: number, login: number, registry: number];
+  readonly ports: readonly [
+    gateway: number,
+    api: number,
+    login: number,
+    registry: number,
+    http: number,
+  ];
   readonly env: NodeJS.ProcessEnv;
 
   private constructor(ports: OneMachine['ports'], credentials: NodeJS.ProcessEnv) {
@@ -46,22 +57,22 @@ export class OneMachine {
 
   /** `credentials`: variables of the user's commands; by default those of a machine, which needs no login. */
   static async make(credentials: NodeJS.ProcessEnv = MACHINE): Promise<OneMachine> {
-    const [gateway, api, login, registry] = await freePorts(4);
-    const machine = new OneMachine([gateway!, api!, login!, registry!], credentials);
+    const [gateway, api, login, registry, http] = await freePorts(5);
+    const machine = new OneMachine([gateway!, api!, login!, registry!, http!], credentials);
     onTestFinished(async () => void (await machine.run('down')));
     return machine;
   }
 
   /** The words of `svc up`. */
   upWords(...more: readonly string[]): readonly string[] {
-    const names = ['--port', '--api-port', '--login-port', '--registry-port'];
+    const names = ['--port', '--api-port', '--login-port', '--registry-port', '--http-port'];
     const ports = names.flatMap((name, index) => [name, String(this.ports[index])]);
     return ['up', '--folder', this.folder, '--people', 'people.yaml', ...ports, ...more];
   }
 
   /** Starts `svc up` in the foreground. */
-  start(): SvcProcess {
-    return new SvcProcess(this.upWords(), { cwd: this.cwd, env: this.env });
+  start(...more: readonly string[]): SvcProcess {
+    return new SvcProcess(this.upWords(...more), { cwd: this.cwd, env: this.env });
   }
 
   /** Runs a command to its end, whatever its exit code. */
@@ -89,20 +100,22 @@ export class OneMachine {
     return JSON.parse(readFileSync(join(this.folder, 'owner.json'), 'utf8')) as OwnerFile;
   }
 
-  /** Sends a request to a service of the project `shop` at its derived hostname. Rejects if the certificate is not that of the installation. */
-  async send(
-    service: string,
-    path: string,
-    body?: string,
-  ): Promise<{ readonly status: number; readonly body: string }> {
+  /** Sends a request to a service of the project `shop` at its derived hostname. */
+  send(service: string, path: string, body?: string): Promise<Answer> {
+    return this.sendTo(`${service}-shop`, path, body);
+  }
+
+  /** Sends a request to a name below the base domain. Rejects if the certificate is not that of the installation. */
+  async sendTo(label: string, path: string, body?: string): Promise<Answer> {
     const [port] = this.ports;
-    const hostname = `${service}-shop.svc.localhost`;
+    const hostname = `${label}.svc.localhost`;
     return new Promise((resolve, reject) => {
       request(
         {
           host: '127.0.0.1',
           port,
           path,
+          agent: false,
           method: body === undefined ? 'GET' : 'POST',
           servername: hostname,
           ca: readFileSync(join(this.folder, 'machine', 'ca.pem')),
