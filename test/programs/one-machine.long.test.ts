@@ -58,6 +58,8 @@ test('an installation is started, used, and stopped with everything, and starts 
     expect.stringMatching(new RegExp(`process ${owner.pid} already.*SVC_MACHINE_IN_USE`)),
   ]);
 
+  // The login provider asks for no password, so the gateway does not lead to it.
+  expect((await machine.sendTo('login', '/')).status).toBe(404);
   const programs = Object.values(machine.owner().programs);
   const instances = instancesOf(machine);
   expect([programs.length, instances.length]).toEqual([4, 1]);

@@ -133,7 +133,7 @@ test('a stop asks the programs to end, the last one first, and lets each finish'
 test('a program that does not end is killed after a time, with what it has started', async () => {
   const stubborn = `const { spawn } = require('node:child_process');
     process.on('SIGTERM', () => console.log('no'));
-    console.log('ready ' + spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']).pid);`;
+    console.log('ready ' + spawn('sleep', ['60']).pid);`;
   const runs = new Runs([program('stubborn', stubborn)], {
     ...SUPERVISION_LIMITS,
     stopTimeoutMs: 200,
