@@ -4,6 +4,7 @@ import type { ServiceKey } from '@svc/client';
 import { tcpConnect, type ClientFailure, type Connect, type Sweep } from '@svc/http1';
 import type { ClientTls, ConnectFailure, ConnectTarget } from '@svc/identity/client-tls';
 import { serviceId } from '@svc/identity/spiffe-id';
+import { callSocketFile, SOCKET_PATH_BYTES_MAX } from '@svc/kit/call-sockets';
 import type { InstanceAddress } from './service-finder.ts';
 
 export interface ServiceConnector {
@@ -30,15 +31,27 @@ export class PlainConnector implements ServiceConnector {
 export class MutualTlsConnector implements ServiceConnector {
   readonly #tls: ClientTls;
   readonly #trustDomain: string;
+  readonly #socketsFolder: string | undefined;
 
-  constructor(tls: ClientTls, trustDomain: string) {
+  /**
+   * `socketsFolder`: connections are opened to the Unix domain sockets of the instances in this folder. Undefined: they are opened
+   * to their addresses.
+   */
+  constructor(tls: ClientTls, trustDomain: string, socketsFolder?: string) {
     this.#tls = tls;
     this.#trustDomain = trustDomain;
+    this.#socketsFolder = socketsFolder;
   }
 
   connectTo(address: InstanceAddress, called: ServiceKey, protocol: string | undefined): Connect {
+    const folder = this.#socketsFolder;
+    const socketFile = folder === undefined ? undefined : callSocketFile(folder, address);
+    // The system would connect to another path: the part of this one that fits.
+    if (socketFile !== undefined && Buffer.byteLength(socketFile) > SOCKET_PATH_BYTES_MAX)
+      return unreachable(`the path of its socket is longer than ${SOCKET_PATH_BYTES_MAX} bytes`);
     return connectToIdentity(this.#tls, {
       ...address,
+      ...(socketFile === undefined ? {} : { socketFile }),
       expectedId: serviceId(this.#trustDomain, called),
       ...(protocol === undefined ? {} : { protocol }),
     });
@@ -52,6 +65,20 @@ export function connectToIdentity(tls: ClientTls, target: ConnectTarget): Connec
       if (result.kind === 'connected') settled({ socket: result.socket });
       else settled({ socket: undefined, failure: failureOf(result.failure) });
     });
+}
+
+/** Opens no connection. Like every opener, it settles after it has returned. */
+function unreachable(reason: string): Connect {
+  return (_onread, settled) => {
+    let isCancelled = false;
+    queueMicrotask(() => {
+      const cause = new Error(reason);
+      if (!isCancelled) settled({ socket: undefined, failure: { kind: 'unreachable', cause } });
+    });
+    return () => {
+      isCancelled = true;
+    };
+  };
 }
 
 function failureOf({ kind, detail }: ConnectFailure): ClientFailure {

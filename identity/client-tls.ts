@@ -11,6 +11,8 @@ import type { CertificateSource } from './certificate-generations.ts';
 export interface ConnectTarget {
   readonly host: string;
   readonly port: number;
+  /** Path of a Unix domain socket to which the connection is opened instead. Absent: it is opened to host and port. */
+  readonly socketFile?: string;
   /** SPIFFE ID that the peer has to prove. */
   readonly expectedId: string;
   /** Protocol that ALPN has to select. Absent: none is offered. */
@@ -24,7 +26,7 @@ export interface ConnectTarget {
 export type ConnectFailureKind =
   /** The name has no address, or no route leads to the address. */
   | 'unreachable'
-  /** Nothing listens on the port. */
+  /** Nothing listens on the port or at the socket. */
   | 'refused'
   /** The connection was not made in time. */
   | 'timed-out'
@@ -113,7 +115,7 @@ export class ClientTls {
 
 function connectOptions(
   secureContext: SecureContext,
-  { host, port, serverName, protocol, onread }: ConnectTarget,
+  { host, port, socketFile, serverName, protocol, onread }: ConnectTarget,
 ): ConnectionOptions {
   // node:tls takes these two like node:net, but its types lack them.
   const socketOptions: SocketConstructorOpts = {
@@ -121,8 +123,7 @@ function connectOptions(
     ...(onread === undefined ? {} : { onread }),
   };
   return {
-    host,
-    port,
+    ...(socketFile === undefined ? { host, port } : { path: socketFile }),
     secureContext,
     rejectUnauthorized: true,
     // The default compares the name of the host; `failureOf` compares the identity instead.
@@ -155,7 +156,8 @@ function failureOfError({ code = '', message }: NodeJS.ErrnoException): ConnectF
 }
 
 function failureKind(code: string): ConnectFailureKind {
-  if (code === 'ECONNREFUSED') return 'refused';
+  // ENOENT: the file of a socket is removed with its instance.
+  if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'refused';
   if (code === 'ETIMEDOUT') return 'timed-out';
   if (CLOSED.has(code)) return 'closed';
   // OpenSSL's error while something was written.

@@ -26,6 +26,8 @@ export type ServiceNetwork =
       readonly certificates: CertificateSource;
       /** Absolute path of the file in which services are found; undefined: by DNS. */
       readonly servicesFile: string | undefined;
+      /** Absolute path of the folder of the sockets at which services are called; undefined: they are called at their addresses. */
+      readonly socketsFolder: string | undefined;
     };
 
 export interface OpenCallerOptions {
@@ -56,12 +58,12 @@ export function openCaller({ network, settings, warn }: OpenCallerOptions): Serv
       onFailure,
     });
   }
-  const { project, trustDomain, certificates, servicesFile } = network;
+  const { project, trustDomain, certificates, servicesFile, socketsFolder } = network;
   const tls = new ClientTls(certificates, settings.connectTimeoutMs);
   const caller = new ServiceCaller({
     settings,
     finder: installationFinder({ project, servicesFile, now, warn }),
-    connector: () => new MutualTlsConnector(tls, trustDomain),
+    connector: () => new MutualTlsConnector(tls, trustDomain, socketsFolder),
     project,
     lifetimeMs: () => connectionTerm(0, 0, Math.random(), CONNECTION_AGE).closesAtMs,
     onFailure,

@@ -7,6 +7,7 @@ import {
   type IdentitySettings,
   readIdentity,
 } from '@svc/identity/identity-settings';
+import { readSocketsFolder } from '@svc/kit/call-sockets';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
 import {
@@ -96,6 +97,7 @@ const plainNames: readonly string[] = [
   'svc.management.port',
   'svc.running.dir',
   'svc.calls.services-file',
+  'svc.calls.sockets-folder',
   'svc.log.files.dir',
   STATE_FILE,
   'svc.upgrade.from',
@@ -228,6 +230,7 @@ export function runningFolder(given: string | undefined): string | undefined {
 
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {
   const servicesFile = pathOf(reader, 'svc.calls.services-file');
-  if (deployed) return { kind: 'installation', servicesFile };
+  const socketsFolder = readSocketsFolder(reader, 'svc.calls.sockets-folder');
+  if (deployed) return { kind: 'installation', servicesFile, socketsFolder };
   return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
 }

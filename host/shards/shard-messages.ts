@@ -96,8 +96,14 @@ export interface ShardIdentity {
 export type CalledNetwork =
   /** On a developer's machine: by the registrations in the folder; undefined: there is none. */
   | { readonly kind: 'local'; readonly runningFolder: string | undefined }
-  /** With the identity of the service: in the file; undefined: by DNS. */
-  | { readonly kind: 'installation'; readonly servicesFile: string | undefined };
+  | {
+      /** With the identity of the service. */
+      readonly kind: 'installation';
+      /** File in which services are found; undefined: by DNS. */
+      readonly servicesFile: string | undefined;
+      /** Folder of the sockets at which they are called; undefined: they are called at their addresses. */
+      readonly socketsFolder: string | undefined;
+    };
 
 /** Start data of a shard. */
 export interface ShardSettings {

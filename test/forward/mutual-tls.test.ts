@@ -1,7 +1,8 @@
 // Two proxies that speak mutual TLS with one another, each with a process on a raw socket: what the called or mounted process
 // receives, and that nobody else gets a byte of a request.
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer as createRelay, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MutualTlsConnector } from '../../forward/service-connector.ts';
@@ -15,6 +16,7 @@ import {
   RULES,
   textsOf,
 } from '../support/certificates/test-identities.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ForwardingPorts } from './support/forwarding-ports.ts';
 import { SHOP } from './support/heads.ts';
 import { proxyAnswer } from './support/raw-peer.ts';
@@ -25,14 +27,18 @@ const MOUNTS = [{ path: '/cart', service: 'cart' }];
 
 /**
  * The proxy of the service web, which mounts cart. Its own port is plain. `certified`: the project that its certificate
- * names.
+ * names. `socketsFolder`: it calls by the sockets there.
  */
-async function front(project = 'shop', certified = project): Promise<ForwardingPorts> {
+async function front(
+  project = 'shop',
+  certified = project,
+  socketsFolder?: string,
+): Promise<ForwardingPorts> {
   const source = generationsOf(await textsOf(idOf('web', certified)));
   return ForwardingPorts.open({
     own: { ...SHOP, project },
     mounts: MOUNTS,
-    connector: new MutualTlsConnector(new ClientTls(source), RULES.trustDomain),
+    connector: new MutualTlsConnector(new ClientTls(source), RULES.trustDomain, socketsFolder),
   });
 }
 
@@ -105,6 +111,44 @@ describe('a call', () => {
         /^502 The service that answers at the address of shop\/cart is another one/,
       );
       expect(server.received()).toBe('');
+    }
+  });
+});
+
+describe('a call by a socket', () => {
+  test('arrives at the socket that has the name of the instance', async () => {
+    const folder = temporaryFolder();
+    const [web, cart] = [await front('shop', 'shop', folder), await behind('web')];
+    const relay = createRelay((socket) => {
+      const port = connect(cart.servicePort, '127.0.0.1');
+      socket.on('error', () => port.destroy()).pipe(port);
+      port.on('error', () => socket.destroy()).pipe(socket);
+    });
+    relay.listen(join(folder, '127.0.0.1-9000.sock'));
+    await once(relay, 'listening');
+    onTestFinished(() => void relay.close());
+    web.services.set('cart', [9000]);
+    const client = await web.call('GET /cart/items HTTP/1.1', 'Host: x');
+    const process = await cart.process.next();
+    expect((await process.message()).lines).toContain('X-Svc-Caller: service shop/web');
+    process.write(OK);
+    expect((await client.message()).body).toBe('ok');
+  });
+
+  test('of an instance without a socket, or with one whose path is too long, is answered 503, and the log says why', async () => {
+    const folder = temporaryFolder();
+    for (const [sockets, reason] of [
+      [folder, 'cart: refused (ENOENT)'],
+      [
+        join(folder, 'x'.repeat(100)),
+        'cart: unreachable (the path of its socket is longer than 107 bytes)',
+      ],
+    ] as const) {
+      const web = await front('shop', 'shop', sockets);
+      web.services.set('cart', [9000]);
+      const client = await web.call('GET /cart HTTP/1.1', 'Host: x');
+      expect(await proxyAnswer(client)).toBe('503 The service shop/cart is not listening.');
+      expect(web.reports).toEqual([reason]);
     }
   });
 });

@@ -1,6 +1,8 @@
 // P31: a peer that is not the one asked for gets no byte of a request; and each failure of a connection by its name.
 import { once } from 'node:events';
+import { renameSync } from 'node:fs';
 import { createServer as createPlainServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ClientTls, type ConnectResult } from '../../identity/client-tls.ts';
@@ -12,6 +14,7 @@ import {
   otherCa,
   textsOf,
 } from '../support/certificates/test-identities.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { answerOf, connectTo, startForeignServer, startServer } from './tls-harness.ts';
 
 const cart = await textsOf(CART);
@@ -59,6 +62,17 @@ describe('a connection', () => {
     });
     const { socket } = connected(await connectTo(orders, port, { protocol: 'svc-mount/1' }));
     expect(await answerOf(socket)).toContain('"protocol":"svc-mount/1"');
+  });
+
+  test('is opened to a socket that is named, and its peer proves who it is there, too', async () => {
+    const socketFile = join(temporaryFolder(), 'cart.sock');
+    await startServer(generationsOf(cart), { protocols: ['svc-mount/1'] }, socketFile);
+    const target = { host: '192.0.2.1', socketFile, protocol: 'svc-mount/1' };
+    const { socket } = connected(await connectTo(orders, 1, target));
+    expect(await answerOf(socket)).toContain('"service":"orders"');
+    expect(await connectTo(orders, 1, { ...target, expectedId: ORDERS })).toMatchObject({
+      failure: { kind: 'other-identity' },
+    });
   });
 
   test('reads into a buffer of the caller', async () => {
@@ -157,6 +171,21 @@ describe('a failure is', () => {
     await once(server, 'close');
     expect(await connectTo(orders, port)).toEqual({
       kind: 'failed',
+      failure: { kind: 'refused', detail: 'ECONNREFUSED' },
+    });
+  });
+
+  test('refused, if a socket is missing or nobody listens at it', async () => {
+    const socketFile = join(temporaryFolder(), 'cart.sock');
+    expect(await connectTo(orders, 1, { socketFile })).toMatchObject({
+      failure: { kind: 'refused', detail: 'ENOENT' },
+    });
+    const { server } = await startServer(generationsOf(cart), {}, `${socketFile}.new`);
+    // The file is not removed with its server under another name.
+    renameSync(`${socketFile}.new`, socketFile);
+    server.close();
+    await once(server, 'close');
+    expect(await connectTo(orders, 1, { socketFile })).toMatchObject({
       failure: { kind: 'refused', detail: 'ECONNREFUSED' },
     });
   });

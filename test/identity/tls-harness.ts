@@ -24,15 +24,16 @@ export interface TestServer {
   readonly received: () => string;
 }
 
-/** A server that answers each chunk with the caller and itself. */
+/** A server that answers each chunk with the caller and itself. `socketFile`: it listens there and has no port. */
 export async function startServer(
   source: CertificateGenerations,
   options: Partial<ServerTlsOptions> = {},
+  socketFile?: string,
 ): Promise<TestServer> {
   const tls = new ServerTls(source, { rules: RULES, ...options });
   const server = createServer(tls.serverOptions);
   onTestFinished(tls.attach(server));
-  const rest = await listening(server, (socket) => JSON.stringify(tls.peerOf(socket)));
+  const rest = await listening(server, (socket) => JSON.stringify(tls.peerOf(socket)), socketFile);
   return { tls, ...rest };
 }
 
@@ -41,7 +42,11 @@ export function startForeignServer(options: TlsOptions): Promise<Omit<TestServer
   return listening(createServer(options), () => 'reached');
 }
 
-async function listening(server: Server, answer: (socket: TLSSocket) => string) {
+async function listening(
+  server: Server,
+  answer: (socket: TLSSocket) => string,
+  socketFile?: string,
+) {
   const sockets: TLSSocket[] = [];
   let received = '';
   server.on('secureConnection', (socket) => {
@@ -53,7 +58,8 @@ async function listening(server: Server, answer: (socket: TLSSocket) => string) 
       socket.write(answer(socket));
     });
   });
-  server.listen(0, '127.0.0.1');
+  if (socketFile === undefined) server.listen(0, '127.0.0.1');
+  else server.listen(socketFile);
   await once(server, 'listening');
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
@@ -62,7 +68,7 @@ async function listening(server: Server, answer: (socket: TLSSocket) => string) 
   return {
     server,
     sockets,
-    port: (server.address() as AddressInfo).port,
+    port: socketFile === undefined ? (server.address() as AddressInfo).port : 0,
     received: () => received,
   };
 }
