@@ -21,6 +21,7 @@ import { measureMetering } from './metering.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureRecorder } from './recorder.ts';
 import { measurePendingTimers } from './pending-timers.ts';
+import { measureJourney } from './one-machine/journey-row.ts';
 import { measurePlatform } from './one-machine/platform-rows.ts';
 import { measureReplacements } from './one-machine/replacement-row.ts';
 import { measureProxy } from './proxy.ts';
@@ -84,6 +85,7 @@ const LETTERS = [
   'bb',
   'bc',
   'bd',
+  'be',
 ];
 const { values } = parseArgs({
   options: {
@@ -155,6 +157,7 @@ for (const [letters, measure] of [
   ],
   [['ba', 'bb', 'bc'], () => measurePlatform(wanted, pace)],
   [['bd'], async () => [await measureReplacements(pace)]],
+  [['be'], async () => [await measureJourney(pace)]],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

@@ -1,13 +1,13 @@
 // Measurement (bd): how long requests wait while instances replace one another on one data folder, through the gateway, with mutual TLS.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeLayoutFolder } from '@svc/oci/image-files';
 import { moduleImage } from '@svc/oci/module-image';
 import { compileFixture } from '../../test/support/compile-fixture.ts';
+import { freePorts } from '../../test/support/free-ports.ts';
 import { runSvc, SvcProcess } from '../../test/support/host-process.ts';
 import { PacedPosts } from '../../test/support/paced-posts.ts';
 import { median, type Measurement, type Pace } from '../report.ts';
@@ -136,12 +136,4 @@ async function untilReady(send: Send): Promise<void> {
     if (performance.now() > untilMs) throw new Error(`the counter is ${status.lifecycle}`);
     await pause(POLL_MS);
   }
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => new Promise((done) => server.once('listening', done))));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
 }

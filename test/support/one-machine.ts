@@ -1,11 +1,11 @@
 // OneMachine: an installation of `svc up` in folders of a test, and the commands of its user. `svc down` ends it with the test.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { processEnd, type ProcessStart } from '../../kit/process-start.ts';
+import { freePorts } from './free-ports.ts';
 import { type Ended, runSvc, SvcProcess } from './host-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -134,11 +134,3 @@ export class OneMachine {
 }
 
 export const runs = (start: ProcessStart): boolean => processEnd(start) === undefined;
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => new Promise((done) => server.once('listening', done))));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
-}
