@@ -118,7 +118,7 @@ export const GATEWAY_ANSWER_RULES: {
   },
   'held-too-long': {
     status: 503,
-    when: 'the service is being replaced, and the request was held for the longest time',
+    when: 'the service is being replaced, and the request was held in vain',
     error: () => 'The service is being replaced, and its next instance is not ready yet.',
     fields: retryAfterOneSecond,
   },

@@ -87,8 +87,9 @@ export class RoutedRequests implements Router {
       return () => undefined;
     }
     return this.#held.add(key, (end) => {
-      if (end === 'released') routed(this.#now(routing));
-      else routed({ kind: end === 'full' ? 'too-many-held' : 'held-too-long' });
+      if (end === 'full') routed({ kind: 'too-many-held' });
+      else if (end === 'timed-out') routed({ kind: 'held-too-long' });
+      else routed(this.#released(routing));
     });
   }
 
@@ -102,6 +103,12 @@ export class RoutedRequests implements Router {
         (one) => one.name === name && one.address === address && one.port === port,
       )
     );
+  }
+
+  /** A request that has waited in vain is not told that nobody is there, but to come again. */
+  #released(routing: Routing): Routed {
+    const to = this.#now(routing);
+    return to.kind === 'none-ready' ? { kind: 'held-too-long' } : to;
   }
 
   #now({ hostname, tried }: Routing): Routed {

@@ -105,10 +105,9 @@ export class RouteClient {
       return;
     }
     if (message.type === 'release') this.#clearTimer(message.id);
-    if (message.type === 'snapshot') {
-      const named = new Set(message.holds.map(({ id }) => id));
-      for (const id of this.#holdTimers.keys()) if (!named.has(id)) this.#clearTimer(id);
-    }
+    // Another orchestrator may use the same number for another hold, so the times of all begin with its snapshot.
+    if (message.type === 'snapshot')
+      for (const id of [...this.#holdTimers.keys()]) this.#clearTimer(id);
     this.#follow(socket, change);
   }
 

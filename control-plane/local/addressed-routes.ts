@@ -51,6 +51,10 @@ export class AddressedRoutes implements RequestRoutes {
     this.#options.routes.release(key);
   }
 
+  get haveRoutersGathered(): boolean {
+    return this.#options.routes.haveRoutersGathered;
+  }
+
   holdOf(key: ServiceKey): 'none' | 'asked' | 'acknowledged' {
     return this.#options.routes.holdOf(key);
   }

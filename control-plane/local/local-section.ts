@@ -19,6 +19,8 @@ export interface LocalSection {
   readonly restartPauseMs: number;
   /** Longest of these pauses, in milliseconds. */
   readonly restartPauseMaxMs: number;
+  /** Time for which requests are held while an instance that has ended by itself is started again, in milliseconds. */
+  readonly restartHoldMs: number;
   /** Time that an instance has to be ready until its former ends are forgotten, in milliseconds. */
   readonly stableMs: number;
   /** Time in which an instance has to answer at `/ready`, in milliseconds. */
@@ -49,6 +51,11 @@ export interface LocalSection {
   readonly registryAnswerTimeoutMs: number;
   /** Time after the start of the control plane in which routers connect again, in milliseconds. No instance is replaced before. */
   readonly routersGatherMs: number;
+  /**
+   * Time after which an instance that has left the routes counts as one that gets no requests, although a router has not acknowledged
+   * that, in milliseconds.
+   */
+  readonly removalMs: number;
   /** Pause before the file of routes is written again after a failure, in milliseconds. */
   readonly routesRetryMs: number;
 }
@@ -62,6 +69,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   killAfterMs: 5000,
   restartPauseMs: 100,
   restartPauseMaxMs: 30_000,
+  restartHoldMs: 2000,
   stableMs: 10_000,
   readyTimeoutMs: 1000,
   readyFailures: 3,
@@ -77,6 +85,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   registryTimeoutMs: 120_000,
   registryAnswerTimeoutMs: 10_000,
   routersGatherMs: 2500,
+  removalMs: 5000,
   routesRetryMs: 5000,
 };
 
@@ -89,6 +98,7 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   killAfterMs: [100, 600_000],
   restartPauseMs: [1, 60_000],
   restartPauseMaxMs: [1, 3_600_000],
+  restartHoldMs: [0, 10_000],
   stableMs: [0, 3_600_000],
   readyTimeoutMs: [10, 60_000],
   readyFailures: [1, 100],
@@ -104,5 +114,6 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   registryTimeoutMs: [100, 3_600_000],
   registryAnswerTimeoutMs: [100, 600_000],
   routersGatherMs: [0, 60_000],
+  removalMs: [0, 60_000],
   routesRetryMs: [1, 3_600_000],
 };

@@ -1,5 +1,6 @@
 // OverlappingPlan: the plan for a service whose instances may serve side by side. One instance more than wanted runs during a
-// rollout, and an instance ends only if the others are as many ready ones as are wanted, or if it is not ready itself.
+// rollout, and an instance ends only if the others are as many ready ones as are wanted, or if it is not ready itself. One that was
+// ready may still get requests: it ends once those who route have acknowledged that they send it none.
 import {
   isLive,
   isOf,
@@ -67,8 +68,8 @@ function ends(
   const steps: Step[] = [];
   let spare = serving.length - wanted.instances;
   for (const one of unneeded)
-    if (one.phase !== 'ready') steps.push(...endingSteps(one));
-    else if (spare-- > 0) steps.push({ kind: 'retire', name: one.name });
+    if (one.phase !== 'ready' && one.phase !== 'unready') steps.push(...endingSteps(one));
+    else if (one.phase === 'unready' || spare-- > 0) steps.push({ kind: 'retire', name: one.name });
   return steps;
 }
 

@@ -6,10 +6,17 @@ export interface PlanInput {
   readonly instances: readonly InstanceView[];
   /** Whether requests of the service are held, and whether everyone who routes has acknowledged that. */
   readonly hold: 'none' | 'asked' | 'acknowledged';
+  /** Whether those who followed a former control plane have had time to connect; only then a hold can be acknowledged. */
+  readonly haveRoutersGathered: boolean;
   /** Why the wanted generation has failed for good; undefined as long as it has not. */
   readonly failure: string | undefined;
-  /** When the last instance of another generation ended, by the clock of `nowMs`; undefined if one lives, or none ended. */
+  /**
+   * Since when an instance of the wanted generation is prepared and none of another one lives, by the clock of `nowMs`; undefined if it is
+   * not so, or there is no other one.
+   */
   readonly takeoverSinceMs: number | undefined;
+  /** Since when no instance is ready, by the same clock; undefined if one is, or none has been yet. */
+  readonly unservedSinceMs: number | undefined;
   /** Milliseconds by a clock that nobody sets, such as that of the boot. */
   readonly nowMs: number;
   readonly limits: PlanLimits;
@@ -18,6 +25,8 @@ export interface PlanInput {
 export interface PlanLimits {
   /** Time that an instance has to become ready once it can have the data folder, in milliseconds. */
   readonly takeoverMs: number;
+  /** Time for which requests are held while an instance that has ended is started again, in milliseconds. */
+  readonly restartHoldMs: number;
   /** Pause before an instance that has ended is started again, in milliseconds. It doubles with each further end. */
   readonly restartPauseMinMs: number;
   readonly restartPauseMaxMs: number;

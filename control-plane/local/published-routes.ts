@@ -4,7 +4,8 @@
 // P1  Routers get a table only once every service was looked at; one that could not be looked at keeps its route of before.
 // P2  A release never reaches a router before the route that it releases to.
 // P3  Nothing counts as acknowledged before the routers that follow a former orchestrator have had time to connect again.
-// P4  A service whose route breaks a rule of the table takes no route from another one.
+// P4  An instance that a router has not acknowledged to have dropped counts as used for `removalMs`.
+// P5  A service whose route breaks a rule of the table takes no route from another one.
 import type { ServiceKey } from '@svc/client';
 import { serviceId } from '@svc/identity/spiffe-id';
 import type { Log } from '@svc/kit/log';
@@ -25,7 +26,7 @@ export interface PublishedRoutesOptions {
   /** File of the table. */
   readonly file: string;
   readonly trustDomain: string;
-  readonly section: Pick<LocalSection, 'routersGatherMs' | 'routesRetryMs'>;
+  readonly section: Pick<LocalSection, 'routersGatherMs' | 'routesRetryMs' | 'removalMs'>;
   /** Keys of the services that are looked after, `<project>/<service>`. */
   readonly known: ReadonlySet<string>;
   readonly log: Log;
@@ -38,6 +39,13 @@ interface HeldService {
   sinceMs: number;
 }
 
+interface UsedInstance {
+  /** The first table without the instance. */
+  goneFrom: number | undefined;
+  /** Until when the instance counts as used because a router has not acknowledged that table; undefined: until all have. */
+  untilMs: number | undefined;
+}
+
 export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
   readonly #options: PublishedRoutesOptions;
   readonly #times: RoutingTimes;
@@ -45,8 +53,8 @@ export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
   /** In the order of their last change, the latest last. */
   readonly #services: Map<string, RoutedService>;
   readonly #holds = new Map<string, HeldService>();
-  /** Instances that are in the table or were in one that is not replaced everywhere, with the table that they are gone from; by key and name. */
-  readonly #used = new Map<string, { goneFrom: number | undefined }>();
+  /** Instances that are in the table or were in one that is not replaced everywhere, by key and name. */
+  readonly #used = new Map<string, UsedInstance>();
   #published = 0;
   #server: RouteServer | undefined;
   #isChanged = true;
@@ -130,6 +138,10 @@ export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
     this.#holds.delete(text);
   }
 
+  get haveRoutersGathered(): boolean {
+    return this.#hasGathered;
+  }
+
   holdOf(key: ServiceKey): 'none' | 'asked' | 'acknowledged' {
     const held = this.#holds.get(textOf(key));
     if (held?.isAcknowledged !== true) return held === undefined ? 'none' : 'asked';
@@ -141,7 +153,8 @@ export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
   }
 
   isUnused(key: ServiceKey, name: string): boolean {
-    return !this.#isChanged && !this.#used.has(`${textOf(key)} ${name}`);
+    const use = this.#used.get(`${textOf(key)} ${name}`);
+    return !this.#isChanged && (use === undefined || isOver(use));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -180,19 +193,26 @@ export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
     const now = new Set(
       services.flatMap(({ key, instances }) => instances.map(({ name }) => `${key} ${name}`)),
     );
-    for (const [id, use] of this.#used) if (!now.has(id)) use.goneFrom ??= table;
-    for (const id of now) this.#used.set(id, { goneFrom: undefined });
+    for (const [id, use] of this.#used)
+      if (isOver(use)) this.#used.delete(id);
+      else if (!now.has(id)) use.goneFrom ??= table;
+    for (const id of now) this.#used.set(id, { goneFrom: undefined, untilMs: undefined });
   }
 
   async #awaitTable(table: number, settled: Promise<Settled>): Promise<void> {
-    await settled;
+    const sinceMs = performance.now();
+    let { missing } = await settled;
     if (!this.#hasGathered) {
       await this.#gathered.promise;
       // Published once more, for the acknowledgement of those that have connected meanwhile.
-      await this.#server?.publish(withoutRepeatedHostnames([...this.#services.values()]));
+      const again = this.#server?.publish(withoutRepeatedHostnames([...this.#services.values()]));
+      missing = [...missing, ...((await again)?.missing ?? [])];
     }
-    for (const [id, { goneFrom }] of this.#used)
-      if (goneFrom !== undefined && goneFrom <= table) this.#used.delete(id);
+    for (const [id, use] of this.#used) {
+      if (use.goneFrom === undefined || use.goneFrom > table) continue;
+      if (missing.length > 0) use.untilMs ??= sinceMs + this.#options.section.removalMs;
+      if (use.untilMs === undefined) this.#used.delete(id);
+    }
   }
 
   async #awaitHold(text: string, held: HeldService): Promise<void> {
@@ -241,6 +261,10 @@ function withoutRepeatedHostnames(services: readonly RoutedService[]): readonly 
       return hostnames.length === service.hostnames.length ? service : { ...service, hostnames };
     })
     .toReversed();
+}
+
+function isOver({ untilMs = Infinity }: UsedInstance): boolean {
+  return untilMs <= performance.now();
 }
 
 function textOf({ project, service }: ServiceKey): string {

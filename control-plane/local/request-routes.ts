@@ -14,6 +14,8 @@ export interface RequestRoutes {
   hold(key: ServiceKey): void;
   /** Lets held requests continue, by the last route of the service. */
   release(key: ServiceKey): void;
+  /** Whether those who followed a former control plane have had time to connect. No hold is acknowledged before. */
+  readonly haveRoutersGathered: boolean;
   /** `acknowledged`: all who route hold the requests of the service, and none is under way. */
   holdOf(key: ServiceKey): 'none' | 'asked' | 'acknowledged';
   /** Returns whether all who route send nothing to the instance any more. */
@@ -22,6 +24,7 @@ export interface RequestRoutes {
 
 /** Nobody routes: what is asked for is so at once. */
 export class NobodyRoutes implements RequestRoutes {
+  readonly haveRoutersGathered = true;
   readonly #held = new Set<string>();
 
   route(): void {}

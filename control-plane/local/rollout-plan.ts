@@ -6,13 +6,17 @@
 //     service has acknowledged that nothing is under way there; unless no instance should run.
 // R2  An instance that serves is not replaced if the desired generation has failed, or fails before it is prepared.
 // R3  Nothing is done if what runs is what is desired.
+import { holdSteps } from './hold-steps.ts';
 import { overlappingSteps } from './overlapping-plan.ts';
 import type { PlanInput, Plan } from './plan-types.ts';
-import { successionSteps } from './succession-plan.ts';
+import { isHandOver, successionSteps } from './succession-plan.ts';
 import { stepsToNothing } from './stop-steps.ts';
 
 /** Returns the next steps. They are to be carried out in order. */
 export function planRollout(input: PlanInput): Plan {
   if (input.wanted.instances === 0) return stepsToNothing(input);
-  return input.wanted.hasDataFolder ? successionSteps(input) : overlappingSteps(input);
+  const { hasDataFolder } = input.wanted;
+  const plan = hasDataFolder ? successionSteps(input) : overlappingSteps(input);
+  const holds = holdSteps(input, hasDataFolder && isHandOver(input));
+  return { ...plan, steps: [...holds, ...plan.steps] };
 }

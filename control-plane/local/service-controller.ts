@@ -26,8 +26,10 @@ export class ServiceController {
   readonly #steps: ServiceSteps;
   #record: ServiceRecord;
   #found: readonly Found[] = [];
-  /** Since when no instance of another generation runs. This and all other times are by the clock of the boot. */
+  /** Since when the next instance can have the data folder. This and all other times are by the clock of the boot. */
   #takeoverSinceMs: number | undefined;
+  /** Since when no instance is ready; undefined if one is, or none has been yet. */
+  #unservedSinceMs: number | undefined;
   /** Why the service is not as it should be. */
   #detail: string | undefined;
   /** When the rollout began, or last got on. */
@@ -224,11 +226,14 @@ export class ServiceController {
       wanted: this.#wanted(),
       instances: this.#found.map(({ view }) => view),
       hold: routes.holdOf(this.key),
+      haveRoutersGathered: routes.haveRoutersGathered,
       failure: this.#record.failure,
       takeoverSinceMs: this.#takeoverSinceMs,
+      unservedSinceMs: this.#unservedSinceMs,
       nowMs: clock.bootMs(),
       limits: {
         takeoverMs: section.takeoverTimeoutMs,
+        restartHoldMs: section.restartHoldMs,
         restartPauseMinMs: section.restartPauseMs,
         restartPauseMaxMs: section.restartPauseMaxMs,
       },
@@ -249,12 +254,19 @@ export class ServiceController {
   }
 
   #noteTakeover(nowMs: number): void {
-    const { generation, incarnation } = this.#wanted();
+    const { generation, incarnation, instances } = this.#wanted();
     const others = this.#found.filter(
       ({ view }) => view.generation !== generation || view.incarnation !== incarnation,
     );
     const isFree = others.length > 0 && others.every(({ view }) => view.phase === 'ended');
-    this.#takeoverSinceMs = isFree ? (this.#takeoverSinceMs ?? nowMs) : undefined;
+    const isPrepared = this.#found.some(
+      (one) => !others.includes(one) && ['prepared', 'unready'].includes(one.view.phase),
+    );
+    this.#takeoverSinceMs = isFree && isPrepared ? (this.#takeoverSinceMs ?? nowMs) : undefined;
+    const hasServed = this.#record.wasReady || others.length > 0;
+    const isServed = this.#found.some(({ view }) => view.phase === 'ready');
+    this.#unservedSinceMs =
+      instances > 0 && hasServed && !isServed ? (this.#unservedSinceMs ?? nowMs) : undefined;
   }
 
   /** Notes that instances became ready. Nothing is wrong any more once all wanted ones are. */

@@ -11,11 +11,8 @@ import {
 import { earlier, endingSteps, restartSteps } from './stop-steps.ts';
 
 export function successionSteps(input: PlanInput): Plan {
-  const { instances, wanted, failure } = input;
-  const isWanted = isOf(wanted);
-  const others = instances.filter((one) => !isWanted(one));
-  const mine = instances.filter(isWanted);
-  const next = mine.find((one) => one.phase === 'ready') ?? mine.findLast(isLive) ?? mine.at(-1);
+  const { failure } = input;
+  const { next, mine, others } = partsOf(input);
   const extra = mine.filter((one) => one !== next).flatMap(endingSteps);
   const overtaken = failure === undefined ? overtakenSteps(next, others) : [];
   const plan =
@@ -23,6 +20,23 @@ export function successionSteps(input: PlanInput): Plan {
       ? succession(input, next, others)
       : formerServes(input, next, others);
   return { ...plan, steps: [...extra, ...overtaken, ...plan.steps] };
+}
+
+/** Returns whether the next instance is prepared to take over from one that has the data folder. */
+export function isHandOver(input: PlanInput): boolean {
+  const { next, others } = partsOf(input);
+  return input.failure === undefined && next?.phase === 'prepared' && others.some(isLive);
+}
+
+function partsOf({ instances, wanted }: PlanInput): {
+  readonly next: InstanceView | undefined;
+  readonly mine: readonly InstanceView[];
+  readonly others: readonly InstanceView[];
+} {
+  const isWanted = isOf(wanted);
+  const mine = instances.filter(isWanted);
+  const next = mine.find((one) => one.phase === 'ready') ?? mine.findLast(isLive) ?? mine.at(-1);
+  return { next, mine, others: instances.filter((one) => !isWanted(one)) };
 }
 
 /** An instance in these phases needs no other one to serve until it is ready, or serves. */
@@ -48,22 +62,15 @@ function succession(
   next: InstanceView | undefined,
   others: readonly InstanceView[],
 ): Plan {
-  const { hold } = input;
   const present = others.filter((one) => isLive(one) && !isWaiting(one));
   if (next === undefined || next.phase === 'starting' || next.phase === 'ended') {
-    // No request has to wait until the next instance is prepared, and the former one serves until then.
-    const release: readonly Step[] = hold === 'none' ? [] : [{ kind: 'release' }];
     const former = others.some(isLive) ? undefined : others.at(-1);
     const again = former === undefined ? NOTHING : restartSteps(former, input);
     const own = ownSteps(input, next, others);
-    return waiting(
-      [...release, ...own.steps, ...again.steps],
-      earlier(own.lookAgainMs, again.lookAgainMs),
-    );
+    return waiting([...own.steps, ...again.steps], earlier(own.lookAgainMs, again.lookAgainMs));
   }
   if (next.phase === 'ready') {
-    const release: readonly Step[] = hold === 'none' ? [] : [{ kind: 'release' }];
-    const steps = [...release, ...others.flatMap(endingSteps)];
+    const steps = others.flatMap(endingSteps);
     return { steps, lookAgainMs: undefined, isComplete: others.length === 0 };
   }
   if (next.phase !== 'prepared' && next.phase !== 'unready') return waiting();
@@ -77,10 +84,10 @@ function ownSteps(
   next: InstanceView | undefined,
   others: readonly InstanceView[],
 ): typeof NOTHING {
-  const { failure, takeoverSinceMs } = input;
+  const { failure } = input;
   if (failure !== undefined || next?.phase === 'starting') return NOTHING;
   if (next === undefined) return { ...NOTHING, steps: [{ kind: 'create' }] };
-  if (others.length === 0 || takeoverSinceMs === undefined) return restartSteps(next, input);
+  if (others.length === 0 || others.some(isLive)) return restartSteps(next, input);
   // Another try would end the former instance again.
   const reason = 'it ended when it had the data folder';
   return { ...NOTHING, steps: [{ kind: 'fail', reason }] };
@@ -99,9 +106,7 @@ function overtakenSteps(
 
 /** The next instance is prepared, and the present one has the data folder. */
 function handOver({ hold }: PlanInput, present: readonly InstanceView[]): Plan {
-  if (hold === 'none') return waiting([{ kind: 'hold' }]);
-  if (hold === 'asked') return waiting();
-  return waiting(present.flatMap(endingSteps));
+  return waiting(hold === 'acknowledged' ? present.flatMap(endingSteps) : []);
 }
 
 /** The data folder is free. If the next instance does not become ready with it, the former one gets it back. */
@@ -125,8 +130,6 @@ function formerServes(
   const rest = others.filter((one) => one !== former).flatMap(endingSteps);
   // The failed instance is kept for its output once it has ended.
   const failed = next !== undefined && isLive(next) ? endingSteps(next) : [];
-  const release: readonly Step[] =
-    input.hold !== 'none' && former.phase === 'ready' ? [{ kind: 'release' }] : [];
   const again = former.phase === 'ended' ? restartSteps(former, input) : NOTHING;
-  return waiting([...failed, ...rest, ...release, ...again.steps], again.lookAgainMs);
+  return waiting([...failed, ...rest, ...again.steps], again.lookAgainMs);
 }

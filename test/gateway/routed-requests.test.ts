@@ -91,6 +91,15 @@ test('held requests have a bound for each service, and one for all, and a client
   expect(routed).toHaveBeenCalledOnce();
 });
 
+test('a request that is released while no instance is ready is answered as one that was held for too long', () => {
+  const requests = routes({ instances: [] });
+  void requests.hold('shop/cart');
+  const routed = vi.fn<(to: Routed) => void>();
+  requests.route(to(HOST), routed);
+  requests.release('shop/cart');
+  expect(routed.mock.calls).toEqual([[{ kind: 'held-too-long' }]]);
+});
+
 test('a request is not held longer than its time', async () => {
   const requests = routes({}, { ...LIMITS, heldMs: 5 });
   void requests.hold('shop/cart');

@@ -108,6 +108,24 @@ test('a router follows an orchestrator that has started again, and what it held 
   expect(events).toEqual(['hold shop/cart', 'release shop/cart']);
 });
 
+test('the time of a hold begins anew with an orchestrator that takes the hold up again', async () => {
+  const { server, path } = await orchestrator();
+  const { events, tables } = router(path, {}, { holdMs: 600, reconnectMs: [1, 1] });
+  await vi.waitUntil(() => tables.length === 1);
+  await server.hold('shop/cart').settled;
+  const startedMs = performance.now();
+  await vi.waitUntil(() => performance.now() - startedMs > 300);
+  await server.close();
+  // Its first hold has the number of the first one of the other orchestrator.
+  const next = (await orchestrator(path)).server;
+  void next.hold('shop/cart');
+  await vi.waitUntil(() => events.length === 2);
+  const againMs = performance.now();
+  await vi.waitUntil(() => events.length === 3, 10_000);
+  expect(events).toEqual(['hold shop/cart', 'hold shop/cart', 'release shop/cart']);
+  expect(performance.now() - againMs).toBeGreaterThan(550);
+});
+
 test('the socket is for its user only, replaces one of a process that has ended, and no other', async () => {
   const path = join(temporaryFolder(), 'routes.sock');
   writeFileSync(path, '');

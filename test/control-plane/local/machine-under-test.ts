@@ -7,7 +7,7 @@ import { LOCAL_DEFAULTS, type LocalSection } from '../../../control-plane/local/
 import { MachineLock } from '../../../control-plane/local/machine-lock.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
-import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
+import { NobodyRoutes, type RequestRoutes } from '../../../control-plane/local/request-routes.ts';
 import type { Problem, ServiceKey } from '@svc/client';
 import { until } from './until.ts';
 
@@ -19,6 +19,8 @@ export const IMAGES = {
   crashing: 'svc.test/crashing:1',
   /** Never ready with its data. */
   stuck: 'svc.test/stuck:1',
+  /** Takes a while with its data, and to end. */
+  slow: 'svc.test/slow:1',
   /** Ignores SIGTERM. */
   stubborn: 'svc.test/stubborn:1',
   /** Ends at once, and reports that its module is refused. */
@@ -41,6 +43,8 @@ export interface MachineOptions {
   readonly network?: string;
   /** Awaited by each read of an image. */
   readonly whileReading?: () => Promise<void>;
+  /** Default: nobody routes. */
+  readonly routes?: RequestRoutes;
   /** What the machine cannot run of any descriptor. */
   readonly problems?: readonly Problem[];
 }
@@ -112,7 +116,7 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
           : { kind: 'found', image: { digest: `sha256:${'0'.repeat(64)}`, moduleFile: image } };
       },
     },
-    routes: new NobodyRoutes(),
+    routes: options.routes ?? new NobodyRoutes(),
     log: () => {},
     clock: options.clock ?? LOCAL_CLOCK,
     problemsOf: () => problems,

@@ -1,5 +1,7 @@
 // The routes of this machine's services at a real socket: what routers get, when something counts as acknowledged, and what lies on disk.
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PublishedRoutes } from '../../../control-plane/local/published-routes.ts';
@@ -35,9 +37,10 @@ async function open(
     readonly known?: readonly string[];
     readonly gatherMs?: number;
     readonly holdMs?: number;
+    readonly removalMs?: number;
   } = {},
 ): Promise<Opened> {
-  const { folder = temporaryFolder(), known = [], gatherMs = 0 } = changes;
+  const { folder = temporaryFolder(), known = [], gatherMs = 0, removalMs = 5000 } = changes;
   const { file = join(folder, 'routes.json') } = changes;
   const socket = join(folder, 'routes.sock');
   const log = vi.fn<Log>();
@@ -45,7 +48,7 @@ async function open(
     socket,
     file,
     trustDomain: 'svc.test',
-    section: { routersGatherMs: gatherMs, routesRetryMs: 20 },
+    section: { routersGatherMs: gatherMs, routesRetryMs: 20, removalMs },
     known: new Set(known),
     log,
     times: { ...ROUTING_TIMES, acknowledgeMs: 500, holdMs: changes.holdMs ?? 15_000 },
@@ -139,6 +142,23 @@ test('an instance is used until no router has it in its table', async () => {
   expect(routes.isUnused(CART, ONE.name)).toBe(false);
   await vi.waitUntil(() => routes.isUnused(CART, ONE.name), 10_000);
   expect(routes.isUnused(CART, TWO.name)).toBe(false);
+});
+
+test('an instance that a router does not acknowledge to have dropped is used for a while', async () => {
+  const { routes, socket } = await open({ removalMs: 1200 });
+  routes.route(CART, serving({ instances: [ONE, TWO] }));
+  await routes.listen();
+  // A router that says its name, and nothing else.
+  const silent = connect(socket, () =>
+    silent.write('{"type":"hello","protocol":1,"name":"silent"}\n'),
+  );
+  onTestFinished(() => void silent.destroy());
+  await once(silent, 'data');
+  const startedMs = performance.now();
+  routes.route(CART, serving({ instances: [TWO] }));
+  await vi.waitUntil(() => routes.isUnused(CART, ONE.name), 10_000);
+  // It would count as dropped after 0.5 s, when the connection of the router is cut.
+  expect(performance.now() - startedMs).toBeGreaterThan(1190);
 });
 
 test('after a start a service that was not looked at keeps its route, and one that does not exist has none', async () => {

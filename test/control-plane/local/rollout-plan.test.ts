@@ -35,10 +35,17 @@ function stepsOf(input: Partial<PlanInput>): readonly Step[] {
     wanted: wanted(),
     instances: [],
     hold: 'none',
+    haveRoutersGathered: true,
     failure: undefined,
     takeoverSinceMs: undefined,
+    unservedSinceMs: undefined,
     nowMs: 1000,
-    limits: { takeoverMs: 10_000, restartPauseMinMs: 100, restartPauseMaxMs: 30_000 },
+    limits: {
+      takeoverMs: 10_000,
+      restartHoldMs: 2000,
+      restartPauseMinMs: 100,
+      restartPauseMaxMs: 30_000,
+    },
     ...input,
   }).steps;
 }
@@ -71,6 +78,54 @@ describe('the plan for a service with a data folder', () => {
     expect(stepsOf({ wanted: second, instances, hold: 'acknowledged' })).toEqual([
       { kind: 'stop', name: 'one' },
     ]);
+  });
+
+  test('holds nothing as long as the present instance serves and routers may still have to connect', () => {
+    const early = { wanted: second, haveRoutersGathered: false };
+    expect(stepsOf({ ...early, instances: [present, next('prepared')] })).toEqual([]);
+    const stopping = [instance('one', { phase: 'stopping' }), next('prepared')];
+    expect(stepsOf({ ...early, instances: stopping })).toEqual([{ kind: 'hold' }]);
+  });
+
+  test('takes a hold up again in the middle of a takeover, but not once that is late', () => {
+    for (const phase of ['prepared', 'unready'] as const) {
+      const instances = [instance('one', { phase: 'ended' }), next(phase)];
+      const taking = { wanted: second, instances, takeoverSinceMs: 0 };
+      expect(stepsOf({ ...taking, nowMs: 9999 })).toEqual([{ kind: 'hold' }]);
+      expect(stepsOf({ ...taking, nowMs: 10_000 })).toEqual([
+        { kind: 'fail', reason: expect.stringContaining('was not ready') },
+      ]);
+    }
+  });
+
+  test('holds requests while an instance is started again, for a while, unless it ends again and again', () => {
+    const again = (phase: InstanceView['phase'], failures: number) => [
+      instance('one', { phase, failures, ...(phase === 'ended' ? { endedAtMs: 1000 } : {}) }),
+    ];
+    const unserved = { unservedSinceMs: 1000, nowMs: 1050 };
+    for (const phase of ['ended', 'starting', 'prepared', 'unready'] as const) {
+      const first = { ...unserved, instances: again(phase, 1) };
+      expect(stepsOf(first)).toEqual([{ kind: 'hold' }]);
+      expect(stepsOf({ ...first, hold: 'asked' })).toEqual([]);
+      const twice = { ...unserved, instances: again(phase, 2) };
+      expect(stepsOf(twice)).toEqual([]);
+      expect(stepsOf({ ...twice, hold: 'asked' })).toEqual([{ kind: 'release' }]);
+    }
+    const late = { instances: again('starting', 1), unservedSinceMs: 1000, nowMs: 3000 };
+    expect(stepsOf(late)).toEqual([]);
+    expect(stepsOf({ ...late, hold: 'acknowledged' })).toEqual([{ kind: 'release' }]);
+    const ready = { ...unserved, instances: [present], unservedSinceMs: undefined };
+    expect(stepsOf({ ...ready, hold: 'acknowledged' })).toEqual([{ kind: 'release' }]);
+  });
+
+  test('keeps holding when the next instance has failed, until the former one serves', () => {
+    const failed = { wanted: second, failure: 'too late', hold: 'acknowledged' } as const;
+    const back = (phase: InstanceView['phase']) => [
+      instance('one', { phase }),
+      next('ended', { endedAtMs: 1000 }),
+    ];
+    expect(stepsOf({ ...failed, instances: back('starting') })).toEqual([]);
+    expect(stepsOf({ ...failed, instances: back('ready') })).toEqual([{ kind: 'release' }]);
   });
 
   test('releases what is held once the next instance is ready, and removes the former one', () => {
@@ -131,6 +186,20 @@ describe('the plan for a service whose instances serve side by side', () => {
     ]);
     const retired = [instance('one', { phase: 'retired' }), pair[1]!, third('ready')];
     expect(stepsOf({ wanted: two(2), instances: retired })).toEqual([
+      { kind: 'stop', name: 'one' },
+    ]);
+  });
+
+  test('takes an instance that is not ready out of the routes before it ends', () => {
+    const ready = [third('ready'), { ...third('ready'), name: 'four' }];
+    const unready = (phase: InstanceView['phase']) => [instance('one', { phase }), ...ready];
+    expect(stepsOf({ wanted: two(2), instances: unready('unready') })).toEqual([
+      { kind: 'retire', name: 'one' },
+    ]);
+    expect(stepsOf({ wanted: two(2), instances: unready('retired') })).toEqual([
+      { kind: 'stop', name: 'one' },
+    ]);
+    expect(stepsOf({ wanted: two(2), instances: unready('starting') })).toEqual([
       { kind: 'stop', name: 'one' },
     ]);
   });

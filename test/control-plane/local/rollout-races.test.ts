@@ -53,6 +53,21 @@ test('a next generation that ends again and again keeps the present one neither 
   await running(machine, IMAGES.good, 3);
 });
 
+test('a generation has its whole time with the data folder, also if the former one ended long before it was prepared', async () => {
+  const read = Promise.withResolvers<void>();
+  let reads = 0;
+  const whileReading = () => (++reads === 1 ? Promise.resolve() : read.promise);
+  open({ section: { restartPauseMs: 60_000, takeoverTimeoutMs: 400 }, whileReading });
+  await apply(IMAGES.silent, 1);
+  await observed(machine, ({ detail }) => detail?.includes('has ended') === true);
+  await apply(IMAGES.good, 2);
+  await until(async () => reads === 2);
+  const sinceMs = performance.now();
+  await until(async () => performance.now() - sinceMs > 500);
+  read.resolve();
+  await observed(machine, isComplete);
+});
+
 test('a generation that has failed is tried anew after a pause', async () => {
   open();
   await running(machine, IMAGES.good, 1);

@@ -4,6 +4,8 @@ import type { InstanceView, Step, Wanted } from '../../../control-plane/local/pl
 import { planRollout } from '../../../control-plane/local/rollout-plan.ts';
 import { Random } from '../../support/random.ts';
 
+const RESTART_HOLD_MS = 2000;
+
 type Mutable = { -readonly [Key in keyof InstanceView]: InstanceView[Key] };
 
 export class SimulatedMachine {
@@ -15,6 +17,9 @@ export class SimulatedMachine {
   #hold: 'none' | 'asked' | 'acknowledged' = 'none';
   #failure: string | undefined;
   #takeoverSinceMs: number | undefined;
+  #unservedSinceMs: number | undefined;
+  #hasServed = false;
+  #haveRoutersGathered = true;
   #nowMs = 0;
   #created = 0;
 
@@ -31,8 +36,10 @@ export class SimulatedMachine {
       if (event === 0) this.#wantAnother();
       if (event === 1) this.#crash();
       if (event === 2) this.#hang();
+      if (event === 3) this.#startControlPlane();
       this.#pass(50);
       this.#plan();
+      this.#checkHold();
     }
   }
 
@@ -58,17 +65,31 @@ export class SimulatedMachine {
     const ofOthers = this.#instances.filter(
       ({ generation }) => generation !== this.#wanted.generation,
     );
-    if (ofOthers.length === 0 || ofOthers.some(({ phase }) => phase !== 'ended'))
+    const isPrepared = this.#instances.some(
+      (one) => !ofOthers.includes(one) && ['prepared', 'unready'].includes(one.phase),
+    );
+    if (ofOthers.length === 0 || ofOthers.some(({ phase }) => phase !== 'ended') || !isPrepared)
       this.#takeoverSinceMs = undefined;
     else this.#takeoverSinceMs ??= this.#nowMs;
+    const isServed = this.#instances.some(({ phase }) => phase === 'ready');
+    this.#hasServed ||= isServed;
+    if (isServed || !this.#hasServed) this.#unservedSinceMs = undefined;
+    else this.#unservedSinceMs ??= this.#nowMs;
     return planRollout({
       wanted: this.#wanted,
       instances: this.#instances,
       hold: this.#hold,
+      haveRoutersGathered: this.#haveRoutersGathered,
       failure: this.#failure,
       takeoverSinceMs: this.#takeoverSinceMs,
+      unservedSinceMs: this.#unservedSinceMs,
       nowMs: this.#nowMs,
-      limits: { takeoverMs: 10_000, restartPauseMinMs: 100, restartPauseMaxMs: 3000 },
+      limits: {
+        takeoverMs: 10_000,
+        restartHoldMs: RESTART_HOLD_MS,
+        restartPauseMinMs: 100,
+        restartPauseMaxMs: 3000,
+      },
     });
   }
 
@@ -114,13 +135,42 @@ export class SimulatedMachine {
   }
 
   #checkStop(one: Mutable): void {
-    if (this.#wanted.instances === 0 || one.phase !== 'ready') return;
-    if (!this.#hasDataFolder) this.complaints.push('stopped an instance that serves');
+    if (this.#wanted.instances === 0) return;
+    if (!this.#hasDataFolder && (one.phase === 'ready' || one.phase === 'unready'))
+      this.complaints.push('stopped an instance that may get requests');
+    if (!this.#hasDataFolder || one.phase !== 'ready') return;
     const next = this.#instances.some(
       ({ phase, name }) => phase === 'prepared' && name !== one.name,
     );
     if (!next || this.#hold !== 'acknowledged')
       this.complaints.push('stopped before hold or standby');
+  }
+
+  /** Requests are held exactly as long as nobody serves them and somebody is about to. */
+  #checkHold(): void {
+    const isNext = ({ generation }: Mutable): boolean => generation === this.#wanted.generation;
+    const others = this.#instances.filter((one) => !isNext(one));
+    const isNear = this.#instances.some(
+      (one) => isNext(one) && (one.phase === 'prepared' || one.phase === 'unready'),
+    );
+    const isTakenOver = others.length > 0 && others.every(({ phase }) => phase === 'ended');
+    const isNeeded = this.#hasDataFolder && this.#failure === undefined && isNear && isTakenOver;
+    if (isNeeded && this.#wanted.instances > 0 && this.#hold === 'none')
+      this.complaints.push('nothing is held in the middle of a takeover');
+    const isServed = this.#instances.some(({ phase }) => phase === 'ready');
+    if (this.#hold !== 'none' && isServed && !isNear) this.complaints.push('held in vain');
+    const isUnserved = this.#failure === undefined && !isNear && !isServed;
+    const unservedMs = this.#nowMs - (this.#unservedSinceMs ?? this.#nowMs);
+    if (this.#hold !== 'none' && isUnserved && unservedMs > RESTART_HOLD_MS)
+      this.complaints.push('held for too long');
+  }
+
+  /** The control plane is killed, and another one starts: what is in memory is gone. */
+  #startControlPlane(): void {
+    this.#hold = 'none';
+    this.#takeoverSinceMs = undefined;
+    this.#unservedSinceMs = undefined;
+    this.#haveRoutersGathered = false;
   }
 
   #create(): void {
@@ -162,7 +212,9 @@ export class SimulatedMachine {
   /** Time passes: instances get on, one step at most, and the acknowledgement of a hold arrives. */
   #pass(ms: number): void {
     this.#nowMs += ms;
-    if (this.#hold === 'asked' && this.#random.chance(70)) this.#hold = 'acknowledged';
+    this.#haveRoutersGathered ||= this.#random.chance(10);
+    if (this.#hold === 'asked' && this.#haveRoutersGathered && this.#random.chance(70))
+      this.#hold = 'acknowledged';
     for (const one of this.#instances) {
       if (this.#random.chance(30)) continue;
       if (one.phase === 'stopping') Object.assign(one, { phase: 'ended', endedAtMs: this.#nowMs });

@@ -2,7 +2,7 @@
 // other process uses its data, and ends at SIGTERM.
 // argv: state file, what it is to do, folder of its data or `-`, address, and port of /ready.
 // It is to be `good`, `crashing` (some time after it is ready), `stubborn` (it ignores SIGTERM), `stuck` (never ready with its data), `deaf` (it does
-// not listen), `unready` (its answer at /ready is 503), `silent` (it ends at once), `parent` (of a process that goes on), `talking` (it writes a lot),
+// not listen), `slow` (it takes a while with its data, and to end), `unready` (its answer at /ready is 503), `silent` (it ends at once), `parent` (of a process that goes on), `talking` (it writes a lot),
 // `fails_CODE` (it ends at once with a report), or `later_CODE` (the same, once it was ready).
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,8 @@ const [file, manner, dataFolder, address, port] = process.argv.slice(2) as [
   string,
   string,
 ];
+/** Time of a slow program with its data, and to end, in milliseconds. */
+const SLOW_MS = 150;
 const state = new StateFile(file, (error) => process.stderr.write(`${String(error)}\n`));
 let isReady = false;
 /** The lock is lost once nothing refers to it. */
@@ -30,9 +32,15 @@ state.write('starting');
 process.stderr.write(`${manner} has started\n`);
 process.on('SIGTERM', () => {
   if (manner === 'stubborn') return;
+  isReady = false;
   state.write('stopping');
-  state.write('ended', { code: 0, signal: null });
-  process.exit(0);
+  setTimeout(
+    () => {
+      state.write('ended', { code: 0, signal: null });
+      process.exit(0);
+    },
+    manner === 'slow' ? SLOW_MS : 0,
+  );
 });
 const [, mode, code] = /^(fails|later)_(\w+)$/.exec(manner) ?? [];
 const wasReady = `${dataFolder}.ready`;
@@ -53,6 +61,7 @@ if (dataFolder !== '-') {
   state.write('prepared');
   await useOf(dataFolder);
 }
+if (manner === 'slow') await new Promise((go) => setTimeout(go, SLOW_MS));
 isReady = true;
 state.write('ready');
 if (mode === 'later') writeFileSync(wasReady, '');
