@@ -106,8 +106,7 @@ export class RouteClient {
     }
     if (message.type === 'release') this.#clearTimer(message.id);
     // Another orchestrator may use the same number for another hold, so the times of all begin with its snapshot.
-    if (message.type === 'snapshot')
-      for (const id of [...this.#holdTimers.keys()]) this.#clearTimer(id);
+    if (message.type === 'snapshot') for (const id of this.#holdTimers.keys()) this.#clearTimer(id);
     this.#follow(socket, change);
   }
 

@@ -53,6 +53,9 @@ function stepsOf(input: Partial<PlanInput>): readonly Step[] {
 const ended = (failures: number) => [
   instance('one', { phase: 'ended', failures, endedAtMs: 1000 }),
 ];
+const again = (phase: InstanceView['phase'], failures: number) => [
+  instance('one', { phase, failures, ...(phase === 'ended' ? { endedAtMs: 1000 } : {}) }),
+];
 const two = (generation: number) => wanted({ generation, instances: 2, hasDataFolder: false });
 
 describe('the plan for a service with a data folder', () => {
@@ -99,9 +102,6 @@ describe('the plan for a service with a data folder', () => {
   });
 
   test('holds requests while an instance is started again, for a while, unless it ends again and again', () => {
-    const again = (phase: InstanceView['phase'], failures: number) => [
-      instance('one', { phase, failures, ...(phase === 'ended' ? { endedAtMs: 1000 } : {}) }),
-    ];
     const unserved = { unservedSinceMs: 1000, nowMs: 1050 };
     for (const phase of ['ended', 'starting', 'prepared', 'unready'] as const) {
       const first = { ...unserved, instances: again(phase, 1) };
@@ -120,12 +120,10 @@ describe('the plan for a service with a data folder', () => {
 
   test('keeps holding when the next instance has failed, until the former one serves', () => {
     const failed = { wanted: second, failure: 'too late', hold: 'acknowledged' } as const;
-    const back = (phase: InstanceView['phase']) => [
-      instance('one', { phase }),
-      next('ended', { endedAtMs: 1000 }),
-    ];
-    expect(stepsOf({ ...failed, instances: back('starting') })).toEqual([]);
-    expect(stepsOf({ ...failed, instances: back('ready') })).toEqual([{ kind: 'release' }]);
+    const ownEnd = next('ended', { endedAtMs: 1000 });
+    const coming = [instance('one', { phase: 'starting' }), ownEnd];
+    expect(stepsOf({ ...failed, instances: coming })).toEqual([]);
+    expect(stepsOf({ ...failed, instances: [present, ownEnd] })).toEqual([{ kind: 'release' }]);
   });
 
   test('releases what is held once the next instance is ready, and removes the former one', () => {

@@ -65,7 +65,7 @@ test('a generation has its whole time with the data folder, also if the former o
   const sinceMs = performance.now();
   await until(async () => performance.now() - sinceMs > 500);
   read.resolve();
-  await observed(machine, isComplete);
+  expect((await observed(machine, isComplete)).readyInstances).toBe(1);
 });
 
 test('a generation that has failed is tried anew after a pause', async () => {
