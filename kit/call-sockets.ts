@@ -17,6 +17,11 @@ export function callSocketFile(
   return join(folder, `${host}-${port}.sock`);
 }
 
+/** Whether the absolute path is short enough for a folder of sockets. */
+export function isSocketsFolderPath(folder: string): boolean {
+  return Buffer.byteLength(folder) <= SOCKETS_FOLDER_BYTES_MAX;
+}
+
 /**
  * Returns the absolute path of the folder of sockets that the setting names; undefined: none is set. Throws SVC_SETTING_INVALID
  * for a path that is too long.
@@ -25,7 +30,7 @@ export function readSocketsFolder(reader: SettingsReader, dotted: string): strin
   const given = reader.text(dotted);
   if (given === undefined) return undefined;
   const folder = resolve(given);
-  if (Buffer.byteLength(folder) <= SOCKETS_FOLDER_BYTES_MAX) return folder;
+  if (isSocketsFolderPath(folder)) return folder;
   throw invalidSetting(
     dotted,
     given,

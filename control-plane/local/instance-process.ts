@@ -14,9 +14,11 @@ import {
   type ProcessStart,
   processStartOf,
 } from '@svc/kit/process-start';
+import { socketVariables } from '@svc/kit/listening-sockets';
 import { observeState, type ServiceExit, type ServiceState } from '@svc/kit/state-file';
 import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceRun } from './instance-run.ts';
+import type { InstanceSockets } from './instance-sockets.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import type { LocalClock } from './local-clock.ts';
 import { killAll, processesOfRuns, RUN_VARIABLE, runName } from './run-processes.ts';
@@ -46,8 +48,8 @@ export interface ProcessEnded {
 }
 
 /**
- * Starts a run of the instance. `onEnd` is called when it ends, if this process still runs then. Throws the file system's error: then no
- * process of the run is left.
+ * Starts a run of the instance, whose process inherits the sockets. `onEnd` is called when it ends, if this process still runs then.
+ * Throws the file system's error: then no process of the run is left.
  */
 export function startRun(
   folder: InstanceFolder,
@@ -55,6 +57,7 @@ export function startRun(
   counts: { readonly restarts: number; readonly failures: number },
   clock: LocalClock,
   onEnd: () => void,
+  sockets?: InstanceSockets,
 ): void {
   killLeftOver(folder);
   const token = randomBytes(12).toString('hex');
@@ -65,9 +68,13 @@ export function startRun(
   try {
     const child = spawn(file, args, {
       cwd: folder.path,
-      env: { ...env, [RUN_VARIABLE]: runName(folder.path, token) },
+      env: {
+        ...env,
+        ...(sockets && socketVariables(sockets.names, process.pid)),
+        [RUN_VARIABLE]: runName(folder.path, token),
+      },
       detached: true,
-      stdio: ['ignore', 'ignore', output],
+      stdio: ['ignore', 'ignore', output, ...(sockets?.fds ?? [])],
     });
     // Without a listener a program that cannot be started would end this process.
     child.on('error', (error) => {

@@ -11,6 +11,16 @@ export interface LaunchCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Names by which the program takes the sockets that it is given (kit/listening-sockets.ts). */
+  readonly sockets: SocketNames;
+}
+
+/** Undefined: the program opens the port itself. */
+export interface SocketNames {
+  readonly http?: string;
+  readonly management?: string;
+  /** At which services in a network of their own reach this one. */
+  readonly calls: string;
 }
 
 /** The choices that all instances of the installation share. */
@@ -68,5 +78,6 @@ export function moduleCommand(
     ],
     // What the platform decides comes last: nothing of a descriptor replaces it.
     env: { ...descriptor.env, ...variables, ...settings },
+    sockets: { calls: 'calls' },
   };
 }

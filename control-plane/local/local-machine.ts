@@ -43,6 +43,8 @@ export interface LocalMachine {
   readonly identities: InstanceIdentities | undefined;
   /** Folder with the folders of all instances (instance-folder.ts). */
   readonly instancesFolder: string;
+  /** Folder of the sockets at which instances take calls (instance-sockets.ts); undefined: they have none. */
+  readonly socketsFolder: string | undefined;
   commandOf(folder: InstanceFolder): LaunchCommand;
   readonly probes: ReadinessProbes;
   /** Returns a free address for an instance: `present`, if it is free. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */

@@ -22,6 +22,7 @@ import { InstanceAddresses, type InstancePorts } from './instance-addresses.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { logsOf } from './instance-logs.ts';
 import { InstanceNotes } from './instance-notes.ts';
+import { makeSocketsFolder } from './instance-sockets.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import { killStrays } from './instance-process.ts';
 import { LOCAL_CLOCK, type LocalClock } from './local-clock.ts';
@@ -106,6 +107,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       notes: new InstanceNotes(),
       identities: options.identities,
       instancesFolder,
+      socketsFolder: makeSocketsFolder(folder),
       commandOf,
       hasDataFolder,
       probes: new ReadinessProbes(section, clock),

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { InstanceFolder } from './instance-folder.ts';
+import { sweepSockets } from './instance-sockets.ts';
 import type { ServiceRecord } from './service-record.ts';
 
 const MODULE = /^[0-9a-f]{64}\.wasm(?:\.[0-9a-f]+\.new)?$/;
@@ -42,6 +43,13 @@ export function sweepLeftOvers(folder: string): void {
     }
     removeIfEmpty(project);
   }
+  const sockets = join(folder, 'sockets');
+  const instances = InstanceFolder.readAll(join(folder, 'instances'));
+  if (existsSync(sockets))
+    sweepSockets(
+      sockets,
+      instances.map(({ spec }) => spec),
+    );
 }
 
 /** Removes files that would have replaced others. That of the state is the instance's own. */

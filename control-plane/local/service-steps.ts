@@ -6,6 +6,7 @@ import type { DesiredService, RemovedService } from '../orchestration/orchestrat
 import type { Found } from './found-instances.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { endInWords, isFinalFailure } from './instance-end.ts';
+import { InstanceSockets, removeCallSocket } from './instance-sockets.ts';
 import { killLeftOver, signalRun, startRun } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Step, type Wanted } from './plan-types.ts';
@@ -60,7 +61,7 @@ export class ServiceSteps {
     found: readonly Found[],
     isDesired: () => boolean,
   ): Promise<void> {
-    const { routes, notes, probes, clock } = this.#machine;
+    const { routes, notes, probes, clock, socketsFolder } = this.#machine;
     if (step.kind === 'hold') return routes.hold(this.#key);
     if (step.kind === 'release') return routes.release(this.#key);
     const { folder, view } = found.find((one) => one.view.name === step.name)!;
@@ -76,6 +77,7 @@ export class ServiceSteps {
         killLeftOver(folder);
         notes.forget(step.name);
         probes.forget(step.name);
+        removeCallSocket(socketsFolder, folder.spec);
         return folder.remove();
       default:
         step satisfies never;
@@ -180,7 +182,9 @@ export class ServiceSteps {
     const identity = await this.#newIdentity();
     if (!isDesired()) return;
     const restarts = (folder.lastRun?.restarts ?? -1) + 1;
-    this.#start(folder.at(address), identity, { restarts, failures });
+    const moved = folder.at(address);
+    if (moved !== folder) removeCallSocket(this.#machine.socketsFolder, spec);
+    this.#start(moved, identity, { restarts, failures });
   }
 
   async #newIdentity(): Promise<CertificateTexts | undefined> {
@@ -193,12 +197,13 @@ export class ServiceSteps {
     identity: CertificateTexts | undefined,
     counts: { readonly restarts: number; readonly failures: number },
   ): void {
-    const { notes, probes, clock, identities } = this.#machine;
+    const { notes, probes, clock, identities, socketsFolder } = this.#machine;
     if (identity !== undefined) identities?.write(folder.identityFolder, identity);
     notes.forget(folder.spec.name);
     probes.begin(folder.spec.name);
     const command = this.#machine.commandOf(folder);
-    startRun(folder, command, counts, clock, this.#wake);
+    using sockets = InstanceSockets.open(socketsFolder, folder.spec, command.sockets);
+    startRun(folder, command, counts, clock, this.#wake, sockets);
   }
 }
 

@@ -132,6 +132,7 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
         String(spec.ports.management),
       ],
       env: {},
+      sockets: { calls: 'calls' },
     }),
   });
 }
