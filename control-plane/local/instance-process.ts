@@ -37,6 +37,11 @@ export type ProcessPhase =
   | { readonly kind: 'stopping' }
   | ProcessEnded;
 
+/** A command and the sockets that its process inherits. They may be closed here once it was started. */
+export interface Launch extends LaunchCommand {
+  readonly inherited?: InstanceSockets;
+}
+
 export interface ProcessEnded {
   readonly kind: 'ended';
   /** How the process has ended, in its own words; undefined for one that was killed. */
@@ -48,16 +53,15 @@ export interface ProcessEnded {
 }
 
 /**
- * Starts a run of the instance, whose process inherits the sockets. `onEnd` is called when it ends, if this process still runs then.
- * Throws the file system's error: then no process of the run is left.
+ * Starts a run of the instance. `onEnd` is called when it ends, if this process still runs then. Throws the file system's error: then no
+ * process of the run is left.
  */
 export function startRun(
   folder: InstanceFolder,
-  { file, args, env }: LaunchCommand,
+  { file, args, env, inherited }: Launch,
   counts: { readonly restarts: number; readonly failures: number },
   clock: LocalClock,
   onEnd: () => void,
-  sockets?: InstanceSockets,
 ): void {
   killLeftOver(folder);
   const token = randomBytes(12).toString('hex');
@@ -70,11 +74,11 @@ export function startRun(
       cwd: folder.path,
       env: {
         ...env,
-        ...(sockets && socketVariables(sockets.names, process.pid)),
+        ...(inherited && socketVariables(inherited.names, process.pid)),
         [RUN_VARIABLE]: runName(folder.path, token),
       },
       detached: true,
-      stdio: ['ignore', 'ignore', output, ...(sockets?.fds ?? [])],
+      stdio: ['ignore', 'ignore', output, ...(inherited?.fds ?? [])],
     });
     // Without a listener a program that cannot be started would end this process.
     child.on('error', (error) => {

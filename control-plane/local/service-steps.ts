@@ -202,8 +202,8 @@ export class ServiceSteps {
     notes.forget(folder.spec.name);
     probes.begin(folder.spec.name);
     const command = this.#machine.commandOf(folder);
-    using sockets = InstanceSockets.open(socketsFolder, folder.spec, command.sockets);
-    startRun(folder, command, counts, clock, this.#wake, sockets);
+    using inherited = InstanceSockets.open(socketsFolder, folder.spec, command.sockets);
+    startRun(folder, { ...command, inherited }, counts, clock, this.#wake);
   }
 }
 

@@ -45,6 +45,17 @@ async function answerAt(to: NetConnectOpts): Promise<string> {
   }
 }
 
+const at = (port: number) => ({
+  address: '127.85.1.1',
+  ports: { http: port, management: 1, remoting: 2 },
+});
+
+function namesOf(...given: Parameters<typeof InstanceSockets.open>): readonly string[] {
+  using sockets = InstanceSockets.open(...given);
+  expect(sockets.fds).toHaveLength(sockets.names.length);
+  return sockets.names;
+}
+
 describe.runIf(isLinux)('the sockets of an instance', () => {
   test.runIf(hasNamespaces)(
     'are served by a process in a network of its own, and refuse connections before',
@@ -88,11 +99,6 @@ describe.runIf(isLinux)('the sockets of an instance', () => {
   test('are those that it takes, and without requests there is none for calls', () => {
     const folder = makeSocketsFolder(temporaryFolder());
     const { address, ports } = freeAddress();
-    const namesOf = (...given: Parameters<typeof InstanceSockets.open>) => {
-      using sockets = InstanceSockets.open(...given);
-      expect(sockets.fds).toHaveLength(sockets.names.length);
-      return sockets.names;
-    };
     expect(namesOf(folder, { address, ports }, { calls: 'called' })).toEqual(['called']);
     expect(namesOf(undefined, { address, ports }, NAMES)).toEqual(['http', 'management']);
     const { http: _none, ...others } = ports;
@@ -131,11 +137,6 @@ describe.runIf(isLinux)('the sockets of an instance', () => {
 });
 
 describe.runIf(isLinux)('the file of a socket for calls', () => {
-  const at = (port: number) => ({
-    address: '127.85.1.1',
-    ports: { http: port, management: 1, remoting: 2 },
-  });
-
   test('is for this user alone, and a new run replaces it', () => {
     const machine = temporaryFolder();
     const folder = makeSocketsFolder(machine)!;
