@@ -7,31 +7,36 @@ import { BLOBS_FOLDER, INDEX_FILE } from './image-files.ts';
 import type { ImageSource } from './image-source.ts';
 import { missing, rootOfLayout, type WantedImage } from './layout-index.ts';
 
-/** Opens an image of a layout. Throws ImageError. */
+/** Opens an image of a layout. `shown`: how messages name the layout. Throws ImageError. */
 export async function openLayoutFolder(
   folder: string,
   wanted: WantedImage = {},
+  shown = folder,
 ): Promise<ImageSource> {
-  const root = await rootOfLayout(readFileOf(folder, INDEX_FILE), wanted, folder);
+  const open = (path: string) => readFileOf(join(folder, path), path, shown);
+  const root = await rootOfLayout(open(INDEX_FILE), wanted, shown);
   return {
-    name: wanted.tag === undefined ? folder : `${folder}:${wanted.tag}`,
+    name: wanted.tag === undefined ? shown : `${shown}:${wanted.tag}`,
     root,
     open({ digest }) {
       const { algorithm, hex } = partsOf(digest);
-      return readFileOf(folder, join(BLOBS_FOLDER, algorithm, hex));
+      return open(join(BLOBS_FOLDER, algorithm, hex));
     },
   };
 }
 
-async function* readFileOf(folder: string, path: string): Chunks & AsyncGenerator<Uint8Array> {
-  const file = join(folder, path);
+async function* readFileOf(
+  file: string,
+  path: string,
+  layout: string,
+): Chunks & AsyncGenerator<Uint8Array> {
   try {
     // Opening a pipe would wait for a writer.
-    if (!(await stat(file)).isFile()) throw missing(folder, `has no file ${path}`);
+    if (!(await stat(file)).isFile()) throw missing(layout, `has no file ${path}`);
     yield* createReadStream(file) as AsyncIterable<Uint8Array>;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code?.startsWith('SVC_') === true) throw error;
-    throw missing(folder, `has no readable file ${path} (${code})`, error);
+    throw missing(layout, `has no readable file ${path} (${code})`, error);
   }
 }

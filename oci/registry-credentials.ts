@@ -18,9 +18,10 @@ const DOCKER_HUB_ENTRY = 'https://index.docker.io/v1/';
 const DOCKER_HUB = 'docker.io';
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Reads a file; undefined if there is none. Throws SVC_REGISTRY_CREDENTIALS_INVALID. */
+/** Reads a file; undefined if there is none. `shown`: how messages name it. Throws SVC_REGISTRY_CREDENTIALS_INVALID. */
 export async function readDockerConfig(
   file: string,
+  shown = file,
 ): Promise<ReadonlyMap<string, RegistryCredentials> | undefined> {
   let content: string;
   try {
@@ -28,24 +29,24 @@ export async function readDockerConfig(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw invalidFile(file, `cannot be read (${code})`, error);
+    throw invalidFile(shown, `cannot be read (${code})`, error);
   }
-  if (content.length > FILE_BYTES_MAX) throw invalidFile(file, 'is larger than 1 MiB');
+  if (content.length > FILE_BYTES_MAX) throw invalidFile(shown, 'is larger than 1 MiB');
   let value: unknown;
   try {
     value = JSON.parse(content);
   } catch (error) {
-    throw invalidFile(file, 'is no JSON', error);
+    throw invalidFile(shown, 'is no JSON', error);
   }
-  if (!isObject(value)) throw invalidFile(file, 'is no object of JSON');
+  if (!isObject(value)) throw invalidFile(shown, 'is no object of JSON');
   const { auths = {} } = value;
-  if (!isObject(auths)) throw invalidFile(file, "has 'auths' that is no object");
+  if (!isObject(auths)) throw invalidFile(shown, "has 'auths' that is no object");
   const found = new Map<string, RegistryCredentials>();
   for (const [name, entry] of Object.entries(auths)) {
     const credentials = isObject(entry) ? credentialsIn(entry) : undefined;
     if (credentials === 'invalid')
       throw invalidFile(
-        file,
+        shown,
         `has an entry for ${JSON.stringify(name)} whose 'auth' is no name and password`,
       );
     if (credentials !== undefined) found.set(hostOfEntry(name), credentials);

@@ -4,6 +4,7 @@
 // - An image of the installation's own registry is read for a service of the same project only: this machine may read all of them,
 //   and would otherwise read those of others for anybody.
 // - Its token goes to that registry and to nobody else.
+// - Members read the messages, which name settings of the operator instead of files.
 import { readFile } from 'node:fs/promises';
 import { ImageError } from '@svc/oci/image-error';
 import type { RegistryReference } from '@svc/oci/image-reference';
@@ -40,7 +41,10 @@ export class ImageRegistries {
     await using client = new RegistryClient({
       credentialsOf: async (host) => await this.#credentialsOf(host),
       mayBePrivate: (host) => privateHosts.has(host) || host === platform?.host,
-      authority: authorityFile === undefined ? undefined : await textOf(authorityFile),
+      authority:
+        authorityFile === undefined
+          ? undefined
+          : await textOf(authorityFile, 'svc.local.registry-authority'),
       limits: { totalTimeoutMs: registryTimeoutMs, answerTimeoutMs: registryAnswerTimeoutMs },
     });
     return await read(await openRegistryImage(reference, client, signal));
@@ -49,9 +53,14 @@ export class ImageRegistries {
   async #credentialsOf(host: string): Promise<RegistryCredentials | undefined> {
     const { credentialsFile, platform } = this.#settings;
     if (platform !== undefined && hostOfRegistry(host) === platform.host)
-      return { kind: 'token', token: (await textOf(platform.tokenFile)).trim() };
+      return {
+        kind: 'token',
+        token: (await textOf(platform.tokenFile, 'svc.local.platform-registry-token')).trim(),
+      };
     if (credentialsFile === undefined) return undefined;
-    return (await readDockerConfig(credentialsFile))?.get(host);
+    return (await readDockerConfig(credentialsFile, 'of svc.local.registry-credentials'))?.get(
+      host,
+    );
   }
 }
 
@@ -65,13 +74,13 @@ function checkProject({ host, repository }: RegistryReference, project: string):
   );
 }
 
-async function textOf(file: string): Promise<string> {
+async function textOf(file: string, setting: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     throw new ImageError(
       'SVC_REGISTRY_CREDENTIALS_INVALID',
-      `The file ${file}, which the settings name for registries, cannot be read (${(error as NodeJS.ErrnoException).code}). Check it and its permissions.`,
+      `The file that the setting ${setting} names cannot be read (${(error as NodeJS.ErrnoException).code}). The operator has to check it and its permissions.`,
       { cause: error },
     );
   }

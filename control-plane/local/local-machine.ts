@@ -18,11 +18,18 @@ export type ImageResult =
   | { readonly kind: 'failed'; readonly reason: string; readonly isFinal: boolean };
 
 /** The service that an image is for, and what it asks for. */
-export type ImageWish = Pick<DesiredService, 'key' | 'descriptor'>;
+export interface ImageWish extends Pick<DesiredService, 'key' | 'descriptor'> {
+  /** The digest that was found for this generation before; undefined: the name is resolved. */
+  readonly digest?: string | undefined;
+  /** The image of the generation before. */
+  readonly former?: ResolvedImage | undefined;
+}
 
 export interface ImageSource {
   /** Finds which image the service names now, and has its module on disk. Rejects only when the signal is aborted. */
   resolve(desired: ImageWish, signal: AbortSignal): Promise<ImageResult>;
+  /** Whether what was found before is still on disk, so that nobody has to be asked for it. */
+  isKept(image: ResolvedImage): boolean;
 }
 
 /** Gives each instance the certificate by which it proves who it is. */

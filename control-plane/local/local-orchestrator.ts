@@ -102,6 +102,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       records: new ServiceRecords(join(folder, 'services')),
       images: {
         resolve: (desired, signal) => this.#read(() => images.resolve(desired, signal)),
+        isKept: (image) => images.isKept(image),
       },
       routes,
       notes: new InstanceNotes(),

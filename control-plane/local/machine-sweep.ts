@@ -16,7 +16,7 @@ const INSTANCE = /^(.+)-\d+-[0-9a-f]{8}$/;
 export function sweepModules(folder: string, records: readonly ServiceRecord[]): void {
   const instances = InstanceFolder.readAll(join(folder, 'instances'));
   const used = new Set([
-    ...records.map(({ image }) => image?.moduleFile),
+    ...records.flatMap(({ image, formerImage }) => [image?.moduleFile, formerImage?.moduleFile]),
     ...instances.map(({ spec }) => spec.moduleFile),
   ]);
   const names = new Set([...used].map((file) => (file === undefined ? '' : basename(file))));

@@ -1,19 +1,30 @@
 // ModuleImages: finds the image that a descriptor names, reads the module out of it, and keeps it under its digest. Nothing of an
 // image is run.
 //
-// Invariant: a tag is resolved once for each call. The module is that of the digest which the call returns.
+// Invariants
+// - A tag is resolved once for each call. The module is that of the digest which the call returns.
+// - Blobs are read only if the service does not have the module of that digest yet.
+// - A reason says nothing of the machine's own paths.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceDescriptor } from '@svc/client';
+import { isDigest } from '@svc/oci/digest';
 import { ImageError } from '@svc/oci/image-error';
-import { type LayoutReference, parseImageReference } from '@svc/oci/image-reference';
+import {
+  type ImageReference,
+  type LayoutReference,
+  parseImageReference,
+} from '@svc/oci/image-reference';
+import type { ImageSource as OpenImage } from '@svc/oci/image-source';
 import { openLayoutFolder } from '@svc/oci/layout-folder';
 import { readModule, type ModuleOfImage } from '@svc/oci/module-reader';
 import { ImageRegistries, type RegistryTimes } from './image-registries.ts';
 import type { ImageResult, ImageSource, ImageWish } from './local-machine.ts';
 import type { RegistrySettings } from './registry-settings.ts';
+import type { ResolvedImage } from './service-record.ts';
+import { shownFailure } from './shown-failure.ts';
 
 /** Failures that may go by themselves: a registry that is down, an image that is not there yet, a full disk. */
 const TRANSIENT: ReadonlySet<string> = new Set([
@@ -44,39 +55,72 @@ export class ModuleImages implements ImageSource {
     this.#registries = new ImageRegistries(registries, section);
   }
 
-  async resolve({ key, descriptor }: ImageWish, signal: AbortSignal): Promise<ImageResult> {
+  isKept({ moduleFile }: ResolvedImage): boolean {
+    return existsSync(moduleFile);
+  }
+
+  async resolve(wish: ImageWish, signal: AbortSignal): Promise<ImageResult> {
+    const { key, descriptor, digest } = wish;
+    const { image: name } = descriptor;
     try {
-      const module = await this.#read(descriptor.image, key.project, signal);
-      const refusal = protocolRefusal(descriptor, module);
-      if (refusal !== undefined) return { kind: 'failed', reason: refusal, isFinal: true };
-      const moduleFile = await this.#store(module);
-      return { kind: 'found', image: { digest: module.image, moduleFile } };
+      const named = parseImageReference(name);
+      const reference = isDigest(digest) ? { ...named, digest } : named;
+      const former = this.#usable(wish);
+      // A name with a digest always means the same image.
+      if (former?.name === name && reference.digest !== undefined)
+        return { kind: 'found', image: former };
+      return await this.#open(reference, key.project, signal, async (source) =>
+        source.root.digest === former?.digest
+          ? { kind: 'found', image: { ...former, name } }
+          : await this.#keep(await readModule(source, ARCHITECTURE), descriptor),
+      );
     } catch (error) {
       signal.throwIfAborted();
-      const { message, code } = error as NodeJS.ErrnoException;
       const isFinal = error instanceof ImageError && !TRANSIENT.has(error.code);
-      const reason = `cannot read the image ${descriptor.image}: ${code ?? ''} ${message}`;
+      const reason = `cannot read the image ${name}: ${shownFailure(error)}`;
       return { kind: 'failed', reason, isFinal };
     }
   }
 
-  async #read(image: string, project: string, signal: AbortSignal): Promise<ModuleOfImage> {
-    const reference = parseImageReference(image);
-    if (reference.kind === 'layout') return await this.#readLayout(reference);
-    return await this.#registries.read(reference, project, {
-      signal,
-      read: async (source) => await readModule(source, ARCHITECTURE),
-    });
+  /** Returns the former image if its module is still there, and the descriptor does not declare another protocol than its label. */
+  #usable({ former, descriptor }: ImageWish): ResolvedImage | undefined {
+    if (former?.name === undefined || !this.isKept(former)) return undefined;
+    const isOther = former.protocol !== undefined && isOtherProtocol(descriptor, former.protocol);
+    return isOther ? undefined : former;
   }
 
-  async #readLayout({ folder: name, path, ...wanted }: LayoutReference): Promise<ModuleOfImage> {
+  async #open(
+    reference: ImageReference,
+    project: string,
+    signal: AbortSignal,
+    read: (image: OpenImage) => Promise<ImageResult>,
+  ): Promise<ImageResult> {
+    if (reference.kind === 'registry')
+      return await this.#registries.read(reference, project, { signal, read });
+    return await read(await this.#openLayout(reference));
+  }
+
+  async #openLayout({ folder: name, path, ...wanted }: LayoutReference): Promise<OpenImage> {
     const folder = this.#imageFolders.get(name);
     if (folder === undefined)
       throw new ImageError(
         'SVC_IMAGE_MISSING',
         `The operator of this installation has named no folder ${name} for images (svc.local.image-folders).`,
       );
-    return await readModule(await openLayoutFolder(join(folder, path), wanted), ARCHITECTURE);
+    return await openLayoutFolder(join(folder, path), wanted, `oci:${name}/${path}`);
+  }
+
+  /** Keeps the module, if the descriptor declares no other protocol than the label of its image. */
+  async #keep(module: ModuleOfImage, descriptor: ServiceDescriptor): Promise<ImageResult> {
+    const { image: digest, label } = module;
+    const { image: name } = descriptor;
+    if (label !== undefined && isOtherProtocol(descriptor, label.protocol)) {
+      const reason = `the image ${name} has a module of the protocol ${label.protocol}, and the descriptor declares another one`;
+      return { kind: 'failed', reason, isFinal: true };
+    }
+    const moduleFile = await this.#store(module);
+    const image = { digest, moduleFile, name, ...(label && { protocol: label.protocol }) };
+    return { kind: 'found', image };
   }
 
   /** Writes the module, unless it is there. Returns its file, once it is on disk. */
@@ -84,9 +128,9 @@ export class ModuleImages implements ImageSource {
     const hex = digest.slice(digest.indexOf(':') + 1);
     const file = join(this.#folder, `${hex}.wasm`);
     if (existsSync(file)) return file;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const unfinished = `${file}.${randomBytes(6).toString('hex')}.new`;
     try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const handle = await open(unfinished, 'w', 0o600);
       try {
         await handle.writeFile(bytes);
@@ -95,20 +139,33 @@ export class ModuleImages implements ImageSource {
         await handle.close();
       }
       await rename(unfinished, file);
+      await syncFolder(this.#folder);
     } catch (error) {
-      await rm(unfinished, { force: true });
-      throw error;
+      await rm(unfinished, { force: true }).catch(() => {});
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ImageError(
+        'SVC_IMAGE_UNWRITABLE',
+        `Its module cannot be kept on the machine of the control plane (${code}). Its operator has to make room, or to check the folder of the modules; it is tried again.`,
+        { cause: error },
+      );
     }
     return file;
   }
 }
 
 /** The label says which version of the WIT package the module speaks; an image without it is judged by the runtime. */
-function protocolRefusal(
-  { protocol, image }: ServiceDescriptor & { readonly protocol?: string },
-  { label }: ModuleOfImage,
-): string | undefined {
-  if (label === undefined || protocol === undefined || label.protocol === protocol)
-    return undefined;
-  return `the image ${image} has a module of the protocol ${label.protocol}, and the descriptor declares ${protocol}`;
+function isOtherProtocol(
+  { protocol }: ServiceDescriptor & { readonly protocol?: string },
+  ofImage: string,
+): boolean {
+  return protocol !== undefined && protocol !== ofImage;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -8,7 +8,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ServiceKey } from '@svc/client';
 import { ownProcessStart } from '@svc/kit/process-start';
-import { SvcError } from '@svc/kit/svc-error';
 import type { DesiredService, RemovedService, Workload } from '../orchestration/orchestrator.ts';
 import { type Found, lookAt } from './found-instances.ts';
 import type { BootTime } from './local-clock.ts';
@@ -18,6 +17,7 @@ import { unlimitedInWords } from './resource-limits.ts';
 import { planRollout } from './rollout-plan.ts';
 import { isOtherRollout, recordAfter, type ServiceRecord } from './service-record.ts';
 import { ServiceSteps } from './service-steps.ts';
+import { shownFailure } from './shown-failure.ts';
 import { workloadOf } from './workload.ts';
 
 export class ServiceController {
@@ -120,8 +120,7 @@ export class ServiceController {
         waitMs = await this.#turn();
       } catch (error) {
         // Such as a full disk: everything is tried again, and what runs goes on.
-        this.#detail =
-          error instanceof SvcError ? `${error.code}: ${error.message}` : (error as Error).message;
+        this.#detail = shownFailure(error);
         this.#machine.reportFailure(this.key, error);
         waitMs = this.#machine.section.imagePauseMs;
       }
@@ -196,21 +195,27 @@ export class ServiceController {
       return;
     }
     if (desired.kind === 'removed' || failure !== undefined) return;
-    const resolved = image ?? (await this.#resolve(desired));
+    const isKept = image !== undefined && this.#machine.images.isKept(image);
+    const resolved = isKept ? image : await this.#resolve(desired);
     if (resolved === undefined) return;
     await this.#steps.create(desired, resolved, isDesired);
   }
 
-  /** Finds the image of the generation, once. */
+  /** Finds the image of the generation: by its name once, and later by the digest that it had. */
   async #resolve(desired: DesiredService): Promise<ServiceRecord['image']> {
     const { section, clock } = this.#machine;
     if (clock.bootMs() < this.#imageRetryAtMs) return undefined;
-    const result = await this.#machine.images.resolve(desired, this.#closing.signal);
+    const { image, formerImage: former } = this.#record;
+    const result = await this.#machine.images.resolve(
+      { ...desired, digest: image?.digest, former },
+      this.#closing.signal,
+    );
     // Something else may be desired by now.
     if (this.#record.desired !== desired) return undefined;
     if (result.kind === 'found') {
       this.#detail = undefined;
-      this.#store({ ...this.#record, image: result.image });
+      const { formerImage: _former, ...record } = this.#record;
+      this.#store({ ...record, image: result.image });
       return result.image;
     }
     this.#detail = result.reason;

@@ -13,6 +13,10 @@ export interface ResolvedImage {
   /** Digest, `sha256:…`. */
   readonly digest: string;
   readonly moduleFile: string;
+  /** The image as the descriptor named it. Undefined in a record of an earlier version. */
+  readonly name?: string;
+  /** Protocol in the label of the image, if it has one. */
+  readonly protocol?: string;
 }
 
 export interface ServiceRecord {
@@ -21,6 +25,8 @@ export interface ServiceRecord {
   /** When the rollout began, or last got on. */
   readonly progressAt: BootTime;
   readonly image?: ResolvedImage;
+  /** The image of an earlier generation, until that of the desired one was found. */
+  readonly formerImage?: ResolvedImage;
   /** True once all desired instances were ready at the same time. */
   readonly isComplete: boolean;
   /** True once an instance of the generation was ready: what ends it later is no fault of the generation. */
@@ -84,11 +90,29 @@ export function recordAfter(
   desired: DesiredService | RemovedService,
   now: BootTime,
 ): ServiceRecord {
-  if (isOtherRollout(before.desired, desired)) return recordOf(desired, now);
+  if (isOtherRollout(before.desired, desired))
+    return { ...recordOf(desired, now), ...imagesAfter(before, desired) };
   if (instancesOf(before.desired) === instancesOf(desired)) return { ...before, desired };
   // A service that is started again after a pause is tried anew.
   const { failure: _tried, ...rest } = before;
   return { ...rest, desired, isComplete: false, progressAt: now };
+}
+
+/** A restart keeps the image of its apply. A further apply finds its own, which may be the same one. */
+function imagesAfter(
+  { desired: before, image, formerImage }: ServiceRecord,
+  desired: DesiredService | RemovedService,
+): Pick<ServiceRecord, 'image' | 'formerImage'> {
+  if (before.kind === 'removed' || desired.kind === 'removed') return {};
+  if (before.incarnation !== desired.incarnation) return {};
+  // Generations may be counted again from a lower one, after a restore of an older backup.
+  const isRestart =
+    desired.generation > before.generation &&
+    desired.appliedGeneration === before.appliedGeneration &&
+    desired.descriptor.image === before.descriptor.image;
+  if (isRestart && image !== undefined) return { image };
+  const former = image ?? formerImage;
+  return former === undefined ? {} : { formerImage: former };
 }
 
 export function isOtherRollout(
@@ -110,7 +134,8 @@ function recordIn(value: unknown): ServiceRecord | undefined {
   if (!isRecord(desired) || bootTimeIn(progressAt) === undefined) return undefined;
   if (typeof isComplete !== 'boolean' || typeof wasReady !== 'boolean') return undefined;
   if (failure !== undefined && typeof failure !== 'string') return undefined;
-  if (image !== undefined && !hasTexts(image, ['digest', 'moduleFile'])) return undefined;
+  for (const one of [image, value['formerImage']])
+    if (one !== undefined && !hasTexts(one, ['digest', 'moduleFile'])) return undefined;
   if (!hasTexts(desired['key'], ['project', 'service'])) return undefined;
   const { kind, incarnation, generation, instances, descriptor } = desired;
   const isDesired =

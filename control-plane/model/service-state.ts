@@ -43,6 +43,8 @@ export const Service = Type.Object({
   claim: Text,
   /** Continues after a deletion. */
   generation: Type.Integer(),
+  /** Generation of the last apply. Absent while the service is deleted, and in a snapshot of an earlier version. */
+  appliedGeneration: Type.Optional(Type.Integer()),
   /** Absent while the service is deleted. */
   descriptor: Type.Optional(Descriptor),
   /** The derived hostname, while the service is exposed. */
@@ -102,7 +104,16 @@ export function applyToService(state: Service, event: ServiceEvent): Service {
       const { generation, descriptor, claim } = event;
       const hostnames = emptyRecord<string>();
       for (const held of event.hostnames) hostnames[held.hostname] = held.claim;
-      return { ...state, isAlive: true, generation, descriptor, claim, hostnames };
+      const appliedGeneration = generation;
+      return {
+        ...state,
+        isAlive: true,
+        generation,
+        appliedGeneration,
+        descriptor,
+        claim,
+        hostnames,
+      };
     }
     case 'restarted':
       state.generation = event.generation;

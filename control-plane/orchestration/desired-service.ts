@@ -19,7 +19,7 @@ export function desiredService(
   state: ReadonlyDeep<Service>,
   isSuspended = state.suspended,
 ): DesiredService {
-  const { claim, generation, paused: isPaused, exposed } = state;
+  const { claim, generation, appliedGeneration, paused: isPaused, exposed } = state;
   // An entity stores only what descriptorProblems has found valid.
   const descriptor = state.descriptor as ServiceDescriptor;
   const derived = exposed === undefined ? [] : [exposed.hostname];
@@ -28,6 +28,7 @@ export function desiredService(
     key,
     incarnation: claim,
     generation,
+    appliedGeneration: appliedGeneration ?? generation,
     descriptor,
     instances: isPaused || isSuspended ? 0 : (descriptor.instances ?? INSTANCES_DEFAULT),
     isPaused,
@@ -48,6 +49,7 @@ export function proposedService(
   return desiredService(key, {
     ...state,
     generation: state.generation + 1,
+    appliedGeneration: state.generation + 1,
     descriptor,
     hostnames,
     exposed: descriptor.http === false ? undefined : state.exposed,

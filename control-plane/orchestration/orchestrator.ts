@@ -26,8 +26,8 @@ export interface Orchestrator {
   /**
    * Starts to bring what runs to what is desired, and resolves once the orchestrator is at work on it by itself; instances
    * become ready later. Doing it again changes nothing. A generation that is not the one that runs replaces every instance by
-   * a rolling update, even a lower one, as after a restore of an older backup, and even with the same descriptor, since
-   * the tag of an image may name another one by now. Rejects with `WorkloadRefused` if this service cannot be run, and with any
+   * a rolling update, even a lower one, as after a restore of an older backup, and even with the same descriptor. A tag is resolved
+   * again for each `appliedGeneration`, and not for a restart. Rejects with `WorkloadRefused` if this service cannot be run, and with any
    * other error if the orchestrator cannot be reached or fails.
    */
   reconcile(desired: DesiredService | RemovedService, signal: AbortSignal): Promise<void>;
@@ -63,6 +63,8 @@ export interface DesiredService {
   readonly incarnation: string;
   /** Increases with each apply and each restart, also over deletions. */
   readonly generation: number;
+  /** The generation of the last apply; a lower one than `generation` if there were restarts since. */
+  readonly appliedGeneration: number;
   /** A valid descriptor. */
   readonly descriptor: ServiceDescriptor;
   /** Number of instances to run: that of the descriptor, and 0 while the service is paused or suspended. */

@@ -7,7 +7,7 @@ import { compileFixture } from '../support/compile-fixture.ts';
 import { FaultyFront } from '../support/faulty-front.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
-import { addToCounter, LocalMachine } from '../support/local-machine.ts';
+import { addToCounter, isReady, LocalMachine } from '../support/local-machine.ts';
 import { PlatformUser } from '../support/platform-user.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -33,6 +33,11 @@ test('an image is pushed with the token of a member, and the machine pulls it fr
     SVC_LOCAL_PLATFORM_REGISTRY_TOKEN: tokenFile,
   });
   front.target = await machine.svc.listening();
+  const asked: string[] = [];
+  front.fate = (line) => {
+    if (line.includes(' /v2/')) asked.push(line);
+    return 'pass';
+  };
   await machine.withProject();
 
   const user = new PlatformUser({
@@ -50,10 +55,30 @@ test('an image is pushed with the token of a member, and the machine pulls it fr
   expect(first.code).toBe(0);
   expect(await addToCounter(machine.url, 3)).toEqual({ value: 3 });
 
+  // A further apply asks for the tag, and has the module already.
+  expect(asked.filter((line) => /^GET \S+\/blobs\//.test(line))).not.toEqual([]);
+  asked.length = 0;
   const again = await user.svc(['deploy', module]);
   expect(again.stderr).toMatch(/^Found the image [^]*generation 2: ready/);
   await machine.untilOneInstance();
   expect(await addToCounter(machine.url, 1)).toEqual({ value: 4 });
+  expect(asked.some((line) => /^GET \S+\/manifests\/[0-9a-f]{16}$/.test(line))).toBe(true);
+  expect(asked.filter((line) => line.includes('/blobs/'))).toEqual([]);
+
+  // A registry that is away does not hinder a restart, also of a control plane that was started again.
+  expect((await registry.end('SIGTERM')).code).toBe(0);
+  asked.length = 0;
+  for (const generation of [3, 4]) {
+    expect((await user.svc(['service', 'restart', 'counter'])).code).toBe(0);
+    await machine.until(isReady(generation));
+    await machine.untilOneInstance();
+    expect(await addToCounter(machine.url, 1)).toEqual({ value: generation + 2 });
+    if (generation === 3) {
+      await machine.killAndStart();
+      front.target = await machine.svc.listening();
+    }
+  }
+  expect(asked).toEqual([]);
 
   const stranger = { SVC_TOKEN: await provider.issue({ subject: 'ben' }) };
   const refused = await user.svc(['deploy', module], stranger);

@@ -165,7 +165,12 @@ describe('is refused:', () => {
           'content-type': mediaType,
           'docker-content-digest': digestOf(TINY_MODULE),
         };
-        answerManifests(registry, 200, headers, bytes);
+        // Only the answer for the tag is wrong: all that follows from it would be right.
+        registry.intercept = ({ url }, response) => {
+          if (!url!.endsWith('/manifests/4')) return false;
+          response.writeHead(200, headers).end(bytes);
+          return true;
+        };
       },
       'SVC_IMAGE_DIGEST_MISMATCH',
     ],

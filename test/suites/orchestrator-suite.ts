@@ -51,12 +51,13 @@ export function orchestratorSuite(name: string, open: () => Promise<Orchestrator
     afterEach(() => underTest.discard());
 
     function desired(more: Partial<DesiredService> = {}): DesiredService {
-      const { key = CART, instances = 2 } = more;
+      const { key = CART, instances = 2, generation = 1 } = more;
       return {
         kind: 'desired',
         key,
         incarnation: 'life1',
-        generation: 1,
+        generation,
+        appliedGeneration: generation,
         descriptor: { name: key.service, image: underTest.images.good, instances: 2 },
         instances,
         isPaused: instances === 0,
@@ -139,7 +140,7 @@ export function orchestratorSuite(name: string, open: () => Promise<Orchestrator
     test('replaces every instance for a restart, which changes the generation alone', async () => {
       await running();
       const before = await instances();
-      await running(desired({ generation: 2 }));
+      await running(desired({ generation: 2, appliedGeneration: 1 }));
       await underTest.until(async () => (await instances()).length === 2);
       expect((await instances()).filter((one) => before.includes(one))).toEqual([]);
     });

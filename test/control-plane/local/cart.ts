@@ -18,6 +18,7 @@ export function cart(
     key: CART,
     incarnation: 'life1',
     generation,
+    appliedGeneration: generation,
     descriptor: { name: 'cart', image },
     instances: 1,
     isPaused: false,

@@ -109,6 +109,7 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
     },
     network: options.network ?? '127.84',
     images: {
+      isKept: () => true,
       async resolve({ descriptor: { image } }) {
         await whileReading?.();
         return image === IMAGES.missing

@@ -102,6 +102,26 @@ test('a service that this machine cannot run is refused, and nothing of it is st
   expect(existsSync(join(machine.folder, 'services', 'web'))).toBe(false);
 });
 
+test('a restart runs the image of its apply, and asks nobody for it', async () => {
+  let reads = 0;
+  open({ whileReading: async () => void (reads += 1) });
+  await running(machine, IMAGES.good, 1);
+  await apply(IMAGES.good, 2, { appliedGeneration: 1 });
+  await observed(
+    machine,
+    ({ generation, rollout }) => generation === 2 && rollout.kind === 'complete',
+  );
+  await machine.restart();
+  await apply(IMAGES.good, 3, { appliedGeneration: 1 });
+  await observed(
+    machine,
+    ({ generation, rollout }) => generation === 3 && rollout.kind === 'complete',
+  );
+  expect(reads).toBe(1);
+  await running(machine, IMAGES.good, 4);
+  expect(reads).toBe(2);
+});
+
 test('records and instances that stand at the place of others are left alone', async () => {
   open();
   await running(machine, IMAGES.good, 1);

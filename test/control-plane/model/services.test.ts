@@ -8,6 +8,7 @@ import { exposeService, unexposeService } from '../../../control-plane/flows/exp
 import type { Call } from '../../../control-plane/flows/call.ts';
 import { hostname } from '../../../control-plane/model/hostname.ts';
 import { project } from '../../../control-plane/model/project.ts';
+import { desiredService } from '../../../control-plane/orchestration/desired-service.ts';
 import { service } from '../../../control-plane/model/service.ts';
 import {
   Service,
@@ -76,6 +77,19 @@ describe('the generation', () => {
     accepted(await cart.resume({ by: ann }));
     accepted(await cart.restart({ by: ann }));
     expect((await get(call)).generation).toBe(2);
+  });
+
+  test('of the last apply stays while restarts raise that of the service', async () => {
+    const { call } = await given();
+    const applied = async () => {
+      const { generation, appliedGeneration } = desiredService(key, await get(call));
+      return [generation, appliedGeneration];
+    };
+    accepted(await call(service, 'web/cart').restart({ by: ann }));
+    accepted(await call(service, 'web/cart').restart({ by: ann }));
+    expect(await applied()).toEqual([3, 1]);
+    accepted(await applyService(call, key, descriptor('cart'), ann));
+    expect(await applied()).toEqual([4, 4]);
   });
 
   test('and the history continue when a deleted service is applied again', async () => {

@@ -12,6 +12,7 @@ export function desired(more: Partial<DesiredService> = {}): DesiredService {
     key: KEY,
     incarnation: 'life1',
     generation: 3,
+    appliedGeneration: 3,
     descriptor: { name: 'cart', image: 'registry.example/cart:3', instances: 2 },
     instances: 2,
     isPaused: false,
