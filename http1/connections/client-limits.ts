@@ -5,11 +5,14 @@ export interface ClientLimits {
   readonly message: MessageLimits;
   /** Connections of a pool that wait for a request; the one that has waited longest is closed for another. */
   readonly idleMax: number;
+  /** Connections of a pool that are being opened; further requests wait for one that becomes idle, or for their turn. */
+  readonly openingMax: number;
   /** Bytes that a connection reads ahead of its receiver. It may exceed them by what one read gives. */
   readonly readAheadBytesMax: number;
 }
 
 export interface ClientTimes {
+  /** To open a connection, and to wait for one. */
   readonly connectMs: number;
   /** From the last byte of the request that the peer took, or that left this process, to the begin of the final response. */
   readonly responseMs: number;
@@ -22,6 +25,7 @@ export interface ClientTimes {
 export const DEFAULT_CLIENT_LIMITS: ClientLimits = {
   message: DEFAULT_MESSAGE_LIMITS,
   idleMax: 256,
+  openingMax: 8,
   readAheadBytesMax: 64 * 1024,
 };
 

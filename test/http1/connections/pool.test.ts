@@ -168,6 +168,87 @@ describe('a pool', () => {
   });
 });
 
+/** Takes a connection so many times, and gives what came, in the order in which it came. */
+function takeMany(pool: Pool, count: number): { no: number; taken: Taken }[] {
+  const seen: { no: number; taken: Taken }[] = [];
+  for (let no = 0; no < count; no += 1) pool.take({}, (taken) => seen.push({ no, taken }));
+  return seen;
+}
+
+describe('many requests at once', () => {
+  it('use the connections that become idle, in the order in which they came', async () => {
+    const called = await answering(new Called({ openingMax: 1 }));
+    const { limits, times, clock, listener } = called;
+    const opens = tcpConnect({ host: '127.0.0.1', port: listener.port }, 5_000, clock.sweep);
+    let opened = 0;
+    // The second connection never comes to be.
+    const connect: Connect = (...options) => (opened++ === 0 ? opens(...options) : () => undefined);
+    called.pool = new Pool({ connect, limits, times, sweep: clock.sweep });
+    onTestFinished(() => called.pool.close());
+    const answered: number[] = [];
+    const sent = [0, 1, 2, 3, 4].map(async (no) => {
+      await once(called);
+      answered.push(no);
+    });
+    await Promise.all(sent.filter((_, no) => no !== 1));
+    expect(answered).toEqual([0, 2, 3, 4]);
+    expect(opened).toBe(2);
+    expect(called.pool).toMatchObject({ openCount: 1, idleCount: 1 });
+  });
+
+  it('open further ones while those that are open are in use', async () => {
+    const called = await new Called({ openingMax: 2 }).listen();
+    const sent = await Promise.all(Array.from({ length: 5 }, async () => await called.send('GET')));
+    expect(new Set(sent.map(({ connection }) => connection)).size).toBe(5);
+  });
+
+  it('get the failure of their own connection', () => {
+    const seen = stalled(new Called({ openingMax: 1 }));
+    const taken = takeMany(seen.pool, 2);
+    seen.settle({ socket: undefined, failure: { kind: 'connect-timeout' } });
+    seen.settle({ socket: undefined, failure: { kind: 'identity', reason: 'Another service.' } });
+    const failures = [
+      { kind: 'connect-timeout' },
+      { kind: 'identity', reason: 'Another service.' },
+    ].map((failure, no) => ({ no, taken: { connection: undefined, failure } }));
+    expect(taken).toEqual(failures);
+    expect(seen.pool.isEmpty).toBe(true);
+  });
+
+  it('wait no longer than opening a connection may take', () => {
+    const called = new Called({ openingMax: 1 });
+    const seen = stalled(called);
+    const taken = takeMany(seen.pool, 2);
+    called.clock.advance(called.times.connectMs);
+    expect(taken).toEqual([
+      { no: 1, taken: { connection: undefined, failure: { kind: 'connect-timeout' } } },
+    ]);
+    expect(called.clock.sweep.size).toBe(0);
+  });
+
+  it('can be cancelled while they wait, and once their connection is being opened', () => {
+    const seen = stalled(new Called({ openingMax: 1 }));
+    const first = seen.pool.take({}, never);
+    const second = seen.pool.take({}, never);
+    const third = seen.pool.take({}, never);
+    third();
+    first();
+    expect(seen.cancelled).toBe(1);
+    second();
+    expect(seen).toMatchObject({ cancelled: 2, pool: { isEmpty: true } });
+  });
+
+  it('end with the pool', () => {
+    const called = new Called({ openingMax: 1 });
+    const seen = stalled(called);
+    seen.pool.take({}, never);
+    seen.pool.take({}, never);
+    seen.pool.close();
+    called.clock.advance(called.times.connectMs);
+    expect(seen).toMatchObject({ cancelled: 1, pool: { isEmpty: true } });
+  });
+});
+
 /** A pool whose connections are opened when the test says so. */
 function stalled(called: Called): {
   pool: Pool;
