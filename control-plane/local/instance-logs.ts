@@ -15,7 +15,8 @@ export function logsOf(folder: InstanceFolder, query: LogQuery): InstanceLogs {
     return {
       instance,
       output: '',
-      error: `its output cannot be read: ${(error as Error).message}`,
+      // The message of the system has the path of the file.
+      error: `its output cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
     };
   }
 }

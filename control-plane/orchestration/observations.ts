@@ -4,7 +4,8 @@
 // O1  What is known of a service is the answer to the latest question that had one: an answer to an earlier question that
 //     arrives later is dropped.
 // O2  A failure of the orchestrator changes nothing of what is known; from then on it is not current.
-// O3  Only the orchestrator's word on a generation says anything of that generation (lifecycle.ts).
+// O3  The age of a rollout goes on by the monotonic clock: a wall clock that is set makes no rollout late.
+// O4  Only the orchestrator's word on a generation says anything of that generation (lifecycle.ts).
 import type { ServiceKey } from '@svc/client';
 import type { Clock } from '../clock.ts';
 import { serviceId } from '../flows/service-id.ts';
@@ -30,6 +31,8 @@ interface Known {
   observation?: Observation;
   /** When it was asked for, by the monotonic clock. Undefined: before a restart of the control plane. */
   askedMs?: number;
+  /** Wall clock minus monotonic clock, when the observation arrived. */
+  wallOffsetMs?: number;
   /** The last question that failed, unless a later one was answered. */
   failed?: { readonly askedMs: number; readonly atMs: number; readonly reason: string };
   refusal?: Refusal;
@@ -65,8 +68,10 @@ export class Observations {
   /** Returns what is known, without asking. */
   last(desired: DesiredService): Observed {
     const known = this.#known.get(serviceId(desired.key));
-    const observation = withRefusal(known?.observation, desired, known?.refusal);
     const { section, clock } = this.#options;
+    const setMs = wallOffsetOf(clock) - (known?.wallOffsetMs ?? wallOffsetOf(clock));
+    const observed = known?.observation && shifted(known.observation, setMs);
+    const observation = withRefusal(observed, desired, known?.refusal);
     const failed = known?.failed;
     const ageMs = clock.monotonicMs() - (known?.askedMs ?? NEVER_MS);
     return {
@@ -164,6 +169,7 @@ export class Observations {
     if (askedMs < (known.askedMs ?? NEVER_MS)) return;
     known.observation = observation;
     known.askedMs = askedMs;
+    known.wallOffsetMs = wallOffsetOf(this.#options.clock);
     if (known.failed !== undefined && known.failed.askedMs <= askedMs) delete known.failed;
   }
 
@@ -180,4 +186,16 @@ export class Observations {
     this.#known.set(id, known);
     return known;
   }
+}
+
+function wallOffsetOf(clock: Clock): number {
+  return clock.nowMs() - clock.monotonicMs();
+}
+
+/** Returns the observation by a wall clock that was set forth by the time. */
+function shifted(observation: Observation, ms: number): Observation {
+  if (observation.kind !== 'workload' || observation.rollout.kind !== 'progressing')
+    return observation;
+  const { rollout } = observation;
+  return { ...observation, rollout: { ...rollout, sinceMs: rollout.sinceMs + ms } };
 }

@@ -17,7 +17,7 @@ const STEP_MAX_MS = 500;
 const REAL_STEP_MS = 1;
 
 export class VirtualClock implements Clock {
-  readonly #startMs: number;
+  #startMs: number;
   #passedMs = 0;
   readonly #timers = new Set<Timer>();
 
@@ -37,6 +37,11 @@ export class VirtualClock implements Clock {
     const timer = { atMs: this.#passedMs + ms, callback };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
+  }
+
+  /** Sets the wall clock forth, or back. */
+  set(ms: number): void {
+    this.#startMs += ms;
   }
 
   /** Number of callbacks that wait for their time. */

@@ -3,6 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { FailedRequests } from '../../../control-plane/orchestration/failed-requests.ts';
 import { FaultLog } from '../../../control-plane/orchestration/fault-log.ts';
 import { Observations } from '../../../control-plane/orchestration/observations.ts';
+import {
+  lifecycleOf,
+  PROGRESS_DEADLINE_MS,
+} from '../../../control-plane/orchestration/lifecycle.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Observation } from '../../../control-plane/orchestration/orchestrator.ts';
 import { withRefusal } from '../../../control-plane/orchestration/refusal.ts';
@@ -56,6 +60,23 @@ describe('what is known', () => {
     expect(await failure).toBe('NoAnswerInTime: no answer within 2000 ms');
     expect(observations.last(desired())).toEqual({ observation: workload(), isCurrent: true });
   });
+
+  test.each([86_400_000, -86_400_000])(
+    'makes a rollout neither late nor young when the wall clock is set by %i ms',
+    async (ms) => {
+      const { clock, answers, observations } = given();
+      const asked = observations.ask(KEY);
+      answers[0]!(workload({ rollout: { kind: 'progressing', sinceMs: clock.nowMs() - 5000 } }));
+      await asked;
+      clock.set(ms);
+      const lifecycle = () =>
+        lifecycleOf(desired(), observations.last(desired()).observation, clock.nowMs());
+      await clock.advance(PROGRESS_DEADLINE_MS - 5001);
+      expect(lifecycle()).toBe('deploying');
+      await clock.advance(1);
+      expect(lifecycle()).toBe('failed');
+    },
+  );
 
   test('is current for ten seconds from the question on', async () => {
     const { clock, answers, observations } = given();
