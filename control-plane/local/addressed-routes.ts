@@ -43,8 +43,8 @@ export class AddressedRoutes implements RequestRoutes {
     this.#write();
   }
 
-  hold(key: ServiceKey): void {
-    this.#options.routes.hold(key);
+  hold(key: ServiceKey, acknowledged: () => void): void {
+    this.#options.routes.hold(key, acknowledged);
   }
 
   release(key: ServiceKey): void {

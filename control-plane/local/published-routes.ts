@@ -34,6 +34,7 @@ export interface PublishedRoutesOptions {
 }
 
 interface HeldService {
+  readonly acknowledged: () => void;
   readonly releases: (() => void)[];
   isAcknowledged: boolean;
   sinceMs: number;
@@ -123,10 +124,10 @@ export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
     if (this.#services.delete(textOf(key))) this.#change();
   }
 
-  hold(key: ServiceKey): void {
+  hold(key: ServiceKey, acknowledged: () => void): void {
     const text = textOf(key);
     if (this.#holds.has(text)) return;
-    const held: HeldService = { releases: [], isAcknowledged: false, sinceMs: 0 };
+    const held: HeldService = { acknowledged, releases: [], isAcknowledged: false, sinceMs: 0 };
     this.#holds.set(text, held);
     void this.#awaitHold(text, held);
   }
@@ -238,6 +239,7 @@ export class PublishedRoutes implements RequestRoutes, AsyncDisposable {
       });
     held.sinceMs = performance.now();
     held.isAcknowledged = true;
+    held.acknowledged();
   }
 
   #endGathering(): void {

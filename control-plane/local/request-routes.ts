@@ -10,8 +10,8 @@ export interface RequestRoutes {
   route(key: ServiceKey, route: ServiceRoute): void;
   /** Removes the service from the routes: it does not exist. */
   withdraw(key: ServiceKey): void;
-  /** Asks all who route to hold the requests of the service. Asking again has no effect. */
-  hold(key: ServiceKey): void;
+  /** Asks all who route to hold the requests of the service. Asking again has no effect. `acknowledged` is called once they do, unless it is released before. */
+  hold(key: ServiceKey, acknowledged: () => void): void;
   /** Lets held requests continue, by the last route of the service. */
   release(key: ServiceKey): void;
   /** Whether those who followed a former control plane have had time to connect. No hold is acknowledged before. */
@@ -31,8 +31,9 @@ export class NobodyRoutes implements RequestRoutes {
 
   withdraw(): void {}
 
-  hold({ project, service }: ServiceKey): void {
+  hold({ project, service }: ServiceKey, acknowledged: () => void): void {
     this.#held.add(`${project}/${service}`);
+    acknowledged();
   }
 
   release({ project, service }: ServiceKey): void {

@@ -160,7 +160,7 @@ export class ServiceController {
       );
     }
     this.#noteCompletion(plan);
-    // What was retired leaves the routes.
+    // What was retired, or asked to end, leaves the routes.
     this.#steps.route(this.#found, this.#record.desired);
     if (before !== JSON.stringify([this.#found.map(({ view }) => view), this.#detail]))
       this.#machine.changed(this.key);

@@ -18,7 +18,7 @@ export class ServiceSteps {
   readonly #key: ServiceKey;
   readonly #wake: () => void;
 
-  /** `wake` is called when an instance that this process has started ends, or answers otherwise than before. */
+  /** `wake` is called when an instance that this process has started ends, or answers otherwise than before, and when requests are held. */
   constructor(machine: LocalMachine, key: ServiceKey, wake: () => void) {
     this.#machine = machine;
     this.#key = key;
@@ -62,7 +62,7 @@ export class ServiceSteps {
     isDesired: () => boolean,
   ): Promise<void> {
     const { routes, notes, probes, clock, socketsFolder } = this.#machine;
-    if (step.kind === 'hold') return routes.hold(this.#key);
+    if (step.kind === 'hold') return routes.hold(this.#key, this.#wake);
     if (step.kind === 'release') return routes.release(this.#key);
     const { folder, view } = found.find((one) => one.view.name === step.name)!;
     switch (step.kind) {
@@ -134,9 +134,11 @@ export class ServiceSteps {
       routes.withdraw(this.#key);
       return;
     }
-    const serving = found.filter(
-      ({ view }) => view.phase === 'ready' && notes.of(view.name).isRetired !== true,
-    );
+    const serving = found.filter(({ view }) => {
+      const { isRetired, stopAskedMs } = notes.of(view.name);
+      // Those who route close their idle connections while the instance ends, which waits for that.
+      return view.phase === 'ready' && isRetired !== true && stopAskedMs === undefined;
+    });
     routes.route(this.#key, {
       state: routedState(desired),
       hostnames: desired.descriptor.http === false ? [] : desired.hostnames,

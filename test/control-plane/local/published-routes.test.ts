@@ -17,6 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const CART = { project: 'shop', service: 'cart' };
 const WEB = { project: 'shop', service: 'web' };
 const ONE = { name: 'cart-1-a', address: '127.83.0.2', port: 9000 };
+const acknowledged = vi.fn();
 const TWO = { name: 'cart-2-b', address: '127.83.0.3', port: 9000 };
 
 function serving(changes: Partial<ServiceRoute> = {}): ServiceRoute {
@@ -100,7 +101,7 @@ test('a release comes after the route that it releases to', async () => {
   await routes.listen();
   const { events } = router(socket);
   await vi.waitUntil(() => events.length === 1, 10_000);
-  routes.hold(CART);
+  routes.hold(CART, acknowledged);
   expect(routes.holdOf(CART)).toBe('asked');
   await vi.waitUntil(() => routes.holdOf(CART) === 'acknowledged', 10_000);
   routes.route(CART, serving({ instances: [TWO] }));
@@ -121,7 +122,7 @@ test('a hold is not acknowledged while a request is under way, until its time is
   const { events } = router(socket, { hold: () => new Promise(() => {}) });
   await vi.waitUntil(() => events.length === 1, 10_000);
   const startedMs = performance.now();
-  routes.hold(CART);
+  routes.hold(CART, acknowledged);
   await vi.waitUntil(() => routes.holdOf(CART) === 'acknowledged', 10_000);
   expect(performance.now() - startedMs).toBeGreaterThan(490);
   expect(log.mock.calls.map(([{ message }]) => message)).toEqual([
@@ -183,7 +184,7 @@ test('a router that connects again after a start is waited for', async () => {
   const { routes, socket } = await open({ gatherMs: 300 });
   routes.route(CART, serving());
   // Such as in the first look, before anything listens.
-  routes.hold(CART);
+  routes.hold(CART, acknowledged);
   await routes.listen();
   const answered = Promise.withResolvers<void>();
   const hold = vi.fn<() => Promise<void>>(() => answered.promise);
@@ -200,7 +201,7 @@ test('a router that connects again after a start is waited for', async () => {
 test('a hold that routers may have ended is none', async () => {
   const { routes } = await open({ holdMs: 1050 });
   await routes.listen();
-  routes.hold(CART);
+  routes.hold(CART, acknowledged);
   await vi.waitUntil(() => routes.holdOf(CART) === 'acknowledged', {
     interval: 1,
     timeout: 10_000,
