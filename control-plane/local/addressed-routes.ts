@@ -1,6 +1,6 @@
 // AddressedRoutes: the addresses of the services of this machine, in a file in which they find one another (forward/file-finder.ts), beside
 // the routes of those who route. The file is replaced as a whole, and begins with what it had before, so a start of the control plane
-// makes no service disappear.
+// makes no service disappear. It is written in a turn of its own, so that no request that is held waits for the disk.
 import type { ServiceKey } from '@svc/client';
 import type { Log } from '@svc/kit/log';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
@@ -20,6 +20,7 @@ export class AddressedRoutes implements RequestRoutes {
   readonly #addresses: Map<string, readonly string[]>;
   /** Content of the file; undefined if it could not be written. */
   #written: string | undefined;
+  #willWrite = false;
 
   constructor(options: AddressedRoutesOptions) {
     this.#options = options;
@@ -31,16 +32,15 @@ export class AddressedRoutes implements RequestRoutes {
   route(key: ServiceKey, route: ServiceRoute): void {
     const { routes } = this.#options;
     routes.route(key, route);
-    const addresses = route.instances.map(({ address, port }) => `${address}:${port}`);
-    if (addresses.length === 0) this.#addresses.delete(textOf(key));
-    else this.#addresses.set(textOf(key), addresses);
-    this.#write();
+    this.#set(
+      textOf(key),
+      route.instances.map(({ address, port }) => `${address}:${port}`),
+    );
   }
 
   withdraw(key: ServiceKey): void {
     this.#options.routes.withdraw(key);
-    this.#addresses.delete(textOf(key));
-    this.#write();
+    this.#set(textOf(key), []);
   }
 
   hold(key: ServiceKey, acknowledged: () => void): void {
@@ -63,7 +63,18 @@ export class AddressedRoutes implements RequestRoutes {
     return this.#options.routes.isUnused(key, name);
   }
 
+  #set(key: string, addresses: readonly string[]): void {
+    const isSame = (this.#addresses.get(key) ?? []).join() === addresses.join();
+    if (isSame && this.#written !== undefined) return;
+    if (addresses.length === 0) this.#addresses.delete(key);
+    else this.#addresses.set(key, addresses);
+    if (this.#willWrite) return;
+    this.#willWrite = true;
+    setImmediate(() => this.#write());
+  }
+
   #write(): void {
+    this.#willWrite = false;
     const { file, log } = this.#options;
     const services = Object.fromEntries([...this.#addresses].toSorted(byKey));
     const content = JSON.stringify(services);

@@ -145,7 +145,7 @@ export class ServiceController {
     this.#noteTakeover(clock.bootMs());
     this.#steps.killLate(this.#found);
     for (const { folder } of this.#found) folder.boundOutput(section.outputBytesMax);
-    this.#noteProgress(clock.bootMs());
+    const hasProgressed = this.#noteProgress(clock.bootMs());
     this.#noteFailure(clock.bootMs());
     const plan = planRollout(this.#planInput());
     const { desired } = this.#record;
@@ -159,7 +159,8 @@ export class ServiceController {
         () => this.#record.desired === desired && !this.#closing.signal.aborted,
       );
     }
-    this.#noteCompletion(plan);
+    // After the steps, so that no request that is held waits for the disk.
+    if (!this.#noteCompletion(plan) && hasProgressed) this.#store(this.#record);
     // What was retired, or asked to end, leaves the routes.
     this.#steps.route(this.#found, this.#record.desired);
     if (before !== JSON.stringify([this.#found.map(({ view }) => view), this.#detail]))
@@ -274,18 +275,19 @@ export class ServiceController {
       instances > 0 && hasServed && !isServed ? (this.#unservedSinceMs ?? nowMs) : undefined;
   }
 
-  /** Notes that instances became ready. Nothing is wrong any more once all wanted ones are. */
-  #noteProgress(bootMs: number): void {
+  /** Notes that instances became ready. Nothing is wrong any more once all wanted ones are. Returns whether the record has changed, which is not stored yet. */
+  #noteProgress(bootMs: number): boolean {
     const wanted = this.#wanted();
     const ready = this.#found.filter(
       ({ view }) => isOf(wanted)(view) && view.phase === 'ready',
     ).length;
     if (ready >= wanted.instances) this.#detail = undefined;
-    if (ready <= this.#readyMax) return;
+    if (ready <= this.#readyMax) return false;
     this.#readyMax = ready;
-    if (this.#record.isComplete) return;
+    if (this.#record.isComplete) return false;
     this.#progressMs = bootMs;
-    this.#store({ ...this.#record, wasReady: true, progressAt: this.#bootTime() });
+    this.#record = { ...this.#record, wasReady: true, progressAt: this.#bootTime() };
+    return true;
   }
 
   /** Stores that the generation has failed, if waiting does not help, or has not helped for long. */
@@ -306,12 +308,14 @@ export class ServiceController {
     this.#store({ ...this.#record, failure: `the rollout has not got on for ${seconds} s${why}` });
   }
 
-  #noteCompletion({ isComplete }: Plan): void {
-    if (!isComplete || this.#record.isComplete) return;
+  /** Returns whether the record was stored. */
+  #noteCompletion({ isComplete }: Plan): boolean {
+    if (!isComplete || this.#record.isComplete) return false;
     this.#detail = undefined;
     const { failure: _overcome, ...record } = this.#record;
     this.#store({ ...record, isComplete: true });
     this.#machine.changed(this.key);
+    return true;
   }
 
   #bootTime(): BootTime {

@@ -104,6 +104,8 @@ async function run(): Promise<void> {
   send({ kind: 'admitted', descriptor: guest.descriptor });
   // The code of the HTTP server is the largest part of the host's, so it is loaded while the journal is opened.
   const httpServer = import('../http/http-server.ts');
+  // So is that of its TLS, which a service without an identity does not load.
+  if (settings.identity !== undefined) void import('./shard-identity.ts');
   const resources = await serveRequested;
   const journal = attachJournal(resources.journal);
   const views = await viewFinder(guest, journal, resources);

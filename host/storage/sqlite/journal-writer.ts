@@ -173,14 +173,10 @@ class Writer {
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
-  constructor({
-    path,
-    limits: { bytesMax },
-    timerLimits,
-    levelSizes,
-    series,
-    ...shared
-  }: WriterData) {
+  constructor(
+    { path, limits: { bytesMax }, timerLimits, levelSizes, ...shared }: WriterData,
+    series: JournalSeries,
+  ) {
     this.#database = openForWriting(path);
     checkIndexEntries(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
@@ -191,7 +187,7 @@ class Writer {
     this.#compaction = new IndexCompaction(this.#database, levelSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
     this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
-    this.#series = new JournalSeries(series);
+    this.#series = series;
     this.#end = new JournalEnd(shared.end);
     this.#end.advance(this.#commit.lastPos);
     this.#alarm = new TimerAlarm(shared.alarm);
@@ -317,10 +313,10 @@ function carryOut(writer: Writer, command: WriterCommand & { readonly port?: Mes
   }
 }
 
-/** Opens the journal, which may be long after this thread has loaded its code. */
-function open(data: WriterData): void {
+/** Opens the journal, which may be long after this thread has loaded its code, and has made what needs no journal. */
+function open(data: WriterData, series: JournalSeries): void {
   try {
-    const writer = new Writer(data);
+    const writer = new Writer(data, series);
     parentPort?.on('message', (command: WriterCommand) => carryOut(writer, command));
     report({ kind: 'ready', hasTimers: writer.hasTimers });
   } catch (error) {
@@ -329,5 +325,7 @@ function open(data: WriterData): void {
   }
 }
 
+const data = workerData as WriterData;
+const series = new JournalSeries(data.series);
 // The first command is `open`.
-parentPort?.once('message', () => open(workerData as WriterData));
+parentPort?.once('message', () => open(data, series));

@@ -1,6 +1,7 @@
 // The file in which services of a machine find one another has those that are ready, from the start of the control plane on.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { AddressedRoutes } from '../../../control-plane/local/addressed-routes.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
@@ -34,6 +35,7 @@ test('a service is found at its instances, as long as it has some', async () => 
   const file = join(temporaryFolder(), 'addresses.json');
   const { routes } = opened(file);
   routes.route(CART, at('127.83.0.1', '127.83.0.2'));
+  await turn();
   const finder = new FileFinder({
     file,
     project: 'shop',
@@ -49,18 +51,23 @@ test('a service is found at its instances, as long as it has some', async () => 
     ],
   });
   routes.route(CART, at());
-  await expect.poll(() => finder.find(CART)).not.toMatchObject({ kind: 'found' });
+  await expect
+    .poll(() => finder.find(CART), { timeout: 10_000 })
+    .not.toMatchObject({ kind: 'found' });
   routes.route(CART, at('127.83.0.3'));
-  await expect.poll(() => finder.find(CART)).toMatchObject({ kind: 'found' });
+  await expect.poll(() => finder.find(CART), { timeout: 10_000 }).toMatchObject({ kind: 'found' });
   routes.withdraw(CART);
-  await expect.poll(() => finder.find(CART)).not.toMatchObject({ kind: 'found' });
+  await expect
+    .poll(() => finder.find(CART), { timeout: 10_000 })
+    .not.toMatchObject({ kind: 'found' });
 });
 
-test('a start of the control plane makes no service disappear but those that are not looked after any more', () => {
+test('a start of the control plane makes no service disappear but those that are not looked after any more', async () => {
   const file = join(temporaryFolder(), 'addresses.json');
   const { routes } = opened(file);
   routes.route(CART, at('127.83.0.1'));
   routes.route(ORDERS, at('127.83.0.2'));
+  await turn();
   opened(file, ['shop/cart']);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
     services: { 'shop/cart': ['127.83.0.1:9000'] },
@@ -77,14 +84,30 @@ test.each(['{"services": {"shop/ca', '[]', '{"services": {"shop/cart": [1]}}', '
   },
 );
 
-test('a file that cannot be written is written at the next look', () => {
+test('a file that cannot be written is written at the next look', async () => {
   const file = join(temporaryFolder(), 'addresses.json');
   const { routes, logged } = opened(file);
   rmSync(file);
   mkdirSync(join(file, 'in-its-place'), { recursive: true });
   routes.route(CART, at('127.83.0.1'));
+  await turn();
   expect(logged).toEqual(['The addresses of services cannot be written']);
   rmSync(file, { recursive: true });
   routes.route(CART, at('127.83.0.1'));
+  await turn();
   expect(readFileSync(file, 'utf8')).toContain('127.83.0.1:9000');
+});
+
+test('the file is written after the turn in which routes have changed, and not for routes that are as before', async () => {
+  const file = join(temporaryFolder(), 'addresses.json');
+  const { routes } = opened(file);
+  routes.route(CART, at('127.83.0.1'));
+  expect(readFileSync(file, 'utf8')).not.toContain('127.83.0.1');
+  await turn();
+  expect(readFileSync(file, 'utf8')).toContain('127.83.0.1');
+  rmSync(file);
+  routes.route(CART, at('127.83.0.1'));
+  routes.withdraw(ORDERS);
+  await turn();
+  expect(existsSync(file)).toBe(false);
 });
