@@ -4,6 +4,7 @@
 // Invariants
 // - A project that does not exist and one of others are answered alike.
 // - The orchestrator's own token reads, and changes nothing.
+// - While an organization is disabled its members pull, and change nothing.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ApiError, createClient } from '@svc/client';
 import { RegistryError } from './registry-error.ts';
@@ -56,10 +57,17 @@ export class Access {
       if (action === 'pull') return;
       throw new RegistryError(403, 'DENIED', 'this token pulls, and pushes nothing');
     }
-    await this.#ask(
-      authorization,
-      async (client) => void (await client.getProject({ projectId: project })),
-    );
+    await this.#ask(authorization, async (client) => {
+      const { organizationId } = await client.getProject({ projectId: project });
+      if (action === 'pull') return;
+      const { disabled } = await client.getOrganization({ organizationId });
+      if (disabled)
+        throw new RegistryError(
+          403,
+          'DENIED',
+          'the organization is disabled, so nothing in it can be changed: a platform administrator has to enable it first',
+        );
+    });
   }
 
   async #ask(
@@ -78,6 +86,7 @@ export class Access {
     try {
       await question(client);
     } catch (error) {
+      if (error instanceof RegistryError) throw error;
       const status = error instanceof ApiError ? error.status : undefined;
       if (status === 401) throw unauthorized('the control plane does not take the token');
       if (status === 403 || status === 404) throw unknownName();

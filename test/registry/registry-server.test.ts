@@ -159,6 +159,31 @@ describe('a caller', () => {
     expect(await refusalOf(answer)).toEqual({ status: 404, code: 'NAME_UNKNOWN' });
   });
 
+  test('of a disabled organization pulls, and neither pushes nor deletes, also in an upload', async () => {
+    const registry = await RegistryUnderTest.start();
+    await push(registry);
+    const upload = await registry.begin();
+    registry.isDisabled = true;
+    const opened = await openRegistryImage(named(registry), clientOf());
+    expect((await readModule(opened, 'amd64')).image).toBe(image.root.digest);
+    const refused = { status: 403, code: 'DENIED' };
+    for (const [method, path] of [
+      ['POST', 'shop/cart/blobs/uploads/'],
+      ['PATCH', upload],
+      ['PUT', `${upload}?digest=${DIGEST}`],
+      ['PUT', 'shop/cart/manifests/5'],
+      ['DELETE', 'shop/cart/manifests/4'],
+    ] as const) {
+      const body = method === 'DELETE' ? {} : { body: BYTES };
+      expect(await refusalOf(await registry.send(method, path, body))).toEqual(refused);
+    }
+    const failure = await failureOf(push(registry, other));
+    expect(failure.code).toBe('SVC_REGISTRY_REFUSED');
+    expect(failure.message).toContain('the organization is disabled');
+    registry.isDisabled = false;
+    expect((await push(registry, other)).sentBytes).toBeGreaterThan(0);
+  });
+
   test('is asked to come again when the control plane gives no answer', async () => {
     const registry = await RegistryUnderTest.start();
     registry.isControlPlaneDown = true;

@@ -22,6 +22,7 @@ export class RegistryUnderTest {
   /** Number of questions to the control plane. */
   asked = 0;
   isControlPlaneDown = false;
+  isDisabled = false;
   nowMs = Date.now();
   store!: ImageStore;
   url!: string;
@@ -106,6 +107,14 @@ export class RegistryUnderTest {
       if (this.isControlPlaneDown) return answer(503, { error: 'it is down' });
       if (projects === undefined) return answer(401, { error: 'who are you?' });
       if (url!.endsWith('/auth/whoami')) return answer(200, { subject: token });
+      if (url!.endsWith('/organizations/acme'))
+        return answer(200, {
+          id: 'acme',
+          name: 'Acme',
+          projects: 2,
+          disabled: this.isDisabled,
+          role: 'member',
+        });
       return project !== undefined && projects.includes(project)
         ? answer(200, { id: project, name: project, organizationId: 'acme', services: 0 })
         : answer(403, { error: 'you are no member' });
