@@ -22,6 +22,8 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   'image build': async () => (await import('./commands/image-build.ts')).imageBuild,
   'image inspect': async () => (await import('./commands/image-inspect.ts')).imageInspect,
   'image push': async () => (await import('./commands/image-push.ts')).imagePush,
+  'image list': async () => (await import('./commands/image-list.ts')).imageList,
+  'image delete': async () => (await import('./commands/image-delete.ts')).imageDelete,
   journal: async () => (await import('./commands/journal.ts')).journal,
   'journal verify': async () => (await import('./commands/journal-verify.ts')).journalVerify,
   'journal export': async () => (await import('./commands/journal-export.ts')).journalExport,

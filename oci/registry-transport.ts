@@ -17,7 +17,7 @@ import { ANSWER_BYTES_MAX, type RegistryLimits } from './registry-limits.ts';
 import type { Chunks } from './digest.ts';
 
 export interface RegistryRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** Value of Authorization; undefined: none. */

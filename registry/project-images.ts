@@ -115,16 +115,36 @@ export class ProjectImages {
     });
   }
 
-  /** Deletes a manifest and the tags that name it. Rejects with MANIFEST_UNKNOWN. */
+  /** Deletes a manifest, the tags that name it, and the manifests of an index that nothing else names. Rejects with MANIFEST_UNKNOWN. */
   async remove(service: string, digest: Digest): Promise<void> {
     await this.#serial.run(async () => {
       const repository = this.repository(service);
+      const manifest = await repository.read(digest);
       const size = await repository.fileSizeOf(digest);
-      if (size === undefined) throw unknownManifest();
+      if (manifest === undefined || size === undefined) throw unknownManifest();
       for (const tag of await repository.tags())
         if ((await repository.digestOf(tag)) === digest) await repository.untag(tag);
       await this.#removeFile(repository, digest, size);
+      const parts = manifestsIn(manifest);
+      if (parts.length > 0) await this.#removeUnnamed(repository, parts);
     });
+  }
+
+  /** Deletes those of the manifests that no tag and no index names. */
+  async #removeUnnamed(repository: StoredManifests, digests: readonly Digest[]): Promise<void> {
+    const named = new Set<Digest>();
+    for (const tag of await repository.tags()) {
+      const digest = await repository.digestOf(tag);
+      if (digest !== undefined) named.add(digest);
+    }
+    const files = await repository.list();
+    for (const { digest } of files) {
+      const manifest = await repository.read(digest);
+      for (const part of manifest === undefined ? [] : manifestsIn(manifest)) named.add(part);
+    }
+    for (const { digest, size } of files)
+      if (digests.includes(digest) && !named.has(digest))
+        await this.#removeFile(repository, digest, size);
   }
 
   /** Deletes what is no longer needed (sweep of ProjectBlobs), and resolves with the number of files. */
@@ -190,6 +210,13 @@ export class ProjectImages {
         `the manifest says that ${digest} has ${size} bytes, and it has ${found}`,
       );
   }
+}
+
+/** Returns the manifests that an index names; none for a manifest. */
+function manifestsIn(manifest: StoredManifest): readonly Digest[] {
+  return referencesOf(manifest)
+    .filter(({ isManifest }) => isManifest)
+    .map(({ descriptor }) => descriptor.digest);
 }
 
 export function unknownManifest(): RegistryError {

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { builtImageSource } from '../../oci/built-image-source.ts';
 import { digestOf } from '../../oci/digest.ts';
 import type { RegistryReference } from '../../oci/image-reference.ts';
+import { manifestsOf } from '../../oci/image-source.ts';
 import { moduleImage } from '../../oci/module-image.ts';
 import { readModule } from '../../oci/module-reader.ts';
 import { RegistryClient } from '../../oci/registry-client.ts';
@@ -113,6 +114,30 @@ describe('images', () => {
     const { digest } = image.root;
     expect((await registry.send('DELETE', `shop/cart/manifests/${digest}`)).status).toBe(202);
     expect((await registry.send('GET', 'shop/cart/manifests/5')).status).toBe(404);
+  });
+
+  test('are deleted with the manifests that nothing else names, and count no longer after a day', async () => {
+    const registry = await RegistryUnderTest.start();
+    await push(registry);
+    const { usage } = await registry.store.project('shop');
+    const [one, two] = (await manifestsOf(builtImageSource(image, 'cart'))).map(
+      (part) => part.digest,
+    );
+    const part = await registry.send('GET', `shop/cart/manifests/${one}`);
+    const headers = { 'content-type': part.headers.get('content-type')! };
+    const body = Buffer.from(await part.arrayBuffer());
+    await registry.send('PUT', 'shop/cart/manifests/one', { headers, body });
+    expect(usage.manifests).toBe(3);
+    await registry.send('DELETE', `shop/cart/manifests/${image.root.digest}`);
+    expect(usage.manifests).toBe(1);
+    expect((await registry.send('GET', `shop/cart/manifests/${two}`)).status).toBe(404);
+    expect((await registry.send('GET', 'shop/cart/manifests/one')).status).toBe(200);
+    await registry.send('DELETE', `shop/cart/manifests/${one}`);
+    expect(usage.manifests).toBe(0);
+    expect(usage.bytes).toBeGreaterThan(0);
+    registry.nowMs += 25 * HOUR_MS;
+    await registry.store.sweep();
+    expect(usage.bytes).toBe(0);
   });
 
   test('with more manifests than a project may have are refused', async () => {

@@ -34,9 +34,13 @@ export class RegistryUnderTest {
     this.#section = { ...REGISTRY_DEFAULTS, port: 0, ...section };
   }
 
-  static async start(section: Partial<RegistrySection> = {}): Promise<RegistryUnderTest> {
+  /** `controlPlaneUrl`: a control plane in place of the one that knows `members`. */
+  static async start(
+    section: Partial<RegistrySection> = {},
+    controlPlaneUrl?: string,
+  ): Promise<RegistryUnderTest> {
     const registry = new RegistryUnderTest(section);
-    registry.#controlPlaneUrl = await registry.#startControlPlane();
+    registry.#controlPlaneUrl = controlPlaneUrl ?? (await registry.#startControlPlane());
     await registry.#open();
     onTestFinished(async () => await registry.#close());
     return registry;
