@@ -6,7 +6,9 @@ import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
 import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
 import type { LogFiles } from '@svc/kit/log-files';
 import type { Log } from '@svc/kit/log';
+import { openServiceLog } from '@svc/kit/opened-log';
 import { EXIT_OK, reportFailure } from '@svc/kit/program-failure';
+import { exitOf, openStatus, type ServiceStatus } from '@svc/kit/service-status';
 import { variableName } from '@svc/kit/setting-name';
 import { stopRequest } from '@svc/kit/stop-request';
 import { EmbeddedDeployment } from './embedded-deployment.ts';
@@ -16,7 +18,6 @@ import { EmbeddedService } from './embedded-service.ts';
 import { readServiceSettings } from './embedded-settings.ts';
 import { EmbeddedStorage } from './embedded-storage.ts';
 import { checkEnvironmentOptions, type EnvironmentOptions } from './environment-options.ts';
-import { openServiceLog } from './log-output.ts';
 import {
   checkSections,
   SECTION_DEFAULTS,
@@ -24,11 +25,11 @@ import {
   type SettingsSections,
 } from './section-settings.ts';
 import { announce } from './service-start.ts';
-import { exitOf, openStatus, type ServiceStatus } from './service-status.ts';
 import {
   type HostInputs,
   INTROSPECTION_SETTING_NAMES,
   readSettings,
+  readStateFile,
   type Settings,
 } from './settings.ts';
 
@@ -40,7 +41,7 @@ const NO_GRACE_MS = 0;
  * is not an SvcError.
  */
 export async function serveFromEnvironment(options: EnvironmentOptions): Promise<Service> {
-  const program = new DeployedProgram(openStatus(processInputs()));
+  const program = new DeployedProgram(openStatus(readStateFile(processInputs())));
   void stopRequest(process.env['SVC_PARENT_PID']).then((reason) => program.stop(reason));
   try {
     return await program.serve(options);

@@ -2,6 +2,7 @@
 // listens and calls other services, and the standby in which it waits for its data folder.
 import type { CertificateFolder } from '@svc/identity/certificate-folder';
 import type { Log } from '@svc/kit/log';
+import type { ServiceStatus } from '@svc/kit/service-status';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { MutualTls } from '../http/mutual-tls.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
@@ -9,7 +10,6 @@ import { JournalStandby } from '../storage/sqlite/journal-standby.ts';
 import { PROGRAM_WORDS } from './embedded-storage.ts';
 import type { JournalOpening, JournalUser } from './journal-opening.ts';
 import type { SettingsSections } from './section-settings.ts';
-import type { ServiceStatus } from './service-status.ts';
 import type { Settings } from './settings.ts';
 import { Standby } from './standby.ts';
 import { checkStoredTypes } from './takeover-check.ts';

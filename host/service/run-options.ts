@@ -1,8 +1,8 @@
 // RunOptions: what a service that runs a module is given beside its settings.
 import type { Log } from '@svc/kit/log';
+import type { ServiceStatus } from '@svc/kit/service-status';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { ServiceLoop } from './service-dev-loop.ts';
-import type { ServiceStatus } from './service-status.ts';
 
 export interface RunOptions {
   readonly log: Log;

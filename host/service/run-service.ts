@@ -4,10 +4,10 @@ import type { DevLoop } from '../dev/dev-loop.ts';
 import type { FromDevHost } from '../dev/dev-messages.ts';
 import type { Log } from '@svc/kit/log';
 import type { LogFiles } from '@svc/kit/log-files';
+import { openServiceLog } from '@svc/kit/opened-log';
 import { EXIT_OK, exitCodeOf, reportFailure } from '@svc/kit/program-failure';
+import { exitOf, openStatus } from '@svc/kit/service-status';
 import { SvcError } from '@svc/kit/svc-error';
-import { openServiceLog } from './log-output.ts';
-import { exitOf, openStatus } from './service-status.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
 import {
@@ -16,7 +16,7 @@ import {
   SECTION_RANGES,
   type SettingsSections,
 } from './section-settings.ts';
-import { readSettings, type Settings, type HostInputs } from './settings.ts';
+import { type HostInputs, readSettings, readStateFile, type Settings } from './settings.ts';
 import { exposeGarbageCollector } from './garbage-collector.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
@@ -28,7 +28,7 @@ export async function runService(
   inputs: HostInputs,
   stopRequested: Promise<string>,
 ): Promise<number> {
-  const status = openStatus(inputs);
+  const status = openStatus(readStateFile(inputs));
   status.enter('starting');
   let programLog: Log | undefined;
   let files: LogFiles | undefined;

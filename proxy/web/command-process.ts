@@ -9,9 +9,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
+import { OutputLines } from '../command/output-lines.ts';
+import { endGroup, signalGroup } from '../command/process-group.ts';
 import type { GroupGuard } from './group-guard.ts';
-import { OutputLines } from './output-lines.ts';
-import { endGroup, signalGroup } from './process-group.ts';
 
 /** Time for the last output to arrive after the end of the group, in milliseconds. */
 const LAST_OUTPUT_MS = 500;

@@ -169,9 +169,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/page': [],
   'console/server': [],
   // On a developer's machine; it knows what forwards requests by an interface.
-  'proxy/web': [],
+  'proxy/command': [],
+  'proxy/web': ['proxy/command'],
   // Beside a process in a pod.
-  'proxy/pod': [],
+  'proxy/pod': ['proxy/command'],
   proxy: [],
   // Judging access tokens. It knows nothing of what callers may do.
   'control-plane/tokens': ['control-plane/clock.ts'],

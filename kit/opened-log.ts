@@ -1,10 +1,10 @@
-// LogOutput is where the log of a service goes: to stderr, or to files of its own.
-import { createLog, type Log } from '@svc/kit/log';
-import { LogFiles } from '@svc/kit/log-files';
-import type { LogFilesLimits } from '@svc/kit/log-files-limits';
-import { printable } from '@svc/kit/printable';
+// OpenedLog is the log of a service where it has to go: to stderr, or to files of its own.
+import { createLog, type Log } from './log.ts';
+import { LogFiles } from './log-files.ts';
+import type { LogFilesLimits } from './log-files-limits.ts';
+import { printable } from './printable.ts';
 
-export interface LogOutput {
+export interface OpenedLog {
   readonly log: Log;
   /** Undefined: the log goes to stderr. */
   readonly files: LogFiles | undefined;
@@ -15,7 +15,7 @@ export function openServiceLog(
   service: string,
   format: 'text' | 'json',
   { folder, limits }: { readonly folder: string | undefined; readonly limits: LogFilesLimits },
-): LogOutput {
+): OpenedLog {
   if (folder === undefined) return { log: createLog(service, format), files: undefined };
   const files = new LogFiles(folder, {
     limits,

@@ -1,15 +1,9 @@
 // ServiceStatus is how far a service is, from its start to its end: for its state file, and for the answer of its readiness.
 // Invariant: phases only go forward, and nothing follows `ended`.
-import { printable } from '@svc/kit/printable';
-import { exitCodeOf } from '@svc/kit/program-failure';
-import {
-  SERVICE_PHASES,
-  type ServiceExit,
-  type ServicePhase,
-  StateFile,
-} from '@svc/kit/state-file';
-import { SvcError } from '@svc/kit/svc-error';
-import { type HostInputs, readStateFile } from './settings.ts';
+import { printable } from './printable.ts';
+import { exitCodeOf } from './program-failure.ts';
+import { SERVICE_PHASES, type ServiceExit, type ServicePhase, StateFile } from './state-file.ts';
+import { SvcError } from './svc-error.ts';
 
 export class ServiceStatus {
   readonly #file: StateFile | undefined;
@@ -39,9 +33,9 @@ export class ServiceStatus {
   }
 }
 
-/** Returns the status of the service of this process, with its state file if the settings name one. */
-export function openStatus(inputs: HostInputs): ServiceStatus {
-  return new ServiceStatus(readStateFile(inputs), (error) => {
+/** Returns the status of the service of this process. `file`: path of its state file, from the setting; undefined: there is none. */
+export function openStatus(file: string | undefined): ServiceStatus {
+  return new ServiceStatus(file, (error) => {
     const reason = printable(error instanceof Error ? error.message : String(error));
     process.stderr.write(`svc: the state file (svc.state-file) cannot be written: ${reason}\n`);
   });
