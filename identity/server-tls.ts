@@ -1,6 +1,7 @@
 // ServerTls: the server's side of mutual TLS. A client without a certificate, or with one that no trusted authority has issued,
 // gets no further than the handshake; the certificate of any other says who the caller is. New certificates apply to
 // every connection that begins afterwards, and each connection knows the generation with which it began.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket, TlsOptions } from 'node:tls';
 import { type Caller, type CallerRules, recognise } from './caller.ts';
@@ -53,8 +54,9 @@ export class ServerTls {
   readonly #options: ServerTlsOptions;
   readonly #now: () => number;
   readonly #peers = new WeakMap<TLSSocket, Peer>();
-  /** Indexed by the address and the port of the client. */
-  readonly #handshakes = new Map<string, Handshake>();
+  readonly #handshakes = new Set<Handshake>();
+  /** The handshake of the connection in whose asynchronous context code runs. A connection need not have an address. */
+  readonly #beginning = new AsyncLocalStorage<Handshake>();
 
   constructor(source: CertificateSource, options: ServerTlsOptions) {
     this.#source = source;
@@ -112,20 +114,21 @@ export class ServerTls {
 
   /** Cuts the connections whose handshake is under way: for a server that stops. */
   cutHandshakes(): void {
-    for (const { raw } of this.#handshakes.values()) raw.destroy();
+    for (const { raw } of this.#handshakes) raw.destroy();
   }
 
   #begin(raw: Socket): void {
-    const client = clientOf(raw);
-    this.#handshakes.set(client, { raw, generation: this.#source.current.number });
-    raw.once('close', () => this.#handshakes.delete(client));
+    const handshake: Handshake = { raw, generation: this.#source.current.number };
+    this.#handshakes.add(handshake);
+    this.#beginning.enterWith(handshake);
+    raw.once('close', () => this.#handshakes.delete(handshake));
   }
 
   #identify(socket: TLSSocket): void {
-    const client = clientOf(socket);
+    const handshake = this.#beginning.getStore();
     // A connection whose beginning is unknown counts as older than all generations.
-    const generation = this.#handshakes.get(client)?.generation ?? 0;
-    this.#handshakes.delete(client);
+    const generation = handshake?.generation ?? 0;
+    if (handshake !== undefined) this.#handshakes.delete(handshake);
     const { rules, age = CONNECTION_AGE, random = Math.random } = this.#options;
     const found = callerOfSocket(socket, rules);
     const isUnrecognised = found.kind === 'unrecognised';
@@ -149,8 +152,4 @@ function callerOfSocket(socket: TLSSocket, rules: CallerRules): ReturnType<typeo
 /** Closes a connection whose handshake has failed or taken too long: node:tls leaves the latter open. */
 function destroyFailed(_error: Error, socket: TLSSocket): void {
   socket.destroy();
-}
-
-function clientOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }

@@ -44,8 +44,26 @@ export async function listen(
   );
   await promise;
   server.off('error', onError);
-  const bound = server.address() as AddressInfo;
-  return { host: bound.address, port: bound.port };
+  const bound = server.address() as AddressInfo | null;
+  if (bound !== null) return { host: bound.address, port: bound.port };
+  // Only a socket that was given can be of another kind.
+  server.close();
+  throw givenSocketFailure(fd!, 'it has no port', 'TCP');
+}
+
+/** Listens on a Unix domain socket that was given. Rejects with SVC_ADDRESS_UNAVAILABLE. */
+export async function listenOnUnixSocket(server: Server, fd: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onError = (error: NodeJS.ErrnoException): void =>
+    reject(givenSocketFailure(fd, error.code ?? error.message, 'Unix domain', error));
+  server.once('error', onError);
+  server.listen({ fd }, resolve);
+  await promise;
+  server.off('error', onError);
+  // Node reports the path of a socket only if it has bound the socket itself.
+  if (server.address() === null) return;
+  server.close();
+  throw givenSocketFailure(fd, 'it has a port', 'Unix domain');
 }
 
 /** Returns the address of an HTTP server as a URL: `http://127.0.0.1:9000`, `https://[::1]:9000`. */
@@ -61,7 +79,14 @@ function listenFailure(
   { host, port, fd }: ListenAddress,
   { server, settings }: ListenWords,
 ): SvcError {
-  if (fd !== undefined) return givenSocketFailure(error, fd);
+  // A socket that was bound can lose its port to another one that listens first.
+  if (fd !== undefined && error.code === 'EADDRINUSE')
+    return new SvcError(
+      'SVC_PORT_IN_USE',
+      `The port of the socket that was given with the file descriptor ${fd} is in use by another program. Stop that program.`,
+      { cause: error },
+    );
+  if (fd !== undefined) return givenSocketFailure(fd, error.code ?? error.message, 'TCP', error);
   const wanted = server === undefined ? '' : `, which ${server} takes,`;
   if (error.code === 'EADDRINUSE')
     return new SvcError(
@@ -80,20 +105,17 @@ function listenFailure(
   );
 }
 
-function givenSocketFailure(error: NodeJS.ErrnoException, fd: number): SvcError {
-  const socket = `socket that was given with the file descriptor ${fd}`;
-  // A socket that was bound can lose its port to another one that listens first.
-  return error.code === 'EADDRINUSE'
-    ? new SvcError(
-        'SVC_PORT_IN_USE',
-        `The port of the ${socket} is in use by another program. Stop that program.`,
-        { cause: error },
-      )
-    : new SvcError(
-        'SVC_ADDRESS_UNAVAILABLE',
-        `The ${socket} cannot be listened on (${error.code ?? error.message}). Give a TCP socket that listens.`,
-        { cause: error },
-      );
+function givenSocketFailure(
+  fd: number,
+  reason: string,
+  wanted: 'TCP' | 'Unix domain',
+  cause?: Error,
+): SvcError {
+  return new SvcError(
+    'SVC_ADDRESS_UNAVAILABLE',
+    `The socket that was given with the file descriptor ${fd} cannot be listened on (${reason}). Give a ${wanted} socket that listens.`,
+    { cause },
+  );
 }
 
 function remedy(settings: AddressNames | undefined): string {

@@ -1,7 +1,10 @@
-// A listener of `node:net` or `node:tls` whose connections are served.
+// A listener of `node:net` or `node:tls` whose connections are served. A connection of TLS is served from the end of its handshake on. The one
+// below it is found by the asynchronous context of the handshake: a Unix domain socket has no address by which it could be.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server, Socket } from 'node:net';
 import { Server as TlsServer, type TLSSocket } from 'node:tls';
 import type { ServerConnections } from './server-connections.ts';
+import { transportOf } from './socket-end.ts';
 
 /**
  * Gives the connections that a listener accepts to `connections`, and bounds their number, unfinished handshakes of TLS
@@ -12,27 +15,19 @@ export function serveListener(listener: Server, connections: ServerConnections):
   if (!(listener instanceof TlsServer)) {
     listener.on('connection', (socket: Socket) => {
       socket.setNoDelay(true);
-      connections.accept(socket, socket);
+      connections.accept(socket, transportOf(socket));
     });
     return;
   }
-  /** TCP connections during their handshake, by the address of the client. */
-  const handshakes = new Map<string, Socket>();
-  listener.on('connection', (transport: Socket) => {
-    transport.setNoDelay(true);
-    const client = clientOf(transport);
-    handshakes.set(client, transport);
-    transport.once('close', () => {
-      if (handshakes.get(client) === transport) handshakes.delete(client);
-    });
+  /** The connection below TLS. */
+  const below = new AsyncLocalStorage<Socket>();
+  // Before the handshake begins.
+  listener.prependListener('connection', (socket: Socket) => {
+    socket.setNoDelay(true);
+    below.enterWith(socket);
   });
   listener.on('secureConnection', (socket: TLSSocket) => {
-    const client = clientOf(socket);
-    connections.accept(socket, handshakes.get(client));
-    handshakes.delete(client);
+    const transport = below.getStore();
+    connections.accept(socket, transport && transportOf(transport, 'tls'));
   });
-}
-
-function clientOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
 }

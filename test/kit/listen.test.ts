@@ -1,8 +1,10 @@
 // Listening on real sockets: the address that comes back, addresses that are shared, and errors that say how to choose
 // another one.
-import { BoundSocket, createServer, type Server } from 'node:net';
+import { BoundSocket, type BoundSocketOptions, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { httpUrl, listen } from '../../kit/listen.ts';
+import { httpUrl, listen, listenOnUnixSocket } from '../../kit/listen.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const HOST = '127.0.0.1';
 const WORDS = { settings: { host: '--host', port: '--port' } };
@@ -79,6 +81,39 @@ test.runIf(process.platform === 'linux')('servers that share a port all listen o
   const { port } = await listen(server(), { host: HOST, port: 0, isShared: true }, WORDS);
   const again = await listen(server(), { host: HOST, port, isShared: true }, WORDS);
   expect(again).toEqual({ host: HOST, port });
+});
+
+describe.skipIf(process.platform === 'win32')('a socket that was given', () => {
+  function unixSocket(): number {
+    // The types of Node lack the path. The server closes the descriptor.
+    const path = join(temporaryFolder(), 'given.sock');
+    const options: BoundSocketOptions & { readonly path: string } = { path };
+    return new BoundSocket(options).fd();
+  }
+  const tcpSocket = (): number => new BoundSocket({ host: HOST, port: 0 }).fd();
+
+  test('is listened on if it is of the kind that is wanted', async () => {
+    const fd = tcpSocket();
+    expect(await listen(server(), { host: '::1', port: 1, fd }, WORDS)).toMatchObject({
+      host: HOST,
+    });
+    const own = server();
+    await listenOnUnixSocket(own, unixSocket());
+    expect([own.listening, own.listenerCount('error')]).toEqual([true, 0]);
+  });
+
+  test('is refused if it is of another kind', async () => {
+    const given = { host: HOST, port: 0, fd: unixSocket() };
+    await expect(listen(server(), given, WORDS)).rejects.toMatchObject({
+      code: 'SVC_ADDRESS_UNAVAILABLE',
+      message: `The socket that was given with the file descriptor ${given.fd} cannot be listened on (it has no port). Give a TCP socket that listens.`,
+    });
+    const fd = tcpSocket();
+    await expect(listenOnUnixSocket(server(), fd)).rejects.toMatchObject({
+      code: 'SVC_ADDRESS_UNAVAILABLE',
+      message: `The socket that was given with the file descriptor ${fd} cannot be listened on (it has a port). Give a Unix domain socket that listens.`,
+    });
+  });
 });
 
 describe('an address that cannot be had', () => {
