@@ -1,7 +1,8 @@
 // ProgramFlags: the flags with which a program is started. Each flag is a short form of a setting (settings-reader.ts), and `--set`
 // gives any setting by its dotted name.
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { invalidSetting, readAssignments, type SettingsReader } from './settings-reader.ts';
+import { invalidSetting, readAssignments, SettingsReader } from './settings-reader.ts';
 import { SvcError } from './svc-error.ts';
 
 /** Arguments and environment of the process of a program. */
@@ -32,6 +33,34 @@ export function readProgramFlags(
   const given = readAssignments(set);
   for (const [flag, value] of Object.entries(found)) given.set(flags[flag]!.dotted, String(value));
   return { given, positionals };
+}
+
+/** Name of the setting for the file in which a program says how far it is (state-file.ts). */
+export const STATE_FILE = 'svc.state-file';
+
+/**
+ * Returns the absolute path of the state file, whatever the other settings are: it is to say that they are invalid.
+ * Undefined: there is no such file. The other arguments are those of `readProgramFlags`.
+ */
+export function readStateFile(
+  { args, env }: Pick<ProgramInputs, 'args' | 'env'>,
+  command: string,
+  flags: Readonly<Record<string, ProgramFlag>>,
+  options: { readonly allowPositionals?: boolean } = {},
+): string | undefined {
+  try {
+    const { given } = readProgramFlags(command, args, flags, options);
+    return readPath(new SettingsReader(given, env), STATE_FILE);
+  } catch {
+    // The flags cannot be read, or the path is empty; the reader of all settings says so.
+    return undefined;
+  }
+}
+
+/** Returns the absolute path that a setting names; undefined: it is not given. */
+export function readPath(reader: SettingsReader, dotted: string): string | undefined {
+  const path = reader.text(dotted);
+  return path === undefined ? undefined : resolve(path);
 }
 
 /** Reads `svc.log`, the form of the log. `isForPerson`: a person reads stderr, unless the setting says otherwise. */

@@ -9,7 +9,14 @@ import {
 } from '@svc/identity/identity-settings';
 import { readSocketsFolder } from '@svc/kit/call-sockets';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
-import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
+import {
+  type ProgramInputs,
+  readLogFormat,
+  readPath,
+  readProgramFlags,
+  readStateFile as readProgramStateFile,
+  STATE_FILE,
+} from '@svc/kit/program-flags';
 import {
   invalidSetting,
   type SectionDefaults,
@@ -86,7 +93,6 @@ const flags = {
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
   standby: { type: 'boolean', dotted: 'svc.standby' },
 } as const;
-const STATE_FILE = 'svc.state-file';
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
 const plainNames: readonly string[] = [
@@ -126,7 +132,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   const moduleFile = moduleOf(positionals, deployed);
   const name = serviceName(reader, moduleFile);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
-  const logFolder = pathOf(reader, 'svc.log.files.dir');
+  const logFolder = readPath(reader, 'svc.log.files.dir');
   // `readStateFile` has read it, and has not reported an empty path.
   reader.text(STATE_FILE);
   return {
@@ -153,29 +159,15 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     ),
     ignoreComponents: reader.text('svc.ignore-components')?.split(',') ?? [],
     standby: reader.boolean('svc.standby', false),
-    upgradeFrom: pathOf(reader, 'svc.upgrade.from'),
+    upgradeFrom: readPath(reader, 'svc.upgrade.from'),
     logFolder,
     sections: reader.sections(sections, ranges),
   };
 }
 
-/**
- * Returns the absolute path of the state file, whatever the other settings are: it is to say that they are invalid.
- * Undefined: there is no such file.
- */
-export function readStateFile({ args, env }: Pick<HostInputs, 'args' | 'env'>): string | undefined {
-  try {
-    const { given } = readProgramFlags('run', args, flags, { allowPositionals: true });
-    return pathOf(new SettingsReader(given, env), STATE_FILE);
-  } catch {
-    // The flags cannot be read, or the path is empty; `readSettings` says so.
-    return undefined;
-  }
-}
-
-function pathOf(reader: SettingsReader, dotted: string): string | undefined {
-  const path = reader.text(dotted);
-  return path === undefined ? undefined : resolve(path);
+/** Returns the path of the state file, which is to say that the other settings are invalid; undefined: there is none. */
+export function readStateFile(inputs: Pick<HostInputs, 'args' | 'env'>): string | undefined {
+  return readProgramStateFile(inputs, 'run', flags, { allowPositionals: true });
 }
 
 /** Throws SVC_SETTING_INVALID if a service that is not deployed has an identity. */
@@ -229,7 +221,7 @@ export function runningFolder(given: string | undefined): string | undefined {
 }
 
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {
-  const servicesFile = pathOf(reader, 'svc.calls.services-file');
+  const servicesFile = readPath(reader, 'svc.calls.services-file');
   const socketsFolder = readSocketsFolder(reader, 'svc.calls.sockets-folder');
   if (deployed) return { kind: 'installation', servicesFile, socketsFolder };
   return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
