@@ -101,6 +101,7 @@ export const SVC_ERROR_CODES = [
   'SVC_CONSOLE_UNAVAILABLE',
   'SVC_WATCH_FAILED',
   'SVC_COMMAND_NOT_STARTED',
+  'SVC_PROCESS_ENDED',
   // The command line of the platform.
   'SVC_CONTEXT_INVALID',
   'SVC_NOT_LOGGED_IN',

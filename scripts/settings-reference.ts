@@ -259,13 +259,15 @@ may use cores. Without an [identity](identity.md) every caller counts as \`inter
 \`local\` admits nobody.
 
 \`svc proxy\`, the [proxy of a web-hosted service](proxy.md), has the settings of [its section](#proxy-of-a-web-hosted-service), \`svc.name\`,
-\`svc.project\`, \`svc.identity.*\`, \`svc.log\`, \`svc.log.*\`, and these:
+\`svc.project\`, \`svc.identity.*\`, \`svc.log\`, \`svc.log.*\`, \`svc.state-file\`, and these:
 
 | Setting | Default | What it is |
 |---|---|---|
 | \`svc.proxy.host\` | 0.0.0.0 | address of the port for requests and of the readiness port |
 | \`svc.proxy.base-domain\` | none | domain of the hostnames that the platform derives; without it, requests of the internet get no \`X-Forwarded-*\` |
 | \`svc.proxy.services-file\` | none | JSON file in which services are found instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
+| \`svc.proxy.sockets-folder\` | none | folder of Unix domain sockets: a service at the address \`127.0.0.1:9001\` is called at the socket \`127.0.0.1-9001.sock\` in it |
+| \`svc.proxy.process-file\` | none | JSON file with the command of the process, which the proxy then starts ([Start the process](proxy.md#start-the-process)) |
 
 ${CONTROL_PLANE_SETTINGS}
 

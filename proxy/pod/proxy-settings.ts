@@ -19,12 +19,20 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { readBaseDomain } from '@svc/kit/base-domain';
+import { readSocketsFolder } from '@svc/kit/call-sockets';
 import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
-import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
+import {
+  type ProgramInputs,
+  readLogFormat,
+  readPath,
+  readProgramFlags,
+  readStateFile,
+  STATE_FILE,
+} from '@svc/kit/program-flags';
+import { LOG_FILES_DEFAULT, LOG_FILES_RANGE, type LogFilesLimits } from '@svc/kit/log-files-limits';
 import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE, type LogLimits } from '@svc/kit/log-limits';
 import { Resolver } from 'node:dns';
-import { resolve } from 'node:path';
 import { PROXY_DEFAULTS, PROXY_RANGES, type ProxySection } from './proxy-section.ts';
 
 export interface ProxySettings {
@@ -38,8 +46,15 @@ export interface ProxySettings {
   readonly baseDomain: string | undefined;
   /** Absolute path of the file in which services are found; undefined: they are found by DNS. */
   readonly servicesFile: string | undefined;
+  /** Absolute path of the folder with the sockets of called services; undefined: they are called at their addresses. */
+  readonly socketsFolder: string | undefined;
+  /** Absolute path of the file with the command of the process (process-file.ts); undefined: somebody else runs the process. */
+  readonly processFile: string | undefined;
   readonly logFormat: 'text' | 'json';
   readonly log: LogLimits;
+  /** Absolute path of the folder of the log files; undefined: the log goes to stderr. */
+  readonly logFolder: string | undefined;
+  readonly logFiles: LogFilesLimits;
   readonly section: ProxySection;
 }
 
@@ -60,12 +75,21 @@ const PLAIN_NAMES: readonly string[] = [
   'svc.proxy.host',
   'svc.proxy.base-domain',
   'svc.proxy.services-file',
+  'svc.proxy.sockets-folder',
+  'svc.proxy.process-file',
+  'svc.log.files.dir',
+  STATE_FILE,
 ];
 
-export const PROXY_SECTIONS = { proxy: { ...PROXY_DEFAULTS }, log: { ...LOG_LIMITS_DEFAULT } };
+export const PROXY_SECTIONS = {
+  proxy: { ...PROXY_DEFAULTS },
+  log: { ...LOG_LIMITS_DEFAULT },
+  'log.files': { ...LOG_FILES_DEFAULT },
+};
 export const PROXY_SECTION_RANGES: SectionRanges<typeof PROXY_SECTIONS> = {
   proxy: PROXY_RANGES,
   log: LOG_LIMITS_RANGE,
+  'log.files': LOG_FILES_RANGE,
 };
 
 /** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
@@ -74,7 +98,9 @@ export function readProxySettings({ args, env, stderrIsTerminal }: ProgramInputs
   reader.checkNames(new Set([...PLAIN_NAMES, ...sectionNames(PROXY_SECTIONS)]));
   const sections = reader.sections(PROXY_SECTIONS, PROXY_SECTION_RANGES);
   const baseDomain = readBaseDomain(reader, 'svc.proxy.base-domain');
-  const servicesFile = reader.text('svc.proxy.services-file');
+  const logFolder = readPath(reader, 'svc.log.files.dir');
+  // `proxyStateFile` has read it, and has not reported an empty path.
+  reader.text(STATE_FILE);
   const mounts = sections.proxy.mounts.map(mountOf);
   const { service, identity } = whoOf(reader);
   checkDescriptor(service, mounts, sections.proxy);
@@ -85,11 +111,20 @@ export function readProxySettings({ args, env, stderrIsTerminal }: ProgramInputs
     host: reader.text('svc.proxy.host') ?? '0.0.0.0',
     mounts,
     baseDomain,
-    servicesFile: servicesFile === undefined ? undefined : resolve(servicesFile),
-    logFormat: readLogFormat(reader, stderrIsTerminal),
+    servicesFile: readPath(reader, 'svc.proxy.services-file'),
+    socketsFolder: readSocketsFolder(reader, 'svc.proxy.sockets-folder'),
+    processFile: readPath(reader, 'svc.proxy.process-file'),
+    logFormat: readLogFormat(reader, stderrIsTerminal && logFolder === undefined),
     log: sections.log,
+    logFolder,
+    logFiles: sections['log.files'],
     section: sections.proxy,
   };
+}
+
+/** Returns the path of the state file, which is to say that the other settings are invalid; undefined: there is none. */
+export function proxyStateFile(inputs: Pick<ProgramInputs, 'args' | 'env'>): string | undefined {
+  return readStateFile(inputs, 'proxy', FLAGS);
 }
 
 /** Reads the name of the service and its identity. Throws SVC_SETTING_INVALID if one is missing. */

@@ -1,8 +1,10 @@
-// RunningProxy: the proxy of a web-hosted pod, from its certificates to its stop.
+// RunningProxy: the proxy of a web-hosted pod, from its certificates to its stop, and the process beside it if the proxy starts that.
 //
 // Invariants:
 // - The pod is ready only once the service port listens, and not any more once a stop was asked for.
 // - Without usable certificates nothing listens.
+// - The process starts once every port listens. It is asked to end when the stop begins, and runs no longer than the proxy.
+// - The proxy ends with a failure when the process ends by itself.
 // - During a stop the process can call services as long as requests are in flight, for it may have to in order to answer them.
 import { CallingPort } from '@svc/forward/calling-port';
 import { installationFinder } from '@svc/forward/installation-finder';
@@ -25,18 +27,28 @@ import {
 } from '@svc/http1';
 import { limitedLog } from '@svc/kit/limited-log';
 import { httpUrl } from '@svc/kit/listen';
+import type { ListeningSocket } from '@svc/kit/listening-sockets';
 import type { Log } from '@svc/kit/log';
+import type { ServiceStatus } from '@svc/kit/service-status';
+import { SvcError } from '@svc/kit/svc-error';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CallsSocket } from './calls-socket.ts';
 import { PodIdentity } from './pod-identity.ts';
+import { type ProcessCommand, readProcessFile } from './process-file.ts';
 import { ProcessProbe } from './process-probe.ts';
 import type { ProxySettings } from './proxy-settings.ts';
 import { ReadinessPort } from './readiness-port.ts';
+import { type ProcessEnd, StartedProcess } from './started-process.ts';
 
 const LOOPBACK = '127.0.0.1';
 const SWEEP_MS = 100;
 /** Pause between two looks at the handshakes that are under way during a stop, in milliseconds. */
 const HANDSHAKE_LOOK_MS = 50;
+/** Time for the answers to requests that the end of the process has broken off, in milliseconds. */
+const LAST_ANSWERS_MS = 500;
+/** Time in which the system ends a killed process, in milliseconds. */
+const KILLED_MS = 1000;
 /** The readiness port serves programs that ask for little. */
 const READINESS_LIMITS: ServerLimits = {
   ...DEFAULT_SERVER_LIMITS,
@@ -53,27 +65,60 @@ const READINESS_TIMES: ServerTimes = {
   retiredIdleMs: 0,
 };
 
+export interface RunningProxyOptions {
+  readonly log: Log;
+  readonly status: ServiceStatus;
+  /** Sockets that were given to this program, by the names `service`, `readiness` and `calls`. */
+  readonly sockets: readonly ListeningSocket[];
+}
+
 export class RunningProxy {
   readonly #settings: ProxySettings;
+  readonly #status: ServiceStatus;
+  readonly #sockets: readonly ListeningSocket[];
+  readonly #processLog: Log;
   readonly #log: Log;
   readonly #sweep = new Sweep(SWEEP_MS);
   readonly #keptBodies: KeptBodies;
   /** Releases what was opened, the last one first. */
   readonly #releases: (() => void)[] = [];
 
-  constructor(settings: ProxySettings, log: Log) {
+  constructor(settings: ProxySettings, { log, status, sockets }: RunningProxyOptions) {
     this.#settings = settings;
+    this.#status = status;
+    this.#sockets = sockets;
     this.#keptBodies = new KeptBodies(settings.section);
-    this.#log = limitedLog(log, settings.log, () => this.#sweep.now());
+    const now = (): number => this.#sweep.now();
+    this.#log = limitedLog(log, settings.log, now);
+    // A process that writes much leaves the lines of the proxy their place.
+    this.#processLog = limitedLog(log, settings.log, now);
   }
 
-  /** Resolves once the proxy has stopped. Rejects with an SvcError if it cannot start. */
+  /**
+   * Resolves once the proxy has stopped. Rejects with an SvcError if it cannot start, and with SVC_PROCESS_ENDED once the process has
+   * ended by itself.
+   */
   async run(stopRequested: Promise<string>): Promise<void> {
+    const { processFile, section } = this.#settings;
     try {
+      const command = processFile === undefined ? undefined : await readProcessFile(processFile);
       const ports = await this.#start();
-      const reason = await stopRequested;
-      this.#log({ level: 'info', message: 'The proxy stops', fields: { reason } });
-      await this.#stop(ports);
+      const process = command && (await this.#startProcess(command));
+      this.#status.enter('ready');
+      const first = await Promise.race([
+        stopRequested.then((reason) => ({ reason })),
+        ...(process === undefined ? [] : [process.ended.then((end) => ({ end }))]),
+      ]);
+      this.#status.enter('stopping');
+      if ('end' in first) {
+        await this.#stop(ports, LAST_ANSWERS_MS, true);
+        throw processEnded(first.end);
+      }
+      this.#log({ level: 'info', message: 'The proxy stops', fields: { reason: first.reason } });
+      const endsAtMs = performance.now() + section.stopTimeoutMs;
+      process?.terminate();
+      await this.#stop(ports, section.stopTimeoutMs);
+      if (process !== undefined) await this.#awaitEnd(process, endsAtMs);
     } finally {
       for (const release of this.#releases.toReversed()) release();
     }
@@ -85,12 +130,12 @@ export class RunningProxy {
     const identity = await PodIdentity.open(settings, this.#log);
     this.#releases.push(() => identity.close());
     const services = this.#openServices(identity);
-    const service = await this.#openServicePort(identity, services);
+    const { listener: service, calls } = await this.#openServicePort(identity, services);
     const calling = await this.#openCallingPort(services);
     const address = { host: LOOPBACK, port: section.processPort };
     const handler = new ReadinessPort(new ProcessProbe(address, section.readinessTimeoutMs));
     const readiness = await PortListener.open(createServer({ allowHalfOpen: true }), {
-      address: { host, port: section.readinessPort },
+      address: { host, port: section.readinessPort, ...this.#given('readiness') },
       words: wordsOf('the readiness port', 'svc.proxy.readiness-port'),
       handler: () => handler,
       limits: READINESS_LIMITS,
@@ -98,15 +143,32 @@ export class RunningProxy {
       sweep: this.#sweep,
     });
     this.#opened('readiness port', readiness);
-    return { identity, service, calling, readiness: handler };
+    return { identity, service, calls, calling, readiness: handler };
+  }
+
+  async #startProcess(command: ProcessCommand): Promise<StartedProcess> {
+    const process = await StartedProcess.start(command, (stream, message) =>
+      this.#processLog({ level: 'info', message, fields: { from: 'process', stream } }),
+    );
+    this.#releases.push(() => process.kill());
+    return process;
+  }
+
+  /** Kills the process if it runs for longer. */
+  async #awaitEnd(process: StartedProcess, endsAtMs: number): Promise<void> {
+    const waitMs = Math.max(0, endsAtMs - performance.now());
+    if (await settlesWithin(process.ended, waitMs)) return;
+    process.kill();
+    this.#log({ level: 'warn', message: 'The process did not end in time and was killed' });
+    await settlesWithin(process.ended, KILLED_MS);
   }
 
   #openServices(identity: PodIdentity): ServiceTargets {
-    const { section } = this.#settings;
+    const { section, socketsFolder } = this.#settings;
     const { project, rules } = this.#settings.identity;
     const services = new ServiceTargets({
       finder: this.#openFinder(),
-      connector: new MutualTlsConnector(identity.client, rules.trustDomain),
+      connector: new MutualTlsConnector(identity.client, rules.trustDomain, socketsFolder),
       project,
       limits: section,
       sweep: this.#sweep,
@@ -133,7 +195,10 @@ export class RunningProxy {
     });
   }
 
-  async #openServicePort(identity: PodIdentity, services: ServiceTargets): Promise<PortListener> {
+  async #openServicePort(
+    identity: PodIdentity,
+    services: ServiceTargets,
+  ): Promise<ServiceListeners> {
     const { section, host, mounts, service, baseDomain } = this.#settings;
     const { project } = this.#settings.identity;
     const process = new ProcessTarget({
@@ -144,7 +209,7 @@ export class RunningProxy {
     this.#releases.push(() => process.close());
     const server = identity.createServer();
     const listener = await PortListener.open(server, {
-      address: { host, port: section.port },
+      address: { host, port: section.port, ...this.#given('service') },
       words: wordsOf('the service port', 'svc.proxy.port'),
       handler: (port) =>
         new ServicePort({
@@ -163,7 +228,11 @@ export class RunningProxy {
     });
     identity.watch(server, listener.connections, () => services.retire());
     this.#opened('service port', listener);
-    return listener;
+    const { fd } = this.#given('calls');
+    if (fd === undefined) return { listener, calls: undefined };
+    const calls = await CallsSocket.open(fd, server, section.connectionsMax);
+    this.#releases.push(() => calls.refuse());
+    return { listener, calls };
   }
 
   async #openCallingPort(services: ServiceTargets): Promise<PortListener> {
@@ -186,17 +255,30 @@ export class RunningProxy {
     return listener;
   }
 
+  /** Returns the socket that was given by the name, for an address to listen on. */
+  #given(name: string): { readonly fd?: number } {
+    const socket = this.#sockets.find((one) => one.name === name);
+    return socket === undefined ? {} : { fd: socket.fd };
+  }
+
   #opened(name: string, listener: PortListener): void {
     this.#releases.push(() => listener.cut());
     const { host, port } = listener;
     this.#log({ level: 'info', message: `${name} listening`, fields: { host, port } });
   }
 
-  async #stop({ identity, service, calling, readiness }: Ports): Promise<void> {
+  /** Stops serving, within the time. `closesIdle`: nobody answers a further request. */
+  async #stop(
+    { identity, service, calls, calling, readiness }: Ports,
+    timeoutMs: number,
+    closesIdle = false,
+  ): Promise<void> {
     readiness.stop();
     service.refuse();
+    calls?.refuse();
     service.connections.stop();
     calling.connections.stop();
+    if (closesIdle) service.connections.closeIdle();
     const drained = (async () => {
       await service.connections.empty();
       // A client that has connected before the stop may still send a request.
@@ -207,11 +289,7 @@ export class RunningProxy {
       calling.refuse();
       await calling.connections.empty();
     })();
-    const timeout = new AbortController();
-    const { stopTimeoutMs } = this.#settings.section;
-    const late = sleep(stopTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined);
-    await Promise.race([drained, late]);
-    timeout.abort();
+    await settlesWithin(drained, timeoutMs);
     const cut = service.connections.requestsInFlight + calling.connections.requestsInFlight;
     if (cut > 0)
       this.#log({
@@ -227,13 +305,37 @@ export class RunningProxy {
   }
 }
 
+interface ServiceListeners {
+  readonly listener: PortListener;
+  /** Undefined: the service is only reached at its port. */
+  readonly calls: CallsSocket | undefined;
+}
+
 interface Ports {
   readonly identity: PodIdentity;
   readonly service: PortListener;
+  readonly calls: CallsSocket | undefined;
   readonly calling: PortListener;
   readonly readiness: ReadinessPort;
 }
 
 function wordsOf(server: string, port: string) {
   return { server, settings: { host: 'svc.proxy.host', port } };
+}
+
+/** Returns whether the promise settles within the time. It must not reject. */
+async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const timeout = new AbortController();
+  const late = sleep(timeoutMs, false, { signal: timeout.signal }).catch(() => false);
+  const isSettled = await Promise.race([promise.then(() => true), late]);
+  timeout.abort();
+  return isSettled;
+}
+
+function processEnded({ how, lastLine }: ProcessEnd): SvcError {
+  const seen =
+    lastLine === undefined
+      ? 'It has written nothing.'
+      : `Look at its log, whose last line is: ${lastLine}`;
+  return new SvcError('SVC_PROCESS_ENDED', `The process has ended ${how}. ${seen}`);
 }

@@ -1,6 +1,7 @@
 // A real `svc run` process: started on a free port with a folder of its own, watched, and ended.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
+import { type ListeningSocket, socketVariables } from '../../kit/listening-sockets.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const cli = join(root, 'cli', 'bin', 'svc.js');
@@ -35,15 +36,23 @@ export class SvcProcess {
   stdout = '';
   stderr = '';
 
-  /** `program`: one that embeds the host, in the place of the command line. */
+  /** `program`: one that embeds the host, in the place of the command line. `sockets`: listening sockets that a program is given. */
   constructor(
     args: readonly string[],
-    options: { cwd?: string; env?: NodeJS.ProcessEnv; program?: string } = {},
+    options: {
+      cwd?: string;
+      env?: NodeJS.ProcessEnv;
+      program?: string;
+      sockets?: readonly ListeningSocket[];
+    } = {},
   ) {
-    this.child = spawn(process.execPath, [options.program ?? cli, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      cwd: options.cwd,
-      env: { ...process.env, ...OWN_PLACES, ...options.env },
+    const { program = cli, sockets = [], cwd, env } = options;
+    const names = sockets.map(({ name }) => name);
+    const given = sockets.length === 0 ? {} : socketVariables(names, process.pid);
+    this.child = spawn(process.execPath, [program, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe', ...sockets.map(({ fd }) => fd)],
+      cwd,
+      env: { ...process.env, ...OWN_PLACES, ...given, ...env },
     });
     this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
     this.child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));

@@ -8,8 +8,11 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { RawPeer } from '../../forward/support/raw-peer.ts';
 import { CertificateAuthority } from '../certificates/certificate-authority.ts';
 import { certificateTexts, writeCertificates } from '../certificates/certificate-files.ts';
+import type { ListeningSocket } from '../../../kit/listening-sockets.ts';
 import { SvcProcess } from '../host-process.ts';
 
+/** The program of `svc proxy`, which takes sockets that its parent has given to it. */
+const PROXY = join(import.meta.dirname, '..', '..', '..', 'proxy', 'pod', 'main.ts');
 export const GATEWAY_ID = 'spiffe://td/ns/svc-platform/sa/gateway';
 
 export function idOf(service: string, project = 'shop'): string {
@@ -67,6 +70,8 @@ export interface PodOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Port of a process that is not this object's. */
   readonly processPort?: number;
+  /** Listening sockets that the proxy is given. */
+  readonly sockets?: readonly ListeningSocket[];
 }
 
 export class WebPod {
@@ -89,6 +94,7 @@ export class WebPod {
       project = 'shop',
       settings = {},
       processPort,
+      sockets = [],
     }: PodOptions,
   ) {
     this.process = process;
@@ -113,7 +119,10 @@ export class WebPod {
     };
     const given = Object.entries(all).filter(([, value]) => value !== '');
     const words = given.flatMap(([name, value]) => ['--set', `${name}=${value}`]);
-    this.svc = new SvcProcess(['proxy', ...words]);
+    this.svc =
+      sockets.length === 0
+        ? new SvcProcess(['proxy', ...words])
+        : new SvcProcess(words, { program: PROXY, sockets });
   }
 
   /** Resolves once it listens on all ports. */
@@ -151,6 +160,12 @@ export class WebPod {
       ca: this.authority.certificate,
       ...options,
     });
+  }
+
+  /** A connection to a Unix domain socket, with a certificate that names the id. */
+  async connectBySocket(path: string, id: string): Promise<RawPeer> {
+    const { certificate, key } = await this.authority.issue({ uris: [id] });
+    return dialTls(0, { path, cert: certificate, key, ca: this.authority.certificate });
   }
 
   /** A connection of the process to the calling port. */
