@@ -194,6 +194,18 @@ const LOGIN_PROVIDER_SETTINGS = `\`svc login-provider\`, the [provider for devel
 | \`svc.login-provider.tls-certificate\` | | none | PEM file with the certificate, and the intermediate ones after it. With \`svc.login-provider.tls-key\` it is served with TLS |
 | \`svc.login-provider.tls-key\` | | none | PEM file with the key of that certificate |`;
 
+/** Settings of the proxy that are texts. */
+const PROXY_SETTINGS = `\`svc proxy\`, the [proxy of a web-hosted service](proxy.md), has the settings of [its section](#proxy-of-a-web-hosted-service), \`svc.name\`,
+\`svc.project\`, \`svc.identity.*\`, \`svc.log\`, \`svc.log.*\`, \`svc.state-file\`, and these:
+
+| Setting | Default | What it is |
+|---|---|---|
+| \`svc.proxy.host\` | 0.0.0.0 | address of the port for requests and of the readiness port |
+| \`svc.proxy.base-domain\` | none | domain of the hostnames that the platform derives; without it, requests of the internet get no \`X-Forwarded-*\` |
+| \`svc.proxy.services-file\` | none | JSON file in which services are found instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
+| \`svc.proxy.sockets-folder\` | none | folder of Unix domain sockets: a service at the address \`127.0.0.1:9001\` is called at the socket \`127.0.0.1-9001.sock\` in it |
+| \`svc.proxy.process-file\` | none | JSON file with the command of the process, which the proxy then starts ([Start the process](proxy.md#start-the-process)) |`;
+
 /** Settings of the registry that are texts. */
 const REGISTRY_SETTINGS = `\`svc registry\`, the [registry of an installation](registry.md), has the settings of [its section](#registry), \`svc.data\` (by
 default \`.svc/registry\`), \`svc.log\`, and these:
@@ -258,16 +270,7 @@ journal is in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many s
 may use cores. Without an [identity](identity.md) every caller counts as \`internet\`, also on loopback. A route with the access rule
 \`local\` admits nobody.
 
-\`svc proxy\`, the [proxy of a web-hosted service](proxy.md), has the settings of [its section](#proxy-of-a-web-hosted-service), \`svc.name\`,
-\`svc.project\`, \`svc.identity.*\`, \`svc.log\`, \`svc.log.*\`, \`svc.state-file\`, and these:
-
-| Setting | Default | What it is |
-|---|---|---|
-| \`svc.proxy.host\` | 0.0.0.0 | address of the port for requests and of the readiness port |
-| \`svc.proxy.base-domain\` | none | domain of the hostnames that the platform derives; without it, requests of the internet get no \`X-Forwarded-*\` |
-| \`svc.proxy.services-file\` | none | JSON file in which services are found instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` |
-| \`svc.proxy.sockets-folder\` | none | folder of Unix domain sockets: a service at the address \`127.0.0.1:9001\` is called at the socket \`127.0.0.1-9001.sock\` in it |
-| \`svc.proxy.process-file\` | none | JSON file with the command of the process, which the proxy then starts ([Start the process](proxy.md#start-the-process)) |
+${PROXY_SETTINGS}
 
 ${CONTROL_PLANE_SETTINGS}
 

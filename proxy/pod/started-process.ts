@@ -105,13 +105,13 @@ export class StartedProcess {
   terminate(): void {
     if (this.#hasEnded) return;
     if (this.#sandboxedId === undefined) signalGroup(this.#commandId, 'SIGTERM');
-    else signal(this.#sandboxedId, 'SIGTERM');
+    else sendSignal(this.#sandboxedId, 'SIGTERM');
   }
 
   /** Kills the command with its group, and the program in its sandbox. */
   kill(): void {
     if (this.#hasEnded) return;
-    if (this.#sandboxedId !== undefined) signal(this.#sandboxedId, 'SIGKILL');
+    if (this.#sandboxedId !== undefined) sendSignal(this.#sandboxedId, 'SIGKILL');
     signalGroup(this.#commandId, 'SIGKILL');
   }
 
@@ -157,7 +157,7 @@ function signalOf(number: number): string | undefined {
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
 }
 
-function signal(id: number, name: NodeJS.Signals): void {
+function sendSignal(id: number, name: NodeJS.Signals): void {
   try {
     process.kill(id, name);
   } catch {

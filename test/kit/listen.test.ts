@@ -20,6 +20,17 @@ async function takenPort(): Promise<number> {
   return port;
 }
 
+function unixSocket(): number {
+  // The types of Node lack the path. The server closes the descriptor.
+  const path = join(temporaryFolder(), 'given.sock');
+  const options: BoundSocketOptions & { readonly path: string } = { path };
+  return new BoundSocket(options).fd();
+}
+
+function tcpSocket(): number {
+  return new BoundSocket({ host: HOST, port: 0 }).fd();
+}
+
 test('the address that the server has is resolved with, for port 0 a free one', async () => {
   const own = server();
   const { host, port } = await listen(own, { host: 'localhost', port: 0 }, {});
@@ -84,14 +95,6 @@ test.runIf(process.platform === 'linux')('servers that share a port all listen o
 });
 
 describe.skipIf(process.platform === 'win32')('a socket that was given', () => {
-  function unixSocket(): number {
-    // The types of Node lack the path. The server closes the descriptor.
-    const path = join(temporaryFolder(), 'given.sock');
-    const options: BoundSocketOptions & { readonly path: string } = { path };
-    return new BoundSocket(options).fd();
-  }
-  const tcpSocket = (): number => new BoundSocket({ host: HOST, port: 0 }).fd();
-
   test('is listened on if it is of the kind that is wanted', async () => {
     const fd = tcpSocket();
     expect(await listen(server(), { host: '::1', port: 1, fd }, WORDS)).toMatchObject({

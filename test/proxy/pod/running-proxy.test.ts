@@ -66,26 +66,25 @@ async function runProxy(
   await new RunningProxy(settings, { log, status, sockets: [] }).run(stopRequested);
 }
 
+async function connects(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.destroy();
+}
+
 test('a proxy is ready when all its ports listen, and stops when it is asked to', async () => {
   const stop = Promise.withResolvers<string>();
+  const ready = Promise.withResolvers<readonly number[]>();
   const logged: LogEntry[] = [];
-  const connected = Promise.withResolvers<void>();
   const status = new ObservedStatus((phase) => {
-    if (phase !== 'ready') return;
-    const ports = logged.flatMap(({ fields }) => fields?.['port'] ?? []) as number[];
-    connected.resolve(
-      Promise.all(
-        ports.map(async (port) => {
-          const socket = connect(port, '127.0.0.1');
-          onTestFinished(() => void socket.destroy());
-          await once(socket, 'connect');
-          socket.destroy();
-        }),
-      ).then(() => expect(ports).toHaveLength(3)),
-    );
+    if (phase === 'ready')
+      ready.resolve(logged.flatMap(({ fields }) => fields?.['port'] ?? []) as number[]);
   });
   const run = runProxy({}, status, stop.promise, logged);
-  await Promise.race([connected.promise, run]);
+  const ports = (await Promise.race([ready.promise, run])) ?? [];
+  expect(ports).toHaveLength(3);
+  for (const port of ports) await connects(port);
   stop.resolve('test');
   await run;
   expect(status.phases).toEqual(['ready', 'stopping']);

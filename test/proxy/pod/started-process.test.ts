@@ -90,7 +90,7 @@ describe('a command', () => {
     });
     const child = Number((await line(/^child/)).split(' ')[1]);
     await process.ended;
-    await vi.waitUntil(() => !isRunning(child));
+    await vi.waitFor(() => expect(isRunning(child)).toBe(false));
   });
 });
 
