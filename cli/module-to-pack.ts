@@ -18,11 +18,14 @@ export interface NamedModule {
 
 /** Reads the module of a file, or compiles a project, and judges it. Rejects with CommandFailure. */
 export async function moduleToPack(source: string): Promise<NamedModule> {
-  const isFolder = await stat(source).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) return { name: basename(source, '.wasm'), packed: await admittedFile(source) };
+  const stats = await stat(source).catch(() => undefined);
+  if (stats === undefined && !source.endsWith('.wasm'))
+    throw new CommandFailure(
+      'SVC_BUILD_FAILED',
+      `There is nothing to build: there is no folder ${source}. Name the folder of a project, or the file of a module that is compiled already.`,
+    );
+  if (stats?.isDirectory() !== true)
+    return { name: basename(source, '.wasm'), packed: await admittedFile(source) };
   const project = findProject(source);
   const { component } = await compile(project.entryFile, false, false);
   const folder = await mkdtemp(join(tmpdir(), 'svc-image-'));

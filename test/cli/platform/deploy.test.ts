@@ -193,6 +193,19 @@ describe('a refusal says what to do, with a code', () => {
     expect(ended.stderr).toMatch(message);
   });
 
+  test.each([
+    [
+      'nowhere',
+      /There is nothing to build: there is no folder \S+nowhere\. .*\[SVC_BUILD_FAILED\]/,
+    ],
+    ['XDG_CONFIG_HOME', /has neither assembly\/index\.ts nor index\.ts\. .*\[SVC_BUILD_FAILED\]/],
+    ['gone.wasm', /gone\.wasm.*\[SVC_MODULE_UNREADABLE\]/],
+  ])('svc deploy %s, which is no project', async (name, message) => {
+    const ended = await runCommand(['deploy', join(under.home, name)]);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(message);
+  });
+
   test('when the command does not know where images go', async () => {
     rmSync(join(under.home, 'XDG_CONFIG_HOME'), { recursive: true });
     const ended = await under.run();
