@@ -26,6 +26,8 @@ export class DeployUnderTest {
   /** What the orchestrator says of the service, beside what it says of one that runs as it should. */
   observed: Partial<Workload> | undefined;
   desired: DesiredService | undefined;
+  /** True: the orchestrator gives no answer, so what was observed last is repeated. */
+  isAway = false;
   logs: readonly { instance: string; output: string; error: null }[] = [];
   /** Decides about each question for the status, by its number from 1 on. */
   atStatus: (count: number) => Fate | void = () => {};
@@ -87,6 +89,7 @@ export class DeployUnderTest {
     await runCommand(['context', 'set', 'x', '--url', url, '--images', images]);
     rmSync(this.file, { force: true });
     this.observed = undefined;
+    this.isAway = false;
     this.logs = [];
     this.atStatus = () => {};
     let count = 0;
@@ -98,20 +101,22 @@ export class DeployUnderTest {
       reconcile: async (service) => {
         this.desired = service.kind === 'desired' ? service : undefined;
       },
-      observe: async (key) =>
-        this.desired === undefined
-          ? { kind: 'none', key }
-          : {
-              kind: 'workload',
-              key,
-              incarnation: this.desired.incarnation,
-              generation: this.desired.generation,
-              wantedInstances: this.desired.instances,
-              readyInstances: 1,
-              updatedInstances: 1,
-              rollout: { kind: 'complete' },
-              ...this.observed,
-            },
+      observe: async (key) => {
+        if (this.isAway) throw new Error('the orchestrator is away');
+        if (this.desired === undefined) return { kind: 'none', key };
+        const { incarnation, generation, instances } = this.desired;
+        return {
+          kind: 'workload',
+          key,
+          incarnation,
+          generation,
+          wantedInstances: instances,
+          readyInstances: 1,
+          updatedInstances: 1,
+          rollout: { kind: 'complete' },
+          ...this.observed,
+        };
+      },
       logs: async () => this.logs,
     });
   }

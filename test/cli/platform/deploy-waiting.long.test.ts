@@ -33,6 +33,28 @@ test('the generation before, which is ready, is not taken for this one', async (
   expect(stderr).toContain(`cart generation ${before + 1}: deploying, 1 of 1 ready\n`);
 });
 
+test('a failure that is only repeated from before is waited out', async () => {
+  under.observed = progressing();
+  let seen: Promise<void> | undefined;
+  let repeated = 0;
+  under.atStatus = () => {
+    // The control plane sees the failure while the command gets no answer, and then the orchestrator is away.
+    under.observed = { rollout: { kind: 'failed', reason: 'no' } };
+    seen ??= under.status().then(() => void (under.isAway = true));
+    if (!under.isAway) return 'cut';
+    if (++repeated === 3) {
+      under.observed = undefined;
+      under.isAway = false;
+      under.atStatus = () => 'pass';
+    }
+    return 'pass';
+  };
+  const { code, stderr } = await under.run();
+  await seen;
+  expect(stderr).toMatch(/cart generation \d+: failed, 1 of 1 ready[^]*: ready, 1 of 1 ready\n/);
+  expect(code).toBe(0);
+});
+
 test('what is not ready in time continues, and the exit code is 4', async () => {
   under.observed = progressing();
   const { code, stderr } = await under.run('--timeout', '1s');
