@@ -5,6 +5,7 @@ import type { BlobUpload } from './blob-upload.ts';
 import type { ImageStore } from './image-store.ts';
 import type { ProjectImages } from './project-images.ts';
 import { RegistryError } from './registry-error.ts';
+import { readBody } from './request-body.ts';
 import { digestIn, offsetIn, type RouteParameters } from './requested.ts';
 
 interface BlobRoute {
@@ -121,7 +122,7 @@ async function finished(
   return created(reply, params, digest);
 }
 
-/** An upload that can no longer become a blob is gone at once, so that it uses nothing of the quota. */
+/** Adds the body. An upload that can no longer become a blob is gone at once, so that it uses nothing of the quota. */
 async function append(
   { blobs }: ProjectImages,
   upload: BlobUpload,
@@ -130,7 +131,7 @@ async function append(
 ): Promise<void> {
   if (body === undefined) return;
   try {
-    await upload.append(body, offset);
+    await readBody(body, async (chunks) => await upload.append(chunks, offset));
   } catch (error) {
     const isOver =
       error instanceof RegistryError && ['DENIED', 'SIZE_INVALID'].includes(error.code);

@@ -8,6 +8,7 @@ import { unknownName } from './caller.ts';
 import type { ImageStore } from './image-store.ts';
 import { unknownManifest } from './project-images.ts';
 import { RegistryError } from './registry-error.ts';
+import { readBody } from './request-body.ts';
 import { pageIn, referenceIn, type RouteParameters } from './requested.ts';
 import type { StoredManifest, StoredManifests } from './stored-manifests.ts';
 
@@ -32,7 +33,7 @@ export function addManifestRoutes(app: FastifyInstance, store: ImageStore): void
     const { digest, tag } = referenceIn(params.reference);
     const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim();
     const project = await store.project(params.project);
-    const bytes = await bodyOf(body);
+    const bytes = body === undefined ? new Uint8Array() : await readBody(body, gathered);
     const stored = await project.put(params.service, { mediaType, bytes, digest, tag });
     return reply
       .code(201)
@@ -84,12 +85,12 @@ function manifestHead(reply: FastifyReply, { digest, manifest }: FoundManifest):
   return reply.type(manifest.mediaType).header('docker-content-digest', digest);
 }
 
-async function bodyOf(body: IncomingMessage | undefined): Promise<Uint8Array> {
+async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of body ?? []) {
-    parts.push(part as Uint8Array);
-    length += (part as Uint8Array).length;
+  for await (const part of chunks) {
+    parts.push(part);
+    length += part.length;
     if (length > MANIFEST_BYTES_MAX)
       throw new RegistryError(
         413,

@@ -139,8 +139,8 @@ function clientOf({ headers, ip }: FastifyRequest): string {
 
 function refusalOf(error: unknown, { raw, method, url }: FastifyRequest, log: Log): RegistryError {
   const { code, message, statusCode } = error as NodeJS.ErrnoException & { statusCode?: number };
-  // The client has ended its request: it gets no answer.
-  if (raw.destroyed || code === 'ECONNRESET')
+  // The client has ended its request: it gets no answer. A request that has arrived as a whole is destroyed, too.
+  if ((raw.destroyed && !raw.complete) || code === 'ECONNRESET')
     return new RegistryError(400, 'BLOB_UPLOAD_INVALID', 'the request was cut off');
   if (statusCode !== undefined && statusCode < 500)
     return new RegistryError(statusCode, 'UNSUPPORTED', message);

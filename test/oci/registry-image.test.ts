@@ -1,4 +1,5 @@
 // Images of registries: what is read, with which requests, and how each kind of bad registry is refused.
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -243,6 +244,55 @@ describe('is refused:', () => {
     arrange(registry);
     expect((await failureOf(read(registry))).code).toBe(code);
   });
+
+  test.each<[string, (response: ServerResponse) => void, string]>([
+    ['answers with HTML', (response) => response.end('<html>'), 'SVC_REGISTRY_ANSWER_INVALID'],
+    [
+      'answers with a token of 17 KiB',
+      (response) => response.end(JSON.stringify({ token: 'x'.repeat(17 * 1024) })),
+      'SVC_REGISTRY_ANSWER_INVALID',
+    ],
+    [
+      'refuses the credentials',
+      (response) => response.writeHead(403).end(),
+      'SVC_REGISTRY_REFUSED',
+    ],
+    ['fails', (response) => response.writeHead(500).end(), 'SVC_REGISTRY_ANSWER_INVALID'],
+    ['says nothing', () => {}, 'SVC_REGISTRY_UNAVAILABLE'],
+    [
+      'leads to a private address',
+      (response) => response.writeHead(302, { location: 'https://10.0.0.1/token' }).end(),
+      'SVC_REGISTRY_ADDRESS_REFUSED',
+    ],
+  ])('a registry that sends to a place for tokens which %s', async (_what, answer, code) => {
+    const registry = await filled();
+    const challenge = `Bearer realm="http://${registry.host}/token"`;
+    registry.intercept = ({ url }, response) => {
+      if (url!.startsWith('/token')) answer(response);
+      else response.writeHead(401, { 'www-authenticate': challenge }).end();
+      return true;
+    };
+    const limits = { answerTimeoutMs: 300, totalTimeoutMs: 3000, attemptsMax: 1 };
+    const client = clientOf({ mayBePrivate: (host) => host === registry.host, limits });
+    expect((await failureOf(read(registry, client))).code).toBe(code);
+  });
+
+  test.each(['https://10.0.0.1/token', 'https://localhost/token', 'http://registry.example/token'])(
+    'a registry that sends to %s for tokens, and the password goes nowhere',
+    async (realm) => {
+      const registry = await filled();
+      registry.intercept = (_request, response) => {
+        response.writeHead(401, { 'www-authenticate': `Bearer realm="${realm}"` }).end();
+        return true;
+      };
+      const client = clientOf({
+        mayBePrivate: (host) => host === registry.host,
+        credentialsOf: () => PASSWORD,
+      });
+      expect((await failureOf(read(registry, client))).code).toBe('SVC_REGISTRY_ADDRESS_REFUSED');
+      expect(registry.authorizations).toEqual([undefined]);
+    },
+  );
 
   test('a registry that takes the connection and says nothing', async () => {
     const silent = createServer();

@@ -176,6 +176,29 @@ describe('a caller', () => {
     expect(existsSync(join(registry.folder, 'projects', 'none'))).toBe(false);
   });
 
+  test('of another organization pushes, mounts and deletes nothing', async () => {
+    const registry = await RegistryUnderTest.start();
+    await push(registry);
+    const upload = await registry.begin();
+    const [layer] = [...image.blobs.keys()];
+    for (const [method, path] of [
+      ['POST', 'shop/cart/blobs/uploads/'],
+      ['PATCH', upload],
+      ['PUT', `${upload}?digest=${DIGEST}`],
+      ['DELETE', upload],
+      ['PUT', 'shop/cart/manifests/4'],
+      ['DELETE', `shop/cart/manifests/${image.root.digest}`],
+    ] as const) {
+      const body = method === 'DELETE' ? {} : { body: BYTES };
+      const answer = await registry.send(method, path, { token: 'bob', ...body });
+      expect(await refusalOf(answer)).toEqual({ status: 404, code: 'NAME_UNKNOWN' });
+    }
+    const path = `bank/cart/blobs/uploads/?mount=${layer}&from=shop/cart`;
+    expect((await registry.send('POST', path, { token: 'bob' })).status).toBe(202);
+    expect((await registry.send('GET', upload)).headers.get('range')).toBe('0-0');
+    expect((await registry.send('GET', 'shop/cart/manifests/4')).status).toBe(200);
+  });
+
   test('who is no longer a member is refused with the next request, also in an upload', async () => {
     const registry = await RegistryUnderTest.start();
     const upload = await registry.begin();

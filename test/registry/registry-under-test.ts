@@ -18,7 +18,7 @@ export class RegistryUnderTest {
     ['ann', ['shop', 'depot']],
     ['bob', ['bank']],
   ]);
-  readonly folder = join(temporaryFolder(), 'registry');
+  readonly folder: string;
   /** Number of questions to the control plane. */
   asked = 0;
   isControlPlaneDown = false;
@@ -30,7 +30,8 @@ export class RegistryUnderTest {
   #controlPlaneUrl!: string;
   readonly #section: RegistrySection;
 
-  private constructor(section: Partial<RegistrySection>) {
+  private constructor(section: Partial<RegistrySection>, folder: string) {
+    this.folder = folder;
     this.#section = { ...REGISTRY_DEFAULTS, port: 0, ...section };
   }
 
@@ -38,8 +39,9 @@ export class RegistryUnderTest {
   static async start(
     section: Partial<RegistrySection> = {},
     controlPlaneUrl?: string,
+    folder = join(temporaryFolder(), 'registry'),
   ): Promise<RegistryUnderTest> {
-    const registry = new RegistryUnderTest(section);
+    const registry = new RegistryUnderTest(section, folder);
     registry.#controlPlaneUrl = controlPlaneUrl ?? (await registry.#startControlPlane());
     await registry.#open();
     onTestFinished(async () => await registry.#close());

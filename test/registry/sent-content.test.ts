@@ -109,6 +109,23 @@ describe('an upload', () => {
     expect((await registry.store.project('shop')).usage.bytes).toBe(0);
   });
 
+  test('that is refused before it has arrived as a whole is answered nevertheless', async () => {
+    const registry = await RegistryUnderTest.start({ blobBytesMax: 1000, projectBytesMax: 2000 });
+    const body = Buffer.alloc(16 * 1024 * 1024);
+    for (const size of [body.length, 1500]) {
+      const upload = await registry.begin();
+      const sent = { body: body.subarray(0, size) };
+      const answer = await registry.send('PUT', `${upload}?digest=${DIGEST}`, sent);
+      expect(await refusalOf(answer)).toEqual({ status: 413, code: 'SIZE_INVALID' });
+    }
+    const upload = await registry.begin();
+    const late = await registry.send('PATCH', upload, {
+      headers: { 'content-range': `5-${body.length + 4}` },
+      body,
+    });
+    expect(await refusalOf(late)).toEqual({ status: 416, code: 'BLOB_UPLOAD_INVALID' });
+  });
+
   test('is refused beyond the number that a project may have, until one expires', async () => {
     const registry = await RegistryUnderTest.start({ projectUploadsMax: 1, uploadExpiryMs: 1000 });
     const upload = await registry.begin();
@@ -162,6 +179,7 @@ describe('a manifest', () => {
       'SIZE_INVALID',
     ],
     ['is too large', ' '.repeat(4 * 1024 * 1024 + 1), MANIFEST, 413, 'SIZE_INVALID'],
+    ['is much too large', ' '.repeat(16 * 1024 * 1024), MANIFEST, 413, 'SIZE_INVALID'],
   ])('that %s is refused', async (_what, body, headers, status, code) => {
     const registry = await RegistryUnderTest.start();
     await registry.send('POST', `shop/cart/blobs/uploads/?digest=${DIGEST}`, { body: BYTES });
