@@ -1,4 +1,5 @@
 // The entry point of the host's process: it listens for stop requests, and only then loads and runs the service.
+import { takeListeningSockets } from '@svc/kit/listening-sockets';
 import { stopRequest } from '@svc/kit/stop-request';
 
 const stopRequested = stopRequest(process.env['SVC_PARENT_PID']);
@@ -7,6 +8,11 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 const { runService } = await import('./service/run-service.ts');
 process.exitCode = await runService(
-  { args: process.argv.slice(2), env: process.env, stderrIsTerminal: process.stderr.isTTY },
+  {
+    args: process.argv.slice(2),
+    sockets: takeListeningSockets(process.env, [process.pid, process.ppid]),
+    env: process.env,
+    stderrIsTerminal: process.stderr.isTTY,
+  },
   stopRequested,
 );

@@ -30,6 +30,16 @@ export function socketVariables(
   };
 }
 
+/** Takes the sockets that were given to this process out of its environment, so that a child does not take them for its own. */
+export function takeListeningSockets(
+  env: Record<string, string | undefined>,
+  pids: readonly number[],
+): readonly ListeningSocket[] {
+  const sockets = listeningSockets(env, pids);
+  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete env[name];
+  return sockets;
+}
+
 /**
  * Returns the sockets that were given to this process. `pids`: ids of processes to which sockets may have been given: this one, and the
  * one that has started it and passes its sockets on.

@@ -5,7 +5,7 @@ import { ServerConnections, serveListener, Sweep } from '@svc/http1';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Positions } from '../engine/needs/feed.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
-import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
+import { listen, type ListenAddress, listenOnUnixSocket, type ListenWords } from '@svc/kit/listen';
 import type { Caller, RefusedPeer } from './access.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
@@ -70,6 +70,11 @@ export interface HttpServer {
    */
   listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress>;
   /**
+   * Serves the connections of a Unix domain socket, which is bound already, like those of the address. `fd`: its file descriptor. Rejects with
+   * SVC_ADDRESS_UNAVAILABLE.
+   */
+  listenOn(fd: number): Promise<void>;
+  /**
    * Accepts no further connection, finishes the requests in flight, and cuts the rest after `graceMs` milliseconds. With
    * mutual TLS a connection that idles is served one more request within a second; otherwise it closes at once. Resolves
    * when every connection is closed, with whether something was cut. A second call waits for the first.
@@ -115,10 +120,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   const rates = new ResponseRates(rateTimes(settings), connections, budgets.unsent);
   const listener = listenerOf(connections, tls, certificate);
+  const further: Server[] = [];
   let stopped: ReturnType<HttpServer['stop']> | undefined;
 
   const stop = async (graceMs: number): ReturnType<HttpServer['stop']> => {
-    const closed = closedOf(listener);
+    const closed = Promise.all([listener, ...further].map(closedOf));
     let hasCut = false;
     const timer = setTimeout(() => (hasCut = connections.cut()), graceMs);
     connections.stop();
@@ -134,6 +140,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   return {
     listen: (address, words = WORDS) => listen(listener, address, words),
+    listenOn: async (fd) => {
+      const server = createServer({ allowHalfOpen: true });
+      server.maxConnections = connections.limits.connectionsMax;
+      server.on('connection', (socket: Socket) => listener.emit('connection', socket));
+      further.push(server);
+      await listenOnUnixSocket(server, fd);
+    },
     stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
     get inFlight() {
       return load.inFlight;
@@ -159,7 +172,7 @@ function listenerOf(
 }
 
 /** Resolves when a promise is fulfilled, at the latest after `ms` milliseconds. */
-async function settled(promise: Promise<void>, ms: number): Promise<void> {
+async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await Promise.race([promise, over]);

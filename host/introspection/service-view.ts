@@ -48,7 +48,9 @@ export interface IntrospectionSettings {
   readonly http: boolean;
   readonly port: number;
   /** Address of the management server; undefined if there is none. */
-  readonly management: { readonly host: string; readonly port: number } | undefined;
+  readonly management:
+    | { readonly host: string; readonly port: number; readonly fd?: number }
+    | undefined;
   /** Whether the service has an observability endpoint on loopback, and registers for the console. */
   readonly isLocal: boolean;
   /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */

@@ -4,6 +4,7 @@
 // Invariant: the process ends once, for the first reason, and the state file says why before it ends.
 import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
 import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
+import { takeListeningSockets } from '@svc/kit/listening-sockets';
 import type { LogFiles } from '@svc/kit/log-files';
 import type { Log } from '@svc/kit/log';
 import { openServiceLog } from '@svc/kit/opened-log';
@@ -130,6 +131,7 @@ class DeployedProgram {
     });
     const introspection = {
       ...introspectionSettings(options, sections, true),
+      management: settings.management,
       otlp: settings.otlp,
       names: INTROSPECTION_SETTING_NAMES,
     };
@@ -185,6 +187,7 @@ function inputsOf({ name, settings = {} }: EnvironmentOptions): HostInputs {
   ]);
   return {
     ...inputs,
+    sockets: takeListeningSockets(process.env, [process.pid, process.ppid]),
     env: { SVC_NAME: name, ...(Object.fromEntries(own) as Record<string, string>), ...inputs.env },
   };
 }

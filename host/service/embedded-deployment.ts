@@ -8,6 +8,7 @@ import type { MutualTls } from '../http/mutual-tls.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import { JournalStandby } from '../storage/sqlite/journal-standby.ts';
 import { PROGRAM_WORDS } from './embedded-storage.ts';
+import type { GivenSockets } from './given-sockets.ts';
 import type { JournalOpening, JournalUser } from './journal-opening.ts';
 import type { SettingsSections } from './section-settings.ts';
 import type { Settings } from './settings.ts';
@@ -37,6 +38,11 @@ export class EmbeddedDeployment {
   constructor(options: DeploymentOptions) {
     this.#options = options;
     this.#standby = options.settings.standby ? this.#makeStandby() : undefined;
+  }
+
+  /** Sockets that the process was given. */
+  get sockets(): GivenSockets {
+    return this.#options.settings.sockets;
   }
 
   /** TLS of the server; undefined until `open`, and without an identity. */

@@ -329,8 +329,12 @@ export class EmbeddedService implements Service {
     const { http = {}, deployed = false } = this.#options;
     if (http !== false && hasHttp(this.#options)) {
       const wanted = addressOf(http, deployed, DEFAULT_PORT);
-      const address = await this.#serving!.guest.listen(wanted, httpWords(this.#options));
-      const hasTls = this.#parts.deployment?.tls !== undefined;
+      const { tls, sockets = {} } = this.#parts.deployment ?? {};
+      const { guest } = this.#serving!;
+      const given = sockets.http === undefined ? {} : { fd: sockets.http };
+      const address = await guest.listen({ ...wanted, ...given }, httpWords(this.#options));
+      if (sockets.calls !== undefined) await guest.listenOn(sockets.calls);
+      const hasTls = tls !== undefined;
       this.#url = httpUrl(address, hasTls ? 'https' : this.#certificate.scheme);
     }
     this.#shard.isServing = true;

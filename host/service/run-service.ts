@@ -8,6 +8,7 @@ import { openServiceLog } from '@svc/kit/opened-log';
 import { EXIT_OK, exitCodeOf, reportFailure } from '@svc/kit/program-failure';
 import { exitOf, openStatus } from '@svc/kit/service-status';
 import { SvcError } from '@svc/kit/svc-error';
+import { checkModuleSockets } from './given-sockets.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
 import {
@@ -44,6 +45,7 @@ export async function runService(
     ({ files } = opened);
     if (settings.deployed || files !== undefined) programLog = log;
     checkSections(settings.sections);
+    checkModuleSockets(settings.sockets);
     forbidCodeFromStrings();
     makeObjectsYoung();
     exposeGarbageCollector();

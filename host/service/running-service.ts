@@ -18,6 +18,7 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
+import { CallRelay } from './call-relay.ts';
 import { ConsumerDispatch } from './consumer-dispatch.ts';
 import { TimerDispatch } from './timer-dispatch.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
@@ -150,14 +151,14 @@ export class RunningService {
   }
 
   #phasesInOrder(): Phase[] {
-    const introspection = this.#introspection;
     const limitLog = new LimitLog(this.#supervisor.counters, this.#log);
+    const calls = CallRelay.of(this.#settings);
     const { loop } = this.#options;
     return [
       { stop: () => this.#locatedLog?.settled() },
       { stop: () => this.#admission.abort() },
       { start: () => this.#openCertificates(), stop: () => this.#certificates?.close() },
-      { start: () => introspection.open(), stop: () => introspection.close() },
+      { start: () => this.#introspection.open(), stop: () => this.#introspection.close() },
       { start: () => this.#standby?.start(), stop: () => this.#standby?.close() },
       { stop: () => this.#journal.close() },
       { stop: () => this.#views.stop().finally(() => this.#viewStatuses.close()) },
@@ -168,6 +169,7 @@ export class RunningService {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
       },
+      { start: () => calls.open(this.#started!.address), stop: () => calls.close() },
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
       { start: () => this.#control.open(), stop: () => this.#control.close() },

@@ -241,6 +241,11 @@ export class ServedGuest {
     };
   }
 
+  /** Takes calls of other services at a further socket. Rejects with SVC_ADDRESS_UNAVAILABLE. */
+  listenOn(fd: number): Promise<void> {
+    return this.#server.listenOn(fd);
+  }
+
   /** Refuses further requests, finishes those in flight, and cuts the rest after `graceMs` milliseconds. */
   stop(graceMs: number): Promise<{ readonly hasCut: boolean }> {
     this.#graceEndMs = performance.now() + graceMs;

@@ -8,6 +8,7 @@ import {
   readIdentity,
 } from '@svc/identity/identity-settings';
 import { readSocketsFolder } from '@svc/kit/call-sockets';
+import type { ListeningSocket } from '@svc/kit/listening-sockets';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import {
   type ProgramInputs,
@@ -26,6 +27,7 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
+import { type GivenSockets, givenSockets } from './given-sockets.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 import type { CalledNetwork } from '../shards/shard-messages.ts';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
@@ -55,7 +57,9 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   /** Undefined: the service listens without TLS. */
   readonly identity: IdentitySettings | undefined;
   /** Address of the management server of a deployed instance. */
-  readonly management: { readonly host: string; readonly port: number };
+  readonly management: { readonly host: string; readonly port: number; readonly fd?: number };
+  /** Sockets that a deployed instance is given. */
+  readonly sockets: GivenSockets;
   /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
   readonly runningFolder: string | undefined;
   /** How the service finds others that it calls. */
@@ -79,6 +83,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
 export interface HostInputs extends ProgramInputs {
   /** Number of cores that the process may use. Default: the number that the system reports. */
   readonly cores?: number;
+  /** Sockets that the process was given. Default: none. */
+  readonly sockets?: readonly ListeningSocket[];
 }
 
 const flags = {
@@ -121,14 +127,16 @@ export const MANAGEMENT_PORT = 7626;
 
 /** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
 export function readSettings<const Sections extends Readonly<Record<string, SectionDefaults>>>(
-  { args, env, stderrIsTerminal, cores = availableParallelism() }: HostInputs,
+  { args, env, stderrIsTerminal, cores = availableParallelism(), sockets = [] }: HostInputs,
   sections: Sections,
   ranges: SectionRanges<Sections>,
 ): Settings<Sections> {
-  const { positionals, given } = readProgramFlags('run', args, flags, { allowPositionals: true });
-  const reader = new SettingsReader(given, env);
+  const flagged = readProgramFlags('run', args, flags, { allowPositionals: true });
+  const { positionals } = flagged;
+  const reader = new SettingsReader(flagged.given, env);
   reader.checkNames(new Set([...plainNames, ...sectionNames(sections)]));
   const deployed = reader.boolean('svc.deployed', false);
+  const given = deployed ? givenSockets(sockets) : {};
   const moduleFile = moduleOf(positionals, deployed);
   const name = serviceName(reader, moduleFile);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
@@ -148,7 +156,9 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
       port: reader.port('svc.management.port', MANAGEMENT_PORT),
+      ...(given.management === undefined ? {} : { fd: given.management }),
     },
+    sockets: given,
     runningFolder: runningFolder(reader.text('svc.running.dir')),
     network: calledNetwork(reader, deployed),
     otlp: readOtlpTarget(reader),

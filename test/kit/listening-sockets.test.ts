@@ -1,6 +1,10 @@
 // Sockets that a supervisor gives to a program: which process they are for, how many there are, and their names.
 import { expect, test } from 'vitest';
-import { listeningSockets, socketVariables } from '../../kit/listening-sockets.ts';
+import {
+  listeningSockets,
+  socketVariables,
+  takeListeningSockets,
+} from '../../kit/listening-sockets.ts';
 
 test('sockets of this process and of the one that has started it are taken, in their order and with their names', () => {
   const variables = { LISTEN_PID: '7', LISTEN_FDS: '2', LISTEN_FDNAMES: 'https:http' };
@@ -32,4 +36,15 @@ test('the variables for a child name its sockets and the process that gives them
     { fd: 4, name: 'http' },
   ]);
   expect(listeningSockets(socketVariables([], 7), [7])).toEqual([]);
+});
+
+test('sockets that are taken are gone from the environment, those of another process, too', () => {
+  for (const [pid, count] of [
+    [7, 1],
+    [8, 0],
+  ] as const) {
+    const env = { PATH: '/bin', ...socketVariables(['http'], pid) };
+    expect(takeListeningSockets(env, [7])).toHaveLength(count);
+    expect(env).toEqual({ PATH: '/bin' });
+  }
 });

@@ -28,6 +28,8 @@ export interface ManagementOptions {
 interface ManagementAddress {
   readonly host: string;
   readonly port: number;
+  /** A socket that is bound already, by its file descriptor; host and port are then its own. Absent: a new one is opened. */
+  readonly fd?: number;
 }
 
 interface Answer {
@@ -73,12 +75,9 @@ export class ManagementServer {
    * Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE, which name the `settings` of
    * the address.
    */
-  async listen(
-    { host, port }: ManagementAddress,
-    settings: AddressNames,
-  ): Promise<ManagementAddress> {
+  async listen(address: ManagementAddress, settings: AddressNames): Promise<ManagementAddress> {
     const words = { server: 'the management server', settings };
-    const bound = await listen(this.#server, { host, port }, words);
+    const bound = await listen(this.#server, address, words);
     // Emitted for a connection that cannot be accepted, for example because the process may open no more files.
     this.#server.on('error', this.#onBug);
     return bound;

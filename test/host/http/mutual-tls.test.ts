@@ -1,6 +1,7 @@
 // The HTTP server with mutual TLS, on real sockets: who its callers are, and what becomes of connections.
 import { once } from 'node:events';
-import { connect as connectPlain, type Socket } from 'node:net';
+import { BoundSocket, connect as connectPlain, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { callerName } from '../../../host/http/access.ts';
@@ -23,6 +24,7 @@ import {
   RULES,
   textsOf,
 } from '../../support/certificates/test-identities.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { descriptorOf, gate, ok } from './http-harness.ts';
 
 const BILLING = 'spiffe://td/ns/svc-bank/sa/billing';
@@ -57,7 +59,7 @@ async function startSecure(handle: () => unknown = () => undefined, age = CONNEC
 interface ClientOptions {
   readonly issuer?: CertificateAuthority;
   readonly protocol?: string;
-  /** TCP connection to use. */
+  /** Connection to use. */
   readonly below?: Socket;
 }
 
@@ -275,6 +277,31 @@ describe('a connection', () => {
     expect(await ask(used)).toMatchObject({ status: 200, closes: true });
     await expect(connectAs(port, { uris: [ORDERS] })).rejects.toThrow('ECONNREFUSED');
     // The other one asks nothing, and does not hold up the stop.
+    expect(await stopped).toEqual({ hasCut: false });
+    await Promise.all(ends);
+  });
+
+  test('at a further socket is served like the others, and ends with them', async () => {
+    const { server, port, certificates } = await startSecure();
+    const path = join(temporaryFolder(), 'further.sock');
+    // The server closes the descriptor. The types of Node lack the path.
+    const bound = new BoundSocket({ path } as { readonly host?: string });
+    await server.listenOn(bound.fd());
+    const dial = async (issuer = ca) =>
+      await connectAs(port, { uris: [ORDERS] }, { issuer, below: connectPlain(path) });
+    const [former, other] = [await dial(otherCa), await dial()];
+    for (const socket of [former, other])
+      expect(await ask(socket)).toMatchObject({ status: 200, body: 'service shop/orders' });
+    certificates.offer(await textsOf(CART, ca, [ca]), Date.now());
+    expect(await ask(former)).toMatchObject({ status: 200, closes: true });
+    const began = connectPlain(path);
+    await once(began, 'connect');
+    const fresh = await dial();
+    expect(await ask(fresh)).toMatchObject({ status: 200, closes: false });
+    const stopped = server.stop(60_000);
+    const ends = [closed(fresh.resume()), closed(began.resume())];
+    expect(await ask(fresh)).toMatchObject({ status: 200, closes: true });
+    await expect(once(connectPlain(path), 'connect')).rejects.toThrow('ECONNREFUSED');
     expect(await stopped).toEqual({ hasCut: false });
     await Promise.all(ends);
   });
