@@ -59,6 +59,7 @@ async function runProxy(
     SVC_PROXY_PORT: '0',
     SVC_PROXY_READINESS_PORT: '0',
     SVC_PROXY_CALLING_PORT: '0',
+    SVC_PROXY_STOP_TIMEOUT_MS: '100',
     ...ports,
   };
   const settings = readProxySettings({ args: [], env, stderrIsTerminal: false });
