@@ -1,7 +1,9 @@
 // RequestBody: the body of a request, which may be refused before it has arrived as a whole.
 //
-// Invariant: the sender gets the answer. A connection that is closed while bytes arrive would lose it, so the rest is read and dropped, for a
-// limited time.
+// Invariants
+// - The sender gets the answer. A connection that is closed while bytes arrive would lose it, so the rest is read and dropped, for a
+//   limited time.
+// - The request is not destroyed by a refusal, so that it is not taken for one that its sender has cut off.
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 
