@@ -32,7 +32,7 @@ export interface ImageConfig {
   readonly diffIds: readonly Digest[];
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Parses an index, and returns its manifests. Throws SVC_IMAGE_INVALID. `where`: the blob, for the message. */
 export function parseIndex(bytes: Uint8Array, where: string): readonly Descriptor[] {
@@ -43,11 +43,15 @@ export function parseIndex(bytes: Uint8Array, where: string): readonly Descripto
 }
 
 /** Parses a manifest. Throws SVC_IMAGE_INVALID. */
-export function parseManifest(bytes: Uint8Array, where: string): Manifest {
+export function parseManifest(
+  bytes: Uint8Array,
+  where: string,
+  layersMax: number = LAYERS_MAX,
+): Manifest {
   const { config, layers } = parseObject(bytes, where);
   return {
     config: descriptor(config, `'config' of ${where}`),
-    layers: list(layers, `'layers' of ${where}`, LAYERS_MAX).map((one, at) =>
+    layers: list(layers, `'layers' of ${where}`, layersMax).map((one, at) =>
       descriptor(one, `layer ${at} of ${where}`),
     ),
   };
@@ -57,23 +61,28 @@ export function parseManifest(bytes: Uint8Array, where: string): Manifest {
 export function parseConfig(bytes: Uint8Array, where: string): ImageConfig {
   const { config, rootfs } = parseObject(bytes, where);
   const labels = isObject(config) && isObject(config['Labels']) ? config['Labels'] : {};
-  const diffIds = list(
-    isObject(rootfs) ? rootfs['diff_ids'] : undefined,
-    `'rootfs.diff_ids' of ${where}`,
-    LAYERS_MAX,
-  );
   return {
     labels: new Map(
       Object.entries(labels).filter(
         (label): label is [string, string] => typeof label[1] === 'string',
       ),
     ),
-    diffIds: diffIds.map((one) => {
-      if (!isDigest(one))
-        throw invalid(`'rootfs.diff_ids' of ${where} has a value that is no digest`);
-      return one;
-    }),
+    diffIds: parseDiffIds(rootfs, where),
   };
+}
+
+/** Parses the digests of the decompressed layers. Throws SVC_IMAGE_INVALID. `rootfs`: the field of the config. */
+export function parseDiffIds(
+  rootfs: unknown,
+  where: string,
+  layersMax: number = LAYERS_MAX,
+): readonly Digest[] {
+  const name = `'rootfs.diff_ids' of ${where}`;
+  const diffIds = list(isObject(rootfs) ? rootfs['diff_ids'] : undefined, name, layersMax);
+  return diffIds.map((one) => {
+    if (!isDigest(one)) throw invalid(`${name} has a value that is no digest`);
+    return one;
+  });
 }
 
 /** Parses an object of JSON in UTF-8. Throws SVC_IMAGE_INVALID. */
@@ -130,7 +139,8 @@ function list(value: unknown, where: string, countMax: number): readonly unknown
   return value;
 }
 
-function isObject(value: unknown): value is JsonObject {
+/** Whether a value is an object of JSON, and no list. */
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

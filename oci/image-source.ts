@@ -61,9 +61,13 @@ export async function readPlatform(
 }
 
 /** Reads a manifest. Throws SVC_IMAGE_INVALID and the errors of checkedBytes. */
-export async function readManifest(source: ImageSource, descriptor: Descriptor): Promise<Manifest> {
+export async function readManifest(
+  source: ImageSource,
+  descriptor: Descriptor,
+  layersMax?: number,
+): Promise<Manifest> {
   const bytes = await manifestBytes(source, descriptor);
-  return parseManifest(bytes, `the manifest ${descriptor.digest} of ${source.name}`);
+  return parseManifest(bytes, `the manifest ${descriptor.digest} of ${source.name}`, layersMax);
 }
 
 /** Reads the bytes of an index or a manifest, checked. */
@@ -72,12 +76,16 @@ export function manifestBytes(source: ImageSource, descriptor: Descriptor): Prom
   return checkedBytes(chunks, descriptor, source.name, MANIFEST_BYTES_MAX);
 }
 
-export async function readConfig(source: ImageSource, { config }: Manifest): Promise<ImageConfig> {
+export async function readConfig(source: ImageSource, manifest: Manifest): Promise<ImageConfig> {
+  return parseConfig(await configBytes(source, manifest), `the config of ${source.name}`);
+}
+
+/** Reads the bytes of a config, checked. */
+export async function configBytes(source: ImageSource, { config }: Manifest): Promise<Uint8Array> {
   if (!isConfigType(config.mediaType))
     throw invalid(`the config of ${source.name} has the media type '${config.mediaType}'`);
   const chunks = source.open(config, 'blob');
-  const bytes = await checkedBytes(chunks, config, source.name, MANIFEST_BYTES_MAX);
-  return parseConfig(bytes, `the config of ${source.name}`);
+  return await checkedBytes(chunks, config, source.name, MANIFEST_BYTES_MAX);
 }
 
 /** Opens a layer as it is stored. Its bytes count when they have all passed. */

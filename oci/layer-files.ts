@@ -114,6 +114,7 @@ export class LayerFiles {
 }
 
 const KIND_REASONS: Readonly<Record<string, string>> = {
-  link: 'is a link',
+  'hard-link': 'is a link',
+  'symbolic-link': 'is a link',
   device: 'is a device or a pipe',
 };

@@ -3,14 +3,33 @@
 
 export const BLOCK_BYTES = 512;
 
-/** Kind of an entry. `extended` is a header of POSIX.1-2001 for the next entry; `other` is every kind without content here. */
-export type TarKind = 'file' | 'directory' | 'link' | 'device' | 'extended' | 'other';
+/**
+ * Kind of an entry. `extended` is a header of POSIX.1-2001 for the next entry, `global` one for all that follow; `long-path` and
+ * `long-target` have the path and the target of the next entry in the notation of GNU; `other` is every kind without content here.
+ */
+export type TarKind =
+  | 'file'
+  | 'directory'
+  | 'hard-link'
+  | 'symbolic-link'
+  | 'device'
+  | 'extended'
+  | 'global'
+  | 'long-path'
+  | 'long-target'
+  | 'other';
 
 export interface TarHeader {
   readonly path: string;
   readonly kind: TarKind;
   /** Number of bytes of the content. */
   readonly size: number;
+  /** Permissions with the bits above them; undefined if the field is no octal number. */
+  readonly mode: number | undefined;
+  /** Time of the last change in seconds since 1970; undefined if the field is no octal number. */
+  readonly time: number | undefined;
+  /** What a link leads to, empty for other kinds; undefined if it is not UTF-8. */
+  readonly target: string | undefined;
 }
 
 /** An entry as it is written. Times are left at zero, so that equal contents are equal archives. */
@@ -28,13 +47,16 @@ export interface WrittenEntry {
 const KINDS: Readonly<Record<string, TarKind>> = {
   '0': 'file',
   '\0': 'file',
-  '1': 'link',
-  '2': 'link',
+  '1': 'hard-link',
+  '2': 'symbolic-link',
   '3': 'device',
   '4': 'device',
   '5': 'directory',
   '6': 'device',
+  g: 'global',
   x: 'extended',
+  K: 'long-target',
+  L: 'long-path',
 };
 /** Position and length of the fields that are used. */
 const FIELDS = {
@@ -46,6 +68,7 @@ const FIELDS = {
   time: [136, 12],
   checksum: [148, 8],
   kind: [156, 1],
+  target: [157, 100],
   magic: [257, 8],
   prefix: [345, 155],
 } as const;
@@ -91,7 +114,14 @@ export function parseHeader(block: Uint8Array): TarHeader | string {
   const prefix = magic === POSIX_MAGIC ? utf8Text(bytes('prefix')) : '';
   if (name === undefined || prefix === undefined) return 'has a path that is not UTF-8';
   const kind = KINDS[bytes('kind').toString('latin1')] ?? 'other';
-  return { path: prefix === '' ? name : `${prefix}/${name}`, kind, size };
+  return {
+    path: prefix === '' ? name : `${prefix}/${name}`,
+    kind,
+    size,
+    mode: octal(bytes('mode')),
+    time: octal(bytes('time')),
+    target: utf8Text(bytes('target')),
+  };
 }
 
 /** Returns the sum of the bytes of a header, with blanks instead of the checksum. */
@@ -111,7 +141,7 @@ function octal(field: Uint8Array): number | undefined {
 }
 
 /** Decodes the bytes before the first zero byte; undefined if they are not UTF-8. */
-function utf8Text(field: Uint8Array): string | undefined {
+export function utf8Text(field: Uint8Array): string | undefined {
   const end = field.indexOf(0);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(

@@ -23,6 +23,9 @@ export interface TestLayer {
 /** Contents of an image that a test may replace. */
 export interface TestImage {
   readonly labels?: Readonly<Record<string, string>>;
+  /** Further fields of the config, and of the object `config` in it. */
+  readonly config?: object;
+  readonly run?: object;
   readonly configType?: string;
   readonly manifestType?: string;
   /** Replaces the digests of the decompressed layers. */
@@ -57,6 +60,8 @@ export function writeLayout(
   layers: readonly TestLayer[],
   {
     labels = {},
+    config: fields = {},
+    run = {},
     configType = CONFIG,
     manifestType = MANIFEST,
     diffIds = layers.map(({ unpacked }) => digestOf(unpacked)),
@@ -74,7 +79,11 @@ export function writeLayout(
   };
   const config = add(
     configType,
-    json({ config: { Labels: labels }, rootfs: { type: 'layers', diff_ids: diffIds } }),
+    json({
+      config: { Labels: labels, ...run },
+      rootfs: { type: 'layers', diff_ids: diffIds },
+      ...fields,
+    }),
   );
   const descriptors = layers.map(({ mediaType, packed }) =>
     layerDescriptor(add(mediaType, packed)),
