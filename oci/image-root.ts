@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Digest } from './digest.ts';
 import { ImageError } from './image-error.ts';
-import { type Descriptor, invalid } from './image-json.ts';
+import { type Descriptor, invalid, type Manifest } from './image-json.ts';
 import { configBytes, type ImageSource, manifestsOf, readManifest } from './image-source.ts';
 import { type ImageUser, resolveUser } from './image-user.ts';
 import { checkLayers, LayerContents } from './layer-contents.ts';
@@ -31,13 +31,15 @@ export interface UnpackedImage {
   /** Digest of the image: of its index, or of its manifest if it has no index. */
   readonly image: Digest;
   readonly config: UnpackedConfig;
-  /** Number of bytes that all layers have when they are decompressed. */
+  /** Room that the folder takes on a disk, in bytes: at most this, with 4 KiB for each entry. */
   readonly bytes: number;
 }
 
 /** Name of the folder with the files of an unpacked image. */
 export const ROOT_FOLDER = 'root';
 const CONFIG_FILE = 'config.json';
+/** Room that an entry takes beside its content, in bytes. */
+const ENTRY_BYTES = 4096;
 /** Paths at which a sandbox mounts something. */
 const MOUNTED_FOLDERS = ['proc', 'dev', 'tmp', 'svc'];
 const MOUNTED_FILES = ['resolv.conf', 'hosts'];
@@ -83,14 +85,7 @@ async function unpackInto(
   limits: RootLimits,
   signal: AbortSignal,
 ): Promise<UnpackedImage> {
-  const descriptor = await descriptorFor(source, architecture);
-  const manifest = await readManifest(source, descriptor, limits.layersMax);
-  checkLayers(source, manifest.layers, layerLimits(limits));
-  const bytes = await configBytes(source, manifest);
-  const config = parseRunConfig(bytes, source.name, limits);
-  checkPlatform(config, architecture, source.name);
-  if (config.diffIds.length !== manifest.layers.length)
-    throw invalid(`the config of ${source.name} lists another number of layers than its manifest`);
+  const { manifest, config } = await readParts(source, architecture, limits);
   const contents = new LayerContents(source, layerLimits(limits));
   const entries = new RootEntries(join(folder, ROOT_FOLDER), source.name, limits);
   for (const [at, layer] of manifest.layers.entries()) {
@@ -103,8 +98,29 @@ async function unpackInto(
   return {
     image: source.root.digest,
     config: { ...config.command, user },
-    bytes: contents.unpackedBytes,
+    bytes: contents.unpackedBytes + entries.entryCount * ENTRY_BYTES,
   };
+}
+
+interface ImageParts {
+  readonly manifest: Manifest;
+  readonly config: RunConfig;
+}
+
+async function readParts(
+  source: ImageSource,
+  architecture: string,
+  limits: RootLimits,
+): Promise<ImageParts> {
+  const descriptor = await descriptorFor(source, architecture);
+  const manifest = await readManifest(source, descriptor, limits.layersMax);
+  checkLayers(source, manifest.layers, layerLimits(limits));
+  const bytes = await configBytes(source, manifest);
+  const config = parseRunConfig(bytes, source.name, limits);
+  checkPlatform(config, architecture, source.name);
+  if (config.diffIds.length !== manifest.layers.length)
+    throw invalid(`the config of ${source.name} lists another number of layers than its manifest`);
+  return { manifest, config };
 }
 
 /** Programs run on their architecture only, so no other manifest takes the place of one that is missing. */

@@ -27,6 +27,11 @@ export class RootEntries {
     this.folder = new RootFolder(path, () => this.#count());
   }
 
+  /** Number of entries that were taken, and of folders that were made above them. */
+  get entryCount(): number {
+    return this.#entryCount;
+  }
+
   /** Takes an entry of a layer. Rejects with SVC_IMAGE_LAYER_UNSAFE, SVC_IMAGE_TOO_LARGE, and errors of the file system. */
   async take(entry: TarEntry, layer: number): Promise<void> {
     this.#count();

@@ -37,6 +37,8 @@ export interface LocalSection {
   readonly outputBytesMax: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
+  /** Room that all unpacked images of services may take together, in bytes. */
+  readonly imagesBytesMax: number;
   /** Lifetime of the certificate by which an instance, or the gateway, proves who it is, in milliseconds. It is renewed after half of it. */
   readonly identityLifetimeMs: number;
   /** Lifetime of the gateway's certificate for the base domain, in milliseconds. It is renewed after half of it. */
@@ -78,6 +80,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   orphanMs: 600_000,
   outputBytesMax: 10_485_760,
   imagePauseMs: 5000,
+  imagesBytesMax: 21_474_836_480,
   identityLifetimeMs: 86_400_000,
   hostnameLifetimeMs: 2_592_000_000,
   authoritySettleMs: 30_000,
@@ -107,6 +110,7 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   orphanMs: [100, 86_400_000],
   outputBytesMax: [4096, 1_073_741_824],
   imagePauseMs: [1, 3_600_000],
+  imagesBytesMax: [1_048_576, 1_125_899_906_842_624],
   identityLifetimeMs: [2000, 604_800_000],
   hostnameLifetimeMs: [2000, 31_536_000_000],
   authoritySettleMs: [0, 3_600_000],

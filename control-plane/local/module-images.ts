@@ -10,49 +10,30 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceDescriptor } from '@svc/client';
-import { isDigest } from '@svc/oci/digest';
 import { ImageError } from '@svc/oci/image-error';
-import {
-  type ImageReference,
-  type LayoutReference,
-  parseImageReference,
-} from '@svc/oci/image-reference';
-import type { ImageSource as OpenImage } from '@svc/oci/image-source';
-import { openLayoutFolder } from '@svc/oci/layout-folder';
 import { readModule, type ModuleOfImage } from '@svc/oci/module-reader';
-import { ImageRegistries, type RegistryTimes } from './image-registries.ts';
 import type { ImageResult, ImageSource, ImageWish } from './local-machine.ts';
-import type { RegistrySettings } from './registry-settings.ts';
+import {
+  ARCHITECTURE,
+  failedImage,
+  NamedImages,
+  type NamedImagesOptions,
+  wantedReference,
+} from './named-images.ts';
 import type { ResolvedImage } from './service-record.ts';
-import { shownFailure } from './shown-failure.ts';
 
-/** Failures that may go by themselves: a registry that is down, an image that is not there yet, a full disk. */
-const TRANSIENT: ReadonlySet<string> = new Set([
-  'SVC_IMAGE_MISSING',
-  'SVC_REGISTRY_UNAVAILABLE',
-  'SVC_IMAGE_UNWRITABLE',
-]);
-/** Which manifest of an index is read; the module is the same in all. */
-const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64';
-
-export interface ModuleImagesOptions {
+export interface ModuleImagesOptions extends NamedImagesOptions {
   /** Folder of the modules, `<hex>.wasm`. */
   readonly folder: string;
-  /** Folders of the operator in which layouts may be, by the name that images give them. */
-  readonly imageFolders: ReadonlyMap<string, string>;
-  readonly registries: RegistrySettings;
-  readonly section: RegistryTimes;
 }
 
 export class ModuleImages implements ImageSource {
   readonly #folder: string;
-  readonly #imageFolders: ReadonlyMap<string, string>;
-  readonly #registries: ImageRegistries;
+  readonly #images: NamedImages;
 
-  constructor({ folder, imageFolders, registries, section }: ModuleImagesOptions) {
+  constructor({ folder, ...options }: ModuleImagesOptions) {
     this.#folder = folder;
-    this.#imageFolders = imageFolders;
-    this.#registries = new ImageRegistries(registries, section);
+    this.#images = new NamedImages(options);
   }
 
   isKept({ moduleFile }: ResolvedImage): boolean {
@@ -63,22 +44,22 @@ export class ModuleImages implements ImageSource {
     const { key, descriptor, digest } = wish;
     const { image: name } = descriptor;
     try {
-      const named = parseImageReference(name);
-      const reference = isDigest(digest) ? { ...named, digest } : named;
+      const reference = wantedReference(name, digest);
       const former = this.#usable(wish);
       // A name with a digest always means the same image.
       if (former?.name === name && reference.digest !== undefined)
         return { kind: 'found', image: former };
-      return await this.#open(reference, key.project, signal, async (source) =>
-        source.root.digest === former?.digest
-          ? { kind: 'found', image: { ...former, name } }
-          : await this.#keep(await readModule(source, ARCHITECTURE), descriptor),
-      );
+      return await this.#images.read(reference, key.project, {
+        signal,
+        // The module is the same for all architectures.
+        read: async (source) =>
+          source.root.digest === former?.digest
+            ? { kind: 'found', image: { ...former, name } }
+            : await this.#keep(await readModule(source, ARCHITECTURE), descriptor),
+      });
     } catch (error) {
       signal.throwIfAborted();
-      const isFinal = error instanceof ImageError && !TRANSIENT.has(error.code);
-      const reason = `cannot read the image ${name}: ${shownFailure(error)}`;
-      return { kind: 'failed', reason, isFinal };
+      return failedImage(name, error);
     }
   }
 
@@ -87,27 +68,6 @@ export class ModuleImages implements ImageSource {
     if (former?.name === undefined || !this.isKept(former)) return undefined;
     const isOther = former.protocol !== undefined && isOtherProtocol(descriptor, former.protocol);
     return isOther ? undefined : former;
-  }
-
-  async #open(
-    reference: ImageReference,
-    project: string,
-    signal: AbortSignal,
-    read: (image: OpenImage) => Promise<ImageResult>,
-  ): Promise<ImageResult> {
-    if (reference.kind === 'registry')
-      return await this.#registries.read(reference, project, { signal, read });
-    return await read(await this.#openLayout(reference));
-  }
-
-  async #openLayout({ folder: name, path, ...wanted }: LayoutReference): Promise<OpenImage> {
-    const folder = this.#imageFolders.get(name);
-    if (folder === undefined)
-      throw new ImageError(
-        'SVC_IMAGE_MISSING',
-        `The operator of this installation has named no folder ${name} for images (svc.local.image-folders).`,
-      );
-    return await openLayoutFolder(join(folder, path), wanted, `oci:${name}/${path}`);
   }
 
   /** Keeps the module, if the descriptor declares no other protocol than the label of its image. */
