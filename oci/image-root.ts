@@ -135,9 +135,9 @@ async function descriptorFor(source: ImageSource, architecture: string): Promise
 }
 
 function checkPlatform(config: RunConfig, architecture: string, image: string): void {
-  const isOther = (found: string, wanted: string) => found !== '' && found !== wanted;
-  if (isOther(config.os, 'linux') || isOther(config.architecture, architecture))
-    throw otherPlatform(image, architecture);
+  const isFor =
+    ['', 'linux'].includes(config.os) && ['', architecture].includes(config.architecture);
+  if (!isFor) throw otherPlatform(image, architecture);
 }
 
 function otherPlatform(image: string, architecture: string): ImageError {

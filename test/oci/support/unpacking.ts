@@ -43,19 +43,43 @@ export async function rootOf(...layers: readonly TestLayer[]): Promise<(path: st
   return (path) => join(at.folder, 'root', path);
 }
 
-/** Expects that the image is refused with the code, and that nothing of it is left, inside or outside. */
-export async function expectRefused(
+/** What became of an image that is refused: its failure, and what is on the disk. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  /** Whether the message names a folder of this machine. */
+  readonly showsPlace: boolean;
+  /** What is left of the image. */
+  readonly left: readonly string[];
+  /** What is in the folder outside, and its file, with permissions and number of names. */
+  readonly outside: readonly unknown[];
+}
+
+/** Unpacks an image that is to be refused. */
+export async function refusalOf(
   layers: readonly TestLayer[],
-  code: string,
-  { reason = '', ...options }: Unpacking & { readonly reason?: string } = {},
+  options: Unpacking = {},
   at = places(),
-): Promise<void> {
-  const failure = await failureOf(unpack(layers, at, options));
-  expect(failure).toMatchObject({ code, message: expect.stringContaining(reason) as string });
-  expect(failure.message).not.toContain(at.top);
-  expect(readdirSync(join(at.top, 'images'))).toEqual([]);
-  expect(readdirSync(at.outside)).toEqual(['secret']);
-  expect(readFileSync(join(at.outside, 'secret'), 'utf8')).toBe('secret');
-  const { mode, nlink } = statSync(join(at.outside, 'secret'));
-  expect([mode & 0o777, nlink]).toEqual([0o600, 1]);
+): Promise<Refusal> {
+  const { code, message } = await failureOf(unpack(layers, at, options));
+  const secret = join(at.outside, 'secret');
+  const { mode, nlink } = statSync(secret);
+  return {
+    code,
+    message,
+    showsPlace: message.includes(at.top),
+    left: readdirSync(join(at.top, 'images')),
+    outside: [readdirSync(at.outside), readFileSync(secret, 'utf8'), mode & 0o777, nlink],
+  };
+}
+
+/** The refusal that every image has to have: nothing of it is left, inside or outside. */
+export function cleanRefusal(code: string, reason = ''): Refusal {
+  return {
+    code,
+    message: expect.stringContaining(reason) as string,
+    showsPlace: false,
+    left: [],
+    outside: [['secret'], 'secret', 0o600, 1],
+  };
 }
