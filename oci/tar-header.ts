@@ -28,7 +28,7 @@ export interface TarHeader {
   readonly mode: number | undefined;
   /** Time of the last change in seconds since 1970; undefined if the field is no octal number. */
   readonly time: number | undefined;
-  /** What a link leads to, empty for other kinds; undefined if it is not UTF-8. */
+  /** Target of a link, empty for other kinds; undefined if it is not UTF-8. */
   readonly target: string | undefined;
 }
 

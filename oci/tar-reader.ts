@@ -14,7 +14,7 @@ export interface TarEntry extends TarHeader {
   readonly content: Chunks;
 }
 
-/** What an archive may have. */
+/** Extensions and sizes that an archive may have. */
 export interface TarFormat {
   /** Whether long names in the notation of GNU, and global headers that change no name, are read; else they are entries. */
   readonly hasExtensions: boolean;

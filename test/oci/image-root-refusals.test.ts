@@ -24,8 +24,8 @@ import {
 import { LAYER, type TestLayer, writeLayout } from './support/test-image.ts';
 import {
   cleanRefusal,
-  type Places,
-  places,
+  type TestFolders,
+  folders,
   refusalOf,
   type Unpacking,
   unpack,
@@ -36,7 +36,7 @@ function files(count: number): readonly Entry[] {
 }
 
 describe('nothing outside is reached, because an image is refused', () => {
-  test.each<[string, (at: Places) => readonly TestLayer[]]>([
+  test.each<[string, (at: TestFolders) => readonly TestLayer[]]>([
     ['a path that climbs', () => [layer(fileEntry('../../../outside/new', 'x'))]],
     ['a path that climbs from below', () => [layer(fileEntry('a/../../../outside/new', 'x'))]],
     ['a folder that climbs', () => [layer(folderEntry('../../../outside/new'))]],
@@ -118,12 +118,12 @@ describe('nothing outside is reached, because an image is refused', () => {
     ['a zero byte in a path', () => [layer(extendedEntry({ path: 'a\0/../x' }), fileEntry('a'))]],
     ['a name of 256 bytes', () => [layer(longNameEntry('L', 'n'.repeat(256)), fileEntry('a'))]],
   ])('with %s', async (_what, layersAt) => {
-    const at = places();
+    const at = folders();
     expect(await refusalOf(layersAt(at), {}, at)).toEqual(cleanRefusal('SVC_IMAGE_LAYER_UNSAFE'));
   });
 
   test('a symbolic link to a folder outside is replaced by a folder, which leads nowhere', async () => {
-    const at = places();
+    const at = folders();
     await unpack(
       [layer(linkEntry('a', at.outside)), layer(folderEntry('a', 0o700), fileEntry('a/new'))],
       at,
@@ -133,7 +133,7 @@ describe('nothing outside is reached, because an image is refused', () => {
   });
 
   test('a symbolic link is removed as a link by a whiteout, and by a file', async () => {
-    const at = places();
+    const at = folders();
     const links = [linkEntry('a', at.outside), linkEntry('b', join(at.outside, 'secret'))];
     await unpack([layer(...links), layer(fileEntry('.wh.a'), fileEntry('b', 'new'))], at);
     expect(readFileSync(join(at.outside, 'secret'), 'utf8')).toBe('secret');
@@ -278,7 +278,7 @@ describe('an image is refused', () => {
 
   test('and what was written is removed when its unpacking is cancelled', async () => {
     const cancel = new AbortController();
-    const at = places();
+    const at = folders();
     const layout = writeLayout(temporaryFolder(), [layer(fileEntry('a', 'x'.repeat(300_000)))], {
       run: { Cmd: ['a'] },
     });

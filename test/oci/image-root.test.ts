@@ -35,7 +35,7 @@ import {
   TINY_MODULE,
   writeLayout,
 } from './support/test-image.ts';
-import { cleanRefusal, places, refusalOf, rootOf, unpack } from './support/unpacking.ts';
+import { cleanRefusal, folders, refusalOf, rootOf, unpack } from './support/unpacking.ts';
 
 describe('an image is unpacked', () => {
   const entries = [folderEntry('bin'), fileEntry('bin/serve', 'run', 0o755)];
@@ -51,7 +51,7 @@ describe('an image is unpacked', () => {
   });
 
   test('with the digest that reading a module returns, and with how it is run', async () => {
-    const at = places();
+    const at = folders();
     const layers = [layer(entry('module.wasm', { kind: '0', content: TINY_MODULE }))];
     const image: TestImage = {
       config: { os: 'linux', architecture: 'amd64' },
@@ -181,7 +181,7 @@ describe('an image is unpacked', () => {
   });
 
   test('with empty files at mount points that are links or folders', async () => {
-    const at = places();
+    const at = folders();
     await unpack(
       [
         layer(
@@ -266,7 +266,7 @@ describe('a whiteout', () => {
 });
 
 test('a folder is removed with folders that may not be changed, and links in it are not followed', async () => {
-  const at = places();
+  const at = folders();
   await unpack([layer(fileEntry('a/b/c', 'x'), linkEntry('a/out', at.outside))], at);
   for (const path of ['root/a/b', 'root/a', 'root']) chmodSync(join(at.folder, path), 0o500);
   await removeFolder(at.folder);

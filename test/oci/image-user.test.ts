@@ -1,7 +1,7 @@
 // The user of an image: by number, or by a name that is looked up in the image.
 import { describe, expect, test } from 'vitest';
 import { fileEntry, layer, linkEntry } from './support/layer-entries.ts';
-import { cleanRefusal, places, refusalOf, unpack } from './support/unpacking.ts';
+import { cleanRefusal, folders, refusalOf, unpack } from './support/unpacking.ts';
 
 describe('the user of an image', () => {
   const users = layer(
@@ -18,7 +18,7 @@ describe('the user of an image', () => {
     ['4242:77', 4242, 77],
   ])('%o has the numbers %i and %i', async (user, uid, gid) => {
     const image = { run: { Cmd: ['a'], User: user } };
-    expect((await unpack([users], places(), { image })).config.user).toEqual({ uid, gid });
+    expect((await unpack([users], folders(), { image })).config.user).toEqual({ uid, gid });
   });
 
   test.each(['nobody', 'node:nobody', '99999999999', '-1', 'a:b:c'])(

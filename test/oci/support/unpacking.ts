@@ -16,7 +16,7 @@ export interface Unpacking {
 }
 
 /** The folder for what is unpacked, beside a folder that no image may reach. */
-export function places() {
+export function folders() {
   const top = temporaryFolder();
   const outside = join(top, 'outside');
   mkdirSync(outside);
@@ -24,11 +24,11 @@ export function places() {
   return { top, outside, folder: join(top, 'images', 'one') };
 }
 
-export type Places = ReturnType<typeof places>;
+export type TestFolders = ReturnType<typeof folders>;
 
 export async function unpack(
   layers: readonly TestLayer[],
-  { folder }: Places,
+  { folder }: TestFolders,
   { image = {}, limits = {}, signal = new AbortController().signal }: Unpacking = {},
 ): Promise<UnpackedImage> {
   const layout = writeLayout(temporaryFolder(), layers, { run: { Cmd: ['/bin/serve'] }, ...image });
@@ -38,20 +38,20 @@ export async function unpack(
 
 /** Unpacks, and returns a function that names a path in the root. */
 export async function rootOf(...layers: readonly TestLayer[]): Promise<(path: string) => string> {
-  const at = places();
+  const at = folders();
   await unpack(layers, at);
   return (path) => join(at.folder, 'root', path);
 }
 
-/** What became of an image that is refused: its failure, and what is on the disk. */
+/** The failure of an image that is refused, and what is on the disk then. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
   /** Whether the message names a folder of this machine. */
-  readonly showsPlace: boolean;
-  /** What is left of the image. */
+  readonly showsFolder: boolean;
+  /** Files that are left of the image. */
   readonly left: readonly string[];
-  /** What is in the folder outside, and its file, with permissions and number of names. */
+  /** Names in the folder outside, and its file with permissions and number of names. */
   readonly outside: readonly unknown[];
 }
 
@@ -59,7 +59,7 @@ export interface Refusal {
 export async function refusalOf(
   layers: readonly TestLayer[],
   options: Unpacking = {},
-  at = places(),
+  at = folders(),
 ): Promise<Refusal> {
   const { code, message } = await failureOf(unpack(layers, at, options));
   const secret = join(at.outside, 'secret');
@@ -67,7 +67,7 @@ export async function refusalOf(
   return {
     code,
     message,
-    showsPlace: message.includes(at.top),
+    showsFolder: message.includes(at.top),
     left: readdirSync(join(at.top, 'images')),
     outside: [readdirSync(at.outside), readFileSync(secret, 'utf8'), mode & 0o777, nlink],
   };
@@ -78,7 +78,7 @@ export function cleanRefusal(code: string, reason = ''): Refusal {
   return {
     code,
     message: expect.stringContaining(reason) as string,
-    showsPlace: false,
+    showsFolder: false,
     left: [],
     outside: [['secret'], 'secret', 0o600, 1],
   };
