@@ -27,6 +27,8 @@ interface Details {
   readonly 'process-not-listening': object;
   readonly 'service-not-found': { readonly called: ServiceReference };
   readonly 'service-not-listening': { readonly called: NamedService };
+  readonly 'held-too-long': { readonly called: NamedService };
+  readonly 'too-many-held': { readonly called: NamedService };
   readonly 'mount-unavailable': { readonly service: string };
   readonly 'answer-timed-out': { readonly answerer: Answerer; readonly timeoutMs: number };
   readonly 'request-malformed': { readonly failure: MessageFailure };
@@ -48,9 +50,13 @@ interface AnswerRule<Kind extends AnswerKind> {
   /** When the proxy answers so, for the reference page. */
   readonly when: string;
   readonly error: (details: Details[Kind]) => string;
+  /** Further fields of the response: name, value, name, value and so on. */
+  readonly fields?: readonly string[];
   /** True: the connection closes behind the answer, because what follows on it cannot be trusted or is unwanted. */
   readonly closes?: true;
 }
+
+const RETRY_AFTER_ONE_SECOND: readonly string[] = ['Retry-After', '1'];
 
 export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } = {
   'call-without-service': {
@@ -110,6 +116,20 @@ export const ANSWER_RULES: { readonly [Kind in AnswerKind]: AnswerRule<Kind> } =
     status: 503,
     when: 'a called service was found and does not listen',
     error: ({ called }) => `The service ${nameOf(called)} is not listening.`,
+  },
+  'held-too-long': {
+    status: 503,
+    when: 'a called or mounted service is being replaced, and the request was held in vain',
+    error: ({ called }) =>
+      `The service ${nameOf(called)} is being replaced, and its next instance is not ready yet.`,
+    fields: RETRY_AFTER_ONE_SECOND,
+  },
+  'too-many-held': {
+    status: 503,
+    when: 'a called or mounted service is being replaced, and as many requests are held as the proxy holds',
+    error: ({ called }) =>
+      `The service ${nameOf(called)} is being replaced, and too many requests wait for it.`,
+    fields: RETRY_AFTER_ONE_SECOND,
   },
   'mount-unavailable': {
     status: 503,
@@ -182,12 +202,13 @@ export interface ProxyAnswer extends OwnAnswer {
 }
 
 export function answer<Kind extends AnswerKind>(kind: Kind, details: Details[Kind]): ProxyAnswer {
-  const { status, error, closes }: AnswerRule<Kind> = ANSWER_RULES[kind];
+  const { status, error, fields = [], closes }: AnswerRule<Kind> = ANSWER_RULES[kind];
   return {
     kind,
     status: typeof status === 'number' ? status : status(details),
     error: error(details),
     answeredBy: ANSWERED_BY_PROXY,
+    fields,
     closes: closes === true,
   };
 }

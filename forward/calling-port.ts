@@ -43,7 +43,7 @@ export class CallingPort implements ServerHandler {
         break;
       case 'service':
         relayToService(exchange, {
-          found: services.find(target.called, 'call'),
+          find: (onWait) => services.find(target.called, 'call', onWait),
           headFor: ({ authority }) => headForCall(exchange.head, { path: target.path, authority }),
           keptBodies,
           onError,

@@ -19,6 +19,12 @@ export interface ForwardLimits {
   readonly unrepeatableIdleMsMax: number;
   /** Time for which a connection is idle and kept, in milliseconds. */
   readonly idleMsMax: number;
+  /** Requests of all services that are held while their services are replaced; further ones are answered 503. */
+  readonly heldMax: number;
+  /** Requests of one service that are held; further ones are answered 503. */
+  readonly heldOfServiceMax: number;
+  /** Time for which a request is held, in milliseconds; then it is answered 503. */
+  readonly heldMs: number;
 }
 
 export const FORWARD_LIMITS: ForwardLimits = {
@@ -29,7 +35,16 @@ export const FORWARD_LIMITS: ForwardLimits = {
   replayBytesTotalMax: 64 * 1024 * 1024,
   unrepeatableIdleMsMax: 1000,
   idleMsMax: 30_000,
+  heldMax: 1000,
+  heldOfServiceMax: 200,
+  heldMs: 12_000,
 };
+
+/**
+ * Time for which a mark in the file of services holds a service, in milliseconds, from when it is first seen. A control plane that has ended
+ * leaves its marks.
+ */
+export const HOLD_MARK_MS_MAX = 15_000;
 
 /**
  * Time for which a connection to a service is idle and may carry a request that is not sent twice, in milliseconds. It is shorter than

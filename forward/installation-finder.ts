@@ -35,6 +35,7 @@ export function installationFinder({
       file: servicesFile,
       project,
       lookEveryMs: FILE_LOOK_MS,
+      now,
       onProblem: (reason) =>
         warn(`The file of services cannot be used: ${reason}`, { file: servicesFile }),
     });

@@ -22,12 +22,19 @@ export type FoundService =
       /** At least one, in the order in which they should be tried. */
       readonly addresses: readonly InstanceAddress[];
     }
+  /** One instance of the service takes over from another: no request is to be sent. `key`: `<project>/<service>`. */
+  | { readonly kind: 'held'; readonly key: string }
   /** `reason`: for the log, worded to follow a colon. */
   | { readonly kind: 'not-found'; readonly reason: string };
 
 export interface ServiceFinder {
-  /** Never rejects. A finder answers within seconds, whatever happens to what it asks. */
-  find(called: ServiceReference): Promise<FoundService>;
+  /**
+   * Never rejects. A finder answers within seconds, whatever happens to what it asks. `isFresh`: what is known may be old, because an
+   * instance was not reached.
+   */
+  find(called: ServiceReference, isFresh?: boolean): Promise<FoundService>;
+  /** Calls `listener` with the key of each service that is not held any more. Absent: no service is ever held. */
+  onReleased?(listener: (key: string) => void): void;
   /** Ends what the finder does in the background. */
   close(): void;
 }

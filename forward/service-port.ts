@@ -88,7 +88,7 @@ export class ServicePort implements ServerHandler {
     const { own, services, keptBodies, onError } = this.#options;
     const called = { service, project: undefined };
     relayToService(exchange, {
-      found: services.find(called, 'mount'),
+      find: (onWait) => services.find(called, 'mount', onWait),
       headFor: (target) => headForMount(exchange.head, arrival, own, { path, ...target }),
       keptBodies,
       onError,

@@ -8,7 +8,8 @@ import { Relay } from './relay.ts';
 import type { ServiceTarget } from './service-targets.ts';
 
 export interface ServiceRelayOptions {
-  readonly found: Promise<ServiceTarget | ProxyAnswer>;
+  /** `onWait` receives the function that forgets a request that is held. */
+  readonly find: (onWait: (forget: () => void) => void) => Promise<ServiceTarget | ProxyAnswer>;
   readonly headFor: (target: ServiceTarget) => ForwardedHead;
   readonly keptBodies: KeptBodies;
   /** Receives errors of the proxy itself. */
@@ -17,14 +18,16 @@ export interface ServiceRelayOptions {
 
 export function relayToService(
   exchange: ServerExchange,
-  { found, headFor, keptBodies, onError }: ServiceRelayOptions,
+  { find, headFor, keptBodies, onError }: ServiceRelayOptions,
 ): void {
   let isGone = false;
+  let forget = (): void => undefined;
   const onGone = (): void => {
     isGone = true;
+    forget();
   };
   exchange.onGone = onGone;
-  found
+  find((whenGone) => (forget = whenGone))
     .then((target) => {
       if (isGone) return;
       if ('kind' in target) respondWith(exchange, target);

@@ -1,10 +1,12 @@
 // ServiceTargets: the services that are called or mounted, and the connections to their instances. A pool belongs to one
 // address, one identity and one protocol, so no connection is used for another service or purpose.
+import { isDeepStrictEqual } from 'node:util';
 import { MOUNT_PROTOCOL, type ServiceKey, type ServiceReference } from '@svc/client';
 import { DEFAULT_CLIENT_LIMITS, Pool, type ClientFailure, type Sweep } from '@svc/http1';
 import { answer, type NamedService, type ProxyAnswer } from './answers.ts';
 import { type ForwardLimits, UNREPEATABLE_IDLE_MS_MAX } from './forward-limits.ts';
 import type { ServiceConnector } from './service-connector.ts';
+import { type Located, LocatedServices } from './located-services.ts';
 import type { FoundService, InstanceAddress, ServiceFinder } from './service-finder.ts';
 import { answerToPeer, type Target, type TargetOutcome, type TargetTaking } from './target.ts';
 
@@ -31,6 +33,8 @@ export interface ServiceTargetsOptions {
   readonly onFailure: (called: ServiceReference, reason: string) => void;
 }
 
+/** Times that a service is looked for again for one request, because it was not reached where it was. */
+const SEARCHES_MAX = 3;
 /** Instances of a service that are tried before it counts as not listening. */
 const TRIED_MAX = 3;
 /** Number of pools above which those without a connection are forgotten. */
@@ -38,23 +42,40 @@ const POOLS_MAX = 1000;
 
 export class ServiceTargets {
   readonly #options: ServiceTargetsOptions;
+  readonly #located: LocatedServices;
   readonly #pools = new Map<string, Pool>();
   /** Counts requests, so that they are spread over the instances. */
   #turn = 0;
 
   constructor(options: ServiceTargetsOptions) {
     this.#options = options;
+    this.#located = new LocatedServices(options.finder, options.limits);
   }
 
-  /** Finds a service; gives the answer of the proxy if there is none. */
-  async find(called: ServiceReference, purpose: Purpose): Promise<ServiceTarget | ProxyAnswer> {
-    const { finder, onFailure } = this.#options;
-    const found = await finder.find(called);
-    if (found.kind === 'found') return this.#target(called, purpose, found);
-    onFailure(called, found.reason);
-    return purpose === 'mount'
-      ? answer('mount-unavailable', { service: called.service })
-      : answer('service-not-found', { called });
+  /**
+   * Finds a service, once it is not held; gives the answer of the proxy if there is none. `onWait` receives the function that forgets the
+   * request: then nothing is found.
+   */
+  find(
+    called: ServiceReference,
+    purpose: Purpose,
+    onWait: (forget: () => void) => void,
+  ): Promise<ServiceTarget | ProxyAnswer> {
+    const { promise, resolve } = Promise.withResolvers<ServiceTarget | ProxyAnswer>();
+    const forget = this.#located.locate(called, false, (to) =>
+      resolve(
+        to.kind === 'found'
+          ? this.#target(called, purpose, to)
+          : this.#answerToMissing(called, purpose, to),
+      ),
+    );
+    onWait(forget);
+    return promise;
+  }
+
+  /** Number of requests that wait for a service that is held. */
+  get held(): number {
+    return this.#located.held;
   }
 
   /** Closes the idle connections, and the others after their current response. */
@@ -64,7 +85,7 @@ export class ServiceTargets {
 
   close(): void {
     for (const pool of this.#pools.values()) pool.close();
-    this.#options.finder.close();
+    this.#located.close();
   }
 
   #target(
@@ -76,26 +97,81 @@ export class ServiceTargets {
       takesAddressFromHost = false,
     }: Extract<FoundService, { readonly kind: 'found' }>,
   ): ServiceTarget {
-    const { project } = this.#options;
-    const named: NamedService = { service: called.service, project: called.project ?? project };
-    const first = this.#turn++ % addresses.length;
-    const tried = [...addresses.slice(first), ...addresses.slice(0, first)].slice(0, TRIED_MAX);
+    const named = this.#named(called);
     const answerTo = (failure: ClientFailure) => this.#answerTo(failure, named, purpose);
     return {
       responder: 'service',
       authority,
       takesAddressFromHost,
       answerTo,
-      take: (taking, taken) => {
-        const pools = tried.map((address) => this.#poolOf(address, named, purpose));
-        return takeFirst(pools, taking, (outcome) => {
+      take: (taking, taken) =>
+        this.#take(called, purpose, addresses, taking, (outcome) => {
           if ('failure' in outcome) {
             this.#options.onFailure(called, reasonOf(outcome.failure));
             taken({ connection: undefined, answer: answerTo(outcome.failure) });
           } else taken(outcome);
-        });
-      },
+        }),
     };
+  }
+
+  /** Takes a connection of one of the instances; of the next one, if the service is being replaced and accepts none. */
+  #take(
+    called: ServiceReference,
+    purpose: Purpose,
+    found: readonly InstanceAddress[],
+    taking: TargetTaking,
+    taken: (outcome: PoolOutcome | TargetOutcome) => void,
+  ): () => void {
+    const cancels: (() => void)[] = [];
+    const attempt = (addresses: readonly InstanceAddress[], searches: number): void => {
+      const pools = this.#inTurn(called, purpose, addresses);
+      const cancelTaking = takeFirst(pools, taking, (outcome) => {
+        const isFinal = !('failure' in outcome) || !isElsewherePossible(outcome.failure);
+        if (isFinal || !this.#located.canHold || searches === SEARCHES_MAX) return taken(outcome);
+        const forget = this.#located.locate(called, true, (to, hasWaited) => {
+          if (to.kind === 'found' && (hasWaited || !isDeepStrictEqual(to.addresses, addresses)))
+            attempt(to.addresses, searches + 1);
+          else if (to.kind === 'found' || to.kind === 'not-found') taken(outcome);
+          else taken({ connection: undefined, answer: this.#answerToMissing(called, purpose, to) });
+        });
+        cancels.push(forget);
+      });
+      cancels.push(cancelTaking);
+    };
+    attempt(found, 0);
+    return () => {
+      for (const cancel of cancels) cancel();
+    };
+  }
+
+  /** The connections to the instances that are tried. */
+  #inTurn(
+    called: ServiceReference,
+    purpose: Purpose,
+    addresses: readonly InstanceAddress[],
+  ): readonly Pool[] {
+    const first = this.#turn++ % addresses.length;
+    const tried = [...addresses.slice(first), ...addresses.slice(0, first)].slice(0, TRIED_MAX);
+    return tried.map((address) => this.#poolOf(address, this.#named(called), purpose));
+  }
+
+  #named({ service, project = this.#options.project }: ServiceReference): NamedService {
+    return { service, project };
+  }
+
+  #answerToMissing(
+    called: ServiceReference,
+    purpose: Purpose,
+    to: Exclude<Located, { readonly kind: 'found' }>,
+  ): ProxyAnswer {
+    if (to.kind !== 'not-found') {
+      this.#options.onFailure(called, 'it is being replaced');
+      return answer(to.kind, { called: this.#named(called) });
+    }
+    this.#options.onFailure(called, to.reason);
+    return purpose === 'mount'
+      ? answer('mount-unavailable', { service: called.service })
+      : answer('service-not-found', { called });
   }
 
   #answerTo(failure: ClientFailure, called: NamedService, purpose: Purpose): ProxyAnswer {

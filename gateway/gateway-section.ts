@@ -5,7 +5,6 @@ import {
   SERVER_DEFAULTS,
   SERVER_RANGES,
   type ServerSection,
-  TIME_RANGE,
 } from '@svc/forward/server-section';
 import { DEFAULT_SERVER_TIMES } from '@svc/http1';
 import type { Range } from '@svc/kit/settings-reader';
@@ -17,12 +16,6 @@ export interface GatewaySection extends ServerSection {
   readonly plainPort: number;
   /** Whether requests go to instances without mutual TLS if there is no identity, for development: instances then prove nothing. */
   readonly plainInstances: boolean;
-  /** Requests of all services that are held while their services are replaced; further ones are answered 503. */
-  readonly heldMax: number;
-  /** Requests of one service that are held; further ones are answered 503. */
-  readonly heldOfServiceMax: number;
-  /** Time for which a request is held, in milliseconds; then it is answered 503. */
-  readonly heldMs: number;
   /** Time at the start in which the gateway waits for the routes of a running orchestrator, in milliseconds; then it uses those on disk. */
   readonly routesWaitMs: number;
   /** Certificates of the folder that are used; further ones are left out. */
@@ -35,9 +28,6 @@ export const GATEWAY_DEFAULTS: { readonly [Key in keyof GatewaySection]: Gateway
   port: 8443,
   plainPort: 8080,
   plainInstances: false,
-  heldMax: 1000,
-  heldOfServiceMax: 200,
-  heldMs: 12_000,
   routesWaitMs: 1000,
   certificatesMax: 1000,
   ...SERVER_DEFAULTS,
@@ -50,9 +40,6 @@ export const GATEWAY_RANGES: {
 } = {
   port: PORT_RANGE,
   plainPort: PORT_RANGE,
-  heldMax: [0, 100_000],
-  heldOfServiceMax: [0, 100_000],
-  heldMs: TIME_RANGE,
   routesWaitMs: [0, 60_000],
   certificatesMax: [1, 10_000],
   ...SERVER_RANGES,

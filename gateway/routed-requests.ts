@@ -1,6 +1,7 @@
 // RoutedRequests: where the requests of a hostname go. It follows the orchestrator as a router does: with each table, and with holds.
 //
 // Invariants: a request in flight counts from the moment in which its instance is chosen, so that a hold that is acknowledged has none.
+import { type HoldLimits, HeldRequests } from '@svc/forward/held-requests';
 import type { Router } from '@svc/routing/route-client';
 import {
   EMPTY_TABLE,
@@ -8,7 +9,6 @@ import {
   type RoutedInstance,
   type RouteTable,
 } from '@svc/routing/route-table';
-import { type HoldLimits, HeldRequests } from './held-requests.ts';
 import { InFlight } from './in-flight.ts';
 
 export interface RoutedToInstance {

@@ -1,6 +1,11 @@
 // AddressedRoutes: the addresses of the services of this machine, in a file in which they find one another (forward/file-finder.ts), beside
-// the routes of those who route. The file is replaced as a whole, and begins with what it had before, so a start of the control plane
-// makes no service disappear. It is written in a turn of its own, so that no request that is held waits for the disk.
+// the routes of those who route. The file is replaced as a whole, in a turn of its own, and is never waited for to be on the disk: after a start of
+// the machine nothing in it is true.
+//
+// Invariants
+// A1  The file begins with what it had before, so a start of the control plane makes no service disappear, and ends no hold.
+// A2  A hold counts as acknowledged only once the file names the service as held.
+// A3  The changes of one look are written together: no reader finds a service without instances that is held a moment later.
 import type { ServiceKey } from '@svc/client';
 import type { Log } from '@svc/kit/log';
 import { readJsonFile, replaceJsonFile } from './json-file.ts';
@@ -18,14 +23,19 @@ export interface AddressedRoutesOptions {
 export class AddressedRoutes implements RequestRoutes {
   readonly #options: AddressedRoutesOptions;
   readonly #addresses: Map<string, readonly string[]>;
+  /** Keys of the services whose requests are held. */
+  readonly #held: Set<string>;
+  /** Called once the file is written. */
+  #acknowledged: (() => void)[] = [];
   /** Content of the file; undefined if it could not be written. */
   #written: string | undefined;
   #willWrite = false;
 
   constructor(options: AddressedRoutesOptions) {
     this.#options = options;
-    const before = servicesIn(readJsonFile(options.file));
-    this.#addresses = new Map(before.filter(([key]) => options.known.has(key)));
+    const before = readJsonFile(options.file);
+    this.#addresses = new Map(servicesIn(before).filter(([key]) => options.known.has(key)));
+    this.#held = new Set(heldIn(before).filter((key) => options.known.has(key)));
     this.#write();
   }
 
@@ -36,19 +46,27 @@ export class AddressedRoutes implements RequestRoutes {
       textOf(key),
       route.instances.map(({ address, port }) => `${address}:${port}`),
     );
+    // The mark of a former control plane, or of a hold that has lasted for too long.
+    if (routes.holdOf(key) === 'none') this.#mark(textOf(key), false);
   }
 
   withdraw(key: ServiceKey): void {
     this.#options.routes.withdraw(key);
     this.#set(textOf(key), []);
+    this.#mark(textOf(key), false);
   }
 
   hold(key: ServiceKey, acknowledged: () => void): void {
-    this.#options.routes.hold(key, acknowledged);
+    this.#mark(textOf(key), true);
+    this.#options.routes.hold(key, () => {
+      if (this.#willWrite) this.#acknowledged.push(acknowledged);
+      else acknowledged();
+    });
   }
 
   release(key: ServiceKey): void {
     this.#options.routes.release(key);
+    this.#mark(textOf(key), false);
   }
 
   get haveRoutersGathered(): boolean {
@@ -56,7 +74,8 @@ export class AddressedRoutes implements RequestRoutes {
   }
 
   holdOf(key: ServiceKey): 'none' | 'asked' | 'acknowledged' {
-    return this.#options.routes.holdOf(key);
+    const hold = this.#options.routes.holdOf(key);
+    return hold === 'acknowledged' && this.#willWrite ? 'asked' : hold;
   }
 
   isUnused(key: ServiceKey, name: string): boolean {
@@ -68,19 +87,34 @@ export class AddressedRoutes implements RequestRoutes {
     if (isSame && this.#written !== undefined) return;
     if (addresses.length === 0) this.#addresses.delete(key);
     else this.#addresses.set(key, addresses);
+    this.#writeSoon();
+  }
+
+  #mark(key: string, isHeld: boolean): void {
+    if (this.#held.has(key) === isHeld) return;
+    if (isHeld) this.#held.add(key);
+    else this.#held.delete(key);
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
     if (this.#willWrite) return;
     this.#willWrite = true;
-    setImmediate(() => this.#write());
+    setImmediate(() => {
+      this.#write();
+      for (const acknowledged of this.#acknowledged.splice(0)) acknowledged();
+    });
   }
 
   #write(): void {
     this.#willWrite = false;
     const { file, log } = this.#options;
     const services = Object.fromEntries([...this.#addresses].toSorted(byKey));
-    const content = JSON.stringify(services);
+    const held = [...this.#held].toSorted();
+    const content = JSON.stringify({ services, held });
     if (content === this.#written) return;
     try {
-      replaceJsonFile(file, { services });
+      replaceJsonFile(file, { services, held }, 'fleeting');
       this.#written = content;
     } catch (error) {
       // Such as a full disk. Each service is looked at again soon, and then the file is tried again.
@@ -105,6 +139,12 @@ function servicesIn(value: unknown): readonly Entry[] {
     (entry): entry is [string, string[]] =>
       Array.isArray(entry[1]) && entry[1].every((address) => typeof address === 'string'),
   );
+}
+
+/** Returns the keys of held services in a parsed file; none if it is of another form. */
+function heldIn(value: unknown): readonly string[] {
+  const { held } = (value ?? {}) as { readonly held?: unknown };
+  return Array.isArray(held) ? held.filter((key) => typeof key === 'string') : [];
 }
 
 function byKey([one]: Entry, [other]: Entry): number {

@@ -112,8 +112,10 @@ export class ServiceCaller implements CalledServices {
     const cancel = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', cancel);
     let exchange: ServiceExchange | undefined;
+    let forget = (): void => undefined;
     try {
-      const target = await Promise.race([this.#services.find(called, 'call'), ended]);
+      const found = this.#services.find(called, 'call', (whenOver) => (forget = whenOver));
+      const target = await Promise.race([found, ended]);
       if ('headers' in target) return target;
       if ('kind' in target) return responseOf(target);
       const head = headOf(request, target);
@@ -133,6 +135,7 @@ export class ServiceCaller implements CalledServices {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
+      forget();
       exchange?.cancel();
     }
   }

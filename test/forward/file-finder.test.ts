@@ -18,19 +18,22 @@ function finderOf(content: unknown, lookEveryMs = 20) {
   const file = join(temporaryFolder(), 'services.json');
   if (content !== undefined) write(file, content);
   const problems: string[] = [];
+  const times = { nowMs: 1000 };
   const finder = new FileFinder({
     file,
     project: 'shop',
     lookEveryMs,
+    now: () => times.nowMs,
     onProblem: (reason) => problems.push(reason),
   });
   onTestFinished(() => finder.close());
-  return { file, finder, problems };
+  return { file, finder, problems, times };
 }
 
 /** Address of the first instance, or why there is none. */
 async function found(finder: FileFinder, called: Parameters<FileFinder['find']>[0] = cart) {
   const one = await finder.find(called);
+  if (one.kind === 'held') return one.kind;
   return one.kind === 'found' ? one.addresses[0]! : one.reason;
 }
 
@@ -65,6 +68,41 @@ describe('the file', () => {
     await expect.poll(async () => found(finder)).toBe('it is not in the file');
   });
 
+  test('names services that are held, until their marks are gone', async () => {
+    const services = { 'shop/cart': ['127.0.0.1:4001'] };
+    const { file, finder } = finderOf({ services: {}, held: ['shop/cart', 'bank/cart'] });
+    const released: string[] = [];
+    finder.onReleased((key) => released.push(key));
+    expect(await finder.find(cart)).toEqual({ kind: 'held', key: 'shop/cart' });
+    expect(await found(finder, { service: 'other', project: undefined })).toBe(
+      'it is not in the file',
+    );
+    write(file, { services, held: ['bank/cart'] });
+    await expect.poll(async () => found(finder)).toMatchObject({ port: 4001 });
+    expect(released).toEqual(['shop/cart']);
+  });
+
+  test('holds a service for 15 seconds at most, from when its mark is seen', async () => {
+    const services = { 'shop/cart': ['127.0.0.1:4001'] };
+    const { file, finder, times } = finderOf({ services, held: ['shop/cart'] });
+    expect(await found(finder)).toBe('held');
+    times.nowMs += 14_999;
+    expect(await found(finder)).toBe('held');
+    times.nowMs += 1;
+    expect(await found(finder)).toMatchObject({ port: 4001 });
+    write(file, { services });
+    expect(await finder.find(cart, true)).toMatchObject({ kind: 'found' });
+    write(file, { services, held: ['shop/cart'] });
+    expect(await finder.find(cart, true)).toMatchObject({ kind: 'held' });
+  });
+
+  test('is read before a fresh answer', async () => {
+    const { file, finder } = finderOf({ services: { 'shop/cart': ['127.0.0.1:4001'] } }, 60_000);
+    await found(finder);
+    write(file, { services: {}, held: ['shop/cart'] });
+    expect(await finder.find(cart, true)).toMatchObject({ kind: 'held' });
+  });
+
   test('may appear later', async () => {
     const { file, finder, problems } = finderOf(undefined);
     expect(await found(finder)).toBe('the file of services is not usable');
@@ -92,6 +130,8 @@ describe('a file that cannot be used', () => {
     [{ services: { 'shop/Cart': [] } }, '"shop/Cart" is not <project>/<service>'],
     [{ services: { '2fin/cart': [] } }, '"2fin/cart" is not <project>/<service>'],
     [{ services: { 'shop/cart': '127.0.0.1:1' } }, 'shop/cart has no list of addresses'],
+    [{ services: {}, held: {} }, '"held" is no list of <project>/<service>'],
+    [{ services: {}, held: ['shop'] }, '"held" is no list of <project>/<service>'],
     ...[
       'localhost:1',
       '127.0.0.1',

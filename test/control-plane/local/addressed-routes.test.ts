@@ -16,6 +16,8 @@ const at = (...addresses: readonly string[]) => ({
   instances: addresses.map((address) => ({ name: `i-${address}`, address, port: 9000 })),
 });
 
+const contentOf = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+
 function opened(
   file: string,
   known: readonly string[] = [],
@@ -40,6 +42,7 @@ test('a service is found at its instances, as long as it has some', async () => 
     file,
     project: 'shop',
     lookEveryMs: 10,
+    now: () => performance.now(),
     onProblem: (reason) => expect.unreachable(reason),
   });
   onTestFinished(() => finder.close());
@@ -62,16 +65,43 @@ test('a service is found at its instances, as long as it has some', async () => 
     .not.toMatchObject({ kind: 'found' });
 });
 
-test('a start of the control plane makes no service disappear but those that are not looked after any more', async () => {
+test('a start of the control plane makes no service disappear but those that are not looked after any more, and ends no hold', async () => {
+  const file = join(temporaryFolder(), 'addresses.json');
+  const { routes } = opened(file);
+  for (const key of [CART, ORDERS]) {
+    routes.route(key, at('127.83.0.1'));
+    routes.hold(key, () => {});
+  }
+  await turn();
+  const { routes: next } = opened(file, ['shop/cart']);
+  const services = { 'shop/cart': ['127.83.0.1:9000'] };
+  expect(contentOf(file)).toEqual({ services, held: ['shop/cart'] });
+  // What the first look finds: somebody serves again.
+  next.route(CART, at('127.83.0.1'));
+  await turn();
+  expect(contentOf(file)).toEqual({ services, held: [] });
+});
+
+test('a service is held in the file as long as it is for those who route, and never without instances in between', async () => {
   const file = join(temporaryFolder(), 'addresses.json');
   const { routes } = opened(file);
   routes.route(CART, at('127.83.0.1'));
-  routes.route(ORDERS, at('127.83.0.2'));
+  const acknowledged: unknown[] = [];
+  routes.hold(CART, () => acknowledged.push(contentOf(file)));
+  expect(routes.holdOf(CART)).toBe('asked');
+  expect(acknowledged).toEqual([]);
   await turn();
-  opened(file, ['shop/cart']);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
-    services: { 'shop/cart': ['127.83.0.1:9000'] },
-  });
+  const services = { 'shop/cart': ['127.83.0.1:9000'] };
+  expect(acknowledged).toEqual([{ services, held: ['shop/cart'] }]);
+  expect(routes.holdOf(CART)).toBe('acknowledged');
+  routes.route(CART, at());
+  await turn();
+  expect(contentOf(file)).toEqual({ services: {}, held: ['shop/cart'] });
+  routes.route(CART, at('127.83.0.1'));
+  expect(contentOf(file)).toEqual({ services: {}, held: ['shop/cart'] });
+  routes.release(CART);
+  await turn();
+  expect(contentOf(file)).toEqual({ services, held: [] });
 });
 
 test.each(['{"services": {"shop/ca', '[]', '{"services": {"shop/cart": [1]}}', 'null'])(
@@ -80,7 +110,7 @@ test.each(['{"services": {"shop/ca', '[]', '{"services": {"shop/cart": [1]}}', '
     const file = join(temporaryFolder(), 'addresses.json');
     writeFileSync(file, content);
     opened(file, ['shop/cart']);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ services: {} });
+    expect(contentOf(file)).toEqual({ services: {}, held: [] });
   },
 );
 

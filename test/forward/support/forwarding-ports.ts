@@ -46,12 +46,20 @@ export class ForwardingPorts {
   peer: Peer = { caller: { kind: 'internet' }, isMount: false };
   /** Services by their references as written in a call, and where they listen. */
   readonly services = new Map<string, readonly number[]>();
+  /** Services that are held, by their names. */
+  readonly held = new Set<string>();
+  /** Number of times that a service was looked for. */
+  finds = 0;
+  /** Called before a service is looked for. */
+  onFind: (count: number) => unknown = () => undefined;
   /** Why services were not found or reached, and errors of the proxy. */
   readonly reports: string[] = [];
   readonly process: RawListener;
   servicePort = 0;
   callingPort = 0;
   #keptBodies: KeptBodies | undefined;
+  #services: ServiceTargets | undefined;
+  #released: (key: string) => void = () => undefined;
 
   private constructor(process: RawListener) {
     this.process = process;
@@ -68,6 +76,7 @@ export class ForwardingPorts {
     const services = new ServiceTargets({
       finder: {
         find: async (called) => Promise.resolve(ports.#find(called)),
+        onReleased: (listener) => (ports.#released = listener),
         close: () => undefined,
       },
       connector: options.connector ?? new PlainConnector(limits.connectTimeoutMs, sweep),
@@ -77,6 +86,7 @@ export class ForwardingPorts {
       lifetimeMs: () => Infinity,
       onFailure: ({ service }, reason) => reports.push(`${service}: ${reason}`),
     });
+    ports.#services = services;
     const address = () => ({ host: '127.0.0.1', port: ports.process.port });
     const process = new ProcessTarget({ address, limits, sweep });
     onTestFinished(() => {
@@ -116,6 +126,17 @@ export class ForwardingPorts {
     this.sweep.run();
   }
 
+  /** Number of requests that wait because their service is held. */
+  get waiting(): number {
+    return this.#services!.held;
+  }
+
+  /** Ends the hold of a service of the project. */
+  release(service: string): void {
+    this.held.delete(service);
+    this.#released(`shop/${service}`);
+  }
+
   /** A connection of a client to the service port, on which the request was written. */
   async request(...lines: readonly string[]): Promise<RawPeer> {
     const client = await dial(this.servicePort);
@@ -131,6 +152,8 @@ export class ForwardingPorts {
   }
 
   #find({ service, project }: ServiceReference): FoundService {
+    this.onFind(++this.finds);
+    if (this.held.has(service)) return { kind: 'held', key: `shop/${service}` };
     const ports = this.services.get(project === undefined ? service : `${service}.${project}`);
     if (ports === undefined) return notFound('the test has none');
     return {
