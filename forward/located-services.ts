@@ -37,7 +37,7 @@ export class LocatedServices {
     located: (to: Located, hasWaited: boolean) => void,
   ): () => void {
     let isForgotten = false;
-    let forget = (): void => undefined;
+    let forget: (() => void) | undefined;
     const look = async (fresh: boolean, hasWaited: boolean): Promise<void> => {
       const found = await this.#finder.find(called, fresh);
       if (isForgotten) return;
@@ -53,7 +53,7 @@ export class LocatedServices {
     void look(isFresh, false);
     return () => {
       isForgotten = true;
-      forget();
+      forget?.();
     };
   }
 

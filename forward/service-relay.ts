@@ -21,10 +21,10 @@ export function relayToService(
   { find, headFor, keptBodies, onError }: ServiceRelayOptions,
 ): void {
   let isGone = false;
-  let forget = (): void => undefined;
+  let forget: (() => void) | undefined;
   const onGone = (): void => {
     isGone = true;
-    forget();
+    forget?.();
   };
   exchange.onGone = onGone;
   find((whenGone) => (forget = whenGone))

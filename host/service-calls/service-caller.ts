@@ -112,7 +112,7 @@ export class ServiceCaller implements CalledServices {
     const cancel = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', cancel);
     let exchange: ServiceExchange | undefined;
-    let forget = (): void => undefined;
+    let forget: (() => void) | undefined;
     try {
       const found = this.#services.find(called, 'call', (whenOver) => (forget = whenOver));
       const target = await Promise.race([found, ended]);
@@ -135,7 +135,7 @@ export class ServiceCaller implements CalledServices {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', cancel);
-      forget();
+      forget?.();
       exchange?.cancel();
     }
   }

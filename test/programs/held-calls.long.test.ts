@@ -14,7 +14,7 @@ let machine: IdentifiedMachine;
 let failures: string[];
 let answered: number;
 let longestMs: number;
-let isEnded: boolean;
+let ended: AbortController;
 let callers: Promise<unknown>;
 
 beforeAll(async () => {
@@ -30,10 +30,10 @@ beforeEach(async () => {
   failures = [];
   answered = 0;
   longestMs = 0;
-  isEnded = false;
+  ended = new AbortController();
   callers = Promise.all(Array.from({ length: CALLERS }, () => callAlways()));
   callers.catch(() => {});
-  onTestFinished(() => void (isEnded = true));
+  onTestFinished(() => ended.abort());
   await until(10);
 }, 60_000);
 
@@ -48,7 +48,7 @@ async function callAlways(): Promise<void> {
     body: 'a',
     times: 1,
   });
-  while (!isEnded) {
+  while (!ended.signal.aborted) {
     const startedMs = performance.now();
     const { body } = await machine.askAsGateway(caller, '/calls/raw', text);
     longestMs = Math.max(longestMs, performance.now() - startedMs);
@@ -61,13 +61,13 @@ async function callAlways(): Promise<void> {
 async function until(more: number): Promise<void> {
   const before = answered;
   await expect
-    .poll(() => answered, { timeout: 20_000, message: String(failures.at(-1)) })
+    .poll(() => answered, { timeout: 20_000, message: failures.at(-1) ?? 'no call is answered' })
     .toBeGreaterThan(before + more);
 }
 
 async function stop(): Promise<void> {
   await until(10);
-  isEnded = true;
+  ended.abort();
   await callers;
 }
 
