@@ -85,6 +85,7 @@ const LETTERS = [
   'bb',
   'bc',
   'bd',
+  'bd2',
   'be',
 ];
 const { values } = parseArgs({
@@ -156,7 +157,7 @@ for (const [letters, measure] of [
     () => measureControlPlane(wanted, pace, loader, services),
   ],
   [['ba', 'bb', 'bc'], () => measurePlatform(wanted, pace)],
-  [['bd'], async () => [await measureReplacements(pace)]],
+  [['bd', 'bd2'], () => measureReplacements(wanted, pace, entities)],
   [['be'], async () => [await measureJourney(pace)]],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {

@@ -45,8 +45,12 @@ export function processEnd({ pid, startTime, bootId: boot }: ProcessStart): Proc
   return ENDED_STATES.has(stat.state) ? 'zombie' : undefined;
 }
 
+/** Undefined until it is read: this process and its boot are the same for good. */
+let ownBootId: string | null | undefined;
+
 function bootId(): string | null {
-  return readProc(BOOT_ID_FILE)?.trim() ?? null;
+  ownBootId ??= readProc(BOOT_ID_FILE)?.trim() ?? null;
+  return ownBootId;
 }
 
 /** Returns state and start time of a process; undefined if there is none, or no /proc. */

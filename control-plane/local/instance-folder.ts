@@ -24,6 +24,8 @@ import { readJsonFile, replaceJsonFile } from './json-file.ts';
 export class InstanceFolder {
   readonly path: string;
   readonly spec: InstanceSpec;
+  /** Undefined until it is read, which a look at the instance does more than once. */
+  #lastRun: { readonly run: InstanceRun | undefined } | undefined;
 
   private constructor(path: string, spec: InstanceSpec) {
     this.path = path;
@@ -95,12 +97,15 @@ export class InstanceFolder {
     return [...numbered.map((name) => join(logs, name)), ...output];
   }
 
+  /** The last run of the instance at the time of this look. */
   get lastRun(): InstanceRun | undefined {
-    return runIn(readJsonFile(join(this.path, 'run.json')));
+    this.#lastRun ??= { run: runIn(readJsonFile(join(this.path, 'run.json'))) };
+    return this.#lastRun.run;
   }
 
   writeRun(run: InstanceRun): void {
     replaceJsonFile(join(this.path, 'run.json'), run);
+    this.#lastRun = { run };
   }
 
   /** Sets the output of the last run aside, and opens a file for what the next one writes to stderr. Returns its descriptor. */
