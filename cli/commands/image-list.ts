@@ -32,8 +32,8 @@ and the services of the project whose descriptors name them. The service need no
       return EXIT_CODE.ok;
     }
     await printTable(
-      ['TAGS', 'DIGEST', 'SERVICES'],
-      images.map(({ tags, digest, services: users }) => [tags.join(','), digest, users.join(',')]),
+      ['TAGS', 'SERVICES', 'DIGEST'],
+      images.map(({ tags, digest, services: users }) => [tags.join(','), users.join(','), digest]),
     );
     if (images.length === 0)
       process.stderr.write(`${printable(`${projectId}/${name} has no images with a tag.`)}\n`);

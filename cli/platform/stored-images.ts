@@ -4,6 +4,7 @@ import type { Digest } from '@svc/oci/digest';
 import type { ImageReference, RegistryReference } from '@svc/oci/image-reference';
 import type { RegistryClient } from '@svc/oci/registry-client';
 import { CommandFailure } from '../command.ts';
+import { ImageError } from '@svc/oci/image-error';
 import type { Platform } from './platform.ts';
 import { registryClientFor, registryOf } from './registry-access.ts';
 
@@ -34,7 +35,7 @@ export async function openRegistry(platform: Platform): Promise<ProjectRegistry>
   return { host, client, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
 }
 
-/** Lists the images of a repository, in the order of their first tags. */
+/** Lists the tagged images of a repository of the caller's project, in the order of their first tags. */
 export async function storedImages(
   repository: RegistryReference,
   client: RegistryClient,
@@ -43,7 +44,7 @@ export async function storedImages(
   const { openRegistryImage } = await import('@svc/oci/registry-image');
   const { tagsOf } = await import('@svc/oci/registry-repository');
   const found = new Map<Digest, string[]>();
-  for (const tag of await tagsOf(repository, client)) {
+  for (const tag of await tagsOf(repository, client).catch(none)) {
     const { root } = await openRegistryImage({ ...repository, tag, digest: undefined }, client);
     found.set(root.digest, [...(found.get(root.digest) ?? []), tag]);
   }
@@ -70,4 +71,10 @@ export async function servicesNaming(
   return statuses
     .filter(({ image }) => isNamed(parseImageReference(image)))
     .map(({ name }) => name);
+}
+
+/** A registry knows no repository in which no image has a tag. */
+function none(error: unknown): readonly string[] {
+  if (error instanceof ImageError && error.code === 'SVC_IMAGE_MISSING') return [];
+  throw error;
 }

@@ -25,7 +25,7 @@ test('an image is listed with the service that names it, deleted with a warning,
   const tag = await deployed();
   const { stdout } = await svc('image list cart');
   expect(stdout).toMatch(
-    new RegExp(`^TAGS +DIGEST +SERVICES\\n${tag} +sha256:[0-9a-f]{64} +cart\\n$`),
+    new RegExp(`^TAGS +SERVICES +DIGEST\\n${tag} +cart +sha256:[0-9a-f]{64}\\n$`),
   );
   const listed = JSON.parse((await svc('image list cart -o json')).stdout) as { digest: string }[];
   expect(listed).toEqual([
@@ -73,7 +73,6 @@ describe('refused is', () => {
   });
 
   test.each([
-    ['image list none', 'SVC_IMAGE_MISSING'],
     ['image delete none:4 --yes', 'SVC_IMAGE_MISSING'],
     ['image delete cart:.. --yes', 'SVC_IMAGE_REFERENCE_INVALID'],
     ['image list cart --project bank', 'SVC_API_REFUSED'],
@@ -103,6 +102,18 @@ describe('refused is', () => {
     }
     expect((await svc(`image delete cart:${tag} --yes`)).code).toBe(0);
   });
+});
+
+test('a service without images has none, and an image without a tag is deleted by its digest', async () => {
+  const none = await svc('image list none');
+  expect(none).toEqual({ code: 0, stdout: '', stderr: 'shop/none has no images with a tag.\n' });
+  const tag = await deployed();
+  const [image] = JSON.parse((await svc('image list cart -o json')).stdout) as { digest: string }[];
+  const headers = { authorization: `Bearer ${await under.api.token('ann')}` };
+  await fetch(`${registry.url}/v2/shop/cart/manifests/${tag}`, { method: 'DELETE', headers });
+  expect(JSON.parse((await svc('image list cart -o json')).stdout)).toEqual([]);
+  expect((await svc(`image delete cart@${image!.digest} --yes`)).code).toBe(0);
+  expect((await registry.store.project('shop')).usage.manifests).toBe(0);
 });
 
 test('an image of a service that was deleted can be listed and deleted', async () => {
