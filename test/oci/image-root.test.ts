@@ -244,6 +244,11 @@ describe('a whiteout', () => {
     },
   );
 
+  test('keeps a folder of its own layer that is empty', async () => {
+    const root = await rootOf(lower, layer(folderEntry('a'), fileEntry('.wh.a')));
+    expect(readdirSync(root('a'))).toEqual([]);
+  });
+
   test('of the root removes all of the lower layers', async () => {
     const root = await rootOf(lower, layer(fileEntry('.wh..wh..opq'), fileEntry('c')));
     expect(readdirSync(root(''))).toEqual(['c', 'dev', 'etc', 'proc', 'svc', 'tmp']);

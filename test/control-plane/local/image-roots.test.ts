@@ -172,6 +172,27 @@ test('a digest that another service has is not given to one that may not read it
   });
 });
 
+test('a digest that the service had from another repository is asked for', async () => {
+  const registry = await filled();
+  const roots = rootsOf(registry, join(temporaryFolder(), 'images'));
+  const former = await found(roots, `${registry.host}/shop/cart:4`);
+  registry.requests.length = 0;
+  const name = `${registry.host}/shop/other@${former.digest}`;
+  await resolve(roots, name, { former });
+  expect(registry.requests).not.toEqual([]);
+});
+
+test('an image is refused before it is read if there is no room at all', async () => {
+  const registry = await filled();
+  const folder = join(temporaryFolder(), 'images');
+  const name = `${registry.host}/shop/cart:4`;
+  expect(await resolve(rootsOf(registry, folder, 0), name)).toMatchObject({
+    isFinal: false,
+    reason: expect.stringContaining('SVC_IMAGE_FOLDER_FULL') as string,
+  });
+  expect(blobsAsked(registry)).toBe(0);
+});
+
 test('an image is refused when it does not fit beside the kept ones, and fits once those are removed', async () => {
   const registry = await filled(imageWith('x'.repeat(60_000)));
   const other = await filled(imageWith('y'.repeat(60_000)));
