@@ -97,7 +97,7 @@ test('only the user of the service may read the files and their folder', async (
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
-test('lines wait for a disk that takes none, those that cannot wait are counted, and the number is reported', async () => {
+test('hard case 29: lines wait for a disk that takes none, those that cannot wait are counted, and the number is reported', async () => {
   const parent = temporaryFolder();
   const folder = join(parent, 'logs');
   writeFileSync(folder, 'a file where the folder should be');

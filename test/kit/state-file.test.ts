@@ -78,7 +78,7 @@ test('a service that was killed is dead, as it has not said that it ended', asyn
   });
 });
 
-test('a zombie is dead', async () => {
+test('hard case 29: a zombie is dead', async () => {
   const path = statePath();
   // The shell does not ask for the exit status of its child, as it continues as a program that has none.
   const code = `import { StateFile } from ${JSON.stringify(MODULE)}; new StateFile(${JSON.stringify(path)}, console.error).write('ready');`;
@@ -94,7 +94,7 @@ test('a zombie is dead', async () => {
     .toMatchObject({ kind: 'dead', end: 'zombie' });
 });
 
-test('another process with the id of a service is not the service', () => {
+test('hard case 29: another process with the id of a service is not the service', () => {
   const path = statePath();
   writeFileSync(path, stateWith({ startTime: 1 }));
   expect(observeState(path)).toMatchObject({ kind: 'dead', end: 'other-process' });

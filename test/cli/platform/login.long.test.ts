@@ -73,6 +73,22 @@ test('a code of another login ends this one with the reason, and stores nothing'
   expect((await user.svc(['whoami'])).code).toBe(3);
 });
 
+test('of two logins at the same time each ends with its own person, and the last one is used', async () => {
+  const user = await newUser();
+  const [first, second] = await Promise.all([user.startLogin(), user.startLogin()]);
+  await visitLogin(second.page, 'ben');
+  expect(await second.login.ended).toMatchObject({ code: 0 });
+  await visitLogin(first.page, 'ann');
+  expect(await first.login.ended).toMatchObject({ code: 0 });
+  expect((await user.svc(['whoami'])).stdout).toMatch(/^subject +ann$/m);
+
+  const both = await Promise.all([user.startLogin(), user.startLogin()]);
+  await Promise.all(both.map(({ page }, index) => visitLogin(page, ['ann', 'ben'][index]!)));
+  const ends = await Promise.all(both.map(({ login }) => login.ended));
+  expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+  expect((await user.svc(['whoami'])).stdout).toMatch(/^subject +(ann|ben)$/m);
+});
+
 test('a device login waits until the code is entered in any browser', async () => {
   const user = await newUser();
   const login = user.start(['login', '--device']);

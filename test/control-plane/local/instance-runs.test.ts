@@ -101,7 +101,7 @@ test('a full disk leaves no process that was not noted, and the service runs onc
   expect(alive()).toEqual(machine.pids());
 });
 
-test('what a process leaves behind when it ends is ended before it is started again', async () => {
+test('hard case 29: what a process leaves behind when it ends is ended before it is started again', async () => {
   await running(machine, 'svc.test/parent:1', 1);
   const [pid] = machine.pids();
   await until(async () => alive().length === 2);
@@ -135,7 +135,7 @@ test('a state file of another process, boot or form says nothing of an instance'
   await until(async () => !alive().includes(pid!));
 });
 
-test('an id that another process has by now is neither taken for the instance nor signalled', async () => {
+test('hard case 29: an id that another process has by now is neither taken for the instance nor signalled', async () => {
   await running(machine, IMAGES.good, 1);
   const [pid] = machine.pids();
   await restartAfter(() => {

@@ -52,7 +52,7 @@ describe('a service with a data folder on one machine', () => {
     expect(second!.address).not.toBe(first!.address);
   });
 
-  test('goes on, as the same process, while another orchestrator takes its place', async () => {
+  test('hard case 29: goes on, as the same process, while another orchestrator takes its place', async () => {
     await running(IMAGES.good, 1);
     const before = machine.pids();
     await machine.restart();
@@ -90,7 +90,7 @@ describe('a service with a data folder on one machine', () => {
     await until(async () => instances().length === 1);
   });
 
-  test('is killed with all that it has started if it does not end when it is asked to', async () => {
+  test('hard case 29: is killed with all that it has started if it does not end when it is asked to', async () => {
     await running(IMAGES.stubborn, 1);
     const [pid] = machine.pids();
     await running(IMAGES.good, 2);

@@ -51,7 +51,7 @@ test('an instance that ends without a word is described by its exit and its last
   );
 });
 
-test('an image that stays away fails the rollout after a while', async () => {
+test('hard case 20: an image that stays away fails the rollout after a while', async () => {
   open({ section: { progressTimeoutMs: 300 } });
   await apply(IMAGES.missing, 1);
   const failed = await observed(machine, hasFailed);
