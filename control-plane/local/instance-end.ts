@@ -1,4 +1,7 @@
 // InstanceEnd: why an instance has ended, in words for the members of its project, and whether starting it again can help.
+//
+// Invariant: what is below the folder of the machine is not named by its path.
+import { dirname, join } from 'node:path';
 import { printable } from '@svc/kit/printable';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { Found } from './found-instances.ts';
@@ -38,11 +41,30 @@ export function isFinalFailure(code: string | undefined): boolean {
 
 /** Returns the failure that the instance has reported, or how its process has ended and its last line of output. */
 export function endInWords({ folder, end }: Pick<Found, 'folder' | 'end'>): string {
+  return withoutPaths(reasonOf({ folder, end }), folder);
+}
+
+function reasonOf({ folder, end }: Pick<Found, 'folder' | 'end'>): string {
   const { exit, refusal } = end ?? {};
   if (refusal !== undefined) return `its process could not be started: ${refusal}`;
   if (exit?.error !== undefined) return `${exit.error}: ${exit.message ?? ''}`;
   const line = lastLineOf(folder);
   return line === undefined ? howInWords(exit) : `${howInWords(exit)}; its last line: ${line}`;
+}
+
+/** Returns the text with words for the files of the instance, of which only the operator knows where they are. */
+function withoutPaths(text: string, { path, spec }: Found['folder']): string {
+  const instances = dirname(dirname(dirname(path)));
+  const machine = dirname(instances);
+  const data = join(machine, 'data', spec.key.project, spec.key.service);
+  return text
+    .replaceAll(data, 'its data folder')
+    .replaceAll(spec.moduleFile, 'its module')
+    .split(`${machine}/`)
+    .map((part, index) =>
+      index === 0 ? part : part.replace(/^[^\s:;,'"]*/, 'a file of this machine'),
+    )
+    .join('');
 }
 
 function howInWords(

@@ -81,6 +81,6 @@ function unsafeUpgrade(dataFolder: string, findings: readonly Finding[]): SvcErr
   return new SvcError(
     'SVC_UPGRADE_UNSAFE',
     `This module cannot take over what ${dataFolder} holds: ${named.join('; ')}${more}. ` +
-      'Fix the module, or accept findings that are meant with svc.upgrade.allow.',
+      'Fix the module, or accept findings that are meant with allow in its descriptor, or svc.upgrade.allow.',
   );
 }

@@ -1,0 +1,31 @@
+// Why an instance has ended, as the members of its project read it.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { endInWords } from '../../../control-plane/local/instance-end.ts';
+import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { CART } from './cart.ts';
+
+test('a failure names no path of the machine', () => {
+  const machine = temporaryFolder();
+  const moduleFile = join(machine, 'modules', 'cart.wasm');
+  const folder = InstanceFolder.create(join(machine, 'instances'), {
+    version: 1,
+    name: 'cart-1-00000000',
+    key: CART,
+    incarnation: 'life1',
+    generation: 1,
+    descriptor: { name: 'cart', image: 'svc.test/good:1' },
+    imageDigest: `sha256:${'0'.repeat(64)}`,
+    moduleFile,
+    address: '127.84.0.1',
+    ports: { management: 7626, remoting: 17_355 },
+    createdAtMs: 0,
+  });
+  const data = join(machine, 'data', CART.project, CART.service);
+  const message = `${moduleFile} cannot take over what ${data} holds: see '${folder.stateFile}', and ${folder.path}.`;
+  const exit = { code: 1, signal: null, error: 'SVC_UPGRADE_UNSAFE', message };
+  expect(endInWords({ folder, end: { kind: 'ended', exit, refusal: undefined, isFailure: true } })).toBe(
+    "SVC_UPGRADE_UNSAFE: its module cannot take over what its data folder holds: see 'a file of this machine', and a file of this machine",
+  );
+});
