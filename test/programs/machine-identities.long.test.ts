@@ -9,6 +9,7 @@ import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { DOMAIN, IdentifiedMachine, textIn } from '../support/identified-machine.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
+import { listeningAddresses } from '../support/listening-ports.ts';
 
 let provider: IdentityProvider;
 let calling: Uint8Array;
@@ -20,15 +21,25 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => provider.stop());
 
-test('a service calls another one by name, and an access rule admits one and refuses the third', async () => {
+test('services have the ports of their descriptors, one calls another one by name, and an access rule admits it and refuses the third', async () => {
   const machine = await IdentifiedMachine.start(provider);
   await machine.machine.store('calling', calling);
   await machine.machine.store('routes', routes);
-  const [orders, stock] = await Promise.all([
+  const [orders, stock, cart] = await Promise.all([
     machine.deploy('orders', 'calling'),
     machine.deploy('stock', 'calling'),
-    machine.deploy('cart', 'routes'),
+    machine.deploy('cart', 'routes', { port: 9100 }),
   ]);
+  for (const [instance, port] of [
+    [orders, 9000],
+    [stock, 9000],
+    [cart, 9100],
+  ] as const) {
+    const ports = [port, 7626].map((each) => `${instance.spec.address}:${each}`);
+    // A single instance has no remoting, and its port is kept free for it.
+    expect(instance.spec.ports.remoting).toBe(17_355);
+    expect(listeningAddresses(instance.lastRun!.process!.pid).toSorted()).toEqual(ports.toSorted());
+  }
   const called = async (caller: InstanceFolder, path: string) => {
     const sent = { service: 'cart', method: 'GET', path, headers: [], body: '', times: 1 };
     const answer = await machine.askAsGateway(caller, '/calls/raw', JSON.stringify(sent));

@@ -54,10 +54,10 @@ export class IdentifiedMachine {
     return new IdentifiedMachine(await machine.withProject());
   }
 
-  /** Resolves once the service is ready. */
-  async deploy(name: string, layout: string): Promise<InstanceFolder> {
+  /** Resolves once the service is ready. `more`: further fields of the descriptor. */
+  async deploy(name: string, layout: string, more: object = {}): Promise<InstanceFolder> {
     const image = `oci:images/${layout}:1`;
-    const descriptor = { name, image, hosting: 'wasm', protocol: '0.2.0' };
+    const descriptor = { name, image, hosting: 'wasm', protocol: '0.2.0', ...more };
     const path = `/services/shop/${name}`;
     const { svc } = this.machine;
     const { generation } = (await svc.send(`PUT ${path}`, 'ann', descriptor)).body as ShownStatus;
