@@ -37,6 +37,12 @@ interface Logs {
   }[];
 }
 
+async function logs(query: string): Promise<Logs['instances']> {
+  const { status, body } = await machine.svc.send(`GET ${COUNTER}/logs?${query}`, 'ann');
+  expect(status).toBe(200);
+  return (body as Logs).instances;
+}
+
 test('hard case 16: the status right after an apply is never ready by the former generation', async () => {
   await machine.apply();
   await machine.until(isReady(1));
@@ -90,12 +96,6 @@ test('hard case 20: an image that cannot be read leaves the old instance serving
 }, 120_000);
 
 describe('hard case 21: logs', () => {
-  const logs = async (query: string) => {
-    const { status, body } = await machine.svc.send(`GET ${COUNTER}/logs?${query}`, 'ann');
-    expect(status).toBe(200);
-    return (body as Logs).instances;
-  };
-
   test('of no lines and no seconds are empty, those of another service are not there, and those of a paused one neither', async () => {
     await machine.apply();
     await machine.until(isReady(1));
