@@ -11,7 +11,9 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const PEOPLE = `people:
   - subject: ann
-    roles: [platform-admin]
+  - subject: bob
+    email: bob@example.com
+    emailVerified: true
 machines:
   - clientId: ci
     secret: a-secret-of-16-characters-or-more

@@ -1,0 +1,49 @@
+// CartVersions: the project of the cart in a folder of a test, and later versions of it.
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const CART = join(import.meta.dirname, '..', '..', 'fixtures', 'shopping-cart');
+const REMOVE_ROUTE = `  @del("/{id}")
+  remove(id: string): Result<Done> {
+    return new ShoppingCartClient(id).remove();
+  }
+`;
+
+export class CartVersions {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    cpSync(CART, folder, { recursive: true });
+  }
+
+  /** Answers say from now on how many different items a cart has. */
+  countItems(): void {
+    this.#replace(
+      'cart.ts',
+      '  items: Item[] = [];\n  checkedOut',
+      '  items: Item[] = [];\n  count: i32 = 0;\n  checkedOut',
+    );
+    this.#replace(
+      'cart.ts',
+      'items: state.items, checkedOut',
+      'items: state.items, count: state.items.length, checkedOut',
+    );
+  }
+
+  /** The route that deletes a cart is not there from now on, which the check of an upgrade finds. */
+  dropRemoval(): void {
+    this.#replace('cart-endpoint.ts', REMOVE_ROUTE, '');
+  }
+
+  describe(text: string): void {
+    writeFileSync(join(this.folder, 'service.yaml'), text);
+  }
+
+  #replace(name: string, text: string, by: string): void {
+    const file = join(this.folder, 'assembly', name);
+    const source = readFileSync(file, 'utf8');
+    if (!source.includes(text)) throw new Error(`${name} of the cart has no ${text}`);
+    writeFileSync(file, source.replace(text, by));
+  }
+}

@@ -1,0 +1,79 @@
+// MachinePerson: a person of the people file who uses an installation of `svc up` from a terminal of their own: folders of their own,
+// a context, and a login by the code of a device, at the pages that a person sees.
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Ended, runSvc, SvcProcess } from './host-process.ts';
+import { FormBrowser } from './identity-provider/form-browser.ts';
+import type { OneMachine } from './one-machine.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** Returns the value of the form field, or of the attribute `action`, in a page of the login provider. */
+function valueIn(body: string, pattern: RegExp): string {
+  const [, value] = pattern.exec(body) ?? [];
+  if (value === undefined) throw new Error(`The page has no ${pattern.source}:\n${body}`);
+  return value;
+}
+
+/** Terminal of a person: working folder, and variables of the commands. */
+export interface Terminal {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Logs in at the pages of the login provider. Resolves with the end of `svc login`. */
+export async function logInByDevice({ cwd, env }: Terminal, subject: string): Promise<Ended> {
+  const login = new SvcProcess(['login', '--device'], { cwd, env });
+  await login.logged(/enter the code \S+\n/);
+  const [, page, code] = /^Open (\S+) in .* code (\S+)\n/m.exec(login.stderr)!;
+  const browser = new FormBrowser('svc:');
+  const entry = await browser.go(page!);
+  const xsrf = valueIn(entry.body, /name="xsrf" value="([^"]+)"/);
+  const people = await browser.go(page!, { xsrf, user_code: code!, confirm: 'yes' });
+  const token = valueIn(people.body, /name="token" value="([^"]+)"/);
+  const action = new URL(valueIn(people.body, /method="post" action="([^"]+)"/), people.url).href;
+  const { body } = await browser.go(action, { token, as: subject });
+  if (!body.includes('You are logged in')) throw new Error(`${subject} is not logged in:\n${body}`);
+  return login.ended;
+}
+
+export class MachinePerson implements Terminal {
+  readonly cwd = temporaryFolder();
+  readonly env: NodeJS.ProcessEnv = {
+    XDG_CONFIG_HOME: join(this.cwd, 'config'),
+    XDG_STATE_HOME: join(this.cwd, 'state'),
+    XDG_CACHE_HOME: join(this.cwd, 'cache'),
+    SVC_CONTEXT: 'local',
+    NO_COLOR: '1',
+  };
+  readonly #subject: string;
+
+  private constructor(subject: string) {
+    this.#subject = subject;
+  }
+
+  /** Makes the context with which the person reaches the installation, which runs, and logs the person in. */
+  static async loggedIn(subject: string, machine: OneMachine): Promise<MachinePerson> {
+    const person = new MachinePerson(subject);
+    const [port] = machine.ports;
+    // As an operator hands it out: the folder of the installation is closed to others.
+    copyFileSync(join(machine.folder, 'machine', 'ca.pem'), join(person.cwd, 'ca.pem'));
+    const url = `https://api.svc.localhost:${port}`;
+    await person.svc(`context set local --url ${url} --authority ca.pem --project shop`);
+    const { code, stderr } = await logInByDevice(person, subject);
+    if (code !== 0) throw new Error(`the login of ${subject} ended with ${code}: ${stderr}`);
+    return person;
+  }
+
+  /** Runs a command to its end, whatever its exit code. No word may have a blank. */
+  run(line: string): Promise<Ended> {
+    return runSvc(line.split(' '), { cwd: this.cwd, env: this.env });
+  }
+
+  /** Runs a command that has to succeed. Resolves with its output. */
+  async svc(line: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(line);
+    if (code !== 0)
+      throw new Error(`svc ${line} of ${this.#subject} ended with ${code}: ${stderr}`);
+    return stdout + stderr;
+  }
+}
