@@ -3,7 +3,8 @@
 // Invariants
 // - The file is a whole table or absent, also after a crash while it is written.
 // - A file that was changed or cut off is refused by its digest.
-import { createHash, randomBytes } from 'node:crypto';
+// - What a writer that was killed has left beside the file is replaced by the next one.
+import { createHash } from 'node:crypto';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseRouteTable, type RouteTable } from './route-table.ts';
@@ -11,10 +12,10 @@ import { ROUTING_LIMITS } from './routing-limits.ts';
 
 const FORMAT = 1;
 
-/** Replaces the file. Rejects with the error of the system. */
+/** Replaces the file, which has one writer at a time. Rejects with the error of the system. */
 export async function writeRouteFile(file: string, table: RouteTable): Promise<void> {
   const text = JSON.stringify(table);
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  const temporary = `${file}.new`;
   try {
     await writeDurably(
       temporary,
@@ -56,7 +57,7 @@ function digestOf(text: string): string {
 }
 
 async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
+  const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();

@@ -19,6 +19,14 @@ test('a table is read as it was written, and nothing else is left in its folder'
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test('what a writer that was killed has left is replaced', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'routes.json.new'), 'x'.repeat(10_000));
+  await writeRouteFile(join(folder, 'routes.json'), TABLE);
+  expect(await readRouteFile(join(folder, 'routes.json'))).toEqual(TABLE);
+  expect(readdirSync(folder)).toEqual(['routes.json']);
+});
+
 test('a file that was cut off, changed or is foreign is refused', async () => {
   const file = join(temporaryFolder(), 'routes.json');
   await writeRouteFile(file, TABLE);
