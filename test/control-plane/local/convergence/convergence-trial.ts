@@ -1,5 +1,5 @@
-// ConvergenceTrial: one machine whose control plane, or an instance, is killed at a step of each change. After the next start everything
-// has to be as desired, soon, and nothing may be left over or have been replaced without need.
+// ConvergenceTrial: one machine whose control plane, router, or an instance, is killed at a step of each change. After the next start
+// everything has to be as desired, soon, the router has to know it, and nothing may be left over or have been replaced without need.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,15 +13,34 @@ import type {
 import { Random } from '../../../support/random.ts';
 import { CART, cart } from '../cart.ts';
 import { IMAGES } from '../machine-under-test.ts';
+import { RouterProcess } from './router-process.ts';
 
 const PROGRAM = join(import.meta.dirname, 'orchestrator-program.ts');
 const EFFECTS = join(import.meta.dirname, 'interrupted-effects.ts');
 /** Steps of the longest change, about. Beyond the last step nothing is killed. */
 const STEPS_MAX = 160;
-const VICTIMS = ['control-plane', 'control-plane', 'control-plane', 'oldest', 'newest'] as const;
+/** Time in which the router knows what runs, in milliseconds. */
+const ROUTED_WITHIN_MS = 5000;
+const VICTIMS = [
+  'control-plane',
+  'control-plane',
+  'control-plane',
+  'router',
+  'oldest',
+  'newest',
+] as const;
 const CHANGES = ['apply', 'apply', 'restart', 'pause', 'delete'] as const;
 /** Files of the machine itself. */
-const OWN = new Set(['lock', 'lock-journal', 'owner.json', 'owner.json.new']);
+const OWN = new Set([
+  'lock',
+  'lock-journal',
+  'owner.json',
+  'owner.json.new',
+  'routes.sock',
+  'routes.json',
+  'routes.json.new',
+  'sockets',
+]);
 
 export interface TrialResult {
   readonly what: string;
@@ -31,6 +50,7 @@ export interface TrialResult {
 
 export class ConvergenceTrial {
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-converge-')));
+  readonly #router = new RouterProcess(join(this.#folder, 'routes.sock'));
   #generation = 1;
   #desired: DesiredService | RemovedService = cart(IMAGES.good, 1);
   #isFirst = true;
@@ -45,12 +65,17 @@ export class ConvergenceTrial {
     const victim = random.pick(VICTIMS);
     const step = random.below(STEPS_MAX) + 1;
     this.#desired = this.#next(kind);
-    await this.#run(this.#desired, `${step}:${victim}`);
+    await this.#run(this.#desired, `${step}:${victim === 'router' ? this.#router.pid : victim}`);
     const sinceMs = performance.now();
-    await this.#run(this.#desired, undefined);
-    const settledMs = performance.now() - sinceMs;
-    const complaints = [...this.#leftOver()];
-    if (victim === 'control-plane') complaints.push(...this.#needless(started));
+    const complaints: string[] = [];
+    let settledMs = 0;
+    await this.#run(this.#desired, undefined, async () => {
+      settledMs = performance.now() - sinceMs;
+      complaints.push(...(await this.#unrouted()));
+    });
+    complaints.push(...this.#leftOver());
+    if (victim === 'control-plane' || victim === 'router')
+      complaints.push(...this.#needless(started));
     return {
       what: `seed ${seed}: ${kind}, ${victim} killed at step ${step}`,
       settledMs,
@@ -59,7 +84,8 @@ export class ConvergenceTrial {
   }
 
   /** Ends all processes, and removes the folder. */
-  discard(): void {
+  async discard(): Promise<void> {
+    await this.#router.end();
     killAll(processesOfRuns(`${this.#folder}/`));
     rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -75,7 +101,11 @@ export class ConvergenceTrial {
   }
 
   /** Resolves once the program has said that all is as desired and was killed then, or was killed at its step. */
-  async #run(desired: object, interruption: string | undefined): Promise<void> {
+  async #run(
+    desired: object,
+    interruption: string | undefined,
+    settled: () => Promise<void> = async () => {},
+  ): Promise<void> {
     const program = spawn(
       process.execPath,
       [
@@ -89,7 +119,7 @@ export class ConvergenceTrial {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     );
-    program.stdout.on('data', () => program.kill('SIGKILL'));
+    program.stdout.on('data', () => void settled().finally(() => program.kill('SIGKILL')));
     const { promise, resolve } = Promise.withResolvers<void>();
     program.once('close', () => resolve());
     await promise;
@@ -101,8 +131,20 @@ export class ConvergenceTrial {
     return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
   }
 
+  /** The router sends requests to the instances that run, and to no other. */
+  async #unrouted(): Promise<readonly string[]> {
+    const all = InstanceFolder.readAll(join(this.#folder, 'instances'));
+    const serves = this.#desired.kind === 'desired' && this.#desired.instances > 0;
+    const wanted = serves ? all.map(({ spec }) => spec.name) : [];
+    const routed = await this.#router.instancesWithin(ROUTED_WITHIN_MS, wanted);
+    return routed.join() === wanted.join()
+      ? []
+      : [`the router has ${routed.join() || 'no instance'} instead of ${wanted.join() || 'none'}`];
+  }
+
   *#leftOver(): Generator<string> {
     const instances = InstanceFolder.readAll(join(this.#folder, 'instances'));
+    const sockets = new Set(instances.map(({ spec }) => `${spec.address}-${spec.ports.http}.sock`));
     const noted = new Set(instances.map((folder) => folder.lastRun?.process?.pid));
     for (const { start } of processesOfRuns(`${this.#folder}/`))
       if (!noted.has(start.pid)) yield `the process ${start.pid} is left over`;
@@ -110,7 +152,12 @@ export class ConvergenceTrial {
     for (const entry of readdirSync(this.#folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
       const isOfInstance = known.some((one) => path.startsWith(one) || one.startsWith(path));
-      if (path.startsWith(join(this.#folder, 'data')) || OWN.has(entry.name)) continue;
+      if (
+        path.startsWith(join(this.#folder, 'data')) ||
+        OWN.has(entry.name) ||
+        sockets.has(entry.name)
+      )
+        continue;
       if (isOfInstance ? path.endsWith('.new') : !this.#isOfService(path))
         yield `${path} is left over`;
     }

@@ -1,4 +1,4 @@
-// The orchestrator of one machine gets to what is desired, wherever it or an instance was killed: 20 changes by their seeds. `npm run
+// The orchestrator of one machine gets to what is desired, wherever it, the router or an instance was killed: 20 changes by their seeds. `npm run
 // convergence` tries 500.
 import { expect, test } from 'vitest';
 import { ConvergenceTrial, type TrialResult } from './convergence-trial.ts';
@@ -21,7 +21,7 @@ test(
         for (let of = 0; of < OF_A_MACHINE && results.length < CHANGES; of++)
           results.push(await trial.change(FIRST + results.length));
       } finally {
-        trial.discard();
+        await trial.discard();
       }
     }
     const times = results.map(({ settledMs }) => Math.round(settledMs));

@@ -1,6 +1,6 @@
 // InterruptedEffects: loaded into the process of an orchestrator before everything else (--import). It counts the effects on files and
-// processes, and does something before or after one of them: it kills this process, or an instance.
-// SVC_TEST_INTERRUPT: `<number>:<victim>`, the victim being `control-plane`, `oldest` or `newest` (of the instances).
+// processes, and does something before or after one of them: it kills this process, the router, or an instance.
+// SVC_TEST_INTERRUPT: `<number>:<victim>`, the victim being `control-plane`, the id of another process, `oldest` or `newest` (of the instances).
 import children from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -32,6 +32,10 @@ function interrupt(target: object, names: readonly string[]): void {
 function step(): void {
   if (++count !== Number(number)) return;
   if (victim === 'control-plane') kill(process.pid, 'SIGKILL');
+  if (/^\d+$/.test(victim!)) {
+    kill(Number(victim), 'SIGKILL');
+    return;
+  }
   const leaders = processesOfRuns(`${folder}/`).filter(({ isLeader }) => isLeader);
   const byAge = leaders.toSorted((one, other) => one.start.startTime! - other.start.startTime!);
   const chosen = victim === 'oldest' ? byAge[0] : byAge.at(-1);

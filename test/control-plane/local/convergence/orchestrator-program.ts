@@ -1,4 +1,5 @@
-// A program with a local orchestrator: it asks for something, and writes a line once that is so and nothing else is left of the service.
+// A program with a local orchestrator and its routes: it asks for something, and writes a line once that is so and nothing else is left of the
+// service.
 // argv: folder of the machine, what is desired (JSON).
 import { setTimeout as pause } from 'node:timers/promises';
 import { InstanceFolder } from '../../../../control-plane/local/instance-folder.ts';
@@ -6,11 +7,25 @@ import type {
   DesiredService,
   RemovedService,
 } from '../../../../control-plane/orchestration/orchestrator.ts';
+import { LOCAL_DEFAULTS } from '../../../../control-plane/local/local-section.ts';
+import { PublishedRoutes } from '../../../../control-plane/local/published-routes.ts';
 import { openMachine } from '../machine-under-test.ts';
+
+/** Time in which routers connect again. */
+const GATHER_MS = 300;
 
 const [folder, text] = process.argv.slice(2) as [string, string];
 const desired = JSON.parse(text) as DesiredService | RemovedService;
-const orchestrator = openMachine(folder, { hasDataFolder: true });
+const routes = await PublishedRoutes.open({
+  socket: `${folder}/routes.sock`,
+  file: `${folder}/routes.json`,
+  trustDomain: 'svc.test',
+  section: { ...LOCAL_DEFAULTS, routersGatherMs: GATHER_MS },
+  known: new Set([`${desired.key.project}/${desired.key.service}`]),
+  log: () => {},
+});
+const orchestrator = openMachine(folder, { hasDataFolder: true, routes });
+await routes.listen();
 await orchestrator.reconcile(desired);
 while (!(await isSettled())) await pause(5);
 process.stdout.write('settled\n');
