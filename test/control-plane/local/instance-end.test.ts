@@ -25,7 +25,9 @@ test('a failure names no path of the machine', () => {
   const data = join(machine, 'data', CART.project, CART.service);
   const message = `${moduleFile} cannot take over what ${data} holds: see '${folder.stateFile}', and ${folder.path}.`;
   const exit = { code: 1, signal: null, error: 'SVC_UPGRADE_UNSAFE', message };
-  expect(endInWords({ folder, end: { kind: 'ended', exit, refusal: undefined, isFailure: true } })).toBe(
+  expect(
+    endInWords({ folder, end: { kind: 'ended', exit, refusal: undefined, isFailure: true } }),
+  ).toBe(
     "SVC_UPGRADE_UNSAFE: its module cannot take over what its data folder holds: see 'a file of this machine', and a file of this machine",
   );
 });
