@@ -59,7 +59,7 @@ export class Access {
     }
     await this.#ask(authorization, async (client) => {
       const { organizationId } = await client.getProject({ projectId: project });
-      if (action === 'pull') return;
+      if (action !== 'push') return;
       const { disabled } = await client.getOrganization({ organizationId });
       if (disabled)
         throw new RegistryError(
