@@ -18,6 +18,8 @@ export type ProcessEnd = 'gone' | 'zombie' | 'other-process' | 'other-boot';
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id';
 /** Index of field 22 among the fields that follow the command: the first of them is field 3. */
 const START_TIME_INDEX = 19;
+/** Index of field 4, the process that has started it. */
+const PARENT_INDEX = 1;
 /** States of a process that runs no more: it has ended, and nobody has asked for its exit status. */
 const ENDED_STATES: ReadonlySet<string> = new Set(['Z', 'X', 'x']);
 
@@ -45,6 +47,11 @@ export function processEnd({ pid, startTime, bootId: boot }: ProcessStart): Proc
   return ENDED_STATES.has(stat.state) ? 'zombie' : undefined;
 }
 
+/** Whether the process with the id was started by the other one, which still runs. */
+export function isChildOf(pid: number, parent: number): boolean {
+  return statOf(pid)?.parent === parent;
+}
+
 /** Undefined until it is read: this process and its boot are the same for good. */
 let ownBootId: string | null | undefined;
 
@@ -53,13 +60,23 @@ function bootId(): string | null {
   return ownBootId;
 }
 
-/** Returns state and start time of a process; undefined if there is none, or no /proc. */
-function statOf(pid: number): { readonly state: string; readonly startTime: number } | undefined {
+interface ProcessStat {
+  readonly state: string;
+  readonly parent: number;
+  readonly startTime: number;
+}
+
+/** Returns undefined if there is no such process, or no /proc. */
+function statOf(pid: number): ProcessStat | undefined {
   const text = readProc(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   // The command is in parentheses, and may have parentheses and spaces of its own.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0]!, startTime: Number(fields[START_TIME_INDEX]) };
+  return {
+    state: fields[0]!,
+    parent: Number(fields[PARENT_INDEX]),
+    startTime: Number(fields[START_TIME_INDEX]),
+  };
 }
 
 function readProc(path: string): string | undefined {

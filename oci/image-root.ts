@@ -37,11 +37,11 @@ export interface UnpackedImage {
 
 /** Name of the folder with the files of an unpacked image. */
 export const ROOT_FOLDER = 'root';
-const CONFIG_FILE = 'config.json';
+export const CONFIG_FILE = 'config.json';
 /** Room that an entry takes beside its content, in bytes. */
 const ENTRY_BYTES = 4096;
 /** Paths at which a sandbox mounts something. */
-const MOUNTED_FOLDERS = ['proc', 'dev', 'tmp', 'svc'];
+const MOUNTED_FOLDERS = ['proc', 'dev', 'tmp', 'run'];
 const MOUNTED_FILES = ['resolv.conf', 'hosts'];
 
 /**

@@ -20,8 +20,10 @@ const GIVEN_MS = 10_000;
 export interface InstancePorts {
   /** Undefined: the service takes no requests. */
   readonly http?: number;
+  /** It says whether the instance is ready: that of the runtime, or that of the proxy of a web-hosted service. */
   readonly management: number;
-  readonly remoting: number;
+  /** Undefined: the service is web-hosted. */
+  readonly remoting?: number;
 }
 
 export interface InstanceAddress {
@@ -73,7 +75,7 @@ function namesOf({ address, ports }: InstanceAddress): readonly string[] {
 }
 
 function numbersOf({ http, management, remoting }: InstancePorts): readonly number[] {
-  return http === undefined ? [management, remoting] : [http, management, remoting];
+  return [http, management, remoting].filter((port) => port !== undefined);
 }
 
 async function isFree({ address, ports }: InstanceAddress): Promise<boolean> {
@@ -136,7 +138,9 @@ async function freePorts(
   };
   try {
     const http = wanted.http === undefined ? {} : { http: await next() };
-    const ports = { ...http, management: await next(), remoting: await next() };
+    const management = await next();
+    const remoting = wanted.remoting === undefined ? {} : { remoting: await next() };
+    const ports = { ...http, management, ...remoting };
     return { address: SHARED_ADDRESS, ports };
   } catch (error) {
     throw noAddress('127.0', error as NodeJS.ErrnoException);

@@ -57,9 +57,9 @@ function withoutPaths(text: string, { path, spec }: Found['folder']): string {
   const instances = dirname(dirname(dirname(path)));
   const machine = dirname(instances);
   const data = join(machine, 'data', spec.key.project, spec.key.service);
-  return text
+  const { moduleFile } = spec;
+  return (moduleFile === undefined ? text : text.replaceAll(moduleFile, 'its module'))
     .replaceAll(data, 'its data folder')
-    .replaceAll(spec.moduleFile, 'its module')
     .split(`${machine}/`)
     .map((part, index) =>
       index === 0 ? part : part.replace(/^[^\s:;,'"]*/, 'a file of this machine'),

@@ -13,6 +13,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { endOfFile } from './file-end.ts';
@@ -73,9 +75,19 @@ export class InstanceFolder {
     return moved;
   }
 
+  /** Folder of the state file, which the instance writes itself. */
+  get stateFolder(): string {
+    return join(this.path, 'state');
+  }
+
   /** File that the instance writes itself (kit/state-file.ts). */
   get stateFile(): string {
-    return join(this.path, 'state.json');
+    return join(this.stateFolder, 'state.json');
+  }
+
+  /** File to which bubblewrap writes which process the program of a sandboxed instance is. */
+  get sandboxFile(): string {
+    return join(this.path, 'sandbox.json');
   }
 
   /** Folder of the certificate by which the instance proves who it is. */
@@ -116,7 +128,10 @@ export class InstanceFolder {
       const last = join(this.path, name);
       if (existsSync(last)) renameSync(last, previous);
     }
-    rmSync(this.stateFile, { force: true });
+    // Nothing that an earlier run has written there says anything of the next one.
+    setAside(this.stateFolder);
+    rmSync(this.sandboxFile, { force: true });
+    mkdirSync(this.stateFolder, { mode: 0o700 });
     return openSync(join(this.path, 'stderr'), 'a', 0o600);
   }
 
@@ -132,11 +147,24 @@ export class InstanceFolder {
   }
 
   /** Removes the folder, and those of the service and the project once they are empty. */
-  remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
+  async remove(): Promise<void> {
+    await rm(this.path, { recursive: true, force: true });
     const ofService = dirname(this.path);
     if (removeEmpty(ofService)) removeEmpty(dirname(ofService));
   }
+}
+
+/** Removes a folder to which a program could write: at once from its place, and in the background from the disk, because it may be large. */
+function setAside(folder: string): void {
+  const aside = `${folder}.${randomBytes(4).toString('hex')}.old`;
+  try {
+    renameSync(folder, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  // What is left of it goes with the folder of the instance.
+  void rm(aside, { recursive: true, force: true }).catch(() => {});
 }
 
 /** Returns the names in a folder; none if there is no such folder. */

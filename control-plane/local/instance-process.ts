@@ -4,10 +4,11 @@
 // Invariants
 // I1  A run is on disk before its process is started, and the process carries its token.
 // I2  No run begins before all processes of an earlier one were killed.
-// I3  A state file counts only if the process of the run has written it.
+// I3  A state file counts only if the process of the run has written it. In a sandbox a program does not see its own id, and nothing
+//     outside can write there, so that file is of the run because each run begins without one.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync } from 'node:fs';
+import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
 import {
   ownProcessStart,
   processEnd,
@@ -20,6 +21,7 @@ import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceRun } from './instance-run.ts';
 import type { InstanceSockets } from './instance-sockets.ts';
 import type { LaunchCommand } from './launch-command.ts';
+import { isSandboxed, sandboxedProgram } from './sandbox/sandboxed-process.ts';
 import type { LocalClock } from './local-clock.ts';
 import { killAll, processesOfRuns, RUN_VARIABLE, runName } from './run-processes.ts';
 
@@ -58,7 +60,7 @@ export interface ProcessEnded {
  */
 export function startRun(
   folder: InstanceFolder,
-  { file, args, env, inherited }: Launch,
+  { file, args, env, files = [], folders = [], inherited }: Launch,
   counts: { readonly restarts: number; readonly failures: number },
   clock: LocalClock,
   onEnd: () => void,
@@ -70,6 +72,8 @@ export function startRun(
   folder.writeRun(run);
   const output = folder.openOutput();
   try {
+    for (const path of folders) mkdirSync(path, { recursive: true, mode: 0o700 });
+    for (const { path, content } of files) writeFileSync(path, content, { mode: 0o600 });
     const child = spawn(file, args, {
       cwd: folder.path,
       env: {
@@ -133,6 +137,7 @@ function stateOf(
   const observed = observeState(folder.stateFile);
   if (!('state' in observed)) return undefined;
   const { state } = observed;
+  if (isSandboxed(folder)) return state;
   return state.pid === pid && state.startTime === startTime ? state : undefined;
 }
 
@@ -169,8 +174,10 @@ function noteRun(folder: InstanceFolder, run: InstanceRun): void {
 export function signalRun(folder: InstanceFolder, signal: 'SIGTERM' | 'SIGKILL'): void {
   const started = folder.lastRun?.process;
   if (started === undefined || processEnd(started) !== undefined) return;
+  // Bubblewrap itself would end at once, and its program with it.
+  const pid = sandboxedProgram(folder, started.pid) ?? started.pid;
   try {
-    process.kill(signal === 'SIGKILL' ? -started.pid : started.pid, signal);
+    process.kill(signal === 'SIGKILL' ? -started.pid : pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

@@ -13,8 +13,10 @@ export interface InstanceSpec extends InstanceAddress {
   readonly descriptor: ServiceDescriptor;
   /** Digest of the image, `sha256:…`. */
   readonly imageDigest: string;
-  /** File of the module. */
-  readonly moduleFile: string;
+  /** File of the module; undefined if the service is a program. */
+  readonly moduleFile?: string;
+  /** Folder with the files of the image (sandbox/image-program.ts); undefined if the service is a module. */
+  readonly imageFolder?: string;
   /** Milliseconds since 1970; later than that of each instance which the service had before, whatever the clock said. */
   readonly createdAtMs: number;
 }
@@ -23,8 +25,8 @@ export interface InstanceSpec extends InstanceAddress {
 export function specIn(value: unknown): InstanceSpec | undefined {
   if (!isRecord(value) || value['version'] !== 1) return undefined;
   const { name, key, incarnation, generation, descriptor, imageDigest } = value;
-  const { moduleFile, address, ports, createdAtMs } = value;
-  const texts = [name, incarnation, imageDigest, moduleFile, address];
+  const { moduleFile, imageFolder, address, ports, createdAtMs } = value;
+  const texts = [name, incarnation, imageDigest, moduleFile ?? imageFolder, address];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
   if (typeof generation !== 'number' || typeof createdAtMs !== 'number') return undefined;
   if (!isRecord(key) || !isRecord(descriptor) || !isPorts(ports)) return undefined;
@@ -35,7 +37,7 @@ export function specIn(value: unknown): InstanceSpec | undefined {
 function isPorts(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { http, management, remoting } = value;
-  return [http ?? 1, management, remoting].every((port) => Number.isInteger(port));
+  return [http ?? 1, management, remoting ?? 1].every((port) => Number.isInteger(port));
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

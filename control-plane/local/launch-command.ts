@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CallerRules } from '@svc/identity/caller';
+import { servicesFileIn } from './services-files.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import { runtimeLimits } from './resource-limits.ts';
 
@@ -11,8 +12,17 @@ export interface LaunchCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Files in the folder of the instance that the program reads at its start. */
+  readonly files?: readonly LaunchFile[];
+  /** Folders that exist before the program starts. */
+  readonly folders?: readonly string[];
   /** Names by which the program takes the sockets that it is given (kit/listening-sockets.ts). */
   readonly sockets: SocketNames;
+}
+
+export interface LaunchFile {
+  readonly path: string;
+  readonly content: string;
 }
 
 /** Undefined: the program opens the port itself. */
@@ -31,41 +41,43 @@ export interface LaunchDependencies {
   readonly drainMs: number;
   /** Identities that every service admits; undefined: instances have none, and listen without TLS. */
   readonly callers: CallerRules | undefined;
-  /** File in which services find one another. */
+  /** Folder of the files in which services find one another (services-files.ts). */
+  readonly servicesFolder: string;
+  /** Folder of the sockets at which services in a network of their own reach others; undefined: there are none. */
+  readonly socketsFolder: string | undefined;
+  /** Domain of the derived hostnames; undefined: there are none. */
+  readonly baseDomain: string | undefined;
+}
+
+/** Where a runtime finds its files, which may have other paths in a sandbox. */
+export interface RuntimePaths {
+  readonly data: string;
+  readonly stateFile: string;
+  /** Undefined: the log goes to stderr. */
+  readonly logFolder: string | undefined;
+  readonly identityFolder: string;
   readonly servicesFile: string;
+  /** Undefined: services are reached at their addresses. */
+  readonly socketsFolder?: string;
 }
 
 /** Returns the command of a service whose module the runtime loads. */
 export function moduleCommand(
   folder: InstanceFolder,
-  { dataFolder, drainMs, callers, servicesFile }: LaunchDependencies,
+  moduleFile: string,
+  dependencies: LaunchDependencies,
 ): LaunchCommand {
-  const { key, descriptor, address, ports, moduleFile } = folder.spec;
-  const allowed = descriptor.hosting === 'wasm' ? (descriptor.allow ?? []) : [];
+  const { key, descriptor } = folder.spec;
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const { options, variables } = runtimeLimits(descriptor);
-  const settings = {
-    SVC_NAME: key.service,
-    SVC_DATA: join(dataFolder, key.project, key.service),
-    SVC_HTTP_ENABLED: String(ports.http !== undefined),
-    SVC_HTTP_HOST: address,
-    ...(ports.http === undefined ? {} : { SVC_HTTP_PORT: String(ports.http) }),
-    SVC_MANAGEMENT_HOST: address,
-    SVC_MANAGEMENT_PORT: String(ports.management),
-    SVC_STATE_FILE: folder.stateFile,
-    SVC_LOG_FILES_DIR: folder.logFolder,
-    ...(allowed.length === 0 ? {} : { SVC_UPGRADE_ALLOW: allowed.join(',') }),
-    SVC_SUPERVISOR_STOP_GRACE_MS: String(drainMs),
-    ...(callers === undefined
-      ? {}
-      : {
-          SVC_PROJECT: key.project,
-          SVC_IDENTITY_FOLDER: folder.identityFolder,
-          SVC_IDENTITY_TRUST_DOMAIN: callers.trustDomain,
-          SVC_IDENTITY_GATEWAY: callers.gatewayId,
-          SVC_CALLS_SERVICES_FILE: servicesFile,
-        }),
-  };
+  const { dataFolder, servicesFolder } = dependencies;
+  const settings = runtimeSettings(folder, dependencies, {
+    data: join(dataFolder, key.project, key.service),
+    stateFile: folder.stateFile,
+    logFolder: folder.logFolder,
+    identityFolder: folder.identityFolder,
+    servicesFile: servicesFileIn(servicesFolder),
+  });
   return {
     file: process.execPath,
     args: [
@@ -79,5 +91,40 @@ export function moduleCommand(
     // What the platform decides comes last: nothing of a descriptor replaces it.
     env: { ...descriptor.env, ...variables, ...settings },
     sockets: { calls: 'calls' },
+  };
+}
+
+/** Returns the settings of a runtime that are the platform's to decide. */
+export function runtimeSettings(
+  { spec }: InstanceFolder,
+  { drainMs, callers }: LaunchDependencies,
+  paths: RuntimePaths,
+): Readonly<Record<string, string>> {
+  const { key, descriptor, address, ports } = spec;
+  const allowed = descriptor.hosting === 'process' ? [] : (descriptor.allow ?? []);
+  return {
+    SVC_NAME: key.service,
+    SVC_DATA: paths.data,
+    SVC_HTTP_ENABLED: String(ports.http !== undefined),
+    SVC_HTTP_HOST: address,
+    ...(ports.http === undefined ? {} : { SVC_HTTP_PORT: String(ports.http) }),
+    SVC_MANAGEMENT_HOST: address,
+    SVC_MANAGEMENT_PORT: String(ports.management),
+    SVC_STATE_FILE: paths.stateFile,
+    ...(paths.logFolder === undefined ? {} : { SVC_LOG_FILES_DIR: paths.logFolder }),
+    ...(allowed.length === 0 ? {} : { SVC_UPGRADE_ALLOW: allowed.join(',') }),
+    SVC_SUPERVISOR_STOP_GRACE_MS: String(drainMs),
+    ...(callers === undefined
+      ? {}
+      : {
+          SVC_PROJECT: key.project,
+          SVC_IDENTITY_FOLDER: paths.identityFolder,
+          SVC_IDENTITY_TRUST_DOMAIN: callers.trustDomain,
+          SVC_IDENTITY_GATEWAY: callers.gatewayId,
+          SVC_CALLS_SERVICES_FILE: paths.servicesFile,
+          ...(paths.socketsFolder === undefined
+            ? {}
+            : { SVC_CALLS_SOCKETS_FOLDER: paths.socketsFolder }),
+        }),
   };
 }

@@ -2,8 +2,9 @@
 // (services/), what runs (instances/), the data (data/). The instances outlive this process, and the next one finds them.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { HTTP_PORT, MANAGEMENT_PORT, REMOTING_PORT } from '@svc/client';
-import { type Problem, problemsText, type ServiceDescriptor, type ServiceKey } from '@svc/client';
+import { HTTP_PORT, MANAGEMENT_PORT, READINESS_PORT, REMOTING_PORT } from '@svc/client';
+import { hostingKind, problemsText } from '@svc/client';
+import type { Problem, ServiceDescriptor, ServiceKey } from '@svc/client';
 import type { Log } from '@svc/kit/log';
 import { ownProcessStart } from '@svc/kit/process-start';
 import { SYSTEM_CLOCK } from '../clock.ts';
@@ -26,22 +27,15 @@ import { makeSocketsFolder } from './instance-sockets.ts';
 import type { LaunchCommand } from './launch-command.ts';
 import { killStrays } from './instance-process.ts';
 import { LOCAL_CLOCK, type LocalClock } from './local-clock.ts';
-import type {
-  ImageResult,
-  ImageSource,
-  InstanceIdentities,
-  LocalMachine,
-} from './local-machine.ts';
+import type { ImageSource, InstanceIdentities, LocalMachine } from './local-machine.ts';
 import type { LocalSection } from './local-section.ts';
 import type { MachineLock } from './machine-lock.ts';
-import { sweepLeftOvers, sweepModules } from './machine-sweep.ts';
+import { ImageSweep } from './image-sweep.ts';
+import { sweepLeftOvers } from './machine-sweep.ts';
 import { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
 import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
-
-/** Pause before modules are removed that nothing uses, in milliseconds. */
-const SWEEP_MS = 1000;
 
 export interface LocalOrchestratorOptions {
   /** The folder of all files, locked. It is released when the orchestrator is disposed, or cannot be made. */
@@ -69,9 +63,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   readonly #problemsOf: LocalOrchestratorOptions['problemsOf'];
   readonly #lock: MachineLock;
   readonly #orphans: NodeJS.Timeout;
-  /** Images that are being read. */
-  #reading = 0;
-  #sweep: NodeJS.Timeout | undefined;
+  readonly #sweep: ImageSweep;
   #isClosed = false;
 
   /** Throws the file system's error. */
@@ -101,7 +93,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       clock,
       records: new ServiceRecords(join(folder, 'services')),
       images: {
-        resolve: (desired, signal) => this.#read(() => images.resolve(desired, signal)),
+        resolve: (desired, signal) => this.#sweep.hold(() => images.resolve(desired, signal)),
         isKept: (image) => images.isKept(image),
       },
       routes,
@@ -118,14 +110,24 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       },
       done: (key) => {
         this.#controllers.delete(textOf(key));
-        this.#sweepModules();
+        this.#sweep.request();
       },
       reportFailure: (key, error) =>
         faults.report('A service cannot be looked after, which is tried again', key, error),
     };
+    this.#sweep = new ImageSweep(
+      folder,
+      () => this.#machine.records.readAll(),
+      (error) =>
+        log({
+          level: 'error',
+          message: 'Images that nothing uses cannot be removed',
+          fields: { error: (error as Error).message },
+        }),
+    );
     sweepLeftOvers(folder);
     for (const record of this.#machine.records.readAll()) this.#control(record);
-    this.#sweepModules();
+    this.#sweep.request();
     this.#orphans = setTimeout(() => this.#endOrphans(), section.orphanMs).unref();
   }
 
@@ -175,28 +177,9 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#orphans);
-    clearTimeout(this.#sweep);
     await Promise.all([...this.#controllers.values()].map((one) => one.close()));
+    await this.#sweep.close();
     this.#lock[Symbol.dispose]();
-  }
-
-  /** Removes modules that nothing uses any more, soon: a module that was just read stands in no record yet. */
-  #sweepModules(): void {
-    if (this.#isClosed) return;
-    this.#sweep ??= setTimeout(() => {
-      this.#sweep = undefined;
-      if (this.#reading > 0) this.#sweepModules();
-      else sweepModules(this.#lock.folder, this.#machine.records.readAll());
-    }, SWEEP_MS).unref();
-  }
-
-  async #read(resolve: () => Promise<ImageResult>): Promise<ImageResult> {
-    this.#reading++;
-    try {
-      return await resolve();
-    } finally {
-      this.#reading--;
-    }
   }
 
   /** Ends instances of services whose record was lost, and that nobody has asked for since. */
@@ -223,7 +206,9 @@ function textOf({ project, service }: ServiceKey): string {
   return `${project}/${service}`;
 }
 
-function portsOf({ port = HTTP_PORT, http }: ServiceDescriptor): InstancePorts {
+function portsOf(descriptor: ServiceDescriptor): InstancePorts {
+  const { port = HTTP_PORT, http } = descriptor;
+  if (hostingKind({ ...descriptor }) === 'web') return { http: port, management: READINESS_PORT };
   const ports = { management: MANAGEMENT_PORT, remoting: REMOTING_PORT };
   return http === false ? ports : { http: port, ...ports };
 }

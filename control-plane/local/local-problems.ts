@@ -1,19 +1,34 @@
 // LocalProblems: what this machine cannot run of a descriptor, as far as the descriptor alone shows it.
-import type { Problem, ServiceDescriptor } from '@svc/client';
+import { hostingKind, type Problem, type ServiceDescriptor } from '@svc/client';
 import { PROTOCOL_VERSIONS } from '@svc/contract';
 
-/** `installed`: version of the runtime of this machine, such as `1.4.0`. */
-export function problemsHere(descriptor: ServiceDescriptor, installed: string): readonly Problem[] {
+export interface Runnable {
+  /** Version of the runtime of this machine, such as `1.4.0`. */
+  readonly version: string;
+  /** Why it runs no programs of images, worded to follow a colon; undefined if it does. */
+  readonly noPrograms: string | undefined;
+}
+
+export function problemsHere(
+  descriptor: ServiceDescriptor,
+  { version: installed, noPrograms }: Runnable,
+): readonly Problem[] {
   const problems: Problem[] = [];
   const add = (path: string, reason: string) => problems.push({ path, reason });
-  if (descriptor.hosting !== 'wasm')
-    add('/hosting', 'is not wasm: this installation runs services whose module the runtime loads');
-  else if (!PROTOCOL_VERSIONS.some((version) => version === descriptor.protocol))
+  const kind = hostingKind({ ...descriptor });
+  if (kind === 'process')
+    add('/protocol', 'has components in a process: this installation does not run those yet');
+  else if (descriptor.hosting !== 'wasm' && noPrograms !== undefined)
+    add('/hosting', `needs a sandbox, which this machine cannot make: ${noPrograms}`);
+  else if (
+    descriptor.hosting === 'wasm' &&
+    !PROTOCOL_VERSIONS.some((version) => version === descriptor.protocol)
+  )
     add(
       '/protocol',
       `is ${descriptor.protocol}: this installation runs ${PROTOCOL_VERSIONS.join(' and ')}`,
     );
-  if ((descriptor.instances ?? 1) > 1)
+  if (kind !== 'web' && (descriptor.instances ?? 1) > 1)
     add('/instances', 'is more than 1: a journal in a folder is for one instance at a time');
   if (descriptor.database !== undefined)
     add('/database', 'is declared: this installation provisions the database of each service');

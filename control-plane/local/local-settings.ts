@@ -19,6 +19,7 @@ const ROUTES_FILE = 'svc.local.routes-file';
 /** Maximum length of the path of a socket, in bytes. It is the smallest of the systems that have such sockets. */
 const SOCKET_BYTES_MAX = 103;
 const NEW_AUTHORITY = 'svc.local.new-authority';
+const OUTBOUND = 'svc.local.outbound';
 const PLAIN_INSTANCES = 'svc.local.plain-instances';
 const FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
@@ -30,6 +31,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   IMAGE_FOLDERS,
   NEW_AUTHORITY,
   PLAIN_INSTANCES,
+  OUTBOUND,
   ...REGISTRY_SETTING_NAMES,
   ROUTES_SOCKET,
   ROUTES_FILE,
@@ -47,6 +49,8 @@ export interface LocalSettings {
   readonly newAuthority: boolean;
   /** True: instances have no identity and listen without TLS, for development. */
   readonly plainInstances: boolean;
+  /** True: programs of images may connect to other machines. */
+  readonly outbound: boolean;
   /** Absolute path of the socket at which routers get the routes. */
   readonly routesSocket: string;
   /** Absolute path of the file with the routes. */
@@ -69,6 +73,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
   const registries = readRegistrySettings(reader);
   const newAuthority = reader.boolean(NEW_AUTHORITY, false);
   const plainInstances = reader.boolean(PLAIN_INSTANCES, false);
+  const outbound = reader.boolean(OUTBOUND, true);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
   const folder = resolve(folderText);
@@ -79,6 +84,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
     registries,
     newAuthority,
     plainInstances,
+    outbound,
     routesSocket: socketOf(socketText ?? join(folder, 'routes.sock')),
     routesFile: resolve(fileText ?? join(folder, 'routes.json')),
     section,

@@ -25,6 +25,18 @@ export function sweepModules(folder: string, records: readonly ServiceRecord[]):
       rmSync(join(folder, 'modules', name), { force: true });
 }
 
+/** Returns the digests of the images whose files a service or an instance uses. */
+export function usedImages(folder: string, records: readonly ServiceRecord[]): ReadonlySet<string> {
+  const instances = InstanceFolder.readAll(join(folder, 'instances'));
+  return new Set([
+    ...records.flatMap(({ image, formerImage }) => [
+      image?.digest ?? '',
+      formerImage?.digest ?? '',
+    ]),
+    ...instances.map(({ spec }) => spec.imageDigest),
+  ]);
+}
+
 /** Removes what a control plane has left that was killed while it wrote or removed. No instance may be about to be made. */
 export function sweepLeftOvers(folder: string): void {
   for (const project of foldersIn(join(folder, 'services'))) {
@@ -52,11 +64,10 @@ export function sweepLeftOvers(folder: string): void {
     );
 }
 
-/** Removes files that would have replaced others. That of the state is the instance's own. */
+/** Removes files that would have replaced others. */
 function removeUnfinished(folder: string): void {
   for (const name of namesIn(folder))
-    if (name.endsWith('.json.new') && name !== 'state.json.new')
-      rmSync(join(folder, name), { force: true });
+    if (name.endsWith('.json.new')) rmSync(join(folder, name), { force: true });
 }
 
 function foldersIn(folder: string): readonly string[] {

@@ -37,7 +37,7 @@ export class ModuleImages implements ImageSource {
   }
 
   isKept({ moduleFile }: ResolvedImage): boolean {
-    return existsSync(moduleFile);
+    return moduleFile !== undefined && existsSync(moduleFile);
   }
 
   async resolve(wish: ImageWish, signal: AbortSignal): Promise<ImageResult> {

@@ -6,14 +6,18 @@ import type { Orchestrator } from '../orchestration/orchestrator.ts';
 import { MachineCertificates } from '../authorities/machine-certificates.ts';
 import { SYSTEM_CLOCK } from '../clock.ts';
 import { AddressedRoutes } from './addressed-routes.ts';
+import { hasDataFolder, InstanceCommands } from './instance-commands.ts';
+import { ImageRoots } from './image-roots.ts';
 import { InstanceFolder } from './instance-folder.ts';
-import { moduleCommand } from './launch-command.ts';
+import { makeSocketsFolder } from './instance-sockets.ts';
 import { LocalOrchestrator } from './local-orchestrator.ts';
 import { problemsHere } from './local-problems.ts';
 import type { LocalSettings } from './local-settings.ts';
 import { MachineLock } from './machine-lock.ts';
 import { ModuleImages } from './module-images.ts';
 import { PublishedRoutes } from './published-routes.ts';
+import { findSandboxTools } from './sandbox/sandbox-tools.ts';
+import { ServiceImages } from './service-images.ts';
 import { ServiceRecords } from './service-record.ts';
 
 /** Trust domain of the identities of an installation without a base domain. */
@@ -41,6 +45,7 @@ export async function openLocalOrchestrator(
 ): Promise<OpenedOrchestrator> {
   // Everything that is made in the folder is made by the process that has it.
   const lock = new MachineLock(settings.folder);
+  const finding = findSandboxTools(settings.outbound);
   const opened = new AsyncDisposableStack();
   opened.defer(() => lock[Symbol.dispose]());
   try {
@@ -52,30 +57,37 @@ export async function openLocalOrchestrator(
     const { routesSocket: socket, routesFile: file, section } = settings;
     const published = { socket, file, trustDomain: domain, section, known, log };
     const routes = opened.use(await PublishedRoutes.open(published));
-    const servicesFile = join(lock.folder, 'addresses.json');
-    const dataFolder = join(lock.folder, 'data');
+    const servicesFolder = join(lock.folder, 'addresses');
     const { network, imageFolders, registries } = settings;
-    const callers = certificates?.rules;
+    const named = { imageFolders, registries, section };
+    const commands = new InstanceCommands(
+      {
+        dataFolder: join(lock.folder, 'data'),
+        drainMs: section.drainMs,
+        callers: certificates?.rules,
+        servicesFolder,
+        socketsFolder: makeSocketsFolder(lock.folder),
+        baseDomain: installed.baseDomain,
+      },
+      await finding,
+    );
     // Each service has its route before this returns, except for one that cannot be looked at.
     const orchestrator = opened.use(
       new LocalOrchestrator({
         lock,
         section,
         network,
-        images: new ModuleImages({
-          folder: join(lock.folder, 'modules'),
-          imageFolders,
-          registries,
-          section,
-        }),
-        routes: new AddressedRoutes({ routes, file: servicesFile, known, log }),
+        images: new ServiceImages(
+          new ModuleImages({ folder: join(lock.folder, 'modules'), ...named }),
+          new ImageRoots({ folder: join(lock.folder, 'images'), ...named }),
+        ),
+        routes: new AddressedRoutes({ routes, folder: servicesFolder, known, log }),
         log,
         identities: certificates,
-        problemsOf: (descriptor) => problemsHere(descriptor, installed.version),
-        // Every service of this machine is made of components, and so has a journal.
-        hasDataFolder: () => true,
-        commandOf: (instance) =>
-          moduleCommand(instance, { dataFolder, drainMs: section.drainMs, callers, servicesFile }),
+        problemsOf: (descriptor) =>
+          problemsHere(descriptor, { version: installed.version, noPrograms: commands.noPrograms }),
+        hasDataFolder,
+        commandOf: (instance) => commands.of(instance),
       }),
     );
     // Nothing is written any more when the orchestrator gives the folder away.

@@ -1,7 +1,7 @@
 // ResourceLimits: the resources of a descriptor as limits of the runtime, which share the memory out among the threads of an instance and
 // the module's instances. Buffers of the system and of SQLite are beyond them.
 import { availableParallelism } from 'node:os';
-import { cpuMillis, memoryBytes, type ServiceDescriptor } from '@svc/client';
+import { cpuMillis, hostingKind, memoryBytes, type ServiceDescriptor } from '@svc/client';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 
 const MIB = 1024 * 1024;
@@ -40,11 +40,15 @@ function shardsOf(cpu: string | undefined): number {
   return Math.max(1, Math.min(Math.floor(cores), availableParallelism()));
 }
 
-/** Returns which resources are limited by the runtime alone; undefined if none are declared. */
+/** Returns which resources are limited by the runtime alone, or not at all; undefined if none are declared. */
 export function unlimitedInWords(desired: DesiredService | RemovedService): string | undefined {
-  const resources = desired.kind === 'removed' ? undefined : desired.descriptor.resources;
+  if (desired.kind === 'removed') return undefined;
+  const { descriptor } = desired;
+  const { resources } = descriptor;
   const names = (['cpu', 'memory'] as const).filter((name) => resources?.[name] !== undefined);
   if (names.length === 0) return undefined;
   const fields = names.map((name) => `resources.${name}`).join(' and ');
-  return `${fields}: limits of the runtime for its threads, heaps and modules; this machine sets none for the process`;
+  return hostingKind({ ...descriptor }) === 'web'
+    ? `${fields}: this machine sets no limits for the processes of a web-hosted service`
+    : `${fields}: limits of the runtime for its threads, heaps and modules; this machine sets none for the process`;
 }

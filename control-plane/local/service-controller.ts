@@ -303,9 +303,10 @@ export class ServiceController {
     }
     const { progressTimeoutMs } = this.#machine.section;
     if (bootMs - this.#progressMs < progressTimeoutMs) return;
-    const why = this.#detail === undefined ? '' : `: ${this.#detail}`;
-    const seconds = progressTimeoutMs / 1000;
-    this.#store({ ...this.#record, failure: `the rollout has not got on for ${seconds} s${why}` });
+    const late = `the rollout has not got on for ${progressTimeoutMs / 1000} s`;
+    const words = this.#detail === undefined ? [late] : [late, this.#detail];
+    const inOrder = failed?.isFirst === true ? words.toReversed() : words;
+    this.#store({ ...this.#record, failure: inOrder.join(': ') });
   }
 
   /** Returns whether the record was stored. */

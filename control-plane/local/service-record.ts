@@ -12,7 +12,10 @@ import { type BootTime, bootTimeIn } from './local-clock.ts';
 export interface ResolvedImage {
   /** Digest, `sha256:…`. */
   readonly digest: string;
-  readonly moduleFile: string;
+  /** The module; undefined if the image is a program. */
+  readonly moduleFile?: string;
+  /** Folder with all files of the image; undefined if it has a module. */
+  readonly imageFolder?: string;
   /** The image as the descriptor named it. Undefined in a record of an earlier version. */
   readonly name?: string;
   /** Protocol in the label of the image, if it has one. */
@@ -135,7 +138,7 @@ function recordIn(value: unknown): ServiceRecord | undefined {
   if (typeof isComplete !== 'boolean' || typeof wasReady !== 'boolean') return undefined;
   if (failure !== undefined && typeof failure !== 'string') return undefined;
   for (const one of [image, value['formerImage']])
-    if (one !== undefined && !hasTexts(one, ['digest', 'moduleFile'])) return undefined;
+    if (one !== undefined && !isImage(one)) return undefined;
   if (!hasTexts(desired['key'], ['project', 'service'])) return undefined;
   const { kind, incarnation, generation, instances, descriptor } = desired;
   const isDesired =
@@ -145,6 +148,10 @@ function recordIn(value: unknown): ServiceRecord | undefined {
     typeof instances === 'number' &&
     isRecord(descriptor);
   return isDesired || kind === 'removed' ? (value as unknown as ServiceRecord) : undefined;
+}
+
+function isImage(value: unknown): boolean {
+  return hasTexts(value, ['digest', 'moduleFile']) || hasTexts(value, ['digest', 'imageFolder']);
 }
 
 function hasTexts(value: unknown, names: readonly string[]): boolean {

@@ -1,9 +1,10 @@
 // ServiceSteps: carries out the steps of a plan for one service.
 import { randomBytes } from 'node:crypto';
-import type { ServiceKey } from '@svc/client';
+import { PROCESS_PORT, type ServiceKey } from '@svc/client';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
+import { isWebHosted } from './instance-commands.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { endInWords, isFinalFailure } from './instance-end.ts';
 import { InstanceSockets, removeCallSocket } from './instance-sockets.ts';
@@ -12,6 +13,14 @@ import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Step, type Wanted } from './plan-types.ts';
 import type { ServiceRoute } from './request-routes.ts';
 import type { ResolvedImage } from './service-record.ts';
+
+export interface InstanceFailure {
+  readonly detail: string;
+  /** True: another start has the same end. */
+  readonly isFinal: boolean;
+  /** True: it is said before the words of the rollout, and not after them. */
+  readonly isFirst?: boolean;
+}
 
 export class ServiceSteps {
   readonly #machine: LocalMachine;
@@ -47,7 +56,7 @@ export class ServiceSteps {
       generation,
       descriptor,
       imageDigest: image.digest,
-      moduleFile: image.moduleFile,
+      ...filesOf(image),
       address,
       ports,
       createdAtMs: Math.max(clock.nowMs(), (last?.spec.createdAtMs ?? 0) + 1),
@@ -78,7 +87,7 @@ export class ServiceSteps {
         notes.forget(step.name);
         probes.forget(step.name);
         removeCallSocket(socketsFolder, folder.spec);
-        return folder.remove();
+        return await folder.remove();
       default:
         step satisfies never;
     }
@@ -151,10 +160,7 @@ export class ServiceSteps {
   }
 
   /** Returns why an instance of the wanted generation has ended by itself, or is not ready; undefined if none has, or is. */
-  failureOf(
-    found: readonly Found[],
-    wanted: Wanted,
-  ): { readonly detail: string; readonly isFinal: boolean } | undefined {
+  failureOf(found: readonly Found[], wanted: Wanted): InstanceFailure | undefined {
     const isWanted = isOf(wanted);
     const ended = found.findLast(
       ({ view }) => view.phase === 'ended' && view.failures > 0 && isWanted(view),
@@ -167,6 +173,12 @@ export class ServiceSteps {
     const unready = found.find(({ view }) => view.phase === 'unready' && isWanted(view));
     if (unready === undefined) return undefined;
     const { silentSinceMs } = this.#machine.probes.of(unready.view.name);
+    const { descriptor } = unready.folder.spec;
+    if (silentSinceMs === undefined && isWebHosted(descriptor)) {
+      const { processPort = PROCESS_PORT } = descriptor;
+      const detail = `the process is not listening on port ${processPort}`;
+      return { detail, isFinal: false, isFirst: true };
+    }
     // The first answer comes soon after the state file.
     const how = silentSinceMs === undefined ? 'is not ready' : 'does not answer at /ready';
     return { detail: `${unready.view.name} ${how}`, isFinal: false };
@@ -207,6 +219,11 @@ export class ServiceSteps {
     using inherited = InstanceSockets.open(socketsFolder, folder.spec, command.sockets);
     startRun(folder, { ...command, inherited }, counts, clock, this.#wake);
   }
+}
+
+function filesOf({ moduleFile, imageFolder }: ResolvedImage) {
+  if (imageFolder !== undefined) return { imageFolder };
+  return moduleFile === undefined ? {} : { moduleFile };
 }
 
 function routedState({ isSuspended, isPaused }: DesiredService): ServiceRoute['state'] {

@@ -169,10 +169,10 @@ describe('an image is unpacked', () => {
         linkEntry('proc', '/outside'),
         fileEntry('dev', 'file'),
         linkEntry('etc', '../../../outside'),
-        linkEntry('svc', '/'),
+        linkEntry('run', '/'),
       ),
     );
-    for (const path of ['proc', 'dev', 'tmp', 'svc', 'etc'])
+    for (const path of ['proc', 'dev', 'tmp', 'run', 'etc'])
       expect(lstatSync(root(path)).isDirectory()).toBe(true);
     for (const path of ['etc/hosts', 'etc/resolv.conf']) {
       expect(lstatSync(root(path)).isFile()).toBe(true);
@@ -251,7 +251,7 @@ describe('a whiteout', () => {
 
   test('of the root removes all of the lower layers', async () => {
     const root = await rootOf(lower, layer(fileEntry('.wh..wh..opq'), fileEntry('c')));
-    expect(readdirSync(root(''))).toEqual(['c', 'dev', 'etc', 'proc', 'svc', 'tmp']);
+    expect(readdirSync(root(''))).toEqual(['c', 'dev', 'etc', 'proc', 'run', 'tmp']);
   });
 
   test.each(['.wh.', '.wh..', '.wh...', '.wh..wh.x', 'a/.wh...', '.wh.a/x'])(

@@ -26,6 +26,8 @@ interface Asking {
   readonly trusted: string;
   /** Absent: the request is a GET. */
   readonly body?: string;
+  /** Default with a body: POST. */
+  readonly method?: string;
 }
 
 export class IdentifiedMachine {
@@ -75,7 +77,11 @@ export class IdentifiedMachine {
   }
 
   /** Asks an instance on a new connection. Rejects if the handshake fails. */
-  ask({ spec }: InstanceFolder, path: string, { as, trusted, body }: Asking): Promise<Answer> {
+  ask(
+    { spec }: InstanceFolder,
+    path: string,
+    { as, trusted, body, method = 'POST' }: Asking,
+  ): Promise<Answer> {
     const own = as === undefined ? {} : { cert: textIn(as, 'tls.crt'), key: textIn(as, 'tls.key') };
     const agent = new Agent({ maxCachedSessions: 0 });
     onTestFinished(() => agent.destroy());
@@ -85,9 +91,7 @@ export class IdentifiedMachine {
       host: spec.address,
       port: spec.ports.http,
       path,
-      ...(body === undefined
-        ? {}
-        : { method: 'POST', headers: { 'content-type': 'application/json' } }),
+      ...(body === undefined ? {} : { method, headers: { 'content-type': 'application/json' } }),
       ca: trusted,
       checkServerIdentity: () => undefined,
       ...own,
@@ -104,12 +108,18 @@ export class IdentifiedMachine {
   }
 
   /** Asks an instance as the gateway. */
-  askAsGateway(instance: InstanceFolder, path: string, body?: string): Promise<Answer> {
+  askAsGateway(
+    instance: InstanceFolder,
+    path: string,
+    body?: string,
+    method?: string,
+  ): Promise<Answer> {
     const trusted = textIn(this.gateway, 'ca.crt');
     return this.ask(instance, path, {
       as: this.gateway,
       trusted,
       ...(body === undefined ? {} : { body }),
+      ...(method === undefined ? {} : { method }),
     });
   }
 }

@@ -38,6 +38,8 @@ export interface NodeImageConfig {
   readonly user?: string;
   /** Default: `latest`. */
   readonly tag?: string;
+  /** Paths of tar archives that are further layers, between that of Node and that of the files. */
+  readonly archives?: readonly string[];
 }
 
 interface StoredBlob {
@@ -52,7 +54,7 @@ interface StoredBlob {
 export function buildNodeImage(
   folder: string,
   files: Readonly<Record<string, string | Uint8Array>>,
-  { tag = 'latest', ...config }: NodeImageConfig = {},
+  { tag = 'latest', archives = [], ...config }: NodeImageConfig = {},
 ): Digest {
   const blobs = join(folder, 'blobs', 'sha256');
   mkdirSync(blobs, { recursive: true });
@@ -67,6 +69,7 @@ export function buildNodeImage(
   linkOrCopy(file, join(blobs, partsOf(base.digest).hex));
   const layers = [
     { mediaType: LAYER_TYPE, ...base },
+    ...archives.map((archive) => add(LAYER_TYPE, readFileSync(archive))),
     add(LAYER_TYPE, tarArchive([...contentsOf(files)])),
   ];
   const manifest = addJson(MANIFEST_TYPE, {

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { AddressedRoutes } from '../../../control-plane/local/addressed-routes.ts';
 import { NobodyRoutes } from '../../../control-plane/local/request-routes.ts';
+import { projectServicesFolder } from '../../../control-plane/local/services-files.ts';
 import { FileFinder } from '../../../forward/file-finder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -19,14 +20,14 @@ const at = (...addresses: readonly string[]) => ({
 const contentOf = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
 function opened(
-  file: string,
+  folder: string,
   known: readonly string[] = [],
 ): { routes: AddressedRoutes; logged: string[] } {
   const logged: string[] = [];
   const log = ({ message }: { readonly message: string }) => void logged.push(message);
   const routes = new AddressedRoutes({
     routes: new NobodyRoutes(),
-    file,
+    folder,
     known: new Set(known),
     log,
   });
@@ -34,8 +35,9 @@ function opened(
 }
 
 test('a service is found at its instances, as long as it has some', async () => {
-  const file = join(temporaryFolder(), 'addresses.json');
-  const { routes } = opened(file);
+  const folder = temporaryFolder();
+  const file = join(folder, 'services.json');
+  const { routes } = opened(folder);
   routes.route(CART, at('127.83.0.1', '127.83.0.2'));
   await turn();
   const finder = new FileFinder({
@@ -66,14 +68,15 @@ test('a service is found at its instances, as long as it has some', async () => 
 });
 
 test('a start of the control plane makes no service disappear but those that are not looked after any more, and ends no hold', async () => {
-  const file = join(temporaryFolder(), 'addresses.json');
-  const { routes } = opened(file);
+  const folder = temporaryFolder();
+  const file = join(folder, 'services.json');
+  const { routes } = opened(folder);
   for (const key of [CART, ORDERS]) {
     routes.route(key, at('127.83.0.1'));
     routes.hold(key, () => {});
   }
   await turn();
-  const { routes: next } = opened(file, ['shop/cart']);
+  const { routes: next } = opened(folder, ['shop/cart']);
   const services = { 'shop/cart': ['127.83.0.1:9000'] };
   expect(contentOf(file)).toEqual({ services, held: ['shop/cart'] });
   // What the first look finds: somebody serves again.
@@ -83,8 +86,9 @@ test('a start of the control plane makes no service disappear but those that are
 });
 
 test('a service is held in the file as long as it is for those who route, and never without instances in between', async () => {
-  const file = join(temporaryFolder(), 'addresses.json');
-  const { routes } = opened(file);
+  const folder = temporaryFolder();
+  const file = join(folder, 'services.json');
+  const { routes } = opened(folder);
   routes.route(CART, at('127.83.0.1'));
   const acknowledged: unknown[] = [];
   routes.hold(CART, () => acknowledged.push(contentOf(file)));
@@ -107,16 +111,18 @@ test('a service is held in the file as long as it is for those who route, and ne
 test.each(['{"services": {"shop/ca', '[]', '{"services": {"shop/cart": [1]}}', 'null'])(
   'a file with %s counts as empty',
   (content) => {
-    const file = join(temporaryFolder(), 'addresses.json');
+    const folder = temporaryFolder();
+    const file = join(folder, 'services.json');
     writeFileSync(file, content);
-    opened(file, ['shop/cart']);
+    opened(folder, ['shop/cart']);
     expect(contentOf(file)).toEqual({ services: {}, held: [] });
   },
 );
 
 test('a file that cannot be written is written at the next look', async () => {
-  const file = join(temporaryFolder(), 'addresses.json');
-  const { routes, logged } = opened(file);
+  const folder = temporaryFolder();
+  const file = join(folder, 'services.json');
+  const { routes, logged } = opened(folder);
   rmSync(file);
   mkdirSync(join(file, 'in-its-place'), { recursive: true });
   routes.route(CART, at('127.83.0.1'));
@@ -129,8 +135,9 @@ test('a file that cannot be written is written at the next look', async () => {
 });
 
 test('the file is written after the turn in which routes have changed, and not for routes that are as before', async () => {
-  const file = join(temporaryFolder(), 'addresses.json');
-  const { routes } = opened(file);
+  const folder = temporaryFolder();
+  const file = join(folder, 'services.json');
+  const { routes } = opened(folder);
   routes.route(CART, at('127.83.0.1'));
   expect(readFileSync(file, 'utf8')).not.toContain('127.83.0.1');
   await turn();
@@ -140,4 +147,17 @@ test('the file is written after the turn in which routes have changed, and not f
   routes.withdraw(ORDERS);
   await turn();
   expect(existsSync(file)).toBe(false);
+});
+
+test('the file of a project says nothing of other projects', async () => {
+  const folder = temporaryFolder();
+  const { routes } = opened(folder);
+  routes.route(CART, at('127.83.0.1'));
+  routes.route({ project: 'shop-2', service: 'cart' }, at('127.83.0.2'));
+  await turn();
+  const file = join(projectServicesFolder(folder, 'shop'), 'services.json');
+  expect(contentOf(file)).toEqual({ services: { 'shop/cart': ['127.83.0.1:9000'] }, held: [] });
+  routes.withdraw(CART);
+  await turn();
+  expect(contentOf(file)).toEqual({ services: {}, held: [] });
 });

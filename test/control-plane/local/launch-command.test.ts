@@ -36,8 +36,15 @@ function commandWith(env: Readonly<Record<string, string>>) {
     ports: { http: 9000, management: 7626, remoting: 17_355 },
     createdAtMs: 1,
   });
-  const parts = { dataFolder: '/data', drainMs: 2000, servicesFile: '/machine/addresses.json' };
-  return { folder, command: moduleCommand(folder, { ...parts, callers: CALLERS }) };
+  const parts = {
+    dataFolder: '/data',
+    drainMs: 2000,
+    servicesFolder: '/machine/addresses',
+    socketsFolder: undefined,
+    baseDomain: undefined,
+    callers: CALLERS,
+  };
+  return { folder, command: moduleCommand(folder, '/modules/cart.wasm', parts) };
 }
 
 test('an instance has its own identity, and finds others in the file of the machine', () => {
@@ -48,7 +55,7 @@ test('an instance has its own identity, and finds others in the file of the mach
     SVC_IDENTITY_FOLDER: join(folder.path, 'identity'),
     SVC_IDENTITY_TRUST_DOMAIN: 'svc.localhost',
     SVC_IDENTITY_GATEWAY: 'spiffe://svc.localhost/gateway',
-    SVC_CALLS_SERVICES_FILE: '/machine/addresses.json',
+    SVC_CALLS_SERVICES_FILE: '/machine/addresses/services.json',
   });
 });
 

@@ -5,13 +5,15 @@ import { problemsHere } from '../../../control-plane/local/local-problems.ts';
 
 const CART = { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0' } as const;
 
+const HERE = { version: '1.4.2', noPrograms: undefined };
+
 const paths = (descriptor: ServiceDescriptor) =>
-  problemsHere(descriptor, '1.4.2').map(({ path }) => path);
+  problemsHere(descriptor, HERE).map(({ path }) => path);
 
 test('a module of a protocol that is not installed is refused', () => {
   expect(paths(CART)).toEqual([]);
   expect(paths({ ...CART, protocol: '0.1.0' })).toEqual([]);
-  expect(problemsHere({ ...CART, protocol: '0.9.0' }, '1.4.2')).toEqual([
+  expect(problemsHere({ ...CART, protocol: '0.9.0' }, HERE)).toEqual([
     { path: '/protocol', reason: 'is 0.9.0: this installation runs 0.1.0 and 0.2.0' },
   ]);
 });
@@ -23,15 +25,29 @@ test('a newer runtime than the installed one, or another major version, is refus
     expect(paths({ ...CART, runtime })).toEqual(['/runtime']);
 });
 
-test('another hosting than wasm is refused', () => {
+test('programs of images are refused with the reason where there are no sandboxes', () => {
   const { protocol: _protocol, ...rest } = CART;
-  expect(paths({ ...rest, hosting: 'embedded' })).toEqual(['/hosting']);
-  const web = { ...rest, hosting: 'process', protocol: 'http/1.1' };
-  expect(paths(web as unknown as ServiceDescriptor)).toEqual(['/hosting']);
+  const embedded = { ...rest, hosting: 'embedded' } as const;
+  const web = { ...rest, hosting: 'process', protocol: 'http/1.1' } as const;
+  expect([...paths(embedded), ...paths(web)]).toEqual([]);
+  const noPrograms = 'it has no program bwrap';
+  for (const descriptor of [embedded, web])
+    expect(problemsHere(descriptor, { ...HERE, noPrograms })).toEqual([
+      {
+        path: '/hosting',
+        reason: `needs a sandbox, which this machine cannot make: ${noPrograms}`,
+      },
+    ]);
+  expect(problemsHere(CART, { ...HERE, noPrograms })).toEqual([]);
+});
+
+test('a process with components is refused', () => {
+  expect(paths({ ...CART, hosting: 'process', protocol: 'svc/1' })).toEqual(['/protocol']);
 });
 
 test('more than one instance on a journal, and a database of the operator, are refused', () => {
   expect(paths({ ...CART, instances: 2 })).toEqual(['/instances']);
+  expect(paths({ ...CART, hosting: 'process', protocol: 'http/1.1', instances: 2 })).toEqual([]);
   expect(
     paths({ ...CART, database: { kind: 'supplied' } } as unknown as ServiceDescriptor),
   ).toEqual(['/database']);

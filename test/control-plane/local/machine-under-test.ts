@@ -127,7 +127,7 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
       args: [
         PROGRAM,
         stateFile,
-        /\/(\w+):/.exec(spec.moduleFile)![1]!,
+        /\/(\w+):/.exec(spec.moduleFile!)![1]!,
         hasDataFolder ? join(folder, 'data', spec.key.service) : '-',
         spec.address,
         String(spec.ports.management),

@@ -62,7 +62,7 @@ test('an image of a registry is read, its tag resolved once, and its module kept
   const result = await resolve(images, `${registry.host}/shop/cart:4`);
   if (result.kind !== 'found') throw new Error(result.reason);
   expect(result.image.digest).toBe(built.root.digest);
-  expect(readFileSync(result.image.moduleFile).equals(TINY_MODULE)).toBe(true);
+  expect(readFileSync(result.image.moduleFile!).equals(TINY_MODULE)).toBe(true);
   expect(registry.requests.filter((line) => line.endsWith('/manifests/4'))).toHaveLength(1);
 });
 
@@ -192,7 +192,7 @@ test('a module whose file is gone is read again', async () => {
   const images = imagesOf({ privateHosts: new Set([registry.host]) });
   const name = `${registry.host}/shop/cart@${built.root.digest}`;
   const former = await found(images, name);
-  rmSync(former.moduleFile);
+  rmSync(former.moduleFile!);
   expect(images.isKept(former)).toBe(false);
   expect((await resolve(images, name, '0.2.0', { former })).kind).toBe('found');
   expect(images.isKept(former)).toBe(true);
@@ -211,7 +211,7 @@ test('two services that find the same module at the same time have one whole fil
   const [file] = readdirSync(join(folder, 'modules'));
   expect(readdirSync(join(folder, 'modules'))).toHaveLength(1);
   for (const { moduleFile } of results) expect(moduleFile).toBe(join(folder, 'modules', file!));
-  expect(readFileSync(results[0]!.moduleFile).equals(TINY_MODULE)).toBe(true);
+  expect(readFileSync(results[0]!.moduleFile!).equals(TINY_MODULE)).toBe(true);
 });
 
 test('members learn of a failure, and not where the files of the machine are', async () => {
