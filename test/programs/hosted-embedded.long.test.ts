@@ -137,6 +137,7 @@ describe.skipIf(noSandbox !== undefined)('a program that embeds the runtime', ()
     const own = join(machine.identified.folder, 'addresses', 'projects', 'shop', 'services.json');
     expect(JSON.parse(readFileSync(own, 'utf8'))).toEqual({
       services: { 'shop/flags': [`${flags!.spec.address}:9000`] },
+      held: [],
     });
   }, 60_000);
 });
