@@ -43,7 +43,7 @@ export const REGISTRY_DEFAULTS: { readonly [Key in keyof RegistrySection]: Regis
     port: 7642,
     projectBytesMax: 5 * 1024 * MIB,
     projectManifestsMax: 3000,
-    blobBytesMax: 64 * MIB,
+    blobBytesMax: 1024 * MIB,
     projectUploadsMax: 20,
     uploadExpiryMs: HOUR_MS,
     unreferencedMs: 24 * HOUR_MS,

@@ -17,9 +17,8 @@ import { shownFailure } from './shown-failure.ts';
 
 /** The architecture of this machine, by the name that images have for it. */
 export const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64';
-/** Failures that may go by themselves: a registry that is down, an image that is not there yet, a full disk. */
+/** Failures that may go by themselves: a registry that is down, a full disk. An image that is missing is there after another apply. */
 const TRANSIENT: ReadonlySet<string> = new Set([
-  'SVC_IMAGE_MISSING',
   'SVC_REGISTRY_UNAVAILABLE',
   'SVC_IMAGE_UNWRITABLE',
   'SVC_IMAGE_FOLDER_FULL',

@@ -28,11 +28,12 @@ test('a module that is refused, and an image that is none, leave the service as 
 
   await machine.apply('nowhere');
   const missing = await machine.until(({ detail }) => detail?.includes('nowhere') ?? false);
-  expect(missing).toMatchObject({ generation: 3, readyInstances: 1, lifecycle: 'deploying' });
+  expect(missing).toMatchObject({ generation: 3, readyInstances: 1, lifecycle: 'failed' });
   expect(missing.detail).toContain('SVC_IMAGE_MISSING');
-  // The image comes later.
+  // The image comes later, and is applied again.
   await machine.store('nowhere', module);
-  await machine.until(isReady(3));
+  const { generation } = await machine.apply('nowhere');
+  await machine.until(isReady(generation));
   expect(await add(machine.url, 1)).toEqual({ value: 2 });
 });
 

@@ -108,9 +108,9 @@ test('credentials of the operator go to their registry', async () => {
 });
 
 test.each([
-  ['a tag that is not there', ':5', 'SVC_IMAGE_MISSING', false],
-  ['another digest', `@sha256:${'0'.repeat(64)}`, 'SVC_IMAGE_MISSING', false],
-])('%s is looked for again', async (_what, ending, code, isFinal) => {
+  ['a tag that is not there', ':5', 'SVC_IMAGE_MISSING', true],
+  ['another digest', `@sha256:${'0'.repeat(64)}`, 'SVC_IMAGE_MISSING', true],
+])('%s is not looked for again', async (_what, ending, code, isFinal) => {
   const registry = await filled();
   const images = imagesOf({ privateHosts: new Set([registry.host]) });
   expect(await resolve(images, `${registry.host}/shop/cart${ending}`)).toMatchObject({
