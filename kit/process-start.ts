@@ -1,6 +1,6 @@
 // ProcessStart: which process of this machine has an id. An id is used again, so a process is known by its id, when it
 // started, and the boot in which that was. Linux has both under /proc; elsewhere only the id is known.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { isProcessAlive } from './process-life.ts';
 
 /** One process of one boot of this machine. */
@@ -47,9 +47,15 @@ export function processEnd({ pid, startTime, bootId: boot }: ProcessStart): Proc
   return ENDED_STATES.has(stat.state) ? 'zombie' : undefined;
 }
 
-/** Whether the process with the id was started by the other one, which still runs. */
-export function isChildOf(pid: number, parent: number): boolean {
-  return statOf(pid)?.parent === parent;
+/** Returns the id of the only process that was started by a child of the process; undefined if there is none, or more than one. */
+export function onlyGrandchildOf(pid: number): number | undefined {
+  const processes = readdirSync('/proc').flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
+    return stat === undefined ? [] : [{ pid: Number(name), parent: stat.parent }];
+  });
+  const children = new Set(processes.filter(({ parent }) => parent === pid).map((one) => one.pid));
+  const [found, ...others] = processes.filter(({ parent }) => children.has(parent));
+  return others.length === 0 ? found?.pid : undefined;
 }
 
 /** Undefined until it is read: this process and its boot are the same for good. */

@@ -8,7 +8,7 @@ import {
 import type { InstanceFolder } from './instance-folder.ts';
 import { type LaunchCommand, type LaunchDependencies, moduleCommand } from './launch-command.ts';
 import { embeddedCommand } from './sandbox/embedded-command.ts';
-import type { SandboxSupport } from './sandbox/sandbox-tools.ts';
+import type { SandboxSupport } from './sandbox/sandbox-support.ts';
 import { proxyProgram, webCommand } from './sandbox/web-command.ts';
 
 export class InstanceCommands {

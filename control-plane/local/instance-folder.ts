@@ -85,11 +85,6 @@ export class InstanceFolder {
     return join(this.stateFolder, 'state.json');
   }
 
-  /** File to which bubblewrap writes which process the program of a sandboxed instance is. */
-  get sandboxFile(): string {
-    return join(this.path, 'sandbox.json');
-  }
-
   /** Folder of the certificate by which the instance proves who it is. */
   get identityFolder(): string {
     return join(this.path, 'identity');
@@ -130,7 +125,6 @@ export class InstanceFolder {
     }
     // Nothing that an earlier run has written there says anything of the next one.
     setAside(this.stateFolder);
-    rmSync(this.sandboxFile, { force: true });
     mkdirSync(this.stateFolder, { mode: 0o700 });
     return openSync(join(this.path, 'stderr'), 'a', 0o600);
   }

@@ -174,7 +174,7 @@ function noteRun(folder: InstanceFolder, run: InstanceRun): void {
 export function signalRun(folder: InstanceFolder, signal: 'SIGTERM' | 'SIGKILL'): void {
   const started = folder.lastRun?.process;
   if (started === undefined || processEnd(started) !== undefined) return;
-  // Bubblewrap itself would end at once, and its program with it.
+  // The process that keeps a sandbox would end at once, and the program with it.
   const pid = sandboxedProgram(folder, started.pid) ?? started.pid;
   try {
     process.kill(signal === 'SIGKILL' ? -started.pid : pid, signal);

@@ -1,7 +1,9 @@
 // LaunchCommand: the command of an instance: the program, its arguments, and its environment, which has nothing of this
 // process's own. Everything that a member of the project has written in the descriptor is a value in it, never a name, unless
 // @svc/client lists the name as one of the runtime's limits.
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ServiceKey } from '@svc/client';
 import { fileURLToPath } from 'node:url';
 import type { CallerRules } from '@svc/identity/caller';
 import { servicesFileIn } from './services-files.ts';
@@ -61,7 +63,15 @@ export interface RuntimePaths {
   readonly socketsFolder?: string;
 }
 
-/** Returns the command of a service whose module the runtime loads. */
+/**
+ * Returns a file that is there once a program of a member has had the data folder of the service. It lies beside the data, where no
+ * program writes.
+ */
+export function programMark(dataFolder: string, { project, service }: ServiceKey): string {
+  return join(dirname(dataFolder), 'program-data', project, service);
+}
+
+/** Returns the command of a service whose module the runtime loads. Throws if a program has had its data. */
 export function moduleCommand(
   folder: InstanceFolder,
   moduleFile: string,
@@ -71,6 +81,11 @@ export function moduleCommand(
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const { options, variables } = runtimeLimits(descriptor);
   const { dataFolder, servicesFolder } = dependencies;
+  // Outside of a sandbox, links and files that a program has put there would lead the runtime anywhere.
+  if (existsSync(programMark(dataFolder, key)))
+    throw new Error(
+      'its data were written by a program that embeds the runtime, and are opened by such a program alone: apply the module under another name',
+    );
   const settings = runtimeSettings(folder, dependencies, {
     data: join(dataFolder, key.project, key.service),
     stateFile: folder.stateFile,

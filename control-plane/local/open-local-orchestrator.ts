@@ -16,7 +16,7 @@ import type { LocalSettings } from './local-settings.ts';
 import { MachineLock } from './machine-lock.ts';
 import { ModuleImages } from './module-images.ts';
 import { PublishedRoutes } from './published-routes.ts';
-import { findSandboxTools } from './sandbox/sandbox-tools.ts';
+import { findSandboxSupport } from './sandbox/sandbox-support.ts';
 import { ServiceImages } from './service-images.ts';
 import { ServiceRecords } from './service-record.ts';
 
@@ -45,7 +45,7 @@ export async function openLocalOrchestrator(
 ): Promise<OpenedOrchestrator> {
   // Everything that is made in the folder is made by the process that has it.
   const lock = new MachineLock(settings.folder);
-  const finding = findSandboxTools(settings.outbound);
+  const finding = findSandboxSupport(settings.outbound);
   const opened = new AsyncDisposableStack();
   opened.defer(() => lock[Symbol.dispose]());
   try {

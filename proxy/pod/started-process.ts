@@ -4,7 +4,8 @@
 // Invariants
 // P1  A command that is bubblewrap ends at once when it gets a signal, and its sandbox with it. Signals therefore go to the program in the
 //     sandbox, whose id bubblewrap writes to file descriptor 3 (`--info-fd 3`). Another command gets them as a group.
-// P2  An id that is written there counts only if it is that of a child of the command.
+// P2  An id that is written there counts only if it is that of a child of the command. In a further namespace of processes bubblewrap sees
+//     other ids: there the program is the only process that a child of the command has started.
 // P3  Nothing gets a signal once the command has ended: the id may be that of another process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,6 +13,7 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { printable } from '@svc/kit/printable';
+import { onlyGrandchildOf } from '@svc/kit/process-start';
 import { SvcError } from '@svc/kit/svc-error';
 import { OutputLines } from '../command/output-lines.ts';
 import { signalGroup } from '../command/process-group.ts';
@@ -39,7 +41,9 @@ export class StartedProcess {
   /** Resolves once the command has ended, and all output has been reported. */
   readonly ended: Promise<ProcessEnd>;
   readonly #commandId: number;
-  /** Id of the program in the sandbox. */
+  /** True once the command has written an id as bubblewrap does. */
+  #isBubblewrap = false;
+  /** Id of the program in the sandbox, if it is a child of the command. */
   #sandboxedId: number | undefined;
   #hasEnded = false;
   #lastLine: string | undefined;
@@ -104,31 +108,40 @@ export class StartedProcess {
   /** Asks the process to end, with SIGTERM. */
   terminate(): void {
     if (this.#hasEnded) return;
-    if (this.#sandboxedId === undefined) signalGroup(this.#commandId, 'SIGTERM');
-    else sendSignal(this.#sandboxedId, 'SIGTERM');
+    const id = this.#programId();
+    if (id === undefined) signalGroup(this.#commandId, 'SIGTERM');
+    else sendSignal(id, 'SIGTERM');
   }
 
   /** Kills the command with its group, and the program in its sandbox. */
   kill(): void {
     if (this.#hasEnded) return;
-    if (this.#sandboxedId !== undefined) sendSignal(this.#sandboxedId, 'SIGKILL');
+    const id = this.#programId();
+    if (id !== undefined) sendSignal(id, 'SIGKILL');
     signalGroup(this.#commandId, 'SIGKILL');
+  }
+
+  /** Returns the id of the program in the sandbox; undefined: there is none. */
+  #programId(): number | undefined {
+    if (this.#sandboxedId !== undefined || !this.#isBubblewrap) return this.#sandboxedId;
+    return onlyGrandchildOf(this.#commandId);
   }
 
   #readInfo(info: Readable): void {
     let text = '';
     info.on('error', () => undefined);
     info.on('data', (bytes: Buffer) => {
-      if (this.#sandboxedId !== undefined || text.length + bytes.length > INFO_BYTES_MAX) return;
+      if (this.#isBubblewrap || text.length + bytes.length > INFO_BYTES_MAX) return;
       text += bytes.toString('latin1');
       const id = childIdIn(text);
+      this.#isBubblewrap = id !== undefined;
       if (id !== undefined && parentOf(id) === this.#commandId) this.#sandboxedId = id;
     });
   }
 
   #howEnded(code: number | null, signalName: NodeJS.Signals | null): string {
     if (signalName !== null) return `by ${signalName}`;
-    const name = this.#sandboxedId === undefined ? undefined : signalOf(code! - SIGNAL_CODES);
+    const name = this.#isBubblewrap ? signalOf(code! - SIGNAL_CODES) : undefined;
     return name === undefined ? `with exit code ${code}` : `by ${name}`;
   }
 }

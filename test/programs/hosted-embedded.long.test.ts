@@ -40,8 +40,8 @@ describe.skipIf(noSandbox !== undefined)('a program that embeds the runtime', ()
     expect(readdirSync(join(identified.folder, 'data', 'shop', 'flags'))).not.toEqual([]);
     expect((await fetch(`http://${first!.spec.address}:7626/ready`)).status).toBe(200);
     const former = processesOf(first!);
-    // bubblewrap, pasta, and the program.
-    expect(former).toHaveLength(3);
+    // What keeps the sandbox, pasta, bubblewrap, and the program.
+    expect(former).toHaveLength(4);
 
     const [second] = await machine.deploy({ ...FLAGS, env: { SVC_SHARDS: '2' } });
     expect(await machine.ask(second!, '/flags/dark')).toEqual(JSON.parse(CHANGE));
@@ -55,6 +55,13 @@ describe.skipIf(noSandbox !== undefined)('a program that embeds the runtime', ()
     await machine.until('flags', ({ lifecycle }) => lifecycle === 'ready');
     const [again] = machine.instances('flags');
     expect(await machine.ask(again!, '/flags/dark')).toEqual(JSON.parse(CHANGE));
+
+    // No module opens what a program has written.
+    await identified.machine.store('routes', await compileFixture('routes'));
+    const image = 'oci:images/routes:1';
+    await machine.apply({ name: 'flags', image, hosting: 'wasm', protocol: '0.2.0' });
+    const { detail } = await machine.until('flags', (status) => status.detail !== undefined);
+    expect(detail).toMatch(/^its data were written by a program/);
 
     await identified.machine.svc.send('DELETE /services/shop/flags', 'ann');
     await expect.poll(() => machine.instances('flags').length, { timeout: 20_000 }).toBe(0);
@@ -94,7 +101,9 @@ describe.skipIf(noSandbox !== undefined)('a program that embeds the runtime', ()
         kinds[turn++ % kinds.length]();
         try { process.kill(-1, 'SIGKILL'); } catch {}
       }, 20);
-      process.on('SIGTERM', () => {});`;
+      process.on('SIGTERM', () => {});
+      // A process that has left its session, and would outlive its parents.
+      require('node:child_process').spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' }).unref();`;
     buildNodeImage(
       join(machine.identified.machine.cwd, 'images', 'liar'),
       { '/app/liar.js': liar },

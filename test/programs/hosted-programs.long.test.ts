@@ -130,8 +130,8 @@ describe.skipIf(noSandbox !== undefined)('a web-hosted service', () => {
     const machine = await hosting();
     const [web] = await machine.deploy(WEB);
     const pids = processesOf(web!);
-    // The proxy, pasta, bubblewrap, and the server.
-    expect(pids).toHaveLength(4);
+    // The proxy, pasta, what keeps the sandbox, bubblewrap, and the server.
+    expect(pids).toHaveLength(5);
     await machine.identified.machine.killAndStart();
     await machine.until('web', ({ lifecycle }) => lifecycle === 'ready');
     expect(processesOf(web!)).toEqual(pids);

@@ -8,8 +8,26 @@
 import { existsSync } from 'node:fs';
 
 /** Settings and switches of the whole machine, as container runtimes keep them from programs. */
-const KERNEL_PATHS = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger'].map((name) => `/proc/${name}`);
-const HIDDEN_PATHS = ['kcore', 'keys', 'timer_list'].map((name) => `/proc/${name}`);
+const KERNEL_PATHS = [
+  'acpi',
+  'asound',
+  'bus',
+  'driver',
+  'fs',
+  'irq',
+  'mtrr',
+  'scsi',
+  'sys',
+  'sysrq-trigger',
+].map((name) => `/proc/${name}`);
+const HIDDEN_PATHS = [
+  'kcore',
+  'keys',
+  'latency_stats',
+  'sched_debug',
+  'timer_list',
+  'timer_stats',
+].map((name) => `/proc/${name}`);
 
 /** Size of each of the program's folders in memory, in bytes: /tmp, /run, and /dev/shm. */
 const TEMPORARY_BYTES = 64 * 1024 * 1024;

@@ -1,11 +1,16 @@
 // EmbeddedCommand: the command of a service of hosting `embedded`: the program of its image, with the runtime in it, in a sandbox. It
 // reaches its data, its own state and log, its certificate, and the addresses of the services that it may call.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { socketVariables } from '@svc/kit/listening-sockets';
 import type { InstancePorts } from '../instance-addresses.ts';
 import { projectServicesFolder, servicesFileIn } from '../services-files.ts';
 import type { InstanceFolder } from '../instance-folder.ts';
-import { type LaunchCommand, type LaunchDependencies, runtimeSettings } from '../launch-command.ts';
+import {
+  type LaunchCommand,
+  type LaunchDependencies,
+  programMark,
+  runtimeSettings,
+} from '../launch-command.ts';
 import { runtimeLimits } from '../resource-limits.ts';
 import { imageProgram } from './image-program.ts';
 import { podCommand, sandboxed } from './pod-files.ts';
@@ -62,15 +67,16 @@ export function embeddedCommand(
         [STATE]: folder.stateFolder,
       },
     },
-    { kind: 'file', path: folder.sandboxFile },
+    { kind: 'none' },
   );
   const [file = '', ...args] = podCommand(tools, command);
   return {
     file,
     args,
     env: {},
-    files,
+    files: [...files, { path: programMark(dataFolder, key), content: '' }],
     folders: [
+      dirname(programMark(dataFolder, key)),
       join(dataFolder, key.project, key.service),
       projectServicesFolder(servicesFolder, key.project),
     ],

@@ -16,16 +16,17 @@ export interface PodFile {
   readonly content: string;
 }
 
-/** Returns the command that runs a program in a network of its own: its file and arguments. */
+/** Returns the command that runs a program in a network of its own: its file and arguments (pod-network.sh). */
 export function podCommand(tools: SandboxTools, command: readonly string[]): readonly string[] {
-  const { unshare, pasta = 'none' } = tools;
-  return [unshare, '--user', '--map-root-user', '/bin/sh', NETWORK_SCRIPT, pasta, ...command];
+  const { unshare, bwrap, pasta = 'none' } = tools;
+  const inNamespaces = [unshare, '--user', '--map-root-user'];
+  return [...inNamespaces, '/bin/sh', NETWORK_SCRIPT, pasta, bwrap, ...command];
 }
 
-/** Where bubblewrap writes the id of the program's process. */
-export type ProgramIdSink =
-  | { readonly kind: 'descriptor'; readonly fd: number }
-  | { readonly kind: 'file'; readonly path: string };
+/** The parent of a sandbox: the proxy that starts it, with which it ends, or none, since the instance outlives the control plane. */
+export type SandboxParent =
+  | { readonly kind: 'proxy'; readonly infoFd: number }
+  | { readonly kind: 'none' };
 
 export interface Sandboxed {
   readonly files: readonly PodFile[];
@@ -33,12 +34,16 @@ export interface Sandboxed {
   readonly command: readonly string[];
 }
 
-/** Returns how a program is run in bubblewrap. With a file as the sink, its output goes to stderr alone. */
+/**
+ * Returns how a program is run in a sandbox. Outside of bubblewrap is another namespace of processes, whose first one is bubblewrap: when
+ * that is killed, the kernel ends all others, whatever the program has done about its parent and its session. Without a proxy, the
+ * output goes to stderr alone.
+ */
 export function sandboxed(
-  { bwrap, prlimit }: SandboxTools,
+  { bwrap, prlimit, setpriv, unshare, pasta }: SandboxTools,
   folder: InstanceFolder,
   program: SandboxedProgram & { readonly command: readonly string[] },
-  sink: ProgramIdSink,
+  parent: SandboxParent,
 ): Sandboxed {
   const argumentsPath = join(folder.path, 'sandbox.arguments');
   const namesPath = join(folder.path, 'resolv.conf');
@@ -48,29 +53,31 @@ export function sandboxed(
     ...program,
     readable: { ...readable, '/etc/resolv.conf': namesPath, '/etc/hosts': hostsPath },
   });
-  const [fd, opening, path] =
-    sink.kind === 'file' ? [9, ' 9>"$2" 1>&2', sink.path] : [sink.fd, '', ''];
+  const isOfProxy = parent.kind === 'proxy';
   return {
     files: [
       { path: argumentsPath, content: argumentsFile(args) },
-      { path: namesPath, content: `nameserver ${NAME_SERVER}\n` },
+      { path: namesPath, content: pasta === undefined ? '' : `nameserver ${NAME_SERVER}\n` },
       { path: hostsPath, content: `127.0.0.1 localhost ${hostname}\n::1 localhost\n` },
     ],
-    // The shell opens the files, so that no variable of the program is seen in a list of processes.
     command: [
+      // The shell opens the file, so that no variable of the program is seen in a list of processes.
       '/bin/sh',
       '-c',
-      `exec 8<"$1"${opening}; shift 2; exec "$@"`,
+      `exec 8<"$1"${isOfProxy ? '' : ' 1>&2'}; shift; exec "$@"`,
       'sh',
       argumentsPath,
-      path,
       prlimit,
       `--nproc=${PROCESSES_MAX}`,
+      ...(isOfProxy ? [setpriv, '--pdeathsig', 'KILL'] : []),
+      unshare,
+      '--pid',
+      '--fork',
+      '--kill-child',
       bwrap,
       '--args',
       '8',
-      '--info-fd',
-      String(fd),
+      ...(isOfProxy ? ['--info-fd', String(parent.infoFd)] : []),
       '--',
       ...program.command,
     ],

@@ -1,20 +1,9 @@
-// SandboxTools: the programs of this machine by which a process is kept apart from it, and whether they work here.
-import { execFile } from 'node:child_process';
+// SandboxTools: the programs of this machine by which a process is kept apart from it.
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 /** Folders of the system's programs. Others are not looked at: what is found there decides what a member's program may do. */
-const SYSTEM_FOLDERS = [
-  '/usr/local/sbin',
-  '/usr/local/bin',
-  '/usr/sbin',
-  '/usr/bin',
-  '/sbin',
-  '/bin',
-];
-/** Time for the trial of a sandbox, in milliseconds. */
-const TRIAL_MS = 10_000;
+const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 /** Programs that every sandbox needs, and the package that has each in Debian. */
 const NEEDED = {
   bwrap: 'bubblewrap',
@@ -29,50 +18,24 @@ export interface SandboxTools {
   readonly bwrap: string;
   readonly unshare: string;
   readonly prlimit: string;
+  readonly setpriv: string;
   /** Passes connections on to other machines; undefined: they are not passed on. */
   readonly pasta: string | undefined;
 }
 
-export type SandboxSupport =
-  | { readonly kind: 'available'; readonly tools: SandboxTools }
-  /** `reason`: what is missing, worded to follow a colon. */
-  | { readonly kind: 'missing'; readonly reason: string };
-
-/** Finds the tools, and makes an empty sandbox as a trial. `isOutbound`: whether processes may reach other machines. Never rejects. */
-export async function findSandboxTools(isOutbound: boolean): Promise<SandboxSupport> {
-  if (process.platform !== 'linux') return missing('it is not Linux');
-  const found = Object.fromEntries(
-    Object.keys(NEEDED).map((name) => [name, programNamed(name)]),
-  ) as Record<keyof typeof NEEDED, string | undefined>;
-  for (const [name, path] of Object.entries(found))
-    if (path === undefined)
-      return missing(
-        `it has no program ${name} (Debian's package ${NEEDED[name as keyof typeof NEEDED]})`,
-      );
-  const pasta = isOutbound ? programNamed('pasta') : undefined;
+/** Returns the tools, or what is missing, worded to follow a colon. `isOutbound`: whether processes may reach other machines. */
+export function lookUpTools(isOutbound: boolean): SandboxTools | string {
+  const paths = Object.keys(NEEDED).map((name): [string, string] => [name, pathOf(name) ?? '']);
+  const missing = paths.find(([, path]) => path === '')?.[0] as keyof typeof NEEDED | undefined;
+  if (missing !== undefined)
+    return `it has no program ${missing} (Debian's package ${NEEDED[missing]})`;
+  const pasta = isOutbound ? pathOf('pasta') : undefined;
   if (isOutbound && pasta === undefined)
-    return missing(
-      "it has no program pasta (Debian's package passt), which passes connections on to other machines; or set svc.local.outbound to false",
-    );
-  const tools: SandboxTools = {
-    bwrap: found.bwrap!,
-    unshare: found.unshare!,
-    prlimit: found.prlimit!,
-    pasta,
-  };
-  const refusal = await trial(tools);
-  return refusal === undefined
-    ? { kind: 'available', tools }
-    : missing(
-        `it lets nobody make a sandbox (${refusal}): allow user namespaces, and give bubblewrap the right to use them`,
-      );
+    return "it has no program pasta (Debian's package passt), which passes connections on to other machines; without it, set svc.local.outbound to false";
+  return { ...(Object.fromEntries(paths) as Record<keyof typeof NEEDED, string>), pasta };
 }
 
-function missing(reason: string): SandboxSupport {
-  return { kind: 'missing', reason };
-}
-
-function programNamed(name: string): string | undefined {
+function pathOf(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find(isProgram);
 }
 
@@ -82,18 +45,5 @@ function isProgram(path: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Returns why no sandbox can be made; undefined if one was. */
-async function trial({ bwrap, unshare }: SandboxTools): Promise<string | undefined> {
-  const inner = [bwrap, '--unshare-user', '--disable-userns', '--unshare-pid', '--cap-drop', 'ALL'];
-  const args = ['--user', '--map-root-user', '--net', ...inner, '--ro-bind', '/', '/', 'true'];
-  try {
-    await promisify(execFile)(unshare, args, { timeout: TRIAL_MS });
-    return undefined;
-  } catch (error) {
-    const { stderr, message } = error as { readonly stderr?: string; readonly message: string };
-    return (stderr?.trim() || message).split('\n')[0];
   }
 }

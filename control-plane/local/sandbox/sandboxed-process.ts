@@ -1,22 +1,16 @@
-// SandboxedProcess: the program that bubblewrap runs as the process of an instance. The process that was started is bubblewrap: it ends
-// with the program, and with its exit code, but a signal to it ends the program at once.
+// SandboxedProcess: the program that runs in the sandbox of an instance. The process that was started keeps the sandbox: it ends with the
+// program, and with its exit code, and a signal to it ends the program at once.
 import { hostingKind } from '@svc/client';
-import { isChildOf } from '@svc/kit/process-start';
+import { onlyGrandchildOf } from '@svc/kit/process-start';
 import type { InstanceFolder } from '../instance-folder.ts';
-import { readJsonFile } from '../json-file.ts';
 
-/** Whether the process of the instance is bubblewrap, and its program sees other ids of processes. */
+/** Whether the process of the instance keeps a sandbox, whose program sees other ids of processes. */
 export function isSandboxed({ spec }: InstanceFolder): boolean {
   return spec.imageFolder !== undefined && hostingKind({ ...spec.descriptor }) === 'embedded';
 }
 
-/** Returns the id of the program that the process runs; undefined if it runs none, such as before it has begun. */
+/** Returns the id of the program whose sandbox the process keeps; undefined if there is none, such as before it has begun. */
 export function sandboxedProgram(folder: InstanceFolder, process: number): number | undefined {
-  if (!isSandboxed(folder)) return undefined;
-  const { 'child-pid': pid } = (readJsonFile(folder.sandboxFile) ?? {}) as {
-    readonly 'child-pid'?: unknown;
-  };
-  return Number.isSafeInteger(pid) && isChildOf(pid as number, process)
-    ? (pid as number)
-    : undefined;
+  // Between the two is bubblewrap, the first process of the sandbox's outer namespace. pasta, another child, has no children.
+  return isSandboxed(folder) ? onlyGrandchildOf(process) : undefined;
 }

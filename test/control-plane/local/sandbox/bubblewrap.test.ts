@@ -1,6 +1,6 @@
 // What a program of an image sees and may do in its sandbox: real bubblewrap, with the programs of this machine as its image.
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -9,8 +9,14 @@ import {
   type SandboxedProgram,
   sandboxArguments,
 } from '../../../../control-plane/local/sandbox/bubblewrap.ts';
+import {
+  podCommand,
+  sandboxed as keptSandbox,
+} from '../../../../control-plane/local/sandbox/pod-files.ts';
+import type { InstanceFolder } from '../../../../control-plane/local/instance-folder.ts';
+import { onlyGrandchildOf } from '../../../../kit/process-start.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-import { emptyRoot, noSandbox } from './support.ts';
+import { emptyRoot, noSandbox, sandbox } from './support.ts';
 
 const USR = { '/usr': '/usr' };
 
@@ -116,6 +122,36 @@ describe.skipIf(noSandbox !== undefined)('a program in a sandbox', () => {
     ]);
     expect(stdout).toBe('0\n');
     await shown;
+  });
+
+  test('ends with the process that keeps its sandbox, though it does not want to end with its parent', async () => {
+    const folder = temporaryFolder();
+    const started = join(folder, 'started');
+    const spec = { name: 'cart-1', descriptor: {} } as InstanceFolder['spec'];
+    const tools = (sandbox as Extract<typeof sandbox, { kind: 'available' }>).tools;
+    const script = 'trap "" TERM; echo up >/run/out/started; sleep 1000; :';
+    const { files, command } = keptSandbox(
+      tools,
+      { path: folder, spec } as InstanceFolder,
+      {
+        root: emptyRoot(),
+        hostname: 'cart-1',
+        user: { uid: 1000, gid: 1000 },
+        workingDir: '/',
+        env: { PATH: '/usr/bin' },
+        readable: USR,
+        writable: { '/run/out': folder },
+        command: ['setpriv', '--pdeathsig', 'clear', 'sh', '-c', script],
+      },
+      { kind: 'none' },
+    );
+    for (const { path, content } of files) writeFileSync(path, content);
+    const [file = '', ...args] = podCommand({ ...tools, pasta: undefined }, command);
+    const keeper = spawn(file, args, { stdio: 'inherit', detached: true });
+    await expect.poll(() => existsSync(started), { timeout: 10_000 }).toBe(true);
+    const program = onlyGrandchildOf(keeper.pid!)!;
+    process.kill(keeper.pid!, 'SIGKILL');
+    await expect.poll(() => existsSync(`/proc/${program}`), { timeout: 10_000 }).toBe(false);
   });
 
   test('has none of the files that bubblewrap was started with', async () => {

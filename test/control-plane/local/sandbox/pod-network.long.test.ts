@@ -6,16 +6,17 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { noSandbox } from './support.ts';
+import { noSandbox, sandbox } from './support.ts';
 
 const SCRIPT = fileURLToPath(
   new URL('../../../../control-plane/local/sandbox/pod-network.sh', import.meta.url),
 );
+const BUBBLEWRAP = sandbox.kind === 'available' ? sandbox.tools.bwrap : '';
 const OWN_NETWORK = ['--user', '--map-root-user'];
 
 /** Runs a shell script in a pod, and resolves with what it prints. */
 async function inPod(outbound: string, script: string): Promise<string> {
-  const args = [...OWN_NETWORK, 'sh', SCRIPT, outbound, 'sh', '-c', script];
+  const args = [...OWN_NETWORK, 'sh', SCRIPT, outbound, BUBBLEWRAP, 'sh', '-c', script];
   const { stdout } = await promisify(execFile)('unshare', args, { timeout: 20_000 });
   return stdout;
 }
@@ -75,6 +76,12 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
     expect(routes).toMatch(/Network is unreachable|Invalid argument|RTNETLINK/);
   });
 
+  test('cannot replace the file of bubblewrap', async () => {
+    expect(
+      await inPod('none', `(: >>${BUBBLEWRAP}) 2>/dev/null && echo opened || echo refused`),
+    ).toBe('refused\n');
+  });
+
   test('runs the program as the process that was started, and pasta ends with it', async () => {
     const inside = startInPod('pasta', ['sh', '-c', 'echo $$; exec sleep 1000']);
     expect(Number(await firstLine(inside))).toBe(inside.pid);
@@ -90,14 +97,15 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
     const machine = `
       ip link set lo up; ip link add uplink type veth peer name far; ip link set uplink up; ip link set far up
       ip addr add 192.0.2.2/24 dev uplink; ip route add default via 192.0.2.1
-      ip addr add 198.51.100.7/32 dev lo
+      ip addr add 198.51.100.7/32 dev lo; ip addr add 172.17.0.1/16 dev far
       serve() { ${process.execPath} -e 'require("net").createServer((s) => s.end()).listen(+process.argv[2], process.argv[1], () => console.log("up"))' "$1" "$2" | { read -r _; echo up; cat >/dev/null; } & }
-      { serve 198.51.100.7 4000; serve 192.0.2.2 4001; serve 127.0.0.1 4002; } >/tmp/up.$$ 2>&1
-      while [ "$(wc -l </tmp/up.$$)" -lt 3 ]; do sleep 0.02; done; rm /tmp/up.$$
-      sh "$0" pasta sh -c '${[
+      { serve 198.51.100.7 4000; serve 192.0.2.2 4001; serve 127.0.0.1 4002; serve 172.17.0.1 4003; } >/tmp/up.$$ 2>&1
+      while [ "$(wc -l </tmp/up.$$)" -lt 4 ]; do sleep 0.02; done; rm /tmp/up.$$
+      sh "$0" pasta ${BUBBLEWRAP} sh -c '${[
         CONNECT('198.51.100.7', 4000),
         CONNECT('192.0.2.2', 4001),
         CONNECT('127.0.0.1', 4002),
+        CONNECT('172.17.0.1', 4003),
       ]
         .join('; ')
         .replaceAll("'", String.raw`'\''`)}'
@@ -122,6 +130,7 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
       'connected',
       'ECONNREFUSED',
       'ECONNREFUSED',
+      'EINVAL',
       '',
     ]);
   });
@@ -129,7 +138,7 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
   test('starts the program without pasta on a machine that is connected to nothing', async () => {
     const { stdout, stderr } = await promisify(execFile)(
       'unshare',
-      [...OWN_NETWORK, '--net', 'sh', SCRIPT, 'pasta', 'echo', 'started'],
+      [...OWN_NETWORK, '--net', 'sh', SCRIPT, 'pasta', BUBBLEWRAP, 'echo', 'started'],
       { timeout: 20_000 },
     );
     expect(stdout).toBe('started\n');
@@ -138,7 +147,7 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
 });
 
 function startInPod(outbound: string, command: readonly string[]): ChildProcess {
-  return spawn('unshare', [...OWN_NETWORK, 'sh', SCRIPT, outbound, ...command], {
+  return spawn('unshare', [...OWN_NETWORK, 'sh', SCRIPT, outbound, BUBBLEWRAP, ...command], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }

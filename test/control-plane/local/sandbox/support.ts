@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findSandboxTools } from '../../../../control-plane/local/sandbox/sandbox-tools.ts';
+import { findSandboxSupport } from '../../../../control-plane/local/sandbox/sandbox-support.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-export const sandbox = await findSandboxTools(true);
+export const sandbox = await findSandboxSupport(true);
 /** Why tests with sandboxes are skipped, which is printed; undefined if they run. */
 export const noSandbox = sandbox.kind === 'missing' ? sandbox.reason : undefined;
 if (noSandbox !== undefined)
