@@ -1,5 +1,4 @@
 // The entry point of the host's process: it listens for stop requests, and only then loads and runs the service.
-import { takeListeningSockets } from '@svc/kit/listening-sockets';
 import { stopRequest } from '@svc/kit/stop-request';
 
 const stopRequested = stopRequest(process.env['SVC_PARENT_PID']);
@@ -7,6 +6,7 @@ const stopRequested = stopRequest(process.env['SVC_PARENT_PID']);
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 const { runService } = await import('./service/run-service.ts');
+const { takeListeningSockets } = await import('@svc/kit/listening-sockets');
 process.exitCode = await runService(
   {
     args: process.argv.slice(2),

@@ -70,7 +70,7 @@ describe('the packages', () => {
         expect(files).toContain(`package/${file}`);
       const odd = files.filter(
         (file) =>
-          !/\.(js|d\.ts|json|md|wit)$|\/LICENSE$/.test(file) &&
+          !/\.(js|d\.ts|json|md|wit|sh)$|\/LICENSE$/.test(file) &&
           !/^package\/(assembly|template|public|images\/copy)\//.test(file),
       );
       expect(odd).toEqual([]);
