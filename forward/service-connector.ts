@@ -45,7 +45,8 @@ export class MutualTlsConnector implements ServiceConnector {
 
   connectTo(address: InstanceAddress, called: ServiceKey, protocol: string | undefined): Connect {
     const folder = this.#socketsFolder;
-    const socketFile = folder === undefined ? undefined : callSocketFile(folder, address);
+    const socketFile =
+      folder === undefined ? undefined : callSocketFile(folder, called.project, address);
     // The system would connect to another path: the part of this one that fits.
     if (socketFile !== undefined && Buffer.byteLength(socketFile) > SOCKET_PATH_BYTES_MAX)
       return unreachable(`the path of its socket is longer than ${SOCKET_PATH_BYTES_MAX} bytes`);

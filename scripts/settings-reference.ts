@@ -262,7 +262,7 @@ by commas; \`none\` is the empty list.
 | \`svc.management.host\` | | 0.0.0.0 | address that the management server listens on |
 | \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a service that is not deployed registers, so that the console and other services find it |
 | \`svc.calls.services-file\` | | none | JSON file in which a deployed service finds the services that it calls, instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` ([its form](proxy.md#run-the-proxy)) |
-| \`svc.calls.sockets-folder\` | | none | folder of the Unix domain sockets by which a deployed service calls others, instead of their addresses: \`127.0.0.1-9001.sock\` for \`127.0.0.1:9001\`; its absolute path has at most 80 bytes |
+| \`svc.calls.sockets-folder\` | | none | folder of the Unix domain sockets by which a deployed service calls others, instead of their addresses. One for \`127.0.0.1:9001\` is \`127.0.0.1-9001.sock\` in the folder of its project, whose name has the first 16 digits of the project's SHA-256. The absolute path of the folder has at most 63 bytes |
 | \`svc.observability.otlp-endpoint\` | | none | URL to which spans are exported with OTLP over HTTP; without a path, \`/v1/traces\` is added |
 | \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |
 

@@ -6,10 +6,11 @@
 // K1  The sockets are bound here and listened on by the instance alone: this process accepts no connection, and until the instance
 //     listens, connections are refused.
 // K2  The file of a socket for calls has its name until the instance is removed. A new run replaces it.
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { BoundSocket, type BoundSocketOptions } from 'node:net';
-import { join } from 'node:path';
-import { callSocketFile, isSocketsFolderPath } from '@svc/kit/call-sockets';
+import { dirname, join } from 'node:path';
+import type { ServiceKey } from '@svc/client';
+import { callSocketFile, isSocketsFolderPath, projectSocketsFolder } from '@svc/kit/call-sockets';
 import { SvcError } from '@svc/kit/svc-error';
 import type { InstanceAddress } from './instance-addresses.ts';
 import type { SocketNames } from './launch-command.ts';
@@ -17,7 +18,13 @@ import { listenerOf } from './port-listener.ts';
 
 /** Name of a socket that does not have its own name yet. It is shorter than every other name. */
 const NEW_SOCKET = 'new.sock';
+const PROJECT_FOLDER = /^[0-9a-f]{16}$/;
 const CALL_SOCKET = /^[0-9a-f.:]+-\d{1,5}\.sock$/;
+
+/** An instance to which sockets belong. */
+export interface SocketOwner extends InstanceAddress {
+  readonly key: ServiceKey;
+}
 
 export class InstanceSockets implements Disposable {
   /** Names by which the instance takes the sockets, in the order of `fds`. */
@@ -35,7 +42,7 @@ export class InstanceSockets implements Disposable {
    */
   static open(
     socketsFolder: string | undefined,
-    { address, ports }: InstanceAddress,
+    { key, address, ports }: SocketOwner,
     names: SocketNames,
   ): InstanceSockets {
     const opened = new Map<string, BoundSocket>();
@@ -46,7 +53,13 @@ export class InstanceSockets implements Disposable {
       if (names.management !== undefined)
         opened.set(names.management, boundPort(address, management));
       if (socketsFolder !== undefined && http !== undefined)
-        opened.set(names.calls, boundFile(socketsFolder, { host: address, port: http }));
+        opened.set(
+          names.calls,
+          boundFile(
+            socketsFolder,
+            callSocketFile(socketsFolder, key.project, { host: address, port: http }),
+          ),
+        );
       return new InstanceSockets(opened);
     } catch (error) {
       for (const socket of opened.values()) socket.close();
@@ -79,23 +92,31 @@ export function makeSocketsFolder(folder: string): string | undefined {
 /** Removes the file of the socket of an instance that has ended. */
 export function removeCallSocket(
   socketsFolder: string | undefined,
-  { address, ports: { http } }: InstanceAddress,
+  { key, address: host, ports: { http: port } }: SocketOwner,
 ): void {
-  if (socketsFolder !== undefined && http !== undefined)
-    rmSync(callSocketFile(socketsFolder, { host: address, port: http }), { force: true });
+  if (socketsFolder !== undefined && port !== undefined)
+    rmSync(callSocketFile(socketsFolder, key.project, { host, port }), { force: true });
 }
 
-/** Removes the files of sockets of other instances than these. No instance may be about to start. */
-export function sweepSockets(socketsFolder: string, inUse: readonly InstanceAddress[]): void {
+/** Removes the files of sockets of other instances than these, and the folders of projects without any. No instance may be about to start. */
+export function sweepSockets(socketsFolder: string, inUse: readonly SocketOwner[]): void {
   const used = new Set(
-    inUse.map(({ address: host, ports: { http: port = 0 } }) =>
-      callSocketFile(socketsFolder, { host, port }),
+    inUse.map(({ key, address: host, ports: { http: port = 0 } }) =>
+      callSocketFile(socketsFolder, key.project, { host, port }),
     ),
   );
+  const projects = new Set(
+    inUse.map(({ key }) => projectSocketsFolder(socketsFolder, key.project)),
+  );
+  rmSync(join(socketsFolder, NEW_SOCKET), { force: true });
   for (const name of readdirSync(socketsFolder)) {
-    const file = join(socketsFolder, name);
-    if (name === NEW_SOCKET || (CALL_SOCKET.test(name) && !used.has(file)))
-      rmSync(file, { force: true });
+    const folder = join(socketsFolder, name);
+    if (!PROJECT_FOLDER.test(name)) continue;
+    for (const socket of readdirSync(folder))
+      if (CALL_SOCKET.test(socket) && !used.has(join(folder, socket)))
+        rmSync(join(folder, socket), { force: true });
+    // A program may have the folder of its project in its sandbox as long as it runs.
+    if (!projects.has(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
   }
 }
 
@@ -119,10 +140,7 @@ function boundPort(host: string, port: number): BoundSocket {
 }
 
 /** A bound socket removes the file under whose name it was bound when it is closed, so the file gets its name afterwards. */
-function boundFile(
-  folder: string,
-  address: { readonly host: string; readonly port: number },
-): BoundSocket {
+function boundFile(folder: string, name: string): BoundSocket {
   const file = join(folder, NEW_SOCKET);
   let socket: BoundSocket | undefined;
   try {
@@ -131,7 +149,8 @@ function boundFile(
     const options: BoundSocketOptions & { readonly path: string } = { path: file };
     socket = new BoundSocket(options);
     chmodSync(file, 0o600);
-    renameSync(file, callSocketFile(folder, address));
+    mkdirSync(dirname(name), { recursive: true, mode: 0o700 });
+    renameSync(file, name);
     return socket;
   } catch (error) {
     socket?.close();

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import {
   callSocketFile,
+  projectSocketsFolder,
   readSocketsFolder,
   SOCKET_PATH_BYTES_MAX,
   SOCKETS_FOLDER_BYTES_MAX,
@@ -15,9 +16,16 @@ const read = (folder?: string) =>
     NAME,
   );
 
-test('a socket is named after the address and the port of its instance', () => {
-  expect(callSocketFile('/m', { host: '127.83.0.1', port: 9000 })).toBe('/m/127.83.0.1-9000.sock');
-  expect(callSocketFile('/m', { host: 'fd00::1', port: 1 })).toBe('/m/fd00::1-1.sock');
+test('a socket is named after the address and the port of its instance, in the folder of its project', () => {
+  const folder = projectSocketsFolder('/m', 'shop');
+  expect(folder).toMatch(/^\/m\/[0-9a-f]{16}$/);
+  expect(projectSocketsFolder('/m', 'bank')).not.toBe(folder);
+  expect(callSocketFile('/m', 'shop', { host: '127.83.0.1', port: 9000 })).toBe(
+    `${folder}/127.83.0.1-9000.sock`,
+  );
+  expect(callSocketFile('/m', 'shop', { host: 'fd00::1', port: 1 })).toBe(
+    `${folder}/fd00::1-1.sock`,
+  );
 });
 
 test('the setting of the folder is an absolute path, or none', () => {
@@ -26,13 +34,13 @@ test('the setting of the folder is an absolute path, or none', () => {
 });
 
 test('a folder in which the path of a socket would be too long is refused', () => {
-  const longest = `/${'é'.repeat((SOCKETS_FOLDER_BYTES_MAX - 2) / 2)}e`;
-  const socket = callSocketFile(read(longest)!, { host: '255.255.255.255', port: 65_535 });
+  const longest = `/é${'e'.repeat(SOCKETS_FOLDER_BYTES_MAX - 3)}`;
+  const socket = callSocketFile(read(longest)!, 'shop', { host: '255.255.255.255', port: 65_535 });
   expect(Buffer.byteLength(socket)).toBe(SOCKET_PATH_BYTES_MAX);
   expect(() => read(`${longest}e`)).toThrow(
     expect.objectContaining({
       code: 'SVC_SETTING_INVALID',
-      message: expect.stringContaining('at most 80 bytes'),
+      message: expect.stringContaining('at most 63 bytes'),
     }),
   );
 });

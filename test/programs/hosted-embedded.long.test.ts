@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noSandbox } from '../control-plane/local/sandbox/support.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { archiveOfRuntime, storeProgram } from '../support/embedded-program.ts';
-import { HostingMachine, processesOf } from '../support/hosting-machine.ts';
+import { HostingMachine, processesOf, socketsIn } from '../support/hosting-machine.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import { buildNodeImage } from '../support/node-image.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -65,7 +65,7 @@ describe.skipIf(noSandbox !== undefined)('a program that embeds the runtime', ()
 
     await identified.machine.svc.send('DELETE /services/shop/flags', 'ann');
     await expect.poll(() => machine.instances('flags').length, { timeout: 20_000 }).toBe(0);
-    expect(readdirSync(join(identified.folder, 'sockets'))).toEqual([]);
+    expect(socketsIn(identified.folder)).toEqual([]);
     expect(readdirSync(join(identified.folder, 'data', 'shop', 'flags'))).not.toEqual([]);
   }, 120_000);
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noSandbox } from '../control-plane/local/sandbox/support.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { storeServer } from '../support/hosted-program.ts';
-import { HostingMachine, processesOf } from '../support/hosting-machine.ts';
+import { HostingMachine, processesOf, socketsIn } from '../support/hosting-machine.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 
 const WEB = { name: 'web', image: 'oci:images/web:1', hosting: 'process', protocol: 'http/1.1' };
@@ -140,7 +140,7 @@ describe.skipIf(noSandbox !== undefined)('a web-hosted service', () => {
     await expect.poll(() => existsSync(web!.path), { timeout: 20_000 }).toBe(false);
     await expect.poll(() => pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
     const { folder } = machine.identified;
-    expect(readdirSync(join(folder, 'sockets'))).toEqual([]);
+    expect(socketsIn(folder)).toEqual([]);
     await expect.poll(() => readdirSync(join(folder, 'images')), { timeout: 20_000 }).toEqual([]);
   }, 60_000);
 

@@ -1,8 +1,8 @@
 // `svc proxy` with listening sockets that it is given: through the real program.
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { BoundSocket, type BoundSocketOptions, connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { callSocketFile } from '../../kit/call-sockets.ts';
 import { proxyAnswer } from '../forward/support/raw-peer.ts';
@@ -139,7 +139,9 @@ describe('the socket for calls', () => {
 test('a called service is reached at its socket in the folder of sockets', async () => {
   const folder = temporaryFolder();
   const address = { host: '127.83.0.9', port: 9000 };
-  const fd = boundSocket({ path: callSocketFile(folder, address) }).fd();
+  const path = callSocketFile(folder, 'shop', address);
+  mkdirSync(dirname(path));
+  const fd = boundSocket({ path }).fd();
   const called = await startPod({
     service: 'cart',
     sockets: [{ name: 'calls', fd }],

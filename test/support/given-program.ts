@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:https';
 import { BoundSocket } from 'node:net';
-import { join } from 'node:path';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { onTestFinished, vi } from 'vitest';
 import { InstanceSockets, makeSocketsFolder } from '../../control-plane/local/instance-sockets.ts';
@@ -11,6 +10,7 @@ import type { SocketNames } from '../../control-plane/local/launch-command.ts';
 import { socketVariables } from '../../kit/listening-sockets.ts';
 import { mountCertificates } from './certificates/certificate-files.ts';
 import { CART, GATEWAY, textsOf } from './certificates/test-identities.ts';
+import { callSocketFile } from '../../kit/call-sockets.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const WAIT = { timeout: 20_000, interval: 20 };
@@ -76,10 +76,17 @@ export function openSockets(names: SocketNames) {
   const [http, management] = bound.map((socket) => socket.address().port);
   for (const socket of bound) socket.close();
   const folder = makeSocketsFolder(temporaryFolder())!;
+  const key = { project: 'shop', service: 'cart' };
   const ports = { http: http!, management: management!, remoting: 1 };
-  const sockets = InstanceSockets.open(folder, { address: host, ports }, names);
+  const sockets = InstanceSockets.open(folder, { key, address: host, ports }, names);
   onTestFinished(() => sockets[Symbol.dispose]());
-  return { host, ...ports, folder, sockets, file: join(folder, `${host}-${http}.sock`) };
+  return {
+    host,
+    ...ports,
+    folder,
+    sockets,
+    file: callSocketFile(folder, key.project, { host, port: http! }),
+  };
 }
 
 /** Asks with mutual TLS as the service, on a new connection. */

@@ -1,5 +1,6 @@
 // HostingMachine: a real `svc control-plane` that runs programs of images as services, and requests to them.
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { InstanceFolder } from '../../control-plane/local/instance-folder.ts';
 import { IdentifiedMachine } from './identified-machine.ts';
@@ -93,4 +94,10 @@ function parentOf(pid: string): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the sockets for calls that are left in the folder of a machine. */
+export function socketsIn(folder: string): readonly string[] {
+  const files = readdirSync(join(folder, 'sockets'), { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('.sock'));
 }

@@ -1,6 +1,7 @@
 // EmbeddedCommand: the command of a service of hosting `embedded`: the program of its image, with the runtime in it, in a sandbox. It
 // reaches its data, its own state and log, its certificate, and the addresses of the services that it may call.
 import { dirname, join } from 'node:path';
+import { projectSocketsFolder } from '@svc/kit/call-sockets';
 import { socketVariables } from '@svc/kit/listening-sockets';
 import type { InstancePorts } from '../instance-addresses.ts';
 import { projectServicesFolder, servicesFileIn } from '../services-files.ts';
@@ -60,7 +61,14 @@ export function embeddedCommand(
       readable: {
         ...(callers === undefined ? {} : { [IDENTITY]: folder.identityFolder }),
         [SERVICES]: projectServicesFolder(servicesFolder, key.project),
-        ...(socketsFolder === undefined ? {} : { [SOCKETS]: socketsFolder }),
+        ...(socketsFolder === undefined
+          ? {}
+          : {
+              [projectSocketsFolder(SOCKETS, key.project)]: projectSocketsFolder(
+                socketsFolder,
+                key.project,
+              ),
+            }),
       },
       writable: {
         [DATA]: join(dataFolder, key.project, key.service),
@@ -79,6 +87,7 @@ export function embeddedCommand(
       dirname(programMark(dataFolder, key)),
       join(dataFolder, key.project, key.service),
       projectServicesFolder(servicesFolder, key.project),
+      ...(socketsFolder === undefined ? [] : [projectSocketsFolder(socketsFolder, key.project)]),
     ],
     sockets: { http: 'http', management: 'management', calls: 'calls' },
   };

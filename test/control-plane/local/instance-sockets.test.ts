@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { BoundSocket, connect, createServer, type NetConnectOpts } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { socketVariables } from '@svc/kit/listening-sockets';
 import {
@@ -12,6 +12,7 @@ import {
   removeCallSocket,
   sweepSockets,
 } from '../../../control-plane/local/instance-sockets.ts';
+import { callSocketFile, projectSocketsFolder } from '../../../kit/call-sockets.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { CART, running } from './cart.ts';
 import { IMAGES, MachineUnderTest } from './machine-under-test.ts';
@@ -32,7 +33,7 @@ function freeAddress() {
   const sockets = [0, 0].map((port) => new BoundSocket({ host: address, port }));
   const [http, management] = sockets.map((socket) => socket.address().port);
   for (const socket of sockets) socket.close();
-  return { address, ports: { http: http!, management: management!, remoting: 17_355 } };
+  return { key: CART, address, ports: { http: http!, management: management!, remoting: 17_355 } };
 }
 
 /** What a peer answers, or the code of the error. */
@@ -46,6 +47,7 @@ async function answerAt(to: NetConnectOpts): Promise<string> {
 }
 
 const at = (port: number) => ({
+  key: CART,
   address: '127.85.1.1',
   ports: { http: port, management: 1, remoting: 2 },
 });
@@ -61,16 +63,17 @@ describe.runIf(isLinux)('the sockets of an instance', () => {
     'are served by a process in a network of its own, and refuse connections before',
     async () => {
       const folder = makeSocketsFolder(temporaryFolder())!;
-      const { address, ports } = freeAddress();
+      const owner = freeAddress();
+      const { address, ports } = owner;
       const targets = [
         { host: address, port: ports.http },
         { host: address, port: ports.management },
-        { path: join(folder, `${address}-${ports.http}.sock`) },
+        { path: callSocketFile(folder, CART.project, { host: address, port: ports.http }) },
       ];
       const refused = ['ECONNREFUSED', 'ECONNREFUSED', 'ECONNREFUSED'];
       let child;
       {
-        using sockets = InstanceSockets.open(folder, { address, ports }, NAMES);
+        using sockets = InstanceSockets.open(folder, owner, NAMES);
         expect(await Promise.all(targets.map(answerAt))).toEqual(refused);
         // As a launcher does: the process in which the program runs has another id there than here.
         const launcher = ['sh', '-c', 'export LISTEN_PID=$$; exec "$@"', 'sh'];
@@ -98,20 +101,21 @@ describe.runIf(isLinux)('the sockets of an instance', () => {
 
   test('are those that it takes, and without requests there is none for calls', () => {
     const folder = makeSocketsFolder(temporaryFolder());
-    const { address, ports } = freeAddress();
-    expect(namesOf(folder, { address, ports }, { calls: 'called' })).toEqual(['called']);
-    expect(namesOf(undefined, { address, ports }, NAMES)).toEqual(['http', 'management']);
+    const { ports, ...owner } = freeAddress();
+    expect(namesOf(folder, { ...owner, ports }, { calls: 'called' })).toEqual(['called']);
+    expect(namesOf(undefined, { ...owner, ports }, NAMES)).toEqual(['http', 'management']);
     const { http: _none, ...others } = ports;
-    expect(namesOf(folder, { address, ports: others }, NAMES)).toEqual(['management']);
+    expect(namesOf(folder, { ...owner, ports: others }, NAMES)).toEqual(['management']);
   });
 
   test('are not opened where another program listens, which is named, and nothing is left of them', async () => {
     const folder = makeSocketsFolder(temporaryFolder())!;
-    const { address, ports } = freeAddress();
+    const owner = freeAddress();
+    const { address, ports } = owner;
     const stranger = createServer().listen(ports.management, '0.0.0.0');
     await once(stranger, 'listening');
     onTestFinished(() => void stranger.close());
-    expect(() => InstanceSockets.open(folder, { address, ports }, NAMES)).toThrow(
+    expect(() => InstanceSockets.open(folder, owner, NAMES)).toThrow(
       expect.objectContaining({
         code: 'SVC_PORT_IN_USE',
         message: expect.stringContaining(
@@ -120,7 +124,7 @@ describe.runIf(isLinux)('the sockets of an instance', () => {
       }),
     );
     expect(readdirSync(folder)).toEqual([]);
-    expect(() => InstanceSockets.open(folder, { address: '192.0.2.1', ports }, NAMES)).toThrow(
+    expect(() => InstanceSockets.open(folder, { ...owner, address: '192.0.2.1' }, NAMES)).toThrow(
       expect.objectContaining({ code: 'SVC_ADDRESS_UNAVAILABLE' }),
     );
   });
@@ -141,7 +145,8 @@ describe.runIf(isLinux)('the file of a socket for calls', () => {
     const machine = temporaryFolder();
     const folder = makeSocketsFolder(machine)!;
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    const file = join(folder, '127.85.1.1-9000.sock');
+    const ofProject = projectSocketsFolder(folder, CART.project);
+    const file = join(ofProject, '127.85.1.1-9000.sock');
     const inodes = [1, 2].map(() => {
       using _sockets = InstanceSockets.open(folder, at(9000), { calls: 'calls' });
       expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -149,17 +154,24 @@ describe.runIf(isLinux)('the file of a socket for calls', () => {
     });
     expect(new Set(inodes).size).toBe(2);
     expect(makeSocketsFolder(machine)).toBe(folder);
-    expect(readdirSync(folder)).toEqual(['127.85.1.1-9000.sock']);
+    expect(readdirSync(ofProject)).toEqual(['127.85.1.1-9000.sock']);
     removeCallSocket(folder, at(9000));
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(ofProject)).toEqual([]);
   });
 
   test('is swept once its instance is gone, and nothing else is', () => {
     const folder = makeSocketsFolder(temporaryFolder())!;
-    for (const name of ['127.85.1.1-9000.sock', '127.85.1.1-9001.sock', 'new.sock', 'a.sock'])
-      writeFileSync(join(folder, name), '');
+    const [own, other] = [CART.project, 'bank'].map((project) => projectSocketsFolder(folder, project));
+    for (const project of [own!, other!]) {
+      mkdirSync(project);
+      for (const name of ['127.85.1.1-9000.sock', '127.85.1.1-9001.sock'])
+        writeFileSync(join(project, name), '');
+    }
+    writeFileSync(join(own!, 'a.sock'), '');
+    writeFileSync(join(folder, 'new.sock'), '');
     sweepSockets(folder, [at(9000)]);
-    expect(readdirSync(folder).toSorted()).toEqual(['127.85.1.1-9000.sock', 'a.sock']);
+    expect(readdirSync(folder)).toEqual([basename(own!)]);
+    expect(readdirSync(own!).toSorted()).toEqual(['127.85.1.1-9000.sock', 'a.sock']);
   });
 
   test('has no folder where the path of a socket would be too long', () => {
@@ -174,7 +186,7 @@ describe.runIf(isLinux)('the file of a socket for calls', () => {
     onTestFinished(() => machine.discard());
     await running(machine, IMAGES.good, 1);
     const { address, ports } = machine.instances()[0]!.spec;
-    const folder = join(machine.folder, 'sockets');
+    const folder = projectSocketsFolder(join(machine.folder, 'sockets'), CART.project);
     const own = `${address}-${ports.http}.sock`;
     expect(readdirSync(folder)).toEqual([own]);
     writeFileSync(join(folder, '127.84.9.9-9000.sock'), '');
