@@ -1,15 +1,16 @@
-// ImageRoots: finds the image that a descriptor names, unpacks it for a sandbox, and keeps it under its digest, as
+// ImageRoots: finds the image that a descriptor names, unpacks it for a sandbox, and keeps it under its project and digest, as
 // `<hex>/root` and `<hex>/config.json`. Nothing of an image is run.
 //
 // Invariants
 // - A tag is resolved once for each call. The folder is that of the digest which the call returns, and has all of the image.
-// - An image is unpacked once at a time, and services with the same image share its folder.
+// - An image is unpacked once at a time, and services of one project with the same image share its folder. Another project has a folder of
+//   its own: whoever knows a manifest could serve it without its layers, and get the files of others.
 // - A service gets a folder only if it may read the image where it names it, now or when it got the folder before.
-// - All folders together take at most the room of the setting.
+// - All folders together take at most the space of the setting.
 import { existsSync, readdirSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { basename, join } from 'node:path';
 import { ImageError } from '@svc/oci/image-error';
 import { readUnpacked, unpackImage } from '@svc/oci/image-root';
 import type { ImageSource as OpenImage } from '@svc/oci/image-source';
@@ -25,8 +26,8 @@ import {
   wantedReference,
 } from './named-images.ts';
 
-const KEPT = /^(?:[0-9a-f]{64}|[0-9a-f]{128})$/;
-const UNFINISHED = /^(?:[0-9a-f]{64}|[0-9a-f]{128})\.[0-9a-f]+\.new$/;
+const KEPT = /^[0-9a-f]{64}$/;
+const UNFINISHED = /^[0-9a-f]{64}\.[0-9a-f]+\.new$/;
 
 export interface ImageRootsOptions extends NamedImagesOptions {
   /** Folder of the unpacked images. */
@@ -49,7 +50,9 @@ export type RootImageResult =
 
 export interface RootImageWish extends Omit<ImageWish, 'former'> {
   /** The image that the service had before. */
-  readonly former?: { readonly digest: string; readonly name?: string } | undefined;
+  readonly former?:
+    | { readonly digest: string; readonly name?: string; readonly imageFolder?: string }
+    | undefined;
 }
 
 interface Unpacking {
@@ -73,8 +76,8 @@ export class ImageRoots {
   }
 
   /** Whether what was found before is still on disk, so that nobody has to be asked for it. */
-  isKept({ digest }: Pick<RootImage, 'digest'>): boolean {
-    return existsSync(this.#folderOf(digest));
+  isKept({ imageFolder }: { readonly imageFolder?: string | undefined }): boolean {
+    return imageFolder !== undefined && existsSync(imageFolder);
   }
 
   /** Finds which image the service names now, and has it unpacked on disk. Rejects only when the signal is aborted. */
@@ -87,12 +90,13 @@ export class ImageRoots {
       const reference = wantedReference(name, digest);
       // A name with a digest always means the same image.
       const isFormer = former?.name === name && former.digest === reference.digest;
-      if (isFormer && this.isKept(former)) return this.#found(former.digest, name);
-      return await this.#images.read(reference, key.project, {
+      const { project } = key;
+      if (isFormer && this.isKept(former)) return this.#found(project, former.digest, name);
+      return await this.#images.read(reference, project, {
         signal,
         read: async (source) => {
-          await this.#keep(source, signal);
-          return this.#found(source.root.digest, name);
+          await this.#keep(source, this.#folderOf(project, source.root.digest), signal);
+          return this.#found(project, source.root.digest, name);
         },
       });
     } catch (error) {
@@ -101,25 +105,24 @@ export class ImageRoots {
     }
   }
 
-  #found(digest: string, name: string): RootImageResult {
-    return { kind: 'found', image: { digest, imageFolder: this.#folderOf(digest), name } };
+  #found(project: string, digest: string, name: string): RootImageResult {
+    return { kind: 'found', image: { digest, imageFolder: this.#folderOf(project, digest), name } };
   }
 
-  #folderOf(digest: string): string {
-    return join(this.#folder, digest.slice(digest.indexOf(':') + 1));
+  #folderOf(project: string, digest: string): string {
+    return join(this.#folder, createHash('sha256').update(`${project}\0${digest}`).digest('hex'));
   }
 
   /** Has the image on disk. One that another service has unpacked in the meantime is not unpacked again. */
-  async #keep(source: OpenImage, signal: AbortSignal): Promise<void> {
-    const folder = this.#folderOf(source.root.digest);
+  async #keep(source: OpenImage, folder: string, signal: AbortSignal): Promise<void> {
     const other = this.#unpacking.get(folder);
     if (other !== undefined) {
       await endOf(other.done, signal);
-      return await this.#keep(source, signal);
+      return await this.#keep(source, folder, signal);
     }
     if (existsSync(folder)) return;
     const free = await this.#freeBytes();
-    if (this.#unpacking.has(folder)) return await this.#keep(source, signal);
+    if (this.#unpacking.has(folder)) return await this.#keep(source, folder, signal);
     if (free <= 0) throw this.#full(source.name);
     const unpackedBytesMax = Math.min(ROOT_LIMITS_DEFAULT.unpackedBytesMax, free);
     const { promise: done, resolve: end } = Promise.withResolvers<void>();
@@ -140,7 +143,7 @@ export class ImageRoots {
     }
   }
 
-  /** Returns the room that is left. An image that becomes finished meanwhile may count twice. */
+  /** Returns the space that is left. An image that becomes finished meanwhile may count twice. */
   async #freeBytes(): Promise<number> {
     const before = [...this.#unpacking.values()];
     const used = await this.#usedBytes();
@@ -166,10 +169,10 @@ export class ImageRoots {
 
 /**
  * Removes the images that nothing uses any more, and those whose unpacking or removal was cut off. Nobody may be reading an image meanwhile.
- * `used`: the digests of the images that stay.
+ * `used`: the folders of the images that stay.
  */
 export async function sweepImageRoots(folder: string, used: ReadonlySet<string>): Promise<void> {
-  const usedNames = new Set([...used].map((digest) => digest.slice(digest.indexOf(':') + 1)));
+  const usedNames = new Set([...used].map((path) => basename(path)));
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
     if (UNFINISHED.test(name)) await removeFolder(path);

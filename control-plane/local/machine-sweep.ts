@@ -25,16 +25,14 @@ export function sweepModules(folder: string, records: readonly ServiceRecord[]):
       rmSync(join(folder, 'modules', name), { force: true });
 }
 
-/** Returns the digests of the images whose files a service or an instance uses. */
+/** Returns the folders of the images whose files a service or an instance uses. */
 export function usedImages(folder: string, records: readonly ServiceRecord[]): ReadonlySet<string> {
   const instances = InstanceFolder.readAll(join(folder, 'instances'));
-  return new Set([
-    ...records.flatMap(({ image, formerImage }) => [
-      image?.digest ?? '',
-      formerImage?.digest ?? '',
-    ]),
-    ...instances.map(({ spec }) => spec.imageDigest),
-  ]);
+  const folders = [
+    ...records.flatMap(({ image, formerImage }) => [image?.imageFolder, formerImage?.imageFolder]),
+    ...instances.map(({ spec }) => spec.imageFolder),
+  ];
+  return new Set(folders.filter((path) => path !== undefined));
 }
 
 /** Removes what a control plane has left that was killed while it wrote or removed. No instance may be about to be made. */

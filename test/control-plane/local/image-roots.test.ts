@@ -1,6 +1,6 @@
 // The unpacked images of services on this machine: which are read, shared, kept and removed.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ServiceDescriptor } from '@svc/client';
 import {
@@ -95,13 +95,13 @@ function blobsAsked({ requests }: FakeRegistry): number {
   return requests.filter((line) => line.includes('/blobs/')).length;
 }
 
-test('an image is unpacked under its digest, and its tag is resolved once', async () => {
+test('an image is unpacked under its project and digest, and its tag is resolved once', async () => {
   const registry = await filled();
   const folder = join(temporaryFolder(), 'images');
   const name = `${registry.host}/shop/cart:4`;
   const { digest, imageFolder } = await found(rootsOf(registry, folder), name);
   expect(digest).toBe(built.root.digest);
-  expect(imageFolder).toBe(join(folder, digest.slice('sha256:'.length)));
+  expect(imageFolder).toMatch(/\/images\/[0-9a-f]{64}$/);
   expect(readFileSync(join(imageFolder, 'root/serve'), 'utf8')).toBe('one');
   expect(JSON.parse(readFileSync(join(imageFolder, 'config.json'), 'utf8'))).toMatchObject({
     image: digest,
@@ -168,8 +168,24 @@ test('a digest that another service has is not given to one that may not read it
   };
   expect(await resolve(roots, `${registry.host}/shop/cart@${digest}`)).toMatchObject({
     kind: 'failed',
-    isFinal: false,
+    isFinal: true,
   });
+});
+
+test('a project that serves the manifest of an image without its layers gets no files that another project has', async () => {
+  const registry = await filled();
+  const roots = rootsOf(registry, join(temporaryFolder(), 'images'));
+  const name = `${registry.host}/shop/cart:4`;
+  await found(roots, name);
+  registry.intercept = ({ url = '' }, response) => {
+    if (!url.includes('/blobs/')) return false;
+    response.writeHead(404).end();
+    return true;
+  };
+  expect((await resolve(roots, name)).kind).toBe('found');
+  const key = { project: 'thief', service: 'cart' };
+  const wish = { key, descriptor: { name: 'cart', image: name } };
+  expect((await roots.resolve(wish, AbortSignal.timeout(10_000))).kind).toBe('failed');
 });
 
 test('a digest that the service had from another repository is asked for', async () => {
@@ -225,18 +241,13 @@ test('an image that cannot be run is refused for good, and nothing of it is kept
 test('images that nothing uses are removed, with those that were cut off, and nothing else', async () => {
   const registry = await filled();
   const folder = join(temporaryFolder(), 'images');
-  const { digest, imageFolder } = await found(
-    rootsOf(registry, folder),
-    `${registry.host}/shop/cart:4`,
-  );
+  const { imageFolder } = await found(rootsOf(registry, folder), `${registry.host}/shop/cart:4`);
   const unfinished = `${imageFolder}.0123456789ab.new`;
   for (const path of [unfinished, join(folder, 'a'.repeat(64)), join(folder, 'notes')])
     mkdirSync(join(path, 'root/locked/below'), { recursive: true });
   chmodSync(join(unfinished, 'root/locked'), 0o500);
-  await sweepImageRoots(folder, new Set([digest]));
-  expect(readdirSync(folder).toSorted()).toEqual(
-    [digest.slice('sha256:'.length), 'notes'].toSorted(),
-  );
+  await sweepImageRoots(folder, new Set([imageFolder]));
+  expect(readdirSync(folder).toSorted()).toEqual([basename(imageFolder), 'notes'].toSorted());
   await sweepImageRoots(folder, new Set());
   expect(existsSync(imageFolder)).toBe(false);
 });

@@ -161,7 +161,9 @@ describe.runIf(isLinux)('the file of a socket for calls', () => {
 
   test('is swept once its instance is gone, and nothing else is', () => {
     const folder = makeSocketsFolder(temporaryFolder())!;
-    const [own, other] = [CART.project, 'bank'].map((project) => projectSocketsFolder(folder, project));
+    const [own, other] = [CART.project, 'bank'].map((project) =>
+      projectSocketsFolder(folder, project),
+    );
     for (const project of [own!, other!]) {
       mkdirSync(project);
       for (const name of ['127.85.1.1-9000.sock', '127.85.1.1-9001.sock'])
