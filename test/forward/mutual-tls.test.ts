@@ -1,8 +1,9 @@
 // Two proxies that speak mutual TLS with one another, each with a process on a raw socket: what the called or mounted process
 // receives, and that nobody else gets a byte of a request.
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { connect, createServer as createRelay, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MutualTlsConnector } from '../../forward/service-connector.ts';
@@ -16,6 +17,7 @@ import {
   RULES,
   textsOf,
 } from '../support/certificates/test-identities.ts';
+import { callSocketFile } from '../../kit/call-sockets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ForwardingPorts } from './support/forwarding-ports.ts';
 import { SHOP } from './support/heads.ts';
@@ -124,7 +126,9 @@ describe('a call by a socket', () => {
       socket.on('error', () => port.destroy()).pipe(port);
       port.on('error', () => socket.destroy()).pipe(socket);
     });
-    relay.listen(join(folder, '127.0.0.1-9000.sock'));
+    const file = callSocketFile(folder, 'shop', { host: '127.0.0.1', port: 9000 });
+    mkdirSync(dirname(file));
+    relay.listen(file);
     await once(relay, 'listening');
     onTestFinished(() => void relay.close());
     web.services.set('cart', [9000]);
