@@ -42,6 +42,9 @@ const OWN = new Set([
   'sockets',
 ]);
 
+/** A folder of the sockets of a project, which goes at the next start. */
+const SOCKETS_OF_PROJECT = /\/sockets\/[0-9a-f]{16}$/;
+
 export interface TrialResult {
   readonly what: string;
   readonly settledMs: number;
@@ -155,6 +158,7 @@ export class ConvergenceTrial {
       if (
         path.startsWith(join(this.#folder, 'data')) ||
         OWN.has(entry.name) ||
+        SOCKETS_OF_PROJECT.test(path) ||
         sockets.has(entry.name)
       )
         continue;
