@@ -141,8 +141,8 @@ export class InstanceFolder {
   }
 
   /** Removes the folder, and those of the service and the project once they are empty. */
-  async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
     const ofService = dirname(this.path);
     if (removeEmpty(ofService)) removeEmpty(dirname(ofService));
   }

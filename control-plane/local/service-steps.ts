@@ -87,7 +87,7 @@ export class ServiceSteps {
         notes.forget(step.name);
         probes.forget(step.name);
         removeCallSocket(socketsFolder, folder.spec);
-        return await folder.remove();
+        return folder.remove();
       default:
         step satisfies never;
     }
