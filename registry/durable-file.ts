@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '@svc/kit/synced-folder';
 
 /** Ending of files that a crash may leave; whoever opens the folder deletes them. */
 export const PART_ENDING = '.part';
@@ -38,14 +39,4 @@ export async function makeFolder(folder: string): Promise<void> {
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));
-}
-
-/** Has the names of a folder on disk. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -10,6 +10,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceDescriptor } from '@svc/client';
+import { syncFolder } from '@svc/kit/synced-folder';
 import { ImageError } from '@svc/oci/image-error';
 import { readModule, type ModuleOfImage } from '@svc/oci/module-reader';
 import type { ImageResult, ImageSource, ImageWish } from './local-machine.ts';
@@ -119,13 +120,4 @@ function isOtherProtocol(
   ofImage: string,
 ): boolean {
   return protocol !== undefined && protocol !== ofImage;
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
