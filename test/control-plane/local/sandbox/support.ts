@@ -1,5 +1,4 @@
 // What tests of sandboxes share: whether this machine can make one, and a root with the programs of this machine.
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findSandboxSupport } from '../../../../control-plane/local/sandbox/sandbox-support.ts';
@@ -19,12 +18,3 @@ export function emptyRoot(): string {
   for (const name of ['resolv.conf', 'hosts']) writeFileSync(join(root, 'etc', name), '');
   return root;
 }
-
-export const hasProgram = (name: string): boolean => {
-  try {
-    execFileSync('sh', ['-c', 'command -v "$1"', 'sh', name]);
-    return true;
-  } catch {
-    return false;
-  }
-};
