@@ -22,7 +22,7 @@ import {
 import { type TestLayer, writeLayout } from './support/test-image.ts';
 
 const IMAGES = 40;
-const MOUNTED = new Set(['proc', 'dev', 'tmp', 'svc', 'etc']);
+const MOUNTED = new Set(['proc', 'dev', 'tmp', 'run', 'svc', 'etc']);
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64';
 
 /** Whether a program runs; says so if it does not. */
