@@ -31,14 +31,14 @@ export interface UnpackedImage {
   /** Digest of the image: of its index, or of its manifest if it has no index. */
   readonly image: Digest;
   readonly config: UnpackedConfig;
-  /** Room that the folder takes on a disk, in bytes: at most this, with 4 KiB for each entry. */
+  /** Space that the folder takes on a disk, in bytes: at most this, with 4 KiB for each entry. */
   readonly bytes: number;
 }
 
 /** Name of the folder with the files of an unpacked image. */
 export const ROOT_FOLDER = 'root';
 export const CONFIG_FILE = 'config.json';
-/** Room that an entry takes beside its content, in bytes. */
+/** Space that an entry takes beside its content, in bytes. */
 const ENTRY_BYTES = 4096;
 /** Paths at which a sandbox mounts something. */
 const MOUNTED_FOLDERS = ['proc', 'dev', 'tmp', 'run'];

@@ -65,7 +65,7 @@ export class RootFolder {
   }
 
   async putFile(names: Names, { mode, time, content }: FileEntry): Promise<void> {
-    const parent = await this.#makeWay(names);
+    const parent = await this.#clearPath(names);
     const handle = await open(this.#pathOf(names), 'wx', 0o600);
     try {
       parent.children.set(names.at(-1)!, { kind: 'file', layer: this.layer });
@@ -79,14 +79,14 @@ export class RootFolder {
 
   /** Makes a symbolic link, whose target may be anything. Throws EntryRefusal. */
   async putLink(names: Names, target: string): Promise<void> {
-    const parent = await this.#makeWay(names);
+    const parent = await this.#clearPath(names);
     await symlink(target, this.#pathOf(names));
     parent.children.set(names.at(-1)!, { kind: 'link', layer: this.layer });
   }
 
   /** Makes another name of a file. Throws EntryRefusal. */
   async putHardLink(names: Names, target: Names): Promise<void> {
-    const parent = await this.#makeWay(names);
+    const parent = await this.#clearPath(names);
     if (this.tree.find(target)?.kind !== 'file')
       throw new EntryRefusal('is a hard link to something that is no file of the image');
     await link(this.#pathOf(target), this.#pathOf(names));
@@ -146,7 +146,7 @@ export class RootFolder {
   }
 
   /** Removes what is at a path, and returns the folder above it. */
-  async #makeWay(names: Names): Promise<TreeFolder> {
+  async #clearPath(names: Names): Promise<TreeFolder> {
     const parent = await this.#parentFor(names);
     await this.#remove(names, parent);
     return parent;

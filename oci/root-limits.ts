@@ -46,6 +46,9 @@ export const RUN_VALUES_MAX = 1024;
 /** Maximum length of each of them, in bytes, which Linux has for an argument. */
 export const RUN_VALUE_BYTES_MAX = 128 * 1024 - 1;
 
+/** Maximum size of ENTRYPOINT and CMD together, in bytes. It leaves room for the variables of a service in what Linux takes. */
+export const COMMAND_BYTES_MAX = 256 * 1024;
+
 const ADVICE = 'Build the image again, for example with docker build, and push it.';
 export const LARGE_ADVICE =
   'Use a smaller image: a slim base image, and only the files that the service needs.';

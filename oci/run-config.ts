@@ -5,6 +5,7 @@ import type { Digest } from './digest.ts';
 import { ImageError } from './image-error.ts';
 import { invalid, isObject, type JsonObject, parseDiffIds, parseObject } from './image-json.ts';
 import {
+  COMMAND_BYTES_MAX,
   NAME_BYTES_MAX,
   type RootLimits,
   RUN_VALUE_BYTES_MAX,
@@ -45,6 +46,15 @@ export function parseRunConfig(
     throw new ImageError(
       'SVC_IMAGE_NOT_RUNNABLE',
       `The image ${image} has no command. Add ENTRYPOINT or CMD to its Dockerfile, and build it again.`,
+    );
+  const commandBytes = [...entrypoint, ...cmd].reduce(
+    (sum, one) => sum + Buffer.byteLength(one) + 1,
+    0,
+  );
+  if (commandBytes > COMMAND_BYTES_MAX)
+    throw new ImageError(
+      'SVC_IMAGE_NOT_RUNNABLE',
+      `The command of the image ${image} has ${commandBytes} bytes, and may have ${COMMAND_BYTES_MAX}. Shorten ENTRYPOINT and CMD in its Dockerfile, for example by a file that the program reads.`,
     );
   return {
     command: {

@@ -243,6 +243,15 @@ describe('an image is refused', () => {
       { image: { run: { Entrypoint: null, Cmd: [] } }, reason: 'Add ENTRYPOINT or CMD' },
     ],
     [
+      'a command that is too long',
+      [layer(fileEntry('a'))],
+      'SVC_IMAGE_NOT_RUNNABLE',
+      {
+        image: { run: { Cmd: ['x'.repeat(130_000), 'y'.repeat(130_000), 'z'.repeat(3000)] } },
+        reason: 'may have 262144',
+      },
+    ],
+    [
       'another architecture',
       [layer(fileEntry('a'))],
       'SVC_IMAGE_NOT_RUNNABLE',
