@@ -1,16 +1,16 @@
 // ImageRoots: finds the image that a descriptor names, unpacks it for a sandbox, and keeps it under its project and digest, as
-// `<hex>/root` and `<hex>/config.json`. Nothing of an image is run.
+// `<project>/<hex>/root` and `<project>/<hex>/config.json`. Nothing of an image is run.
 //
 // Invariants
 // - A tag is resolved once for each call. The folder is that of the digest which the call returns, and has all of the image.
 // - An image is unpacked once at a time, and services of one project with the same image share its folder. Another project has a folder of
 //   its own: whoever knows a manifest could serve it without its layers, and get the files of others.
 // - A service gets a folder only if it may read the image where it names it, now or when it got the folder before.
-// - All folders together take at most the space of the setting.
-import { existsSync, readdirSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { createHash, randomBytes } from 'node:crypto';
-import { basename, join } from 'node:path';
+// - All folders together, and those of one project, take at most the space of their settings.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { rename, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ImageError } from '@svc/oci/image-error';
 import { readUnpacked, unpackImage } from '@svc/oci/image-root';
 import type { ImageSource as OpenImage } from '@svc/oci/image-source';
@@ -26,13 +26,14 @@ import {
   wantedReference,
 } from './named-images.ts';
 
-const KEPT = /^[0-9a-f]{64}$/;
-const UNFINISHED = /^[0-9a-f]{64}\.[0-9a-f]+\.new$/;
+const KEPT = /^(?:[0-9a-f]{64}|[0-9a-f]{128})$/;
+const UNFINISHED = /^(?:[0-9a-f]{64}|[0-9a-f]{128})\.[0-9a-f]+\.new$/;
 
 export interface ImageRootsOptions extends NamedImagesOptions {
   /** Folder of the unpacked images. */
   readonly folder: string;
-  readonly section: NamedImagesOptions['section'] & Pick<LocalSection, 'imagesBytesMax'>;
+  readonly section: NamedImagesOptions['section'] &
+    Pick<LocalSection, 'imagesBytesMax' | 'projectImagesBytesMax'>;
 }
 
 export interface RootImage {
@@ -58,20 +59,20 @@ export interface RootImageWish extends Omit<ImageWish, 'former'> {
 interface Unpacking {
   /** Resolves when it has ended, whether the image is there or not. */
   readonly done: Promise<void>;
-  /** Room that is kept for it. */
+  /** Space that is kept for it. */
   readonly bytes: number;
 }
 
 export class ImageRoots {
   readonly #folder: string;
-  readonly #bytesMax: number;
+  readonly #section: ImageRootsOptions['section'];
   readonly #images: NamedImages;
   /** The images that are being unpacked, by folder. */
   readonly #unpacking = new Map<string, Unpacking>();
 
   constructor({ folder, ...options }: ImageRootsOptions) {
     this.#folder = folder;
-    this.#bytesMax = options.section.imagesBytesMax;
+    this.#section = options.section;
     this.#images = new NamedImages(options);
   }
 
@@ -110,7 +111,7 @@ export class ImageRoots {
   }
 
   #folderOf(project: string, digest: string): string {
-    return join(this.#folder, createHash('sha256').update(`${project}\0${digest}`).digest('hex'));
+    return join(this.#folder, project, digest.slice(digest.indexOf(':') + 1));
   }
 
   /** Has the image on disk. One that another service has unpacked in the meantime is not unpacked again. */
@@ -121,50 +122,64 @@ export class ImageRoots {
       return await this.#keep(source, folder, signal);
     }
     if (existsSync(folder)) return;
-    const free = await this.#freeBytes();
+    const space = await this.#freeSpace(dirname(folder));
     if (this.#unpacking.has(folder)) return await this.#keep(source, folder, signal);
-    if (free <= 0) throw this.#full(source.name);
-    const unpackedBytesMax = Math.min(ROOT_LIMITS_DEFAULT.unpackedBytesMax, free);
+    if (space.bytes <= 0) throw full(source.name, space);
+    const unpackedBytesMax = Math.min(ROOT_LIMITS_DEFAULT.unpackedBytesMax, space.bytes);
     const { promise: done, resolve: end } = Promise.withResolvers<void>();
     this.#unpacking.set(folder, { done, bytes: unpackedBytesMax });
     try {
       const limits = { ...ROOT_LIMITS_DEFAULT, unpackedBytesMax };
       const { bytes } = await unpackImage(source, ARCHITECTURE, folder, limits, signal);
-      if (bytes <= free) return;
+      if (bytes <= space.bytes) return;
       await removeImage(folder);
-      throw this.#full(source.name);
+      throw full(source.name, space);
     } catch (error) {
       const isTooLarge = error instanceof ImageError && error.code === 'SVC_IMAGE_TOO_LARGE';
       const isSqueezed = unpackedBytesMax < ROOT_LIMITS_DEFAULT.unpackedBytesMax;
-      throw isTooLarge && isSqueezed ? this.#full(source.name) : error;
+      throw isTooLarge && isSqueezed ? full(source.name, space) : error;
     } finally {
       this.#unpacking.delete(folder);
       end();
     }
   }
 
-  /** Returns the space that is left. An image that becomes finished meanwhile may count twice. */
-  async #freeBytes(): Promise<number> {
-    const before = [...this.#unpacking.values()];
-    const used = await this.#usedBytes();
-    const unpacking = new Set([...before, ...this.#unpacking.values()]);
-    return [...unpacking].reduce((free, { bytes }) => free - bytes, this.#bytesMax - used);
+  /** Returns the space that is left to a project. An image that becomes finished meanwhile may count twice. */
+  async #freeSpace(projectFolder: string): Promise<FreeSpace> {
+    const before = [...this.#unpacking];
+    const used: { readonly folder: string; readonly bytes: number }[] = [];
+    for (const folder of keptIn(this.#folder))
+      used.push({ folder, bytes: (await readUnpacked(folder)).bytes });
+    for (const [folder, { bytes }] of new Map([...before, ...this.#unpacking]))
+      used.push({ folder, bytes });
+    const sumOf = (all: typeof used) => all.reduce((sum, { bytes }) => sum + bytes, 0);
+    const { imagesBytesMax, projectImagesBytesMax } = this.#section;
+    const ofAll = imagesBytesMax - sumOf(used);
+    const ofProject =
+      projectImagesBytesMax - sumOf(used.filter(({ folder }) => dirname(folder) === projectFolder));
+    return ofProject < ofAll
+      ? { bytes: ofProject, bound: 'project', bytesMax: projectImagesBytesMax }
+      : { bytes: ofAll, bound: 'machine', bytesMax: imagesBytesMax };
   }
+}
 
-  async #usedBytes(): Promise<number> {
-    const kept = namesIn(this.#folder).filter((name) => KEPT.test(name));
-    let sum = 0;
-    for (const name of kept) sum += (await readUnpacked(join(this.#folder, name))).bytes;
-    return sum;
-  }
+interface FreeSpace {
+  readonly bytes: number;
+  /** The bound that is reached first. */
+  readonly bound: 'project' | 'machine';
+  readonly bytesMax: number;
+}
 
-  #full(image: string): ImageError {
-    return new ImageError(
-      'SVC_IMAGE_FOLDER_FULL',
-      `The image ${image} does not fit beside the images that this machine keeps, which may take ${this.#bytesMax} bytes. ` +
-        'Delete services whose images are not needed, or ask the operator to raise svc.local.images-bytes-max.',
-    );
-  }
+function full(image: string, { bound, bytesMax }: FreeSpace): ImageError {
+  const [others, setting] =
+    bound === 'project'
+      ? ['of its project', 'svc.local.project-images-bytes-max']
+      : ['that this machine keeps', 'svc.local.images-bytes-max'];
+  return new ImageError(
+    'SVC_IMAGE_FOLDER_FULL',
+    `The image ${image} does not fit beside the images ${others}, which may take ${bytesMax} bytes. ` +
+      `Delete services whose images are not needed, or ask the operator to raise ${setting}.`,
+  );
 }
 
 /**
@@ -172,12 +187,24 @@ export class ImageRoots {
  * `used`: the folders of the images that stay.
  */
 export async function sweepImageRoots(folder: string, used: ReadonlySet<string>): Promise<void> {
-  const usedNames = new Set([...used].map((path) => basename(path)));
-  for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    if (UNFINISHED.test(name)) await removeFolder(path);
-    else if (KEPT.test(name) && !usedNames.has(name)) await removeImage(path);
+  for (const project of namesIn(folder)) {
+    const ofProject = join(folder, project);
+    for (const name of namesIn(ofProject)) {
+      const path = join(ofProject, name);
+      if (UNFINISHED.test(name)) await removeFolder(path);
+      else if (KEPT.test(name) && !used.has(path)) await removeImage(path);
+    }
+    if (namesIn(ofProject).length === 0) await rmdir(ofProject);
   }
+}
+
+/** Returns the folders of all images that are kept. */
+function keptIn(folder: string): readonly string[] {
+  return namesIn(folder).flatMap((project) =>
+    namesIn(join(folder, project))
+      .filter((name) => KEPT.test(name))
+      .map((name) => join(folder, project, name)),
+  );
 }
 
 /** Removes an image. It has another name first, so that one that is removed in part is not taken for an image. */
@@ -187,8 +214,11 @@ async function removeImage(path: string): Promise<void> {
   await removeFolder(unfinished);
 }
 
+/** Returns the names in a folder; none if there is no such folder. */
 function namesIn(folder: string): readonly string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+    ? readdirSync(folder)
+    : [];
 }
 
 /** Resolves when the other unpacking has ended. Rejects when the signal is aborted. */

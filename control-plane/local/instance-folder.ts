@@ -13,10 +13,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { removeFolder } from '@svc/oci/removed-folder';
 import { endOfFile } from './file-end.ts';
 import type { InstanceAddress } from './instance-addresses.ts';
 import { type InstanceRun, runIn } from './instance-run.ts';
@@ -158,7 +158,7 @@ function setAside(folder: string): void {
     throw error;
   }
   // What is left of it goes with the folder of the instance.
-  void rm(aside, { recursive: true, force: true }).catch(() => {});
+  void removeFolder(aside).catch(() => {});
 }
 
 /** Returns the names in a folder; none if there is no such folder. */

@@ -37,8 +37,10 @@ export interface LocalSection {
   readonly outputBytesMax: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
-  /** Room that all unpacked images of services may take together, in bytes. */
+  /** Space that all unpacked images of services may take together, in bytes. */
   readonly imagesBytesMax: number;
+  /** Space that the unpacked images of the services of one project may take together, in bytes. */
+  readonly projectImagesBytesMax: number;
   /** Lifetime of the certificate by which an instance, or the gateway, proves who it is, in milliseconds. It is renewed after half of it. */
   readonly identityLifetimeMs: number;
   /** Lifetime of the gateway's certificate for the base domain, in milliseconds. It is renewed after half of it. */
@@ -81,6 +83,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   outputBytesMax: 10_485_760,
   imagePauseMs: 5000,
   imagesBytesMax: 21_474_836_480,
+  projectImagesBytesMax: 10_737_418_240,
   identityLifetimeMs: 86_400_000,
   hostnameLifetimeMs: 2_592_000_000,
   authoritySettleMs: 30_000,
@@ -111,6 +114,7 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   outputBytesMax: [4096, 1_073_741_824],
   imagePauseMs: [1, 3_600_000],
   imagesBytesMax: [1_048_576, 1_125_899_906_842_624],
+  projectImagesBytesMax: [1_048_576, 1_125_899_906_842_624],
   identityLifetimeMs: [2000, 604_800_000],
   hostnameLifetimeMs: [2000, 31_536_000_000],
   authoritySettleMs: [0, 3_600_000],

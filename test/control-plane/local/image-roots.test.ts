@@ -51,7 +51,12 @@ async function filled(image = built): Promise<FakeRegistry> {
   return registry;
 }
 
-function rootsOf(registry: FakeRegistry, folder: string, imagesBytesMax = 1_000_000): ImageRoots {
+function rootsOf(
+  registry: FakeRegistry,
+  folder: string,
+  imagesBytesMax = 1_000_000,
+  projectImagesBytesMax = 1_000_000,
+): ImageRoots {
   return new ImageRoots({
     folder,
     imageFolders: new Map(),
@@ -66,6 +71,7 @@ function rootsOf(registry: FakeRegistry, folder: string, imagesBytesMax = 1_000_
       registryAnswerTimeoutMs: 1000,
       registryTimeoutMs: 5000,
       imagesBytesMax,
+      projectImagesBytesMax,
     },
   });
 }
@@ -101,7 +107,7 @@ test('an image is unpacked under its project and digest, and its tag is resolved
   const name = `${registry.host}/shop/cart:4`;
   const { digest, imageFolder } = await found(rootsOf(registry, folder), name);
   expect(digest).toBe(built.root.digest);
-  expect(imageFolder).toMatch(/\/images\/[0-9a-f]{64}$/);
+  expect(imageFolder).toBe(join(folder, 'shop', digest.slice('sha256:'.length)));
   expect(readFileSync(join(imageFolder, 'root/serve'), 'utf8')).toBe('one');
   expect(JSON.parse(readFileSync(join(imageFolder, 'config.json'), 'utf8'))).toMatchObject({
     image: digest,
@@ -222,9 +228,25 @@ test('an image is refused when it does not fit beside the kept ones, and fits on
     reason: expect.stringContaining('SVC_IMAGE_FOLDER_FULL') as string,
   };
   expect(await resolve(roots, `${other.host}/shop/cart:4`)).toMatchObject(refused);
-  expect(readdirSync(folder)).toHaveLength(1);
+  expect(readdirSync(join(folder, 'shop'))).toHaveLength(1);
   await sweepImageRoots(folder, new Set());
   await found(roots, `${other.host}/shop/cart:4`);
+});
+
+test('the images of a project have a bound of their own, which leaves others their space', async () => {
+  const registry = await filled(imageWith('x'.repeat(60_000)));
+  const other = await filled(imageWith('y'.repeat(60_000)));
+  const folder = join(temporaryFolder(), 'images');
+  const bounds = [1_000_000, 140_000] as const;
+  await found(rootsOf(registry, folder, ...bounds), `${registry.host}/shop/cart:4`);
+  const others = rootsOf(other, folder, ...bounds);
+  const image = `${other.host}/shop/cart:4`;
+  expect(await resolve(others, image)).toMatchObject({
+    kind: 'failed',
+    reason: expect.stringContaining('svc.local.project-images-bytes-max') as string,
+  });
+  const wish = { key: { project: 'bank', service: 'cart' }, descriptor: { name: 'cart', image } };
+  expect(await others.resolve(wish, AbortSignal.timeout(10_000))).toMatchObject({ kind: 'found' });
 });
 
 test('an image that cannot be run is refused for good, and nothing of it is kept', async () => {
@@ -235,7 +257,7 @@ test('an image that cannot be run is refused for good, and nothing of it is kept
     isFinal: true,
     reason: expect.stringContaining('SVC_IMAGE_NOT_RUNNABLE') as string,
   });
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(join(folder, 'shop'))).toEqual([]);
 });
 
 test('images that nothing uses are removed, with those that were cut off, and nothing else', async () => {
@@ -243,11 +265,12 @@ test('images that nothing uses are removed, with those that were cut off, and no
   const folder = join(temporaryFolder(), 'images');
   const { imageFolder } = await found(rootsOf(registry, folder), `${registry.host}/shop/cart:4`);
   const unfinished = `${imageFolder}.0123456789ab.new`;
-  for (const path of [unfinished, join(folder, 'a'.repeat(64)), join(folder, 'notes')])
+  const project = join(folder, 'shop');
+  for (const path of [unfinished, join(project, 'a'.repeat(64)), join(project, 'notes')])
     mkdirSync(join(path, 'root/locked/below'), { recursive: true });
   chmodSync(join(unfinished, 'root/locked'), 0o500);
   await sweepImageRoots(folder, new Set([imageFolder]));
-  expect(readdirSync(folder).toSorted()).toEqual([basename(imageFolder), 'notes'].toSorted());
+  expect(readdirSync(project).toSorted()).toEqual([basename(imageFolder), 'notes'].toSorted());
   await sweepImageRoots(folder, new Set());
   expect(existsSync(imageFolder)).toBe(false);
 });

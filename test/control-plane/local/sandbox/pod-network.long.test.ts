@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { noSandbox, sandbox } from './support.ts';
 
 const SCRIPT = fileURLToPath(
@@ -99,8 +100,8 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
       ip addr add 192.0.2.2/24 dev uplink; ip route add default via 192.0.2.1
       ip addr add 198.51.100.7/32 dev lo; ip addr add 172.17.0.1/16 dev far
       serve() { ${process.execPath} -e 'require("net").createServer((s) => s.end()).listen(+process.argv[2], process.argv[1], () => console.log("up"))' "$1" "$2" | { read -r _; echo up; cat >/dev/null; } & }
-      { serve 198.51.100.7 4000; serve 192.0.2.2 4001; serve 127.0.0.1 4002; serve 172.17.0.1 4003; } >/tmp/up.$$ 2>&1
-      while [ "$(wc -l </tmp/up.$$)" -lt 4 ]; do sleep 0.02; done; rm /tmp/up.$$
+      { serve 198.51.100.7 4000; serve 192.0.2.2 4001; serve 127.0.0.1 4002; serve 172.17.0.1 4003; } >"$1/up" 2>&1
+      while [ "$(wc -l <"$1/up")" -lt 4 ]; do sleep 0.02; done
       sh "$0" pasta ${BUBBLEWRAP} sh -c '${[
         CONNECT('198.51.100.7', 4000),
         CONNECT('192.0.2.2', 4001),
@@ -123,6 +124,7 @@ describe.skipIf(noSandbox !== undefined)('the network of a pod', () => {
         '-c',
         machine,
         SCRIPT,
+        temporaryFolder(),
       ],
       { timeout: 20_000 },
     );
