@@ -2,8 +2,8 @@
 // `svc entity --program control-plane/components.ts`.
 import type { ServiceKey } from '@svc/client';
 import type { Components, Service } from '@svc/host';
+import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import { Authentication } from './access/authentication.ts';
-import { SYSTEM_CLOCK } from './clock.ts';
 import { reconcileServices } from './consumers/reconcile-services.ts';
 import { settleClaims } from './consumers/settle-claims.ts';
 import { suspendServices } from './consumers/suspend-services.ts';

@@ -2,8 +2,8 @@
 // of access/, and the orchestrator that follows them. It reads no settings and no environment, and ends nothing that it was given.
 import type { Log } from '@svc/kit/log';
 import { createService, type Components, type Service, type ServiceOptions } from '@svc/host';
+import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import { Authentication, type Verifier } from './access/authentication.ts';
-import { SYSTEM_CLOCK } from './clock.ts';
 import { componentsWith } from './components.ts';
 import { apiEndpoint, type ApiSettings } from './endpoints/api-endpoint.ts';
 import { baseDomainOf } from './endpoints/derived-hostname.ts';

@@ -7,7 +7,7 @@ import {
   CONTROL_PLANE_DEFAULTS,
   CONTROL_PLANE_RANGES,
 } from '../control-plane/program/control-plane-section.ts';
-import { AUTH_DEFAULTS, AUTH_RANGES } from '../control-plane/tokens/auth-section.ts';
+import { AUTH_DEFAULTS, AUTH_RANGES } from '../tokens/auth-section.ts';
 import {
   ORCHESTRATOR_DEFAULTS,
   ORCHESTRATOR_RANGES,
@@ -64,7 +64,7 @@ const PROXY_SECTION: Section = {
 
 const AUTH_SECTION: Section = {
   name: 'auth',
-  files: ['control-plane/tokens/auth-section.ts'],
+  files: ['tokens/auth-section.ts'],
   title: 'Access tokens',
   defaults: { ...AUTH_DEFAULTS },
   ranges: AUTH_RANGES,

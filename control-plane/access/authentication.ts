@@ -8,12 +8,12 @@
 // A request that needs nothing of what cannot be stored is answered.
 import { KEYS_RETRY_AFTER_S } from '@svc/client';
 import { respondError, type CheckRequest, type EndpointContext, type Service } from '@svc/host';
+import { challengeOf } from '@svc/tokens/authorization-header';
+import type { Caller, TokenOutcome } from '@svc/tokens/caller';
+import type { Clock } from '@svc/kit/clock';
 import type { Call } from '../flows/call.ts';
 import { claimInvitations } from '../flows/change-members.ts';
 import { person } from '../model/person.ts';
-import { challengeOf } from '../tokens/authorization-header.ts';
-import type { Caller, TokenOutcome } from '../tokens/caller.ts';
-import type { Clock } from '../clock.ts';
 import { personOf, verifiedEmailOf } from './caller-identity.ts';
 import { ClaimProgress } from './claim-progress.ts';
 

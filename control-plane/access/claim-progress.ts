@@ -3,7 +3,7 @@
 //
 // Invariants: at most PERSONS_MAX are kept; the one that was kept first gives way. All invitations are looked at again a minute
 // after the first were.
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 
 const KEPT_MS = 60_000;
 const PERSONS_MAX = 10_000;

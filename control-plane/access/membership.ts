@@ -4,11 +4,11 @@
 // Invariant: for what does not exist the same entities are asked as for what belongs to others, so that answers to strangers
 // do not differ in what they cost.
 import { isOrganizationId, isProjectId } from '@svc/client';
+import type { Caller } from '@svc/tokens/caller';
 import type { Call } from '../flows/call.ts';
 import { organization } from '../model/organization.ts';
 import type { Role } from '../model/organization-state.ts';
 import { project } from '../model/project.ts';
-import type { Caller } from '../tokens/caller.ts';
 
 export interface Membership {
   readonly organizationId: string;

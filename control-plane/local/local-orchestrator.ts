@@ -7,7 +7,7 @@ import { hostingKind, problemsText } from '@svc/client';
 import type { Problem, ServiceDescriptor, ServiceKey } from '@svc/client';
 import type { Log } from '@svc/kit/log';
 import { ownProcessStart } from '@svc/kit/process-start';
-import { SYSTEM_CLOCK } from '../clock.ts';
+import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import { FaultLog } from '../orchestration/fault-log.ts';
 import {
   type DesiredService,

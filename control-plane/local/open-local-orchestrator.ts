@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@svc/kit/log';
+import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import type { Orchestrator } from '../orchestration/orchestrator.ts';
 import { MachineCertificates } from '../authorities/machine-certificates.ts';
-import { SYSTEM_CLOCK } from '../clock.ts';
 import { AddressedRoutes } from './addressed-routes.ts';
 import { hasDataFolder, InstanceCommands } from './instance-commands.ts';
 import { ImageRoots } from './image-roots.ts';

@@ -1,4 +1,4 @@
-// Email: the organizations that may have invited an address. Its id is the normalised address (tokens/).
+// Email: the organizations that may have invited an address. Its id is the normalised address (`normalizedEmail` of @svc/client).
 //
 // Invariants: an organization that has an invitation of the address is pointed to: see pointers.ts. An address that is full takes
 // another pointer in the place of one, whose organization has ended its invitation before. So nobody can fill an address.

@@ -40,7 +40,7 @@ export const Organization = Type.Object({
   disabledBy: Type.Optional(Actor),
   /** By subject. */
   members: Type.Record(Type.String(), Member),
-  /** By normalised address: see tokens/email. */
+  /** By normalised address (`normalizedEmail` of @svc/client). */
   invitations: Type.Record(Type.String(), Invitation),
   /** The organization invites nobody because of pointers that let it decide until then at most. Absent: 0. */
   leftUntilMs: Type.Optional(Type.Integer()),

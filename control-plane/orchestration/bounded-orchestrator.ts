@@ -5,7 +5,7 @@
 // method while `abandonedCallsMax` have not. Methods are counted apart, so that hanging logs, which members ask for, leave the rest.
 // A call is forgotten FORGOTTEN_MS after it began, so that an orchestrator that works again is asked again.
 import type { Problem, ServiceKey } from '@svc/client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 import { serviceId } from '../flows/service-id.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
 import type {

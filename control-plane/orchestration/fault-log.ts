@@ -2,7 +2,7 @@
 import type { LogEntry } from '@svc/kit/log-entry';
 import { printable } from '@svc/kit/printable';
 import type { ServiceKey } from '@svc/client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 
 const PAUSE_MS = 10_000;
 const MESSAGE_LENGTH_MAX = 1000;

@@ -2,7 +2,7 @@
 // the orchestrator reports.
 import type { ServiceKey } from '@svc/client';
 import type { Service } from '@svc/host';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 import { serviceId, serviceKeyOf } from '../flows/service-id.ts';
 import type { FailedRequests } from './failed-requests.ts';
 import type { FaultLog } from './fault-log.ts';

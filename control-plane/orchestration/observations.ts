@@ -7,7 +7,7 @@
 // O3  The age of a rollout goes on by the monotonic clock: a wall clock that is set makes no rollout late.
 // O4  Only the orchestrator's word on a generation says anything of that generation (lifecycle.ts).
 import type { ServiceKey } from '@svc/client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 import { serviceId } from '../flows/service-id.ts';
 import { FalseAnswer, checkedObservation, shownText } from './checked-observation.ts';
 import type { FailedRequests } from './failed-requests.ts';

@@ -3,7 +3,7 @@
 // else is unavailable.
 import type { Problem, ServiceKey, ServiceStatus } from '@svc/client';
 import type { LogEntry, Metric, ReadonlyDeep, Service } from '@svc/host';
-import { SYSTEM_CLOCK, type Clock } from '../clock.ts';
+import { SYSTEM_CLOCK, type Clock } from '@svc/kit/clock';
 import { serviceId } from '../flows/service-id.ts';
 import type { Descriptor, Service as ServiceState } from '../model/service-state.ts';
 import { workload } from '../model/workload.ts';

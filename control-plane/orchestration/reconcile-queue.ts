@@ -11,7 +11,7 @@
 //
 // There is no limit of services: each has one entry of a few hundred bytes, and all of them are in the journal.
 import type { ServiceKey } from '@svc/client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 import { serviceId } from '../flows/service-id.ts';
 import type { OrchestratorSection } from './orchestrator-section.ts';
 

@@ -8,7 +8,7 @@
 // R3  A deleted service is looked at until the orchestrator was observed to have nothing of it.
 import type { ServiceKey } from '@svc/client';
 import type { Service } from '@svc/host';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 import { serviceId } from '../flows/service-id.ts';
 import { service } from '../model/service.ts';
 import { isKnownEnd, workload, type RolloutEnd } from '../model/workload.ts';

@@ -1,7 +1,7 @@
 // ServiceSweep: has every known service looked at, at the start and then every `resyncMs`. So nothing depends on marks and
 // reports that may be lost.
 import type { ServiceKey } from '@svc/client';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 import { serviceKeyOf } from '../flows/service-id.ts';
 import type { KnownService } from './known-services.ts';
 

@@ -1,5 +1,5 @@
 // WithinTime: calls the orchestrator with a limit of time. The result of a call that ends later is dropped.
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@svc/kit/clock';
 
 /** The orchestrator did not answer in time. */
 export class NoAnswerInTime extends Error {

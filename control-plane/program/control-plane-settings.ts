@@ -1,5 +1,5 @@
 // ControlPlaneSettings: the flags and settings of `svc control-plane` (@svc/kit/settings-reader defines how they are given).
-// tokens/token-settings.ts reads those of access tokens, orchestration/orchestrator-settings.ts those of the orchestrator, and
+// @svc/tokens/token-settings reads those of access tokens, orchestration/orchestrator-settings.ts those of the orchestrator, and
 // local/local-settings.ts those of the services of this machine. No other file of the control plane reads flags or settings.
 import { originProblem } from '@svc/contract';
 import { readBaseDomain } from '@svc/kit/base-domain';
@@ -14,6 +14,11 @@ import {
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import { join, resolve } from 'node:path';
+import {
+  readTokenSettings,
+  TOKEN_SETTING_NAMES,
+  type TokenSettings,
+} from '@svc/tokens/token-settings';
 import { CREATION_POLICIES, type CreationPolicy } from '../endpoints/creation-policy.ts';
 import {
   LOCAL_SETTING_NAMES,
@@ -30,11 +35,6 @@ import {
   CONTROL_PLANE_RANGES,
   type ControlPlaneSection,
 } from './control-plane-section.ts';
-import {
-  readTokenSettings,
-  TOKEN_SETTING_NAMES,
-  type TokenSettings,
-} from '../tokens/token-settings.ts';
 
 /** Absolute paths of the files of TLS, in PEM. */
 export interface TlsFiles {

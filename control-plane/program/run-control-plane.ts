@@ -4,13 +4,13 @@ import type { Log } from '@svc/kit/log';
 import type { ProgramInputs } from '@svc/kit/program-flags';
 import { runProgram } from '@svc/kit/program-run';
 import { SvcError } from '@svc/kit/svc-error';
+import { TokenVerifier } from '@svc/tokens/token-verifier';
 import { startControlPlane } from '../control-plane.ts';
 import { browserAccess } from '../endpoints/browser-access.ts';
 import type { openLocalOrchestrator as OpenLocal } from '../local/open-local-orchestrator.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { providerMetrics } from '../tokens/provider-metrics.ts';
-import { TokenVerifier } from '../tokens/token-verifier.ts';
+import { providerMetrics } from './provider-metrics.ts';
 import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
 
 type OpenLocalOrchestrator = typeof OpenLocal;

@@ -174,35 +174,20 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Beside a process in a pod.
   'proxy/pod': ['proxy/command'],
   proxy: [],
-  // Judging access tokens. It knows nothing of what callers may do.
-  'control-plane/tokens': ['control-plane/clock.ts'],
   // What entities decide, each by itself. Flows span entities, and consumers finish the flows that were cut off.
   'control-plane/model': [],
   'control-plane/flows': ['control-plane/model'],
   'control-plane/consumers': ['control-plane/flows', 'control-plane/model'],
   // What runs the services, by an interface: what should run follows from the entities.
-  'control-plane/orchestration': [
-    'control-plane/clock.ts',
-    'control-plane/flows/service-id.ts',
-    'control-plane/model',
-  ],
+  'control-plane/orchestration': ['control-plane/flows/service-id.ts', 'control-plane/model'],
   // The certificates of the installation. It knows nothing of what runs but folders and names.
   'control-plane/authorities': [],
   // Services as processes of this machine. It knows the control plane by the interface of a driver alone.
-  'control-plane/local': [
-    'control-plane/authorities',
-    'control-plane/clock.ts',
-    'control-plane/orchestration',
-  ],
+  'control-plane/local': ['control-plane/authorities', 'control-plane/orchestration'],
   // The process: it joins all parts of the control plane.
   'control-plane/program': ['control-plane'],
   // Who may do what, before a handler runs; handlers judge what depends on their input.
-  'control-plane/access': [
-    'control-plane/clock.ts',
-    'control-plane/flows',
-    'control-plane/model',
-    'control-plane/tokens',
-  ],
+  'control-plane/access': ['control-plane/flows', 'control-plane/model'],
   'control-plane/views': ['control-plane/flows/service-id.ts', 'control-plane/model'],
   'control-plane/endpoints': [
     'control-plane/access',
@@ -210,12 +195,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/views',
     'control-plane/model',
     'control-plane/orchestration',
-    'control-plane/tokens/caller.ts',
   ],
   // The assembly joins all parts.
   'control-plane': [],
   'login-provider': [],
   routing: [],
+  // Judging access tokens. It knows nothing of what callers may do.
+  tokens: [],
   gateway: [],
   registry: [],
   // It measures the runtime from outside, and the engine through its folders.
@@ -233,7 +219,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control-plane/orchestration/bounded-logs.ts',
     'control-plane/orchestration/orchestrator-section.ts',
     'control-plane/program/control-plane-section.ts',
-    'control-plane/tokens/auth-section.ts',
     'gateway/gateway-answers.ts',
     'gateway/gateway-section.ts',
     'kit/setting-name.ts',
@@ -246,5 +231,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/service/section-settings.ts',
     'host/service/settings.ts',
     'test/support',
+    'tokens/auth-section.ts',
   ],
 };

@@ -16,7 +16,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   croner: ['host/schedule'],
   'openid-client': ['cli/platform'],
   yaml: ['cli/platform', 'login-provider'],
-  jose: ['control-plane/tokens'],
+  jose: ['tokens'],
   // Requests to registries, whose addresses it lets us check before it connects.
   undici: ['oci'],
   // Certificates are issued in one place, which loads the library when it issues the first one.

@@ -18,6 +18,6 @@ function numbersIn(files: string): number[] {
 }
 
 test('every hard case has a test under its number', () => {
-  expect(numbersIn('**/*.test.ts')).toEqual(NUMBERS);
+  expect(numbersIn('{**,../tokens}/*.test.ts')).toEqual(NUMBERS);
   expect(numbersIn('local/*.test.ts')).toEqual(OF_ONE_MACHINE);
 });

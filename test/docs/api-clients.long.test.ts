@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SYSTEM_CLOCK } from '../../control-plane/clock.ts';
+import { SYSTEM_CLOCK } from '../../kit/clock.ts';
 import { httpUrl } from '../../kit/listen.ts';
 import { ApiUnderTest } from '../control-plane/endpoints/api-under-test.ts';
 import { ControlPlaneProcess } from '../support/control-plane-process.ts';

@@ -1,6 +1,6 @@
 // VirtualClock: time that passes when the test says so. What is due runs in the order of its times.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../control-plane/clock.ts';
+import type { Clock } from '../../kit/clock.ts';
 
 interface Timer {
   readonly atMs: number;

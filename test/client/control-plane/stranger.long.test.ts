@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { ROUTES } from '@svc/client';
-import { SYSTEM_CLOCK } from '../../../control-plane/clock.ts';
+import { SYSTEM_CLOCK } from '../../../kit/clock.ts';
 import { ApiUnderTest } from '../../control-plane/endpoints/api-under-test.ts';
 import {
   GOOD_IMAGE,

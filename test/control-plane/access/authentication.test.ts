@@ -5,7 +5,7 @@ import {
   type Authenticated,
 } from '../../../control-plane/access/authentication.ts';
 import { noAccess } from '../../../control-plane/access/route-authorization.ts';
-import { SYSTEM_CLOCK } from '../../../control-plane/clock.ts';
+import { SYSTEM_CLOCK } from '../../../kit/clock.ts';
 import { Ok, type Service } from '@svc/host';
 
 test('a caller is known though nothing can be stored, and is no stranger for certain', async () => {

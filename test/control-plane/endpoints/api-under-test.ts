@@ -9,9 +9,9 @@ import {
 } from '../../../control-plane/control-plane.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
-import { AUTH_DEFAULTS } from '../../../control-plane/tokens/auth-section.ts';
-import { providerMetrics } from '../../../control-plane/tokens/provider-metrics.ts';
-import { TokenVerifier } from '../../../control-plane/tokens/token-verifier.ts';
+import { AUTH_DEFAULTS } from '../../../tokens/auth-section.ts';
+import { providerMetrics } from '../../../control-plane/program/provider-metrics.ts';
+import { TokenVerifier } from '../../../tokens/token-verifier.ts';
 import {
   IdentityProvider,
   type IssuedToken,

@@ -3,7 +3,7 @@ import type { Verifier } from '../../../control-plane/access/authentication.ts';
 import { startControlPlane, type ControlPlane } from '../../../control-plane/control-plane.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
-import type { Caller } from '../../../control-plane/tokens/caller.ts';
+import type { Caller } from '../../../tokens/caller.ts';
 
 export const BASE_DOMAIN = 'svc.test';
 

@@ -1,7 +1,7 @@
 // An installation without an orchestrator: services are stored, and everybody is told that nothing runs.
 import { expect, test } from 'vitest';
 import { Ok } from '@svc/host';
-import { SYSTEM_CLOCK as clock } from '../../../control-plane/clock.ts';
+import { SYSTEM_CLOCK as clock } from '../../../kit/clock.ts';
 import { FailedRequests } from '../../../control-plane/orchestration/failed-requests.ts';
 import { FaultLog } from '../../../control-plane/orchestration/fault-log.ts';
 import { Observations } from '../../../control-plane/orchestration/observations.ts';

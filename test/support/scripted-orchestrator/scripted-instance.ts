@@ -1,5 +1,5 @@
 // ScriptedInstance: an instance of a workload in memory, which goes through the phases that the script of its image has.
-import type { Clock } from '../../../control-plane/clock.ts';
+import type { Clock } from '../../../kit/clock.ts';
 
 /** How instances of an image behave. */
 export interface ImageScript {

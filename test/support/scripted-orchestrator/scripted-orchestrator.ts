@@ -2,7 +2,7 @@
 // crashing, stopping) by the scripts of images and a clock, and survives the control plane. It can be made to fail, to hang, and
 // to answer falsely.
 import type { Problem, ServiceKey } from '@svc/client';
-import type { Clock } from '../../../control-plane/clock.ts';
+import type { Clock } from '../../../kit/clock.ts';
 import {
   WorkloadRefused,
   type DesiredService,

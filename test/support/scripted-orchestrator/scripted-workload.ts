@@ -1,6 +1,6 @@
 // ScriptedWorkload: what a ScriptedOrchestrator runs of one service. It is brought to what is desired step by step, as
 // instances change their phases: new ones are started, and an old one is stopped for each new one that is ready.
-import type { Clock } from '../../../control-plane/clock.ts';
+import type { Clock } from '../../../kit/clock.ts';
 import type {
   DesiredService,
   Rollout,

@@ -1,15 +1,15 @@
 // Tokens that people and machines get from a real provider, in each way in which the platform's users get them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TokenVerifier } from '../../../control-plane/tokens/token-verifier.ts';
-import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
-import { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
+import { TokenVerifier } from '../../tokens/token-verifier.ts';
+import { TOKEN_FAULTS } from '../../tokens/token-fault.ts';
+import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import {
   logIn,
   logInWithDevice,
   machineToken,
   refreshed,
-} from '../../support/identity-provider/logins.ts';
-import { OTHER_AUDIENCE } from '../../support/identity-provider/provider-rules.ts';
+} from '../support/identity-provider/logins.ts';
+import { OTHER_AUDIENCE } from '../support/identity-provider/provider-rules.ts';
 import { VerifierUnderTest } from './verifier-under-test.ts';
 
 let provider: IdentityProvider;

@@ -10,12 +10,9 @@ import {
 } from 'node:crypto';
 import { CompactEncrypt, exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { challengeOf } from '../../../control-plane/tokens/authorization-header.ts';
-import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
-import {
-  IdentityProvider,
-  newSigningKey,
-} from '../../support/identity-provider/identity-provider.ts';
+import { challengeOf } from '../../tokens/authorization-header.ts';
+import { TOKEN_FAULTS } from '../../tokens/token-fault.ts';
+import { IdentityProvider, newSigningKey } from '../support/identity-provider/identity-provider.ts';
 import { VerifierUnderTest } from './verifier-under-test.ts';
 
 let provider: IdentityProvider;

@@ -6,9 +6,9 @@
 // C2  At most `max` tokens are kept; the one that was verified first gives way.
 import { hash } from 'node:crypto';
 import type { CryptoKey } from 'jose';
+import type { Clock } from '@svc/kit/clock';
 import type { Caller } from './caller.ts';
 import type { KeyHint } from './key-set.ts';
-import type { Clock } from '../clock.ts';
 
 export interface VerifiedToken {
   readonly caller: Caller;

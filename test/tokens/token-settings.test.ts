@@ -1,11 +1,8 @@
 // The settings svc.auth.*: defaults, and what is refused.
 import { expect, test } from 'vitest';
 import { SettingsReader } from '@svc/kit/settings-reader';
-import { AUTH_DEFAULTS } from '../../../control-plane/tokens/auth-section.ts';
-import {
-  readTokenSettings,
-  TOKEN_SETTING_NAMES,
-} from '../../../control-plane/tokens/token-settings.ts';
+import { AUTH_DEFAULTS } from '../../tokens/auth-section.ts';
+import { readTokenSettings, TOKEN_SETTING_NAMES } from '../../tokens/token-settings.ts';
 
 const LEAST = {
   SVC_AUTH_ISSUER: 'https://id.example.org/realms/svc',

@@ -1,7 +1,7 @@
 // What of the claims of a good token makes a caller.
 import { describe, expect, test } from 'vitest';
-import { claimAt, parseClaimPath } from '../../../control-plane/tokens/claim-path.ts';
-import { callerOf } from '../../../control-plane/tokens/claims.ts';
+import { claimAt, parseClaimPath } from '../../tokens/claim-path.ts';
+import { callerOf } from '../../tokens/claims.ts';
 
 const PATH = ['realm_access', 'roles'];
 const caller = (claims: Readonly<Record<string, unknown>>) =>

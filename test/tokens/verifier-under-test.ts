@@ -1,12 +1,12 @@
 // VerifierUnderTest: a TokenVerifier for a provider of the test, with a clock that the test moves.
 import type { LogEntry } from '@svc/kit/log-entry';
-import { AUTH_DEFAULTS, type AuthSection } from '../../../control-plane/tokens/auth-section.ts';
-import type { Caller, TokenOutcome } from '../../../control-plane/tokens/caller.ts';
-import { TokenVerifier } from '../../../control-plane/tokens/token-verifier.ts';
-import type { TokenSettings } from '../../../control-plane/tokens/token-settings.ts';
-import type { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
-import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
+import { AUTH_DEFAULTS, type AuthSection } from '../../tokens/auth-section.ts';
+import type { Caller, TokenOutcome } from '../../tokens/caller.ts';
+import { TokenVerifier } from '../../tokens/token-verifier.ts';
+import type { TokenSettings } from '../../tokens/token-settings.ts';
+import type { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+import { CLI_CLIENT } from '../support/identity-provider/provider-rules.ts';
 
 export class VerifierUnderTest {
   readonly clock = new VirtualClock(Date.now());

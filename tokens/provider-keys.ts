@@ -7,10 +7,10 @@
 //     `staleKeysMs` after they were read, and nobody who needs one of these waits.
 // P4  Keys that are older than `keysRefreshMs` are read again before they are used, so that a removed key is refused.
 import type { LogEntry } from '@svc/kit/log-entry';
+import type { Clock } from '@svc/kit/clock';
 import type { KeyFound, KeyHint, KeySet } from './key-set.ts';
 import { discoverKeys, type KeysRead, readKeys } from './published-keys.ts';
 import type { Fetch } from './provider-document.ts';
-import type { Clock } from '../clock.ts';
 
 export interface ProviderKeysOptions {
   /** URL of the issuer, exactly as tokens have it. */

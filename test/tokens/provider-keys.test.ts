@@ -1,12 +1,12 @@
 // When the keys of the provider are read, with a clock that the test moves: rotation, floods of unknown keys, outages of every
 // kind, and recovery.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
+import { TOKEN_FAULTS } from '../../tokens/token-fault.ts';
 import {
   IdentityProvider,
   newSigningKey,
   type ProviderFailure,
-} from '../../support/identity-provider/identity-provider.ts';
+} from '../support/identity-provider/identity-provider.ts';
 import { VerifierUnderTest } from './verifier-under-test.ts';
 
 let provider: IdentityProvider;

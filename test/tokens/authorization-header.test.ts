@@ -1,7 +1,7 @@
 // The bearer token of a request, and the challenge of an answer 401.
 import { expect, test } from 'vitest';
-import { bearerToken, challengeOf } from '../../../control-plane/tokens/authorization-header.ts';
-import { refusedFor, TOKEN_FAULTS } from '../../../control-plane/tokens/token-fault.ts';
+import { bearerToken, challengeOf } from '../../tokens/authorization-header.ts';
+import { refusedFor, TOKEN_FAULTS } from '../../tokens/token-fault.ts';
 
 test.each(['Bearer a.b.c', 'bearer a.b.c', 'bEaReR   a.b.c', ' \tBearer a.b.c \t'])(
   'a token is found in %j',

@@ -3,11 +3,11 @@ import { onTestFinished } from 'vitest';
 import { startControlPlane } from '../../../control-plane/control-plane.ts';
 import { NO_ORCHESTRATOR } from '../../../control-plane/orchestration/no-orchestrator.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
-import type { AuthSection } from '../../../control-plane/tokens/auth-section.ts';
+import type { AuthSection } from '../../../tokens/auth-section.ts';
 import type { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
 import type { VirtualClock } from '../../support/virtual-clock.ts';
-import { VerifierUnderTest } from './verifier-under-test.ts';
+import { VerifierUnderTest } from '../../tokens/verifier-under-test.ts';
 import { fetchDocumented } from '../../support/documented-answers.ts';
 
 export interface Answered {

@@ -1,12 +1,10 @@
 // ProviderMetrics: the series by which an operator sees that the keys of the identity provider cannot be read.
 import type { Metric } from '@svc/host';
-import type { ProviderKeys } from './provider-keys.ts';
+import type { TokenVerifier } from '@svc/tokens/token-verifier';
 
 const MS_PER_S = 1000;
 
-export function providerMetrics(
-  keys: Pick<ProviderKeys, 'isReadable' | 'keysAgeMs'>,
-): readonly Metric[] {
+export function providerMetrics(keys: TokenVerifier['keys']): readonly Metric[] {
   return [
     {
       name: 'control_plane_provider_readable',

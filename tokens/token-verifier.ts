@@ -6,6 +6,7 @@
 // T3  No outcome and no line of the log contains a part of a token.
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { LogEntry } from '@svc/kit/log-entry';
+import { SYSTEM_CLOCK, type Clock } from '@svc/kit/clock';
 import { bearerToken } from './authorization-header.ts';
 import type { TokenOutcome } from './caller.ts';
 import { callerOf } from './claims.ts';
@@ -13,7 +14,6 @@ import { TokenCache } from './token-cache.ts';
 import type { KeyHint } from './key-set.ts';
 import type { Fetch } from './provider-document.ts';
 import { ProviderKeys } from './provider-keys.ts';
-import { SYSTEM_CLOCK, type Clock } from '../clock.ts';
 import { refusedFor, type TokenFault } from './token-fault.ts';
 import type { TokenSettings } from './token-settings.ts';
 
