@@ -119,6 +119,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'proxy',
       'registry',
       'routing',
+      'tokens',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;
     console.log(`on top of node:26-slim: ${mebibytes.toFixed(1)} MiB in ${files.length} files`);
