@@ -20,6 +20,9 @@ import { ServiceSteps } from './service-steps.ts';
 import { shownFailure } from './shown-failure.ts';
 import { workloadOf } from './workload.ts';
 
+/** Interval of the moments that all services share, in milliseconds. */
+const SHARED_MOMENTS_MS = 1_000;
+
 export class ServiceController {
   readonly key: ServiceKey;
   readonly #machine: LocalMachine;
@@ -131,7 +134,9 @@ export class ServiceController {
         return;
       }
       const woken = new AbortController();
-      const timer = pause(waitMs, undefined, { signal: woken.signal }).catch(() => {});
+      const timer = pause(untilSharedMoment(waitMs), undefined, { signal: woken.signal }).catch(
+        () => {},
+      );
       await Promise.race([timer, this.#wake.promise]);
       woken.abort();
     }
@@ -322,4 +327,11 @@ export class ServiceController {
   #bootTime(): BootTime {
     return { bootId: ownProcessStart().bootId, ms: this.#machine.clock.bootMs() };
   }
+}
+
+/** Returns a wait that ends at a shared moment, if it is long: services that are looked at together cost half the processor time. */
+function untilSharedMoment(waitMs: number): number {
+  if (waitMs < 2 * SHARED_MOMENTS_MS) return waitMs;
+  const nowMs = performance.now();
+  return Math.round((nowMs + waitMs) / SHARED_MOMENTS_MS) * SHARED_MOMENTS_MS - nowMs;
 }
