@@ -160,3 +160,19 @@ export {
   SERVICES_URL_VARIABLE,
   VARIABLE_NAME,
 } from './variable-names.ts';
+export {
+  WEBHOOK_REFUSAL_REASONS,
+  WEBHOOK_TOLERANCE_MS,
+  verifyWebhook,
+  type WebhookRefusalReason,
+  type WebhookRequest,
+  type WebhookVerification,
+} from './webhooks/verify-webhook.ts';
+export {
+  WEBHOOK_DELIVERY_HEADER,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_PREVIOUS_SIGNATURE_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+  type WebhookHeaders,
+} from './webhooks/webhook-headers.ts';

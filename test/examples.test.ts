@@ -118,6 +118,7 @@ describe('the examples', () => {
       '07-',
       '08-',
       '09-',
+      '10-',
     ]);
     const listed = [...read('README.md').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\) \|/gm)];
     expect(listed.map((match) => match[1])).toEqual(examples);

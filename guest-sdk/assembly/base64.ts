@@ -20,6 +20,12 @@ export function readBytes(reader: JsonReader): Uint8Array {
 }
 
 export function writeBytes(writer: JsonWriter, bytes: Uint8Array): void {
+  writer.raw("\"");
+  writer.raw(encodeBase64(bytes));
+  writer.raw("\"");
+}
+
+export function encodeBase64(bytes: Uint8Array): string {
   const length = bytes.length;
   const text = __new(<usize>((length + 2) / 3) << 3, idof<string>());
   let target = text;
@@ -34,9 +40,7 @@ export function writeBytes(writer: JsonWriter, bytes: Uint8Array): void {
     store<u16>(target, left > 2 ? letter(group) : PADDING, 6);
     target += 8;
   }
-  writer.raw("\"");
-  writer.raw(changetype<string>(text));
-  writer.raw("\"");
+  return changetype<string>(text);
 }
 
 function letter(bits: u32): u32 {

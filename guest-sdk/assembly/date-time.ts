@@ -28,7 +28,7 @@ export function writeDate(writer: JsonWriter, date: Date): void {
 }
 
 /** Returns milliseconds since 1970, without smaller fractions; i64.MIN_VALUE when the text is not a date. */
-function epochMs(text: string): i64 {
+export function epochMs(text: string): i64 {
   const length = text.length;
   if (length < 20) return i64.MIN_VALUE;
   const year = digits(text, 0, 4);

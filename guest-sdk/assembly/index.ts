@@ -22,3 +22,4 @@ export { DeferredCall, Due } from "./timer";
 export { Timers } from "./timers";
 export { RowChange, View } from "./view";
 export { FoundRow, Page, RowCount } from "./view-client";
+export { VerifiedBody, verifyWebhook, verifyWebhookPath } from "./webhook";

@@ -26,6 +26,7 @@ const NEVER_CONSTRUCTED = new Set([
   'RowCount',
   'ServiceResponse',
   'Verdict',
+  'VerifiedBody',
 ]);
 /** The compiler writes these into each client. */
 const OF_EVERY_CLIENT = [
