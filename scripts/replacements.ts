@@ -4,8 +4,9 @@
 // is sent once more, as every client of HTTP has to: that is no failure. SIGINT and SIGTERM end it after the present change.
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { CounterInstallation } from '../test/support/counter-installation.ts';
+import { installedCounter } from '../test/support/installed-services.ts';
 import { Random } from '../test/support/random.ts';
+import { ServiceInstallation } from '../test/support/service-installation.ts';
 
 /** Longest pause between two changes, in milliseconds. */
 const PAUSE_MS_MAX = 2_000;
@@ -36,7 +37,7 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 
 const random = new Random(Number(values.seed));
-const installation = await CounterInstallation.open({ settings: SETTINGS });
+const installation = await ServiceInstallation.open(installedCounter, { settings: SETTINGS });
 const counts = { replacements: 0, gateways: 0 };
 try {
   const posts = installation.posts(Number(values.rate), { repeats: true });
@@ -62,7 +63,7 @@ try {
   clearInterval(lines);
   await posts.stop();
   say();
-  const counted = await installation.counted();
+  const { value: counted } = JSON.parse(await installation.answer()) as { readonly value: number };
   if (counted !== posts.tookMs.length)
     posts.failures.push(`${posts.tookMs.length} were answered, and the counter has ${counted}`);
   for (const failure of posts.failures.slice(0, FAILURES_PRINTED_MAX))

@@ -1,6 +1,7 @@
 // Measurements (bd) and (bd2): how long requests wait while instances replace one another on one data folder, through the gateway, with mutual TLS.
 import { availableParallelism } from 'node:os';
-import { CounterInstallation } from '../../test/support/counter-installation.ts';
+import { installedCounter } from '../../test/support/installed-services.ts';
+import { ServiceInstallation } from '../../test/support/service-installation.ts';
 import { appendToAll, withJournal } from '../filled-journal.ts';
 import { median, type Measurement, type Pace } from '../report.ts';
 
@@ -41,7 +42,7 @@ interface Measured {
 
 async function measure({ letter, replacements, stored, isTrial }: Measured): Promise<Measurement> {
   const entities = stored / EVENTS_OF_ENTITY;
-  const installation = await CounterInstallation.open({
+  const installation = await ServiceInstallation.open(installedCounter, {
     fill: async (folder) => {
       if (stored === 0) return;
       await withJournal(folder, (journal) => appendToAll(journal, entities, 0, EVENTS_OF_ENTITY));

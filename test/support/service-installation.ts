@@ -1,5 +1,5 @@
-// CounterInstallation: the programs of `svc up` in a folder of their own, with a counter that has a data folder and is reached through the
-// gateway. Its user replaces the instance of the counter, and restarts the gateway, whose sockets stay.
+// ServiceInstallation: the programs of `svc up` in a folder of their own, with one service that is reached through the gateway. Its user
+// replaces the instances of the service, and restarts the gateway, whose sockets stay.
 //
 // Invariant: `close` ends all programs and instances, and removes the folder.
 import assert from 'node:assert/strict';
@@ -11,22 +11,19 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { endInstances } from '@svc/control-plane/end-instances';
 import type { ProcessStart } from '@svc/kit/process-start';
-import { writeLayoutFolder } from '@svc/oci/image-files';
-import { moduleImage } from '@svc/oci/module-image';
 import { GatewaySockets } from '../../cli/one-machine/gateway-sockets.ts';
 import { layoutOf, type MachineLayout, makeLayout } from '../../cli/one-machine/machine-layout.ts';
 import { gatewayPorts } from '../../cli/one-machine/machine-ports.ts';
 import { machinePrograms } from '../../cli/one-machine/machine-programs.ts';
 import { ProgramRunner, type RunnerEnd } from '../../cli/one-machine/program-runner.ts';
-import { compileFixture } from './compile-fixture.ts';
 import { freePorts } from './free-ports.ts';
+import type { InstalledService } from './installed-services.ts';
 import { PacedPosts, type PacedPostsOptions } from './paced-posts.ts';
 
 const SECRET = 'a-secret-of-16-characters-or-more';
 const PEOPLE = `people:\n  - subject: ann\nmachines:\n  - clientId: ci\n    secret: ${SECRET}\n`;
 const HOST = '127.0.0.1';
-const PATH = '/services/shop/counter';
-const HOSTNAME = 'counter-shop.svc.localhost';
+const PROJECT = 'shop';
 const POLL_MS = 20;
 const READY_MS_MAX = 60_000;
 /** Age at which another token is asked for. */
@@ -34,16 +31,17 @@ const TOKEN_MS = 60_000;
 /** Lines of the programs that are kept for the message of a failure. */
 const LINES_MAX = 30;
 
-export interface CounterInstallationOptions {
+export interface ServiceInstallationOptions {
   /** Settings of the control plane. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Fills the data folder of the counter before its first start. */
+  /** Fills the data folder of the service before its first start. */
   readonly fill?: (dataFolder: string) => Promise<void>;
 }
 
-export class CounterInstallation {
+export class ServiceInstallation {
   /** The last lines of the programs. */
   readonly lines: string[] = [];
+  readonly #service: InstalledService;
   readonly #layout: MachineLayout;
   readonly #ports: { readonly gateway: number; readonly api: number; readonly login: number };
   readonly #sockets: GatewaySockets;
@@ -55,11 +53,13 @@ export class CounterInstallation {
   #token: { readonly text: string; readonly sinceMs: number } | undefined;
 
   private constructor(
+    service: InstalledService,
     folder: string,
     [gateway, api, login, registry]: readonly [number, number, number, number],
     sockets: GatewaySockets,
     settings: Readonly<Record<string, string>>,
   ) {
+    this.#service = service;
     this.#layout = layoutOf(join(folder, 'state'));
     this.#ports = { gateway, api, login };
     this.#sockets = sockets;
@@ -90,17 +90,19 @@ export class CounterInstallation {
     this.#ended = this.#runner.run();
   }
 
-  /** Starts it, and resolves once the counter answers. */
-  static async open(options: CounterInstallationOptions = {}): Promise<CounterInstallation> {
-    const folder = mkdtempSync(join(tmpdir(), 'svc-counter-'));
+  /** Starts it, and resolves once the service answers. */
+  static async open(
+    service: InstalledService,
+    { settings = {}, fill }: ServiceInstallationOptions = {},
+  ): Promise<ServiceInstallation> {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-installation-'));
     const [gateway = 0, api = 0, login = 0, registry = 0] = await freePorts(4);
     const ports = { gateway, http: 0, controlPlane: api, loginProvider: login, registry };
     const sockets = await GatewaySockets.open(gatewayPorts(HOST, ports));
     const numbers = [gateway, api, login, registry] as const;
-    const { settings = {}, fill } = options;
-    const installation = new CounterInstallation(folder, numbers, sockets, settings);
+    const installation = new ServiceInstallation(service, folder, numbers, sockets, settings);
     try {
-      await fill?.(join(installation.#layout.machine, 'data', 'shop', 'counter'));
+      await fill?.(join(installation.#layout.machine, 'data', PROJECT, service.name));
       await installation.#deploy();
       return installation;
     } catch (error) {
@@ -109,28 +111,38 @@ export class CounterInstallation {
     }
   }
 
-  /** Sends POST requests to the counter through the gateway, each of which adds 1 to the counter. */
+  /** Socket at which routers follow the routes. */
+  get routesSocket(): string {
+    return this.#layout.routesSocket;
+  }
+
+  /** Key of the service in the routes. */
+  get key(): string {
+    return `${PROJECT}/${this.#service.name}`;
+  }
+
+  /** Sends POST requests to the service through the gateway. */
   posts(perSecond: number, options: Pick<PacedPostsOptions, 'repeats'> = {}): PacedPosts {
     return new PacedPosts({
       port: this.#ports.gateway,
-      hostname: HOSTNAME,
-      path: '/counters/one',
-      body: '{"amount":1}',
+      hostname: this.#hostname,
+      path: this.#service.path,
+      body: this.#service.body,
       ca: this.#authority(),
       perSecond,
       ...options,
     });
   }
 
-  /** Resolves with the value of the counter. */
-  async counted(): Promise<number> {
+  /** Resolves with what the service answers to a GET through the gateway. */
+  async answer(): Promise<string> {
     const { answer } = await this.#ask(this.#authority());
-    return (JSON.parse(answer) as { readonly value: number }).value;
+    return answer;
   }
 
-  /** Replaces the instance of the counter, and resolves once the next one serves. */
+  /** Replaces the instances of the service, and resolves once only the next ones are there, which serve. */
   async replace(): Promise<void> {
-    await this.#send(`POST ${PATH}/restart`);
+    await this.#send(`POST ${this.#path}/restart`);
     await this.#untilReady();
   }
 
@@ -151,23 +163,30 @@ export class CounterInstallation {
   }
 
   async #deploy(): Promise<void> {
-    const module = await compileFixture('counter');
-    const image = moduleImage({ module, protocol: '0.2.0', runtime: '0.1.0' });
-    await writeLayoutFolder(image, '1', join(this.#layout.images, 'counter'));
+    const { name, descriptor, writeImage } = this.#service;
+    await writeImage(join(this.#layout.images, name));
     const broken = this.#ended.then((end) => assert.fail(this.#failure(`it has ${end.kind}`)));
     await Promise.race([this.#allReady.promise, broken]);
     broken.catch(() => {});
     await this.#send('POST /organizations/acme', { name: 'Acme' });
-    await this.#send('POST /projects/shop', { name: 'Shop', organizationId: 'acme' });
-    const descriptor = { image: 'oci:images/counter:1', hosting: 'wasm', protocol: '0.2.0' };
-    await this.#send(`PUT ${PATH}`, { name: 'counter', ...descriptor });
+    await this.#send(`POST /projects/${PROJECT}`, { name: 'Shop', organizationId: 'acme' });
+    await this.#send(`PUT ${this.#path}`, { name, image: `oci:images/${name}:1`, ...descriptor });
     await this.#untilReady();
-    await this.#send(`POST ${PATH}/expose`);
+    await this.#send(`POST ${this.#path}/expose`);
     const ca = this.#authority();
     await this.#until(
       async () => (await this.#ask(ca)).status === 200,
-      'the counter does not answer',
+      'the service does not answer',
     );
+  }
+
+  /** Path of the service in the API of the control plane. */
+  get #path(): string {
+    return `/services/${this.key}`;
+  }
+
+  get #hostname(): string {
+    return `${this.#service.name}-${PROJECT}.svc.localhost`;
   }
 
   #authority(): string {
@@ -176,9 +195,10 @@ export class CounterInstallation {
 
   #ask(ca: string): Promise<{ readonly status: number; readonly answer: string }> {
     const { gateway: port } = this.#ports;
-    const options = { host: HOST, port, servername: HOSTNAME, ca, agent: false };
+    const hostname = this.#hostname;
+    const options = { host: HOST, port, servername: hostname, ca, agent: false };
     return new Promise((resolve, reject) => {
-      get({ ...options, path: '/counters/one', headers: { host: HOSTNAME } }, (response) => {
+      get({ ...options, path: this.#service.path, headers: { host: hostname } }, (response) => {
         text(response).then(
           (answer) => resolve({ status: response.statusCode ?? 0, answer }),
           reject,
@@ -189,9 +209,9 @@ export class CounterInstallation {
 
   async #untilReady(): Promise<void> {
     await this.#until(async () => {
-      const status = (await this.#send(`GET ${PATH}`)) as { readonly lifecycle: string };
+      const status = (await this.#send(`GET ${this.#path}`)) as { readonly lifecycle: string };
       return status.lifecycle === 'ready';
-    }, 'the counter is not ready');
+    }, 'the service is not ready');
   }
 
   async #until(condition: () => boolean | Promise<boolean>, otherwise: string): Promise<void> {
