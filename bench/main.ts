@@ -22,6 +22,7 @@ import { measureNeighbour } from './neighbour.ts';
 import { measureRecorder } from './recorder.ts';
 import { measurePendingTimers } from './pending-timers.ts';
 import { measureJourney } from './one-machine/journey-row.ts';
+import { measureOverlaps } from './one-machine/overlap-row.ts';
 import { measurePlatform } from './one-machine/platform-rows.ts';
 import { measureReplacements } from './one-machine/replacement-row.ts';
 import { measureProxy } from './proxy.ts';
@@ -86,6 +87,7 @@ const LETTERS = [
   'bc',
   'bd',
   'bd2',
+  'bd3',
   'be',
 ];
 const { values } = parseArgs({
@@ -158,6 +160,7 @@ for (const [letters, measure] of [
   ],
   [['ba', 'bb', 'bc'], () => measurePlatform(wanted, pace)],
   [['bd', 'bd2'], () => measureReplacements(wanted, pace, entities)],
+  [['bd3'], () => measureOverlaps(pace)],
   [['be'], async () => [await measureJourney(pace)]],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {

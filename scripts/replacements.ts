@@ -1,12 +1,14 @@
-// `npm run replacements [-- --minutes N] [--rate N] [--seed S]`: for N minutes (5 by default) replaces the instance of a service on one data folder,
-// and ends the gateway, whose sockets stay, while POST requests come at a fixed rate (300 a second by default) and certificates are renewed
-// every few seconds. Fails if a request fails, or the counter has not counted each answered one once. A request whose connection is closed while it is sent
-// is sent once more, as every client of HTTP has to: that is no failure. SIGINT and SIGTERM end it after the present change.
+// `npm run replacements [-- --minutes N] [--rate N] [--seed S] [--web-hosted]`: for N minutes (5 by default) replaces the instance of a service on one
+// data folder, and ends the gateway, whose sockets stay, while POST requests come at a fixed rate (300 a second by default) and certificates are renewed
+// every few seconds. With `--web-hosted` the service is a web server with two instances in sandboxes, which are replaced one after the other.
+// Fails if a request fails, if the counter has not counted each answered one once, or if requests of the web server are held. A request whose connection is
+// closed while it is sent is sent once more, as every client of HTTP has to: that is no failure. SIGINT and SIGTERM end it after the present change.
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { installedCounter } from '../test/support/installed-services.ts';
+import { installedCounter, installedWebServer } from '../test/support/installed-services.ts';
 import { Random } from '../test/support/random.ts';
 import { ServiceInstallation } from '../test/support/service-installation.ts';
+import { WatchedRoutes } from '../test/support/watched-routes.ts';
 
 /** Longest pause between two changes, in milliseconds. */
 const PAUSE_MS_MAX = 2_000;
@@ -21,11 +23,14 @@ const SETTINGS = {
   'svc.local.certificate-poll-ms': '500',
 };
 
-const { values } = parseArgs({
+const {
+  values: { 'web-hosted': isWebHosted, ...values },
+} = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     rate: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
+    'web-hosted': { type: 'boolean', default: false },
   },
 });
 for (const [name, value] of Object.entries(values))
@@ -37,8 +42,10 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 
 const random = new Random(Number(values.seed));
-const installation = await ServiceInstallation.open(installedCounter, { settings: SETTINGS });
+const service = isWebHosted ? installedWebServer : installedCounter;
+const installation = await ServiceInstallation.open(service, { settings: SETTINGS });
 const counts = { replacements: 0, gateways: 0 };
+const routes = new WatchedRoutes(installation.routesSocket, installation.key);
 try {
   const posts = installation.posts(Number(values.rate), { repeats: true });
   const say = (): void => {
@@ -63,9 +70,13 @@ try {
   clearInterval(lines);
   await posts.stop();
   say();
-  const { value: counted } = JSON.parse(await installation.answer()) as { readonly value: number };
-  if (counted !== posts.tookMs.length)
-    posts.failures.push(`${posts.tookMs.length} were answered, and the counter has ${counted}`);
+  if (isWebHosted) {
+    if (routes.holds > 0) posts.failures.push(`requests were held ${routes.holds} times`);
+  } else {
+    const { value } = JSON.parse(await installation.answer()) as { readonly value: number };
+    if (value !== posts.tookMs.length)
+      posts.failures.push(`${posts.tookMs.length} were answered, and the counter has ${value}`);
+  }
   for (const failure of posts.failures.slice(0, FAILURES_PRINTED_MAX))
     process.stdout.write(`${failure}\n`);
   if (posts.failures.length > 0) {
@@ -73,5 +84,6 @@ try {
     process.exitCode = 1;
   }
 } finally {
+  routes.close();
   await installation.close();
 }

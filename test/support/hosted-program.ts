@@ -28,7 +28,7 @@ const server = createServer((incoming, response) => {
       let body = '';
       called.on('data', (part) => (body += part)).on('end', () => answer(response, { status: called.statusCode, body }));
     }).end();
-  answer(response, { version: process.env.VERSION ?? '1' });
+  incoming.resume().once('end', () => answer(response, { version: process.env.VERSION ?? '1' }));
 });
 process.on('SIGTERM', () => { console.log('asked to end'); server.close(() => process.exit(0)); server.closeIdleConnections(); });
 if (process.env.MUTE === undefined) server.listen(Number(process.env.PORT), () => console.log('listening'));
@@ -37,8 +37,13 @@ else setInterval(() => {}, 1000);
 
 /** Stores the server as an image of the machine. */
 export function storeServer(machine: LocalMachine, layout: string): void {
+  writeServerImage(join(machine.cwd, 'images', layout));
+}
+
+/** Writes the image of the server, with the tag 1, as an OCI layout into the folder. */
+export function writeServerImage(folder: string): void {
   buildNodeImage(
-    join(machine.cwd, 'images', layout),
+    folder,
     { '/app/server.js': SERVER },
     {
       cmd: ['/app/server.js'],

@@ -2,6 +2,7 @@
 import { writeLayoutFolder } from '@svc/oci/image-files';
 import { moduleImage } from '@svc/oci/module-image';
 import { compileFixture } from './compile-fixture.ts';
+import { writeServerImage } from './hosted-program.ts';
 
 export interface InstalledService {
   readonly name: string;
@@ -26,4 +27,13 @@ export const installedCounter: InstalledService = {
   },
   path: '/counters/one',
   body: '{"amount":1}',
+};
+
+/** Two instances of a web server, each in a sandbox behind its proxy. Linux only. */
+export const installedWebServer: InstalledService = {
+  name: 'web',
+  descriptor: { hosting: 'process', protocol: 'http/1.1', instances: 2 },
+  writeImage: async (folder) => writeServerImage(folder),
+  path: '/',
+  body: '{}',
 };
