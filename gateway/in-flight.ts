@@ -1,12 +1,15 @@
 // InFlight: the requests that instances are answering. The instance with the fewest gets the next one, in turn among equals.
 //
-// Invariants: what `drained` gave resolves once the service has no request in flight.
+// Invariants: what `drained` gave resolves once the service has no request in flight, and what `drainedInstances` gave once none of those
+// instances has one.
 import type { RoutedInstance } from '@svc/routing/route-table';
 
 interface ServiceCounts {
   /** Requests in flight by the name of the instance; no entry is 0. */
   readonly byInstance: Map<string, number>;
   readonly drained: (() => void)[];
+  /** Those who wait for the last request of an instance, by its name. */
+  readonly drainedInstances: Map<string, PromiseWithResolvers<void>>;
 }
 
 export class InFlight {
@@ -27,6 +30,7 @@ export class InFlight {
     const service = this.#services.get(key) ?? {
       byInstance: new Map<string, number>(),
       drained: [],
+      drainedInstances: new Map(),
     };
     this.#services.set(key, service);
     const { byInstance } = service;
@@ -37,7 +41,11 @@ export class InFlight {
       isEnded = true;
       const left = byInstance.get(instance)! - 1;
       if (left > 0) byInstance.set(instance, left);
-      else byInstance.delete(instance);
+      else {
+        byInstance.delete(instance);
+        service.drainedInstances.get(instance)?.resolve();
+        service.drainedInstances.delete(instance);
+      }
       if (byInstance.size === 0) this.#emptied(key, service);
     };
   }
@@ -49,6 +57,19 @@ export class InFlight {
     const { promise, resolve } = Promise.withResolvers<void>();
     service.drained.push(resolve);
     return promise;
+  }
+
+  /** Resolves once the instances that `chooses` selects have no request in flight; undefined: they have none. */
+  drainedInstances(chooses: (key: string, instance: string) => boolean): Promise<void> | undefined {
+    const chosen: Promise<void>[] = [];
+    for (const [key, { byInstance, drainedInstances }] of this.#services)
+      for (const name of byInstance.keys()) {
+        if (!chooses(key, name)) continue;
+        const waiting = drainedInstances.get(name) ?? Promise.withResolvers<void>();
+        drainedInstances.set(name, waiting);
+        chosen.push(waiting.promise);
+      }
+    return chosen.length === 0 ? undefined : Promise.all(chosen).then(() => undefined);
   }
 
   #emptied(key: string, { drained }: ServiceCounts): void {

@@ -68,6 +68,12 @@ export class RoutedRequests implements Router {
     for (const listener of this.#listeners) listener();
   }
 
+  left(): Promise<void> | undefined {
+    return this.#inFlight.drainedInstances(
+      (key, name) => this.#index.service(key)?.instances.some((one) => one.name === name) !== true,
+    );
+  }
+
   /** Called again for each further hold of a service, of which `release` ends all. */
   hold(key: string): Promise<void> {
     this.#holds.add(key);

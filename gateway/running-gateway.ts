@@ -113,6 +113,7 @@ export class RunningGateway {
         this.#routes.use(table);
         first.resolve();
       },
+      left: () => this.#routes.left(),
       hold: (key) => this.#routes.hold(key),
       release: (key) => this.#routes.release(key),
       unreachable: () => first.resolve(),

@@ -24,7 +24,7 @@ export type OrchestratorMessage =
 export type RouterMessage =
   /** `name`: the same for all connections of a router's process, and of no other. */
   | { readonly type: 'hello'; readonly protocol: typeof PROTOCOL; readonly name: string }
-  /** No request goes to a service by an earlier table any more. */
+  /** No request goes to a service by an earlier table any more, and the last one at an instance that has left is answered or late. */
   | { readonly type: 'applied'; readonly version: number }
   /** No request is sent to the service, and the last one there is answered. */
   | { readonly type: 'held'; readonly id: number };

@@ -4,6 +4,7 @@
 // Invariants
 // - A hold ends at the latest after `holdMs`, whatever happens to the orchestrator.
 // - What is acknowledged is acknowledged on the connection on which it came.
+// - A table is acknowledged once the last request is answered at each instance that it does not have, and after `leaveMs` at the latest.
 import { connect, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { LineReader } from './line-reader.ts';
@@ -22,6 +23,8 @@ import { ROUTING_LIMITS, ROUTING_TIMES, type RoutingTimes } from './routing-limi
 export interface Router {
   /** No request is sent by an earlier table once the call returns. */
   readonly use: (table: RouteTable) => void;
+  /** Resolves once no request is under way at an instance that the table in use does not have; undefined: none is. */
+  readonly left?: () => Promise<void> | undefined;
   /** Sends the service no request from now on. Resolves once the last one is answered. Called again for each further hold. */
   readonly hold: (key: string) => Promise<void>;
   /** Sends the service requests again. */
@@ -113,11 +116,22 @@ export class RouteClient {
   #follow(socket: Socket, { table, begun, released }: RouterChange): void {
     // Holds first: the table must not send to an instance that a hold of the same snapshot keeps from requests.
     for (const hold of begun) void this.#begin(socket, hold);
-    if (table !== undefined) {
-      this.#router.use(table);
-      send(socket, { type: 'applied', version: table.version });
-    }
+    if (table !== undefined) void this.#use(socket, table);
     for (const key of released) this.#router.release(key);
+  }
+
+  async #use(socket: Socket, table: RouteTable): Promise<void> {
+    this.#router.use(table);
+    const left = this.#router.left?.();
+    if (left !== undefined) await this.#settledOrLate(left);
+    send(socket, { type: 'applied', version: table.version });
+  }
+
+  async #settledOrLate(left: Promise<void>): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, this.#times.leaveMs).unref();
+    await Promise.race([left, late.promise]);
+    clearTimeout(timer);
   }
 
   async #begin(socket: Socket, { id, key }: Hold): Promise<void> {

@@ -39,6 +39,7 @@ interface Wait {
 
 export class RouteCoordinator {
   readonly #acknowledgeMs: number;
+  readonly #leaveMs: number;
   readonly #routers = new Map<string, Router>();
   readonly #waits = new Map<WaitId, Wait>();
   /** Keys of services by the number of the hold. */
@@ -46,8 +47,9 @@ export class RouteCoordinator {
   #table: RouteTable = EMPTY_TABLE;
   #lastId = 0;
 
-  constructor({ acknowledgeMs }: Pick<RoutingTimes, 'acknowledgeMs'>) {
+  constructor({ acknowledgeMs, leaveMs }: Pick<RoutingTimes, 'acknowledgeMs' | 'leaveMs'>) {
     this.#acknowledgeMs = acknowledgeMs;
+    this.#leaveMs = leaveMs;
   }
 
   get version(): number {
@@ -144,7 +146,8 @@ export class RouteCoordinator {
   }
 
   #start(of: Wait['of'], nowMs: number, message: OrchestratorMessage): Started {
-    const wait = { id: ++this.#lastId, of, deadlineMs: nowMs + this.#acknowledgeMs };
+    const timeMs = this.#acknowledgeMs + ('version' in of ? this.#leaveMs : 0);
+    const wait = { id: ++this.#lastId, of, deadlineMs: nowMs + timeMs };
     this.#waits.set(wait.id, wait);
     return { wait: wait.id, effects: [...this.#toAll(message), ...this.#settled()] };
   }

@@ -21,8 +21,13 @@ export const ROUTING_LIMITS = {
 
 /** Times in milliseconds. */
 export interface RoutingTimes {
-  /** Time for a router to acknowledge a hold or a table. Then it counts as having acknowledged, and loses its connection. */
+  /**
+   * Time for a router to acknowledge a hold, and a table beyond `leaveMs`. Then it counts as having acknowledged, and loses its
+   * connection.
+   */
   readonly acknowledgeMs: number;
+  /** Time for which a router waits for the last answers of instances that have left the table before it acknowledges the table. */
+  readonly leaveMs: number;
   /** Time for which a router holds the requests of a service unless it is released, also if the orchestrator is gone. */
   readonly holdMs: number;
   /** First and longest pause of a router before it connects again; the pause doubles. */
@@ -33,6 +38,7 @@ export interface RoutingTimes {
 
 export const ROUTING_TIMES: RoutingTimes = {
   acknowledgeMs: 2000,
+  leaveMs: 3000,
   holdMs: 15_000,
   reconnectMs: [50, 2000],
   helloMs: 2000,

@@ -1,6 +1,11 @@
 // Where the requests of a hostname go: states, the choice of an instance, and holds with their bounds.
 import { expect, test, vi } from 'vitest';
-import { type Routed, RoutedRequests, type Routing } from '../../gateway/routed-requests.ts';
+import {
+  type Routed,
+  RoutedRequests,
+  type RoutedToInstance,
+  type Routing,
+} from '../../gateway/routed-requests.ts';
 import { routedService } from '../routing/routed-services.ts';
 
 const HOST = 'cart-shop.svc.test';
@@ -70,6 +75,23 @@ test('a hold is acknowledged when the last request is answered, and held request
   requests.use({ version: 2, services: [routedService('shop/cart', { instances: [TWO[1]!] })] });
   requests.release('shop/cart');
   expect(routed.mock.calls).toMatchObject([[{ kind: 'instance', instance: { name: 'b' } }]]);
+});
+
+test('an instance that leaves the table is left when its last request is answered', async () => {
+  const requests = routes({ instances: TWO });
+  const begun = [ask(requests), ask(requests), ask(requests)] as RoutedToInstance[];
+  expect(requests.left()).toBe(undefined);
+  requests.use({ version: 2, services: [routedService('shop/cart', { instances: [TWO[1]!] })] });
+  const left = vi.fn<() => void>();
+  const leaving = requests.left()!.then(left);
+  // Those of the other instance are not waited for.
+  const [last, ...others] = begun.filter(({ instance }) => instance.name === 'a');
+  for (const { end } of others) end();
+  await Promise.resolve();
+  expect(left).not.toHaveBeenCalled();
+  last!.end();
+  await leaving;
+  expect(requests.left()).toBe(undefined);
 });
 
 test('held requests have a bound for each service, and one for all, and a client that goes makes room', () => {

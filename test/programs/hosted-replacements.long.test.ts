@@ -6,26 +6,41 @@ import { ServiceInstallation } from '../support/service-installation.ts';
 import { WatchedRoutes } from '../support/watched-routes.ts';
 
 const REPLACEMENTS = 3;
-const POSTS_PER_SECOND = 100;
+const INSTANCES = 2;
+
+interface Server {
+  readonly path: string;
+  readonly perSecond: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 describe.skipIf(noSandbox !== undefined)('two instances of a web-hosted service', () => {
-  // Some answers take so long that requests are under way at each instance that ends.
-  test.each(['/', '/slow?300'])(
-    'are replaced while no request of %s fails, none is held, and two serve all the time',
-    async (path) => {
-      const installation = await ServiceInstallation.open({ ...installedWebServer, path });
+  test.each<[string, Server]>([
+    ['answers at once', { path: '/', perSecond: 100 }],
+    // Requests are under way at each instance that ends.
+    ['takes a while, and finishes what it has begun', { path: '/slow?300', perSecond: 100 }],
+    [
+      'takes a while, and ends at once when it is asked to',
+      { path: '/slow?100', perSecond: 20, env: { ENDS_AT_ONCE: 'yes' } },
+    ],
+  ])(
+    'are replaced while no request fails or is held, and two serve all the time: the server %s',
+    async (_what, { path, perSecond, env = {} }) => {
+      const descriptor = { ...installedWebServer.descriptor, instances: INSTANCES, env };
+      const installation = await ServiceInstallation.open({
+        ...installedWebServer,
+        descriptor,
+        path,
+      });
       onTestFinished(() => installation.close());
       const routes = new WatchedRoutes(installation.routesSocket, installation.key);
       onTestFinished(() => routes.close());
-      const posts = installation.posts(POSTS_PER_SECOND);
+      const posts = installation.posts(perSecond);
       for (let count = 0; count < REPLACEMENTS; count++) await installation.replace();
       await posts.stop();
       expect(posts.failures).toEqual([]);
-      expect(posts.sent).toBeGreaterThan(POSTS_PER_SECOND);
-      expect(routes).toMatchObject({
-        holds: 0,
-        instancesMin: installedWebServer.descriptor['instances'],
-      });
+      expect(posts.sent).toBeGreaterThan(perSecond);
+      expect(routes).toMatchObject({ holds: 0, instancesMin: INSTANCES });
     },
     180_000,
   );

@@ -5,6 +5,7 @@ import { type CoordinatorEffect, RouteCoordinator } from '../../routing/route-co
 import { routedService } from './routed-services.ts';
 
 export const ACKNOWLEDGE_MS = 100;
+export const LEAVE_MS = 50;
 
 interface Wait {
   readonly of: 'hold' | 'table';
@@ -20,7 +21,10 @@ interface ModelRouter {
 }
 
 export class CoordinatorModel {
-  readonly coordinator = new RouteCoordinator({ acknowledgeMs: ACKNOWLEDGE_MS });
+  readonly coordinator = new RouteCoordinator({
+    acknowledgeMs: ACKNOWLEDGE_MS,
+    leaveMs: LEAVE_MS,
+  });
   readonly routers = new Map<string, ModelRouter>();
   readonly waits = new Map<number, Wait>();
   readonly holds = new Set<number>();
@@ -106,8 +110,8 @@ export class CoordinatorModel {
         this.routers.delete(name);
     this.judge(effects);
     // Nothing is left to wait for longer than the limit.
-    for (const { startedMs } of this.waits.values())
-      assert(this.nowMs - startedMs < ACKNOWLEDGE_MS, 'a wait has outlived its limit');
+    for (const wait of this.waits.values())
+      assert(!this.#isOver(wait), 'a wait has outlived its limit');
   }
 
   /** `released`: a hold that has just ended. */
@@ -116,7 +120,7 @@ export class CoordinatorModel {
       if (effect.kind !== 'settled') continue;
       const wait = this.waits.get(effect.wait)!;
       this.waits.delete(effect.wait);
-      const isDue = this.nowMs - wait.startedMs >= ACKNOWLEDGE_MS || wait.number === released;
+      const isDue = this.#isOver(wait) || wait.number === released;
       const lacking = this.#lacking(wait);
       if (!isDue)
         assert.deepEqual({ lacking, missing: effect.missing }, { lacking: [], missing: [] });
@@ -128,6 +132,10 @@ export class CoordinatorModel {
 
   #start(id: number, wait: Wait): void {
     this.waits.set(id, wait);
+  }
+
+  #isOver({ of, startedMs }: Wait): boolean {
+    return this.nowMs - startedMs >= ACKNOWLEDGE_MS + (of === 'table' ? LEAVE_MS : 0);
   }
 
   #lacking({ of, number }: Wait): readonly string[] {

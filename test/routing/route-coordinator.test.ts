@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RouteCoordinator } from '../../routing/route-coordinator.ts';
-import { ACKNOWLEDGE_MS, CoordinatorModel } from './coordinator-model.ts';
+import { ACKNOWLEDGE_MS, CoordinatorModel, LEAVE_MS } from './coordinator-model.ts';
 
 const name = fc.constantFrom('a', 'b', 'c');
 const steps = fc.array(
@@ -32,7 +32,7 @@ test('nothing is settled before every router has acknowledged or its time is up,
       const model = new CoordinatorModel();
       for (const { run } of history) run(model);
       // Whatever hangs, everything ends.
-      model.pass(ACKNOWLEDGE_MS);
+      model.pass(ACKNOWLEDGE_MS + LEAVE_MS);
       expect(model.waits.size).toBe(0);
     }),
     { numRuns: 500 },
@@ -40,7 +40,7 @@ test('nothing is settled before every router has acknowledged or its time is up,
 });
 
 test('a router that hangs is named, cut, and not waited for again', () => {
-  const coordinator = new RouteCoordinator({ acknowledgeMs: ACKNOWLEDGE_MS });
+  const coordinator = new RouteCoordinator({ acknowledgeMs: ACKNOWLEDGE_MS, leaveMs: LEAVE_MS });
   coordinator.join('hangs', 1);
   const { wait } = coordinator.hold('shop/cart', 0);
   expect(coordinator.deadlineMs).toBe(ACKNOWLEDGE_MS);
@@ -55,7 +55,7 @@ test('a router that hangs is named, cut, and not waited for again', () => {
 });
 
 test('an acknowledgement of a table that there is not, or of nobody, costs the connection', () => {
-  const coordinator = new RouteCoordinator({ acknowledgeMs: ACKNOWLEDGE_MS });
+  const coordinator = new RouteCoordinator({ acknowledgeMs: ACKNOWLEDGE_MS, leaveMs: LEAVE_MS });
   coordinator.join('a', 1);
   expect(coordinator.applied(1, 5)).toEqual([{ kind: 'cut', connection: 1 }]);
   expect(coordinator.held(2, 1)).toEqual([{ kind: 'cut', connection: 2 }]);

@@ -70,6 +70,36 @@ test('a hold is settled when the last request is answered, and released for all'
   await vi.waitUntil(() => quick.events.at(-1) === 'release shop/cart');
 });
 
+test('a table is settled when the last request at an instance that has left is answered', async () => {
+  const { server, path } = await orchestrator();
+  const answered = Promise.withResolvers<void>();
+  const { tables } = router(path, {
+    left: () => (tables.length === 1 ? undefined : answered.promise),
+  });
+  await vi.waitUntil(() => tables.length === 1);
+  const settled = vi.fn<() => void>();
+  const published = server.publish([CART]).then(settled);
+  await vi.waitUntil(() => tables.length === 2);
+  // What is acknowledged at once is settled before this.
+  await server.hold('shop/cart').settled;
+  expect(settled).not.toHaveBeenCalled();
+  answered.resolve();
+  await published;
+});
+
+test('a table is settled without the answer of a request that takes long, and the router stays connected', async () => {
+  const { server, path } = await orchestrator();
+  const isConnected: boolean[] = [];
+  const { tables } = router(
+    path,
+    { left: () => new Promise(() => undefined), connected: (is) => void isConnected.push(is) },
+    { leaveMs: 50 },
+  );
+  await vi.waitUntil(() => tables.length === 1);
+  expect(await server.publish([CART])).toEqual({ missing: [] });
+  expect(isConnected).toEqual([true]);
+});
+
 test('a router that hangs is not waited for longer than its time, and loses its connection', async () => {
   const { server, path } = await orchestrator(undefined, { acknowledgeMs: 50 });
   const isConnected: boolean[] = [];

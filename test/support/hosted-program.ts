@@ -30,6 +30,7 @@ const server = createServer((incoming, response) => {
     }).end();
   incoming.resume().once('end', () => answer(response, { version: process.env.VERSION ?? '1' }));
 });
+if (process.env.ENDS_AT_ONCE !== undefined) process.on('SIGTERM', () => process.exit(0));
 process.on('SIGTERM', () => { console.log('asked to end'); server.close(() => process.exit(0)); server.closeIdleConnections(); });
 if (process.env.MUTE === undefined) server.listen(Number(process.env.PORT), () => console.log('listening'));
 else setInterval(() => {}, 1000);

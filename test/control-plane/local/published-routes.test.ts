@@ -52,7 +52,7 @@ async function open(
     section: { routersGatherMs: gatherMs, routesRetryMs: 20, removalMs },
     known: new Set(known),
     log,
-    times: { ...ROUTING_TIMES, acknowledgeMs: 500, holdMs: changes.holdMs ?? 15_000 },
+    times: { ...ROUTING_TIMES, acknowledgeMs: 500, leaveMs: 0, holdMs: changes.holdMs ?? 15_000 },
   });
   onTestFinished(() => routes[Symbol.asyncDispose]());
   return { routes, socket, file, log };
