@@ -2,7 +2,7 @@
 // in front.
 import type { Socket } from 'node:net';
 import { expect } from 'vitest';
-import { bytesOf, readRequests, readResponses } from './corpus.ts';
+import { bytesOf, type CorpusCase, readRequests, readResponses } from './corpus.ts';
 import { expectedOf, inParts, outcomeOf, refusedCases, responseCases } from './corpus-outcomes.ts';
 
 /** Sends bytes to the program on a connection of their own, ends the side of the client, and returns all that is received. */
@@ -72,10 +72,11 @@ export async function expectResponsesJudged(
   exchange: Exchange,
   host: string,
 ): Promise<number> {
-  const cases = responseCases();
-  await inParts([...cases.entries()], async ([index, { name, in: input, to = ['GET'] }]) => {
+  const judge = async (
+    { name, in: input, to = ['GET'] }: CorpusCase,
+    path: string,
+  ): Promise<void> => {
     const method = to[0]!;
-    const path = `/${index}`;
     peer.responses.set(path, bytesOf(input));
     const received = await exchange(
       Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`),
@@ -86,6 +87,18 @@ export async function expectResponsesJudged(
     const [actual, ...more] = read(Buffer.from(received, 'latin1'));
     expect({ name, more }).toEqual({ name, more: [] });
     expect({ name, outcome: outcomeOf(actual) }).toEqual({ name, outcome: expectedOf(expected) });
-  });
+  };
+  const cases = [...responseCases().entries()];
+  // A request that is not sent again fails on a connection that the peer is just ending, so it goes where none is kept: first.
+  for (const [index, one] of cases) if (!isSentAgain(one)) await judge(one, `/${index}`);
+  await inParts(
+    cases.filter(([, one]) => isSentAgain(one)),
+    ([index, one]) => judge(one, `/${index}`),
+  );
   return cases.length;
+}
+
+/** Whether a request of the case is sent once more where no answer comes. */
+function isSentAgain({ to = ['GET'] }: CorpusCase): boolean {
+  return ['GET', 'HEAD'].includes(to[0]!);
 }
