@@ -163,6 +163,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |
 | \`svc.local.new-authority\` | | \`false\` | whether the [authorities of this machine](machine-certificates.md#replacing-the-authorities) are replaced by others at this start |
 | \`svc.local.outbound\` | | \`true\` | whether [programs of images](../how-to/running-services-on-one-machine.md#deploy-a-program) may connect to other machines, for which the machine needs pasta |
+| \`svc.local.cgroup\` | | none | path of the [control group](../how-to/running-services-on-one-machine.md#let-the-kernel-limit-a-service) below which each instance has one with its limits |
 | \`svc.local.plain-instances\` | | \`false\` | whether these services have no [identity](machine-certificates.md) and listen without TLS, for development: they do not know then who calls them |
 | \`svc.local.routes-socket\` | | \`routes.sock\` in the folder | path of the socket at which the gateway gets the routes of these services, at most 103 bytes |
 | \`svc.local.routes-file\` | | \`routes.json\` in the folder | file with the same routes, with which a gateway starts |`;

@@ -3,6 +3,7 @@ import type { ServiceDescriptor, ServiceKey } from '@svc/client';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { DesiredService } from '../orchestration/orchestrator.ts';
 import type { InstanceAddress } from './instance-addresses.ts';
+import type { InstanceCgroups } from './instance-cgroups.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import type { InstanceNotes } from './instance-notes.ts';
 import type { LaunchCommand } from './launch-command.ts';
@@ -48,6 +49,8 @@ export interface LocalMachine {
   readonly notes: InstanceNotes;
   /** Undefined: instances have no identity. */
   readonly identities: InstanceIdentities | undefined;
+  /** Undefined: the system limits no process. */
+  readonly cgroups: InstanceCgroups | undefined;
   /** Folder with the folders of all instances (instance-folder.ts). */
   readonly instancesFolder: string;
   /** Folder of the sockets at which instances take calls (instance-sockets.ts); undefined: they have none. */

@@ -20,6 +20,7 @@ import {
 } from '../orchestration/orchestrator.ts';
 import { lookAt } from './found-instances.ts';
 import { InstanceAddresses, type InstancePorts } from './instance-addresses.ts';
+import type { InstanceCgroups } from './instance-cgroups.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { logsOf } from './instance-logs.ts';
 import { InstanceNotes } from './instance-notes.ts';
@@ -48,6 +49,8 @@ export interface LocalOrchestratorOptions {
   readonly log: Log;
   /** Undefined: instances have no identity. */
   readonly identities?: InstanceIdentities | undefined;
+  /** Undefined: the system limits no process. */
+  readonly cgroups?: InstanceCgroups | undefined;
   /** Default: the clocks of the system. */
   readonly clock?: LocalClock;
   readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
@@ -99,6 +102,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       routes,
       notes: new InstanceNotes(),
       identities: options.identities,
+      cgroups: options.cgroups,
       instancesFolder,
       socketsFolder: makeSocketsFolder(folder),
       commandOf,
@@ -126,6 +130,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
         }),
     );
     sweepLeftOvers(folder);
+    options.cgroups?.sweep(InstanceFolder.readAll(instancesFolder).map(({ spec }) => spec));
     for (const record of this.#machine.records.readAll()) this.#control(record);
     this.#sweep.request();
     this.#orphans = setTimeout(() => this.#endOrphans(), section.orphanMs).unref();
@@ -179,6 +184,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
     clearTimeout(this.#orphans);
     await Promise.all([...this.#controllers.values()].map((one) => one.close()));
     await this.#sweep.close();
+    this.#machine.cgroups?.close();
     this.#lock[Symbol.dispose]();
   }
 

@@ -35,6 +35,8 @@ export interface LocalSection {
   readonly orphanMs: number;
   /** Size that the output of an instance may have beside its log, in bytes; then its beginning is cut. */
   readonly outputBytesMax: number;
+  /** Processes and threads that an instance may have, where control groups limit it (`svc.local.cgroup`). */
+  readonly processesMax: number;
   /** Pause before an image is asked for again that could not be read, in milliseconds. */
   readonly imagePauseMs: number;
   /** Space that all unpacked images of services may take together, in bytes. */
@@ -81,6 +83,7 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   progressTimeoutMs: 600_000,
   orphanMs: 600_000,
   outputBytesMax: 10_485_760,
+  processesMax: 4096,
   imagePauseMs: 5000,
   imagesBytesMax: 21_474_836_480,
   projectImagesBytesMax: 10_737_418_240,
@@ -112,6 +115,7 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   progressTimeoutMs: [100, 86_400_000],
   orphanMs: [100, 86_400_000],
   outputBytesMax: [4096, 1_073_741_824],
+  processesMax: [64, 4_194_304],
   imagePauseMs: [1, 3_600_000],
   imagesBytesMax: [1_048_576, 1_125_899_906_842_624],
   projectImagesBytesMax: [1_048_576, 1_125_899_906_842_624],

@@ -1,6 +1,6 @@
 // LocalSettings: reads the settings svc.local.*. @svc/kit/settings-reader defines how they are given.
 import { isIPv4 } from 'node:net';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, normalize, resolve } from 'node:path';
 import { invalidSetting, sectionNames, type SettingsReader } from '@svc/kit/settings-reader';
 import {
   readRegistrySettings,
@@ -20,6 +20,7 @@ const ROUTES_FILE = 'svc.local.routes-file';
 const SOCKET_BYTES_MAX = 103;
 const NEW_AUTHORITY = 'svc.local.new-authority';
 const OUTBOUND = 'svc.local.outbound';
+const CGROUP = 'svc.local.cgroup';
 const PLAIN_INSTANCES = 'svc.local.plain-instances';
 const FOLDER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
@@ -32,6 +33,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   NEW_AUTHORITY,
   PLAIN_INSTANCES,
   OUTBOUND,
+  CGROUP,
   ...REGISTRY_SETTING_NAMES,
   ROUTES_SOCKET,
   ROUTES_FILE,
@@ -51,6 +53,8 @@ export interface LocalSettings {
   readonly plainInstances: boolean;
   /** True: programs of images may connect to other machines. */
   readonly outbound: boolean;
+  /** Absolute path of the control group below which instances have theirs; undefined: they have none. */
+  readonly cgroup: string | undefined;
   /** Absolute path of the socket at which routers get the routes. */
   readonly routesSocket: string;
   /** Absolute path of the file with the routes. */
@@ -74,6 +78,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
   const newAuthority = reader.boolean(NEW_AUTHORITY, false);
   const plainInstances = reader.boolean(PLAIN_INSTANCES, false);
   const outbound = reader.boolean(OUTBOUND, true);
+  const cgroup = cgroupOf(reader.text(CGROUP));
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
   const folder = resolve(folderText);
@@ -85,6 +90,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
     newAuthority,
     plainInstances,
     outbound,
+    cgroup,
     routesSocket: socketOf(socketText ?? join(folder, 'routes.sock')),
     routesFile: resolve(fileText ?? join(folder, 'routes.json')),
     section,
@@ -101,6 +107,17 @@ function socketOf(text: string): string {
       `a path of at most ${SOCKET_BYTES_MAX} bytes, which a socket can have; this one has ${bytes}, so give a shorter one`,
     );
   return path;
+}
+
+function cgroupOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (!isAbsolute(text))
+    throw invalidSetting(
+      CGROUP,
+      text,
+      'the absolute path of a control group, such as /sys/fs/cgroup/platform.slice/svc-instances.service',
+    );
+  return normalize(text);
 }
 
 function networkOf(text: string): string {

@@ -8,6 +8,7 @@ import { MachineCertificates } from '../authorities/machine-certificates.ts';
 import { AddressedRoutes } from './addressed-routes.ts';
 import { hasDataFolder, InstanceCommands } from './instance-commands.ts';
 import { ImageRoots } from './image-roots.ts';
+import { InstanceCgroups } from './instance-cgroups.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { makeSocketsFolder } from './instance-sockets.ts';
 import { LocalOrchestrator } from './local-orchestrator.ts';
@@ -84,6 +85,7 @@ export async function openLocalOrchestrator(
         routes: new AddressedRoutes({ routes, folder: servicesFolder, known, log }),
         log,
         identities: certificates,
+        cgroups: cgroupsOf(settings, lock, log),
         problemsOf: (descriptor) =>
           problemsHere(descriptor, { version: installed.version, noPrograms: commands.noPrograms }),
         hasDataFolder,
@@ -98,6 +100,17 @@ export async function openLocalOrchestrator(
     await opened.disposeAsync();
     throw error;
   }
+}
+
+/** The control groups of instances; undefined: there are none. */
+function cgroupsOf(
+  { cgroup, section }: LocalSettings,
+  { folder }: MachineLock,
+  log: Log,
+): InstanceCgroups | undefined {
+  if (cgroup === undefined) return undefined;
+  const { processesMax } = section;
+  return InstanceCgroups.open({ cgroup, machineFolder: folder, processesMax, log });
 }
 
 /** The certificates of the machine, which instances get from now on; undefined if they are to listen without TLS. */

@@ -40,12 +40,22 @@ function shardsOf(cpu: string | undefined): number {
   return Math.max(1, Math.min(Math.floor(cores), availableParallelism()));
 }
 
-/** Returns which resources are limited by the runtime alone, or not at all; undefined if none are declared. */
-export function unlimitedInWords(desired: DesiredService | RemovedService): string | undefined {
+/** The resources of a descriptor. */
+export const RESOURCES = ['cpu', 'memory'] as const;
+export type ResourceName = (typeof RESOURCES)[number];
+
+/**
+ * Returns which resources are limited by the runtime alone, or not at all; undefined if there are none. `limited`: those that the system
+ * limits for the processes.
+ */
+export function unlimitedInWords(
+  desired: DesiredService | RemovedService,
+  limited: ReadonlySet<ResourceName>,
+): string | undefined {
   if (desired.kind === 'removed') return undefined;
   const { descriptor } = desired;
   const { resources } = descriptor;
-  const names = (['cpu', 'memory'] as const).filter((name) => resources?.[name] !== undefined);
+  const names = RESOURCES.filter((name) => resources?.[name] !== undefined && !limited.has(name));
   if (names.length === 0) return undefined;
   const fields = names.map((name) => `resources.${name}`).join(' and ');
   return hostingKind({ ...descriptor }) === 'web'

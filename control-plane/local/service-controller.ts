@@ -13,7 +13,7 @@ import { type Found, lookAt } from './found-instances.ts';
 import type { BootTime } from './local-clock.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { isOf, type Plan, type PlanInput, type Step, type Wanted } from './plan-types.ts';
-import { unlimitedInWords } from './resource-limits.ts';
+import { type ResourceName, unlimitedInWords } from './resource-limits.ts';
 import { planRollout } from './rollout-plan.ts';
 import { isOtherRollout, recordAfter, type ServiceRecord } from './service-record.ts';
 import { ServiceSteps } from './service-steps.ts';
@@ -84,7 +84,7 @@ export class ServiceController {
     const { clock } = this.#machine;
     const progressMs = clock.nowMs() - (clock.bootMs() - this.#progressMs);
     return workloadOf(this.#record, found, {
-      detail: this.#detail ?? unlimitedInWords(this.#record.desired),
+      detail: this.#detail ?? unlimitedInWords(this.#record.desired, this.#limited(found)),
       progressMs,
     });
   }
@@ -103,6 +103,12 @@ export class ServiceController {
     this.#closing.abort();
     this.#wake.resolve();
     await this.#running;
+  }
+
+  /** Returns the resources that the system limits for all processes of the service. */
+  #limited(found: readonly Found[]): ReadonlySet<ResourceName> {
+    const running = found.filter(({ view }) => view.phase !== 'ended');
+    return this.#machine.cgroups?.limited(running.map(({ folder }) => folder.spec)) ?? new Set();
   }
 
   #look(): readonly Found[] {

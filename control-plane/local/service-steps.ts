@@ -70,7 +70,7 @@ export class ServiceSteps {
     found: readonly Found[],
     isDesired: () => boolean,
   ): Promise<void> {
-    const { routes, notes, probes, clock, socketsFolder } = this.#machine;
+    const { routes, notes, probes, clock, socketsFolder, cgroups } = this.#machine;
     if (step.kind === 'hold') return routes.hold(this.#key, this.#wake);
     if (step.kind === 'release') return routes.release(this.#key);
     const { folder, view } = found.find((one) => one.view.name === step.name)!;
@@ -87,6 +87,8 @@ export class ServiceSteps {
         notes.forget(step.name);
         probes.forget(step.name);
         removeCallSocket(socketsFolder, folder.spec);
+        // Before the folder, so that no group is left of which nothing is known.
+        cgroups?.remove(folder.spec);
         return folder.remove();
       default:
         step satisfies never;
@@ -166,7 +168,10 @@ export class ServiceSteps {
       ({ view }) => view.phase === 'ended' && view.failures > 0 && isWanted(view),
     );
     if (ended !== undefined) {
-      const why = this.#machine.notes.of(ended.view.name).killedFor ?? endInWords(ended);
+      const why =
+        this.#machine.notes.of(ended.view.name).killedFor ??
+        this.#outOfMemory(ended) ??
+        endInWords(ended);
       const isFinal = isFinalFailure(ended.end?.exit?.error);
       return { detail: `${ended.view.name} has ended: ${why}`, isFinal };
     }
@@ -182,6 +187,15 @@ export class ServiceSteps {
     // The first answer comes soon after the state file.
     const how = silentSinceMs === undefined ? 'is not ready' : 'does not answer at /ready';
     return { detail: `${unready.view.name} ${how}`, isFinal: false };
+  }
+
+  /** Returns that the instance was killed at its limit of memory; undefined if it was not. */
+  #outOfMemory({ folder, end }: Found): string | undefined {
+    // What the process has reported itself says more.
+    if (end?.exit !== undefined || end?.refusal !== undefined) return undefined;
+    if (this.#machine.cgroups?.wasOutOfMemory(folder.spec) !== true) return undefined;
+    const { memory } = folder.spec.descriptor.resources ?? {};
+    return `it was killed, because it needed more memory than it may have (resources.memory: ${memory})`;
   }
 
   /** Starts the instance again at its address, or at another one if a program has taken that. */
@@ -211,13 +225,14 @@ export class ServiceSteps {
     identity: CertificateTexts | undefined,
     counts: { readonly restarts: number; readonly failures: number },
   ): void {
-    const { notes, probes, clock, identities, socketsFolder } = this.#machine;
+    const { notes, probes, clock, identities, socketsFolder, cgroups } = this.#machine;
     if (identity !== undefined) identities?.write(folder.identityFolder, identity);
     notes.forget(folder.spec.name);
     probes.begin(folder.spec.name);
     const command = this.#machine.commandOf(folder);
     using inherited = InstanceSockets.open(socketsFolder, folder.spec, command.sockets);
-    startRun(folder, { ...command, inherited }, counts, clock, this.#wake);
+    const enclosed = cgroups?.enclosed(folder.spec, command) ?? command;
+    startRun(folder, { ...enclosed, inherited }, counts, clock, this.#wake);
   }
 }
 

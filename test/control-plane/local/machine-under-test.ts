@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { InstanceCgroups } from '../../../control-plane/local/instance-cgroups.ts';
 import { LOCAL_CLOCK, type LocalClock } from '../../../control-plane/local/local-clock.ts';
 import { LOCAL_DEFAULTS, type LocalSection } from '../../../control-plane/local/local-section.ts';
 import { MachineLock } from '../../../control-plane/local/machine-lock.ts';
@@ -45,6 +46,8 @@ export interface MachineOptions {
   readonly whileReading?: () => Promise<void>;
   /** Default: nobody routes. */
   readonly routes?: RequestRoutes;
+  /** Opens the control groups of the machine in a folder. Default: there are none. */
+  readonly cgroups?: (machineFolder: string) => InstanceCgroups | undefined;
   /** What the machine cannot run of any descriptor. */
   readonly problems?: readonly Problem[];
 }
@@ -120,6 +123,7 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
     routes: options.routes ?? new NobodyRoutes(),
     log: () => {},
     clock: options.clock ?? LOCAL_CLOCK,
+    cgroups: options.cgroups?.(folder),
     problemsOf: () => problems,
     hasDataFolder: () => hasDataFolder,
     commandOf: ({ stateFile, spec }) => ({

@@ -39,13 +39,15 @@ test('there is a shard for each whole core, and at least one', () => {
   expect(limits({ cpu: '1k' }).variables).toEqual({ SVC_SHARDS: all });
 });
 
-test('a member is told that nothing but the runtime keeps to the resources', () => {
+test('a member is told which resources nothing but the runtime keeps to', () => {
   const descriptor = { name: 'cart', image: 'cart:1', resources: { cpu: '1', memory: '1Gi' } };
-  expect(unlimitedInWords(cart('cart:1', 1, { descriptor }))).toMatch(
+  const wanted = cart('cart:1', 1, { descriptor });
+  expect(unlimitedInWords(wanted, new Set())).toMatch(
     /^resources\.cpu and resources\.memory: limits of the runtime/,
   );
-  expect(unlimitedInWords(cart('cart:1', 1))).toBeUndefined();
-  expect(
-    unlimitedInWords({ kind: 'removed', key: { project: 'a', service: 'b' } }),
-  ).toBeUndefined();
+  expect(unlimitedInWords(wanted, new Set(['cpu']))).toMatch(/^resources\.memory: limits/);
+  expect(unlimitedInWords(wanted, new Set(['cpu', 'memory']))).toBeUndefined();
+  expect(unlimitedInWords(cart('cart:1', 1), new Set())).toBeUndefined();
+  const removed = { kind: 'removed', key: { project: 'a', service: 'b' } } as const;
+  expect(unlimitedInWords(removed, new Set())).toBeUndefined();
 });
