@@ -39,14 +39,24 @@ export {
 export { normalizedEmail } from './control-plane/email-address.ts';
 export { PARAMETERS, isOrganizationId, type ParameterName } from './control-plane/identifiers.ts';
 export { openApiDocument } from './control-plane/open-api.ts';
-export { UNTAKEN_BODY, bodyProblems } from './control-plane/request.ts';
+export {
+  UNTAKEN_BODY,
+  bodyProblems,
+  bodyValueProblems,
+  type BodyJudge,
+} from './control-plane/request.ts';
 export { RETRY_LIMITS_DEFAULT, type RetryLimits } from './control-plane/retries.ts';
 export {
   parametersOf,
   refusalsOf,
+  refusalsWith,
   successOf,
   worksWhileDisabled,
+  type AnswerOfRoute,
   type Caller,
+  type InputOfRoute,
+  type ParametersIn,
+  type RefusalWords,
   type Route,
 } from './control-plane/route.ts';
 export { ROUTES, type RouteName } from './control-plane/routes.ts';

@@ -3,7 +3,7 @@
 import type { ServiceKey } from '@svc/client';
 import type { Components, Service } from '@svc/host';
 import { SYSTEM_CLOCK } from '@svc/kit/clock';
-import { Authentication } from './access/authentication.ts';
+import { Provisioning } from './access/provisioning.ts';
 import { reconcileServices } from './consumers/reconcile-services.ts';
 import { settleClaims } from './consumers/settle-claims.ts';
 import { suspendServices } from './consumers/suspend-services.ts';
@@ -40,8 +40,8 @@ export const components: Components = {
   ...componentsWith(() => {}),
   endpoints: [
     apiEndpoint({
-      authentication: new Authentication({
-        verifier: { verify: () => Promise.resolve({ kind: 'missing' }) },
+      verifier: { verify: () => Promise.resolve({ kind: 'missing' }) },
+      provisioning: new Provisioning({
         running: NEVER,
         clock: SYSTEM_CLOCK,
         report: () => {},

@@ -1,9 +1,10 @@
 // ControlPlane: the embedded service that the control plane is, made of its parts: components, and endpoints behind the checks
 // of access/, and the orchestrator that follows them. It reads no settings and no environment, and ends nothing that it was given.
+import type { Verifier } from '@svc/api/caller-routes';
 import type { Log } from '@svc/kit/log';
 import { createService, type Components, type Service, type ServiceOptions } from '@svc/host';
 import { SYSTEM_CLOCK } from '@svc/kit/clock';
-import { Authentication, type Verifier } from './access/authentication.ts';
+import { Provisioning } from './access/provisioning.ts';
 import { componentsWith } from './components.ts';
 import { apiEndpoint, type ApiSettings } from './endpoints/api-endpoint.ts';
 import { baseDomainOf } from './endpoints/derived-hostname.ts';
@@ -61,8 +62,7 @@ export async function startControlPlane({
   // A request may arrive before the start has returned.
   const running = Promise.withResolvers<Service>();
   const faults = new FaultLog(log, SYSTEM_CLOCK);
-  const authentication = new Authentication({
-    verifier,
+  const provisioning = new Provisioning({
     running: running.promise,
     clock: SYSTEM_CLOCK,
     report: (what, error) => faults.report(what, undefined, error),
@@ -74,7 +74,9 @@ export async function startControlPlane({
     metrics: [...orchestration.metrics, ...(host.metrics ?? [])],
     log,
     responses: { errors: 'plain', headers: { 'cache-control': 'no-store' }, position: false },
-    endpoints: [apiEndpoint({ authentication, settings, orchestration, running: running.promise })],
+    endpoints: [
+      apiEndpoint({ verifier, provisioning, settings, orchestration, running: running.promise }),
+    ],
   });
   orchestration.start(service);
   running.resolve(service);

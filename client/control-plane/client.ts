@@ -12,9 +12,8 @@ import {
   RETRY_LIMITS_DEFAULT,
   type RetryLimits,
 } from './retries.ts';
-import { successOf, type ParametersIn, type Route } from './route.ts';
+import { successOf, type AnswerOfRoute, type InputOfRoute, type Route } from './route.ts';
 import { ROUTES, type RouteName } from './routes.ts';
-import type { Shown, ValueOf } from './schema.ts';
 
 /** Bearer token, or a function that returns one for each attempt; undefined: requests are sent without. */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
@@ -42,28 +41,10 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-type BodyInput<Of extends Route> = Of extends { readonly body: infer Body }
-  ? Of extends { readonly isBodyOptional: true }
-    ? { readonly body?: ValueOf<Body> }
-    : { readonly body: ValueOf<Body> }
-  : {};
-type QueryInput<Of extends Route> = Of extends { readonly query: infer Query }
-  ? { readonly [Name in keyof Query]?: ValueOf<Query[Name]> }
-  : {};
-
 /** Input of a route: path parameters and query parameters by their names, and `body`. */
-export type InputOf<Name extends RouteName> = Shown<
-  { readonly [Parameter in ParametersIn<(typeof ROUTES)[Name]['path']>]: string } & QueryInput<
-    (typeof ROUTES)[Name]
-  > &
-    BodyInput<(typeof ROUTES)[Name]>
->;
+export type InputOf<Name extends RouteName> = InputOfRoute<(typeof ROUTES)[Name]>;
 /** Value of a route's answer; undefined for one without a body. */
-export type AnswerOf<Name extends RouteName> = (typeof ROUTES)[Name] extends {
-  readonly answer: infer Answer;
-}
-  ? ValueOf<Answer>
-  : undefined;
+export type AnswerOf<Name extends RouteName> = AnswerOfRoute<(typeof ROUTES)[Name]>;
 
 /** Function of a route: without input if the route takes none, and with optional input if nothing of it is needed. */
 type Call<Name extends RouteName> = keyof InputOf<Name> extends never

@@ -109,11 +109,10 @@ function reasonOf(text: string): string | undefined {
 /** Returns the value of a success. Its fields are not checked: a later version may have others. */
 function valueOf(name: RouteName, status: number, text: string): unknown {
   const route: Route = ROUTES[name];
-  if (successOf(route) === 204) {
-    if (status === 204) return undefined;
-  } else if (status === 200) {
+  if (status === successOf(route)) {
+    if (route.answer === undefined) return undefined;
     const value = parsed(text);
-    if (route.answer?.['type'] === 'array' ? Array.isArray(value) : isRecord(value)) return value;
+    if (route.answer['type'] === 'array' ? Array.isArray(value) : isRecord(value)) return value;
   }
   throw new NoAnswerError(
     name,

@@ -28,7 +28,9 @@ export function requestOf(name: RouteName, input: RouteInput): ApiRequest {
   const problems = [
     ...parameters.flatMap((parameter) => segmentProblems(parameter, input[parameter])),
     ...queryProblems(route, input),
-    ...bodyProblems(name, body, typeof service === 'string' ? { name: service } : {}),
+    ...bodyProblems(route, body, (given) =>
+      bodyValueProblems(name, given, typeof service === 'string' ? { name: service } : {}),
+    ),
   ];
   if (problems.length > 0) throw new InvalidRequestError(name, sortedProblems(problems));
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
@@ -41,22 +43,32 @@ export function requestOf(name: RouteName, input: RouteInput): ApiRequest {
   };
 }
 
+/** Finds the problems of a body that is there. */
+export type BodyJudge = (body: unknown) => readonly Problem[];
+
 /**
- * Returns the problems of the body of a request, as both client and server report them. `context`: what a descriptor has to
- * agree with.
+ * Returns the problems of the body of a request, as both client and server report them. `judge`: by default, the schema of the
+ * route.
  */
 export function bodyProblems(
+  { body: schema, isBodyOptional }: Pick<Route<string>, 'body' | 'isBodyOptional'>,
+  body: unknown,
+  judge?: BodyJudge,
+): readonly Problem[] {
+  if (schema === undefined) return body === undefined ? [] : [UNTAKEN_BODY];
+  if (body === undefined)
+    return isBodyOptional === true ? [] : [{ path: '', reason: 'is missing' }];
+  return judge === undefined ? schemaProblems(schema, body) : judge(body);
+}
+
+/** Judges the body of a route of the control plane. `context`: what a descriptor has to agree with. */
+export function bodyValueProblems(
   name: RouteName,
   body: unknown,
-  context: DescriptorContext = {},
+  context: DescriptorContext,
 ): readonly Problem[] {
-  const route: Route = ROUTES[name];
-  if (route.body === undefined) return body === undefined ? [] : [UNTAKEN_BODY];
-  if (body === undefined)
-    return route.isBodyOptional === true ? [] : [{ path: '', reason: 'is missing' }];
-  return name === 'applyService'
-    ? descriptorProblems(body, context)
-    : schemaProblems(route.body, body);
+  const { body: schema = {} }: Route = ROUTES[name];
+  return name === 'applyService' ? descriptorProblems(body, context) : schemaProblems(schema, body);
 }
 
 /**

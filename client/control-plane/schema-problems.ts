@@ -12,6 +12,12 @@ export function schemaProblems(schema: Schema<unknown>, value: unknown): readonl
 }
 
 function check(schema: Node, value: unknown, problems: Problems): void {
+  // The schema of a value that may be null (`nullable`).
+  const [inner] = (schema['anyOf'] ?? []) as readonly Node[];
+  if (inner !== undefined) {
+    if (value !== null) check(inner, value, problems);
+    return;
+  }
   switch (schema['type']) {
     case 'object':
       checkObject(schema, value, problems);

@@ -3,11 +3,12 @@
 // (403). What a handler judges comes after: ids and body (400), then the state (409).
 //
 // Creating an organization or a project is the exception: who may do it depends on the body, so their handlers decode first.
+import { CallerRoutes, type CallerRoutesOptions, type KnownCaller } from '@svc/api/caller-routes';
 import { ROUTES, worksWhileDisabled, type Route, type RouteName } from '@svc/client';
-import { before, limited, refuse, type CheckedRoutes, type Refused } from '@svc/host';
+import { refuse, type CheckedRoutes, type Refused } from '@svc/host';
 import { NO_SUCH_ORGANIZATION, NO_SUCH_PROJECT } from '../model/refusals.ts';
-import type { Authentication, Authenticated } from './authentication.ts';
 import { membershipIn, membershipInOrganizationOf, type Membership } from './membership.ts';
+import type { Authenticated, Provisioning } from './provisioning.ts';
 
 /** A request that may see the organization of its path, and do there what its route does. */
 export interface Authorized extends Authenticated {
@@ -25,36 +26,23 @@ export type GivenTo<Name extends RouteName> = (typeof ROUTES)[Name]['who'] exten
       ? Authenticated
       : Authorized;
 
+const TOKEN_ADVICE = 'GET /auth says how to get one';
 const NOT_OWNER = 'only owners of the organization may do this: ask one of them';
 const NOT_ADMINISTRATOR = 'only platform administrators may do this';
 const DISABLED =
   'the organization is disabled, so nothing in it can be changed: a platform administrator has to enable it first';
-
-/** Limits of the requests of one caller in a minute; 0: none. */
-export interface RequestLimits {
-  readonly requestsPerMinuteMax: number;
-  /** Requests that change something, which also count as requests. */
-  readonly writesPerMinuteMax: number;
-}
-
-export const UNLIMITED: RequestLimits = { requestsPerMinuteMax: 0, writesPerMinuteMax: 0 };
 
 export class RouteAuthorization {
   readonly #reads: AuthorizedRoutes;
   readonly #writes: AuthorizedRoutes;
 
   constructor(
-    authentication: Authentication,
-    { requestsPerMinuteMax, writesPerMinuteMax }: RequestLimits,
+    options: Pick<CallerRoutesOptions, 'verifier' | 'limits'>,
+    provisioning: Provisioning,
   ) {
-    const authenticated = before((request, context) =>
-      authentication.authenticate(request, context),
-    );
-    const reads = limitedTo(authenticated, requestsPerMinuteMax);
-    this.#reads = new AuthorizedRoutes(provisioned(reads, authentication));
-    this.#writes = new AuthorizedRoutes(
-      provisioned(limitedTo(reads, writesPerMinuteMax), authentication),
-    );
+    const { reads, writes } = new CallerRoutes({ ...options, tokenAdvice: TOKEN_ADVICE });
+    this.#reads = new AuthorizedRoutes(provisioned(reads, provisioning));
+    this.#writes = new AuthorizedRoutes(provisioned(writes, provisioning));
   }
 
   /** Makes routes for every caller with a valid token. */
@@ -104,24 +92,12 @@ class AuthorizedRoutes {
   }
 }
 
-function limitedTo(
-  authenticated: CheckedRoutes<Authenticated>,
-  perMinute: number,
-): CheckedRoutes<Authenticated> {
-  if (perMinute === 0) return authenticated;
-  return authenticated.before(
-    limited<Authenticated>({ perMinute, by: (_, { given }) => given.caller.subject }),
-  );
-}
-
 /** After the limits, so that a request that is too many stores nothing. */
 function provisioned(
-  authenticated: CheckedRoutes<Authenticated>,
-  authentication: Authentication,
+  known: CheckedRoutes<KnownCaller>,
+  provisioning: Provisioning,
 ): CheckedRoutes<Authenticated> {
-  return authenticated.before((_, { given, metadata }) =>
-    authentication.provision(given, { metadata }),
-  );
+  return known.before((_, { given, metadata }) => provisioning.provision(given, { metadata }));
 }
 
 /** Returns the refusal of a caller who is no member. Throws if the caller might be one by an invitation that was not claimed. */

@@ -1,16 +1,14 @@
 // ApiEndpoint: the routes of the API with their checks and handlers. Tools that run nothing have it too, so that they know its
 // routes.
-import type { LoginInformation, RouteName } from '@svc/client';
+import { apiRoutes } from '@svc/api/api-routes';
+import { UNLIMITED, type RequestLimits, type Verifier } from '@svc/api/caller-routes';
+import type { LoginInformation } from '@svc/client';
 import { defineEndpoint, type EndpointDefinition, type Service } from '@svc/host';
-import type { Authentication } from '../access/authentication.ts';
-import {
-  RouteAuthorization,
-  UNLIMITED,
-  type RequestLimits,
-} from '../access/route-authorization.ts';
+import type { Provisioning } from '../access/provisioning.ts';
+import { RouteAuthorization } from '../access/route-authorization.ts';
 import { ListQueries } from '../views/list-queries.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
-import { apiRoutes, type ApiHandlers } from './api-routes.ts';
+import { controlPlaneTable, type AllHandlers } from './control-plane-table.ts';
 import type { CreationPolicy } from './creation-policy.ts';
 import { baseDomainOf } from './derived-hostname.ts';
 import { identityHandlers } from './identity.ts';
@@ -34,7 +32,8 @@ export interface ApiSettings {
 }
 
 export interface ApiParts {
-  readonly authentication: Authentication;
+  readonly verifier: Verifier;
+  readonly provisioning: Provisioning;
   readonly settings: ApiSettings;
   readonly orchestration: Orchestration;
   /** The service of the entities. A request may arrive before its start has returned. */
@@ -43,16 +42,17 @@ export interface ApiParts {
 
 /** Which routes there are, and how they are described, does not depend on the parts. */
 export function apiEndpoint({
-  authentication,
+  verifier,
+  provisioning,
   settings,
   orchestration,
   running,
 }: ApiParts): EndpointDefinition {
   const { login, policy, baseDomain, version, limits = UNLIMITED } = settings;
   const base = baseDomain === undefined ? undefined : baseDomainOf(baseDomain);
-  const authorization = new RouteAuthorization(authentication, limits);
+  const authorization = new RouteAuthorization({ verifier, limits }, provisioning);
   const lists = new ListQueries(running);
-  const handlers: ApiHandlers<RouteName> = {
+  const handlers: AllHandlers = {
     ...identityHandlers(login),
     ...organizationHandlers(lists, policy),
     ...memberHandlers(),
@@ -68,7 +68,7 @@ export function apiEndpoint({
     // Which origins that are is a setting: browser-access.ts.
     cors: true,
     routes: {
-      ...apiRoutes(handlers, { authorization, baseDomain }),
+      ...apiRoutes(controlPlaneTable(baseDomain), handlers, (name) => authorization.of(name)),
       openApi: openApiRoute(authorization, { version, url }),
     },
   });

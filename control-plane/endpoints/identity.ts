@@ -2,7 +2,7 @@
 import type { LoginInformation } from '@svc/client';
 import { Ok } from '@svc/host';
 import { membershipsOf } from '../flows/change-members.ts';
-import type { ApiHandlers } from './api-routes.ts';
+import type { ApiHandlers } from './control-plane-table.ts';
 
 export function identityHandlers(
   login: LoginInformation,

@@ -11,7 +11,7 @@ import type {
   Person,
 } from '../model/organization-state.ts';
 import { person } from '../model/person.ts';
-import type { ApiHandlers } from './api-routes.ts';
+import type { ApiHandlers } from './control-plane-table.ts';
 import { emailKey } from './email-key.ts';
 
 type MemberRoute =

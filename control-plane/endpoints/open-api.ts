@@ -1,10 +1,10 @@
 // OpenApi: the document that describes the routes, for every caller with a valid token. It is the only route that is not in the
 // table of routes, which it is made of.
-import { UNTAKEN_BODY, openApiDocument, problemsText, type Route } from '@svc/client';
+import { jsonAnswer } from '@svc/api/api-answer';
+import { definedRoute } from '@svc/api/api-routes';
+import { UNTAKEN_BODY, openApiDocument, problemsText, refusalsOf, type Route } from '@svc/client';
 import { respondError, type RouteDefinition } from '@svc/host';
 import type { RouteAuthorization } from '../access/route-authorization.ts';
-import { jsonAnswer } from './api-answer.ts';
-import { definedRoute } from './api-routes.ts';
 
 const ROUTE = {
   method: 'GET',
@@ -20,7 +20,14 @@ export function openApiRoute(
   { version, url }: { readonly version: string; readonly url: string | undefined },
 ): RouteDefinition {
   const text = JSON.stringify(openApiDocument(version, url));
-  return definedRoute(ROUTE, authorization.authenticated, async ({ body }) =>
-    body.byteLength === 0 ? jsonAnswer(text) : respondError(400, problemsText([UNTAKEN_BODY])),
+  const row = {
+    route: ROUTE,
+    refusals: refusalsOf(ROUTE),
+    checked: authorization.authenticated,
+  };
+  return definedRoute(row, async ({ body }) =>
+    body.byteLength === 0
+      ? jsonAnswer(text, { status: 200 })
+      : respondError(400, problemsText([UNTAKEN_BODY])),
   );
 }

@@ -1,4 +1,5 @@
 // The routes of organizations, without those of their members.
+import type { ApiError } from '@svc/api/api-answer';
 import type { OrganizationSummary, OwnerDesignation } from '@svc/client';
 import { Ok, refuse } from '@svc/host';
 import { actorOf, personOf } from '../access/caller-identity.ts';
@@ -9,8 +10,7 @@ import { deleteOrganization } from '../flows/delete-organization.ts';
 import type { ListQueries } from '../views/list-queries.ts';
 import { organization } from '../model/organization.ts';
 import type { Person } from '../model/organization-state.ts';
-import type { ApiError } from './api-answer.ts';
-import type { ApiHandlers } from './api-routes.ts';
+import type { ApiHandlers } from './control-plane-table.ts';
 import { creationRefusal, type CreationPolicy } from './creation-policy.ts';
 import { emailKey } from './email-key.ts';
 

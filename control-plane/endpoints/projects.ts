@@ -10,7 +10,7 @@ import { deleteProject } from '../flows/delete-project.ts';
 import type { ListQueries } from '../views/list-queries.ts';
 import { project } from '../model/project.ts';
 import { NO_SUCH_ORGANIZATION } from '../model/refusals.ts';
-import type { ApiHandlers } from './api-routes.ts';
+import type { ApiHandlers } from './control-plane-table.ts';
 
 type ProjectRoute =
   | 'listProjects'

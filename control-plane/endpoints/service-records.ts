@@ -5,7 +5,7 @@ import { serviceId } from '../flows/service-id.ts';
 import type { ListQueries } from '../views/list-queries.ts';
 import { service } from '../model/service.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
-import type { ApiHandlers } from './api-routes.ts';
+import type { ApiHandlers } from './control-plane-table.ts';
 import { unavailable } from './services.ts';
 
 export function serviceRecordHandlers(

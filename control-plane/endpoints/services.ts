@@ -1,4 +1,5 @@
 // The routes of services: their states, and the changes that members make.
+import type { ApiError } from '@svc/api/api-answer';
 import { problemsText, type ServiceKey, type ServiceStatus } from '@svc/client';
 import { Ok, refuse, respondError, type Refused, type Result } from '@svc/host';
 import { SvcError } from '@svc/kit/svc-error';
@@ -16,8 +17,7 @@ import { NO_SUCH_PROJECT, SERVES_NO_HTTP } from '../model/refusals.ts';
 import { service } from '../model/service.ts';
 import type { Descriptor } from '../model/service-state.ts';
 import type { Answered, Orchestration } from '../orchestration/orchestration.ts';
-import type { ApiError } from './api-answer.ts';
-import type { ApiHandlers } from './api-routes.ts';
+import type { ApiHandlers } from './control-plane-table.ts';
 import { derivedHostname, type BaseDomain } from './derived-hostname.ts';
 
 type ServiceRoute =

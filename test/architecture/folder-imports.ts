@@ -198,6 +198,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The assembly joins all parts.
   'control-plane': [],
+  // APIs made from tables of routes. It knows no table.
+  api: [],
   'login-provider': [],
   routing: [],
   // Judging access tokens. It knows nothing of what callers may do.

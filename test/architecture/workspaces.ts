@@ -10,6 +10,7 @@ import type { Import } from './source-tree.ts';
  * - `kit`: what programs share; no library needs it.
  * - `shared`: a library that needs the kit.
  * - `engine`: the runtime, which programs embed.
+ * - `embedding`: a library for programs that embed the runtime.
  * - `sdk`: what authors of modules have.
  * - `program`: has a process of its own.
  * - `launcher`: starts programs.
@@ -22,6 +23,7 @@ export type WorkspaceClass =
   | 'kit'
   | 'shared'
   | 'engine'
+  | 'embedding'
   | 'sdk'
   | 'program'
   | 'launcher'
@@ -48,8 +50,9 @@ const MAY_USE: Readonly<Record<WorkspaceClass, readonly WorkspaceClass[]>> = {
   kit: ['words', 'contract', 'package'],
   shared: ['words', 'contract', 'package', 'kit', 'shared'],
   engine: ['words', 'contract', 'package', 'kit', 'shared'],
+  embedding: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'embedding'],
   sdk: ['words', 'contract', 'engine'],
-  program: ['words', 'contract', 'package', 'kit', 'shared', 'engine'],
+  program: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'embedding'],
   launcher: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'sdk', 'program'],
   example: ['sdk', 'engine'],
 };

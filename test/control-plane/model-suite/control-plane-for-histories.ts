@@ -1,5 +1,5 @@
 // ControlPlaneForHistories: a whole control plane over HTTP, whose tokens are the callers themselves, and which runs nothing.
-import type { Verifier } from '../../../control-plane/access/authentication.ts';
+import type { Verifier } from '../../../api/caller-routes.ts';
 import { startControlPlane, type ControlPlane } from '../../../control-plane/control-plane.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';

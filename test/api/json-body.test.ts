@@ -1,6 +1,6 @@
 // Bodies as they are read: what JSON.parse would let pass is a problem with its path.
 import { expect, test } from 'vitest';
-import { readJsonBody } from '../../../control-plane/endpoints/json-body.ts';
+import { readJsonBody } from '../../api/json-body.ts';
 
 const read = (text: string) => readJsonBody(new TextEncoder().encode(text));
 const lines = (text: string) => {

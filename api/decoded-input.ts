@@ -1,18 +1,15 @@
 // DecodedInput: path parameters, query and body of a request, decoded by its row of the table of routes, with every problem at
 // once.
 import {
-  PARAMETERS,
-  ROUTES,
   bodyProblems,
   schemaProblems,
-  type DescriptorContext,
-  type InputOf,
-  type ParameterName,
+  type BodyJudge,
+  type InputOfRoute,
   type Problem,
   type Route,
-  type RouteName,
   type Schema,
 } from '@svc/client';
+import type { ApiTable, RouteRows } from './api-table.ts';
 import { readJsonBody } from './json-body.ts';
 
 /** Parts of a request that nothing has read yet. */
@@ -24,35 +21,31 @@ export interface RawInput {
   readonly body: Uint8Array;
 }
 
-export type DecodedInput<Name extends RouteName> =
-  | { readonly input: InputOf<Name> }
+export type DecodedInput<Of extends Route<string>> =
+  | { readonly input: InputOfRoute<Of> }
   | { readonly problems: readonly Problem[] };
 
-/** `baseDomain`: that of the platform, under which no descriptor may declare a hostname. */
-export function decodedInput<Name extends RouteName>(
+export function decodedInput<Rows extends RouteRows, Name extends keyof Rows>(
   name: Name,
   { parameters, queryText, body: bytes }: RawInput,
-  baseDomain?: string,
-): DecodedInput<Name> {
-  const route: Route = ROUTES[name];
+  table: ApiTable<Rows>,
+): DecodedInput<Rows[Name]> {
+  const route = table.routes[name]!;
+  const schemas: Readonly<Record<string, Schema<unknown>>> = table.parameters;
   const problems: Problem[] = Object.entries(parameters).flatMap(([parameter, value]) =>
-    problemsAt(parameter, PARAMETERS[parameter as ParameterName], value),
+    problemsAt(parameter, schemas[parameter]!, value),
   );
   const query = new DecodedQuery(route.query ?? {}, queryText);
   problems.push(...query.problems);
-  const body = new DecodedBody(name, bytes, contextOf(parameters, baseDomain));
+  const { bodyProblems: judge } = table;
+  const body = new DecodedBody(route, bytes, judge && ((value) => judge(name, value, parameters)));
   problems.push(...body.problems);
   if (problems.length > 0) return { problems };
   return {
-    input: { ...parameters, ...query.values, body: body.value } as unknown as InputOf<Name>,
+    input: { ...parameters, ...query.values, body: body.value } as unknown as InputOfRoute<
+      Rows[Name]
+    >,
   };
-}
-
-function contextOf(
-  { name }: RawInput['parameters'],
-  baseDomain: string | undefined,
-): DescriptorContext {
-  return name === undefined ? { baseDomain } : { name, baseDomain };
 }
 
 function problemsAt(name: string, schema: Schema<unknown>, value: unknown): readonly Problem[] {
@@ -64,10 +57,9 @@ class DecodedBody {
   readonly value: unknown;
   readonly problems: readonly Problem[];
 
-  constructor(name: RouteName, bytes: Uint8Array, context: DescriptorContext) {
-    const { body: schema, isBodyOptional }: Route = ROUTES[name];
-    if (schema === undefined) {
-      this.problems = bodyProblems(name, bytes.byteLength === 0 ? undefined : null);
+  constructor(route: Route<string>, bytes: Uint8Array, judge: BodyJudge | undefined) {
+    if (route.body === undefined) {
+      this.problems = bodyProblems(route, bytes.byteLength === 0 ? undefined : null);
       return;
     }
     const body = readJsonBody(bytes);
@@ -76,12 +68,12 @@ class DecodedBody {
       return;
     }
     if (body.kind === 'none') {
-      this.problems = bodyProblems(name, undefined);
-      if (isBodyOptional === true) this.value = {};
+      this.problems = bodyProblems(route, undefined);
+      if (route.isBodyOptional === true) this.value = {};
       return;
     }
     this.value = body.value;
-    this.problems = [...body.problems, ...bodyProblems(name, body.value, context)];
+    this.problems = [...body.problems, ...bodyProblems(route, body.value, judge)];
   }
 }
 

@@ -1,9 +1,6 @@
-// Authentication: what becomes of a request while nothing can be stored.
+// Provisioning: what becomes of a request while nothing can be stored.
 import { expect, test } from 'vitest';
-import {
-  Authentication,
-  type Authenticated,
-} from '../../../control-plane/access/authentication.ts';
+import { Provisioning, type Authenticated } from '../../../control-plane/access/provisioning.ts';
 import { noAccess } from '../../../control-plane/access/route-authorization.ts';
 import { SYSTEM_CLOCK } from '../../../kit/clock.ts';
 import { Ok, type Service } from '@svc/host';
@@ -21,13 +18,12 @@ test('a caller is known though nothing can be stored, and is no stranger for cer
     emailVerified: true,
     platformAdmin: false,
   };
-  const authentication = new Authentication({
-    verifier: { verify: async () => ({ kind: 'known', caller }) },
+  const provisioning = new Provisioning({
     running: Promise.resolve(running as unknown as Service),
     clock: SYSTEM_CLOCK,
     report: (what, error) => reported.push(`${what}: ${(error as Error).message}`),
   });
-  const known = await authentication.provision({ caller }, { metadata: () => undefined });
+  const known = await provisioning.provision({ caller }, { metadata: () => undefined });
   expect(known).toEqual({ caller, claimFault: fault });
   expect(reported).toEqual([
     'The invitations of a caller were not claimed: the disk is full',
@@ -57,15 +53,14 @@ test('a profile that is stored is compared again once the token is judged again'
       },
     }),
   };
-  const authentication = new Authentication({
-    verifier: { verify: () => Promise.resolve({ kind: 'missing' }) },
+  const provisioning = new Provisioning({
     running: Promise.resolve(running as unknown as Service),
     clock: SYSTEM_CLOCK,
     report: (what) => calls.push(what),
   });
   const provision = async (known: Authenticated) => {
     calls.length = 0;
-    await authentication.provision(known, { metadata: () => undefined });
+    await provisioning.provision(known, { metadata: () => undefined });
     return [...calls];
   };
   const ann = judged('Ann');

@@ -1,15 +1,13 @@
-// Authentication: the first check of every route but one: who the caller is. It also does what a token does by itself, after the rate of
-// the caller's requests is judged: a verified address claims its invitations, and the name and the address of the person are
-// kept.
+// Provisioning: what a token does by itself, once the caller is known and the rate of its requests is judged: a verified address
+// claims its invitations, and the name and the address of the person are kept.
 //
 // Invariants: invitations are claimed before anybody looks at memberships. A profile that is stored already is compared again once
 // the token is verified again, which is after a minute. What it stores does not depend on the
 // idempotency key of the request: a repeated request finds other invitations, and would shift the keys of its handler's calls.
 // A request that needs nothing of what cannot be stored is answered.
-import { KEYS_RETRY_AFTER_S } from '@svc/client';
-import { respondError, type CheckRequest, type EndpointContext, type Service } from '@svc/host';
-import { challengeOf } from '@svc/tokens/authorization-header';
-import type { Caller, TokenOutcome } from '@svc/tokens/caller';
+import type { KnownCaller } from '@svc/api/caller-routes';
+import type { EndpointContext, Service } from '@svc/host';
+import type { Caller } from '@svc/tokens/caller';
 import type { Clock } from '@svc/kit/clock';
 import type { Call } from '../flows/call.ts';
 import { claimInvitations } from '../flows/change-members.ts';
@@ -17,21 +15,13 @@ import { person } from '../model/person.ts';
 import { personOf, verifiedEmailOf } from './caller-identity.ts';
 import { ClaimProgress } from './claim-progress.ts';
 
-/** Verifies the tokens of requests, as TokenVerifier does. */
-export interface Verifier {
-  /** `authorization`: the value of each header of this name. Never rejects. */
-  verify(authorization: readonly string[]): Promise<TokenOutcome>;
-}
-
-/** A request whose token is good. */
-export interface Authenticated {
-  readonly caller: Caller;
+/** A request whose token is good, after it has done what it does by itself. */
+export interface Authenticated extends KnownCaller {
   /** Why the caller's invitations could not be claimed, so that it may be a member of more organizations than are known. */
   readonly claimFault?: Error;
 }
 
-export interface AuthenticationParts {
-  readonly verifier: Verifier;
+export interface ProvisioningParts {
   /** The service of the entities, whose own calls have no idempotency keys. */
   readonly running: Promise<Service>;
   readonly clock: Clock;
@@ -39,50 +29,20 @@ export interface AuthenticationParts {
   report(what: string, error: unknown): void;
 }
 
-export class Authentication {
-  readonly #parts: AuthenticationParts;
+export class Provisioning {
+  readonly #parts: ProvisioningParts;
   readonly #progress: ClaimProgress;
   /** Callers whose profile is stored. A token that is verified again has another object. */
   readonly #stored = new WeakSet<Caller>();
 
-  constructor(parts: AuthenticationParts) {
+  constructor(parts: ProvisioningParts) {
     this.#parts = parts;
     this.#progress = new ClaimProgress(parts.clock);
   }
 
-  /** Returns who the caller is, to whom the idempotency key of the request is restricted; or the answer 401 or 503. */
-  async authenticate(
-    { headers }: Pick<CheckRequest, 'headers'>,
-    { scopeIdempotencyKey }: Pick<EndpointContext, 'scopeIdempotencyKey'>,
-  ) {
-    const values = headers.filter(([name]) => name === 'authorization').map(([, value]) => value);
-    const outcome = await this.#parts.verifier.verify(values);
-    switch (outcome.kind) {
-      case 'known':
-        scopeIdempotencyKey(outcome.caller.subject);
-        return { caller: outcome.caller } satisfies Authenticated;
-      case 'unavailable':
-        return respondError(
-          503,
-          'the keys of the identity provider cannot be read, so no token can be judged: send the request again later',
-          { headers: { 'retry-after': String(KEYS_RETRY_AFTER_S) } },
-        );
-      case 'missing':
-        return respondError(
-          401,
-          'the request has no access token: send one as Authorization: Bearer TOKEN; GET /auth says how to get one',
-          { headers: { 'www-authenticate': challengeOf(outcome) } },
-        );
-      case 'refused':
-        return respondError(401, outcome.reason, {
-          headers: { 'www-authenticate': challengeOf(outcome) },
-        });
-    }
-  }
-
   /** Claims the invitations of the caller, and keeps its name and its address. */
   async provision(
-    { caller }: Authenticated,
+    { caller }: KnownCaller,
     { metadata }: Pick<EndpointContext, 'metadata'>,
   ): Promise<Authenticated> {
     const service = await this.#parts.running;
