@@ -2,13 +2,28 @@
 import { stat } from 'node:fs/promises';
 import type { ImageSource } from '@svc/oci/image-source';
 
-/** Opens an image with one image in its layout. Throws ImageError. */
-export async function openImageFile(path: string): Promise<ImageSource> {
+/** Opens an image: the only one of a layout, or after a colon the one with a tag. Throws ImageError. */
+export async function openImageFile(name: string): Promise<ImageSource> {
+  const { path, tag } = await partsOf(name);
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isDirectory() === true) {
     const { openLayoutFolder } = await import('@svc/oci/layout-folder');
-    return openLayoutFolder(path);
+    return openLayoutFolder(path, { tag });
   }
   const { openLayoutArchive } = await import('@svc/oci/layout-archive');
-  return openLayoutArchive(path);
+  return openLayoutArchive(path, { tag });
+}
+
+/** A file may have a colon in its own name. */
+async function partsOf(name: string): Promise<{ readonly path: string; readonly tag?: string }> {
+  const [, path, tag] = /^(.+):([\w.-]+)$/.exec(name) ?? [];
+  if (path === undefined || (await exists(name)) || !(await exists(path))) return { path: name };
+  return { path, tag: tag! };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
 }

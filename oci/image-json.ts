@@ -134,7 +134,7 @@ function list(value: unknown, where: string, countMax: number): readonly unknown
   if (value.length > countMax)
     throw new ImageError(
       'SVC_IMAGE_TOO_LARGE',
-      `${where} has ${value.length} items; at most ${countMax} are read. Use an image that svc image build has made.`,
+      `${where} has ${value.length} items; at most ${countMax} are read. Use a smaller image.`,
     );
   return value;
 }
@@ -146,6 +146,6 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** Creates the failure for an image that is none. `what`: a clause that names the part and what is wrong with it. */
 export function invalid(what: string, cause?: unknown): ImageError {
-  const message = `${what[0]!.toUpperCase()}${what.slice(1)}. Build the image again with svc image build.`;
+  const message = `${what[0]!.toUpperCase()}${what.slice(1)}. Build the image again.`;
   return new ImageError('SVC_IMAGE_INVALID', message, cause === undefined ? {} : { cause });
 }

@@ -10,8 +10,8 @@ export const PACKED_BYTES_MAX = 64 * MIB;
 export const UNPACKED_BYTES_MAX = 256 * MIB;
 /** Maximum size of the module in an image, in bytes. */
 export const MODULE_BYTES_MAX = 64 * MIB;
-/** Maximum size of the file that holds a layout as an archive, in bytes. */
-export const ARCHIVE_BYTES_MAX = 256 * MIB;
+/** Maximum size of the file that holds a layout as an archive, in bytes: the layers of the largest image of a program, and more. */
+export const ARCHIVE_BYTES_MAX = 2304 * MIB;
 /** Maximum number of layers of an image. */
 export const LAYERS_MAX = 32;
 /** Maximum number of manifests of an index. */

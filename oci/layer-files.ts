@@ -7,7 +7,8 @@ import { ImageError } from './image-error.ts';
 import { ENTRIES_MAX, MODULE_BYTES_MAX } from './image-limits.ts';
 import type { TarEntry } from './tar-reader.ts';
 
-const MODULE_ENDING = '.wasm';
+/** How the name of the one module of an image ends. */
+export const MODULE_ENDING = '.wasm';
 /** Files with this prefix say that a file of a lower layer is gone. */
 const WHITEOUT_PREFIX = '.wh.';
 

@@ -40,7 +40,7 @@ async function checkFile(file: string): Promise<void> {
   if (found.size > ARCHIVE_BYTES_MAX)
     throw new ImageError(
       'SVC_IMAGE_TOO_LARGE',
-      `${file} has ${found.size} bytes; archives of at most ${ARCHIVE_BYTES_MAX} are read. Use an image that has the module alone.`,
+      `${file} has ${found.size} bytes; archives of at most ${ARCHIVE_BYTES_MAX} are read. Use a smaller image.`,
     );
 }
 
@@ -52,7 +52,7 @@ async function positionsIn(file: string): Promise<ReadonlyMap<string, Position>>
     if (kind !== 'file' || positions.has(path))
       throw new ImageError(
         'SVC_IMAGE_LAYER_UNSAFE',
-        `${file} has the entry ${JSON.stringify(written)} twice, or it is no file. Build the image again with svc image build.`,
+        `${file} has the entry ${JSON.stringify(written)} twice, or it is no file. Build the image again.`,
       );
     positions.set(path, { offset, size });
   }

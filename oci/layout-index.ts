@@ -2,8 +2,11 @@
 import type { Chunks, Digest } from './digest.ts';
 import { ImageError } from './image-error.ts';
 import { TAG_ANNOTATION } from './image-files.ts';
-import { type Descriptor, invalid, parseIndex } from './image-json.ts';
+import { type Descriptor, parseIndex } from './image-json.ts';
 import { MANIFEST_BYTES_MAX } from './image-limits.ts';
+
+/** Number of tags that a message names. */
+const TAGS_SHOWN_MAX = 10;
 
 /** Which image of a layout is meant: by its digest if it is given, else by its tag, else the only one. */
 export interface WantedImage {
@@ -24,7 +27,7 @@ export async function rootOfLayout(
     if (length > MANIFEST_BYTES_MAX)
       throw new ImageError(
         'SVC_IMAGE_TOO_LARGE',
-        `The file index.json of ${where} has more than ${MANIFEST_BYTES_MAX} bytes. Build the image again with svc image build.`,
+        `The file index.json of ${where} has more than ${MANIFEST_BYTES_MAX} bytes. Build the image again.`,
       );
     parts.push(chunk);
   }
@@ -41,7 +44,19 @@ export async function rootOfLayout(
   if (tagged.length === 1) return tagged[0]!;
   if (tag !== undefined && tagged.length === 0)
     throw missing(where, `has no image with the tag ${tag}`);
-  throw invalid(`${where} has ${tagged.length} images instead of one`);
+  throw severalImages(tagged, where);
+}
+
+function severalImages(images: readonly Descriptor[], where: string): ImageError {
+  const tags = images.flatMap(({ annotations }) => annotations?.[TAG_ANNOTATION] ?? []);
+  const named = tags.slice(0, TAGS_SHOWN_MAX).join(', ');
+  return new ImageError(
+    'SVC_IMAGE_INVALID',
+    `${where} has ${images.length} images instead of one. ` +
+      (tags.length === 0
+        ? 'Build it again.'
+        : `Name one of them by its tag, such as ${where}:${tags[0]}: ${named}.`),
+  );
 }
 
 export function missing(where: string, what: string, cause?: unknown): ImageError {

@@ -3,12 +3,12 @@
 import { CheckedBlob } from './digest.ts';
 import { ImageError } from './image-error.ts';
 import { type Descriptor, invalid, parseIndex, parseManifest } from './image-json.ts';
-import { PACKED_BYTES_MAX } from './image-limits.ts';
 import { type RegistryReference, registryReferenceText } from './image-reference.ts';
 import { type ImageSource, manifestBytes } from './image-source.ts';
 import { isIndexType, isManifestType } from './media-types.ts';
 import type { RegistryClient, RepositorySession } from './registry-client.ts';
 import { invalidAnswer, reasonIn, type RegistryAnswer } from './registry-transport.ts';
+import { LARGE_ADVICE, ROOT_LIMITS_DEFAULT } from './root-limits.ts';
 
 /** A blob or a manifest that is in the registry now. */
 export interface PushStep {
@@ -95,14 +95,16 @@ async function partsOfImage(source: ImageSource): Promise<{
   const all = [...loaded, { descriptor: root, bytes: rootBytes }];
   const blobs = new Map<string, Descriptor>();
   for (const { descriptor, bytes } of isIndexType(root.mediaType) ? loaded : all) {
-    const { config, layers } = parseManifest(bytes, `the manifest ${descriptor.digest} of ${name}`);
+    const where = `the manifest ${descriptor.digest} of ${name}`;
+    const { config, layers } = parseManifest(bytes, where, ROOT_LIMITS_DEFAULT.layersMax);
     for (const blob of [config, ...layers]) blobs.set(blob.digest, blob);
   }
   const packedBytes = [...blobs.values()].reduce((sum, { size }) => sum + size, 0);
-  if (packedBytes > PACKED_BYTES_MAX)
+  const { packedBytesMax } = ROOT_LIMITS_DEFAULT;
+  if (packedBytes > packedBytesMax)
     throw new ImageError(
       'SVC_IMAGE_TOO_LARGE',
-      `The image ${name} has blobs of ${packedBytes} bytes; at most ${PACKED_BYTES_MAX} are pushed. Use an image that has the module alone.`,
+      `The image ${name} has blobs of ${packedBytes} bytes; at most ${packedBytesMax} are pushed. ${LARGE_ADVICE}`,
     );
   return { manifests: all, blobs: [...blobs.values()] };
 }

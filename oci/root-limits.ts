@@ -58,5 +58,5 @@ export function layerLimits(limits: RootLimits): LayerLimits {
 }
 
 export function tarFormat(limits: RootLimits): TarFormat {
-  return { ...limits, hasExtensions: true, advice: ADVICE };
+  return { ...limits, hasExtensions: true, mayLackEnd: true, advice: ADVICE };
 }

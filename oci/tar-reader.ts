@@ -1,6 +1,7 @@
 // TarReader: reads the entries of a tar archive from a stream, strictly: an archive that two readers could read differently is
 // refused. Formats are ustar and the extended headers of POSIX.1-2001, and for whole images also the long names of GNU. The archive
-// has to end with two blocks of zeros, and nothing but zeros may follow them. It decides nothing about paths and kinds.
+// has to end with two blocks of zeros, and nothing but zeros may follow them; archives of whole images may also end after the content of
+// an entry. It decides nothing about paths and kinds.
 import type { Chunks } from './digest.ts';
 import { ImageError } from './image-error.ts';
 import { ENTRIES_MAX, EXTENDED_HEADER_BYTES_MAX, PATH_BYTES_MAX } from './image-limits.ts';
@@ -18,6 +19,8 @@ export interface TarEntry extends TarHeader {
 export interface TarFormat {
   /** Whether long names in the notation of GNU, and global headers that change no name, are read; else they are entries. */
   readonly hasExtensions: boolean;
+  /** Whether an archive may end after the content of an entry, as umoci and other writers leave it, and as readers commonly take it. */
+  readonly mayLackEnd: boolean;
   readonly entriesMax: number;
   /** Maximum length of a path, and of what a link leads to, in bytes. */
   readonly pathBytesMax: number;
@@ -29,6 +32,7 @@ export interface TarFormat {
 /** Archives of the images of modules, and layouts. */
 const MODULE_FORMAT: TarFormat = {
   hasExtensions: false,
+  mayLackEnd: false,
   entriesMax: ENTRIES_MAX,
   pathBytesMax: PATH_BYTES_MAX,
   extendedHeaderBytesMax: EXTENDED_HEADER_BYTES_MAX,
@@ -80,8 +84,10 @@ async function* entriesOf(
     const entryEnd = input.offset + size;
     yield { ...fields, path, size, offset: input.offset, content: input.take(entryEnd) };
     for await (const _skipped of input.take(entryEnd));
+    if (format.mayLackEnd && (await input.isAtEnd())) return;
     if (!isZero(await input.exactly(paddingOf(size))))
       throw input.failure('has other bytes than zeros between two entries');
+    if (format.mayLackEnd && (await input.isAtEnd())) return;
   }
 }
 
@@ -219,6 +225,10 @@ class TarInput {
       this.#offset += part.length;
       yield part;
     }
+  }
+
+  async isAtEnd(): Promise<boolean> {
+    return !(await this.#fill());
   }
 
   async expectZeros(): Promise<void> {

@@ -1,5 +1,6 @@
-// svc image push: checks the image of a module, and sends it to a registry.
+// svc image push: checks the image of a module or a program, and sends it to a registry.
 import { printable, printableJson } from '@svc/kit/printable';
+import { checkImage } from '../checked-image.ts';
 import { command, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { openImageFile } from '../image-file.ts';
@@ -12,12 +13,14 @@ const ARCHITECTURE = 'amd64';
 export const imagePush = command(
   {
     name: 'image push',
-    summary: 'send the image of a module to a registry',
-    about: `Checks an image as svc image inspect does, and sends it to a registry: what is there already is not
-sent again, and the tag is set last. For the registry of your installation, registry. of its base
+    summary: 'send an image to a registry',
+    about: `Checks the image of a module or a program as svc image inspect does, and sends it to a registry:
+what is there already is not sent again, and the tag is set last. The image is an OCI layout, as
+svc image build, docker save, skopeo and umoci write it; of several images in a layout, the one
+whose tag follows a colon. For the registry of your installation, registry. of its base
 domain, your login is used; for others, what docker login has stored.`,
     words: [
-      { name: 'FILE|DIR', completes: { kind: 'file', ending: '.tar' } },
+      { name: 'FILE|DIR[:TAG]', completes: { kind: 'file', ending: '.tar' } },
       { name: 'REFERENCE' },
     ],
     options: {
@@ -33,16 +36,15 @@ may lead, such as one that gives out tokens`,
     notes: `Exits with 1 when the image is refused, or the registry does not take it.`,
     examples: [
       'svc image push cart.tar registry.svc.localhost:8443/shop/cart:4',
-      'svc image push cart.tar localhost:5000/shop/cart:4',
+      'svc image push web:7 localhost:5000/shop/web:7',
     ],
   },
   async ([name, text], { output, 'private-host': privateHosts }) => {
     const { parseRegistryReference } = await import('@svc/oci/image-reference');
-    const { readModule } = await import('@svc/oci/module-reader');
     const { pushImage } = await import('@svc/oci/registry-push');
     const reference = parseRegistryReference(text!);
     const source = await openImageFile(name!);
-    await readModule(source, ARCHITECTURE);
+    await checkImage(source, ARCHITECTURE);
     await using client = await registryClientFor(reference, { privateHosts });
     const progress = new ProgressLine();
     try {

@@ -9,6 +9,9 @@ import type { RegistryClient } from '@svc/oci/registry-client';
 import { readEnvironment } from './environment.ts';
 import { Platform } from './platform.ts';
 
+/** Time for all requests that pushing an image needs, in milliseconds: 2 GiB at 10 Mbit/s. */
+const TOTAL_TIMEOUT_MS = 30 * 60_000;
+
 /** Creates the client. Rejects with SVC_NOT_LOGGED_IN and SVC_LOGIN_FAILED. `platform`: found from the environment by default. */
 export async function registryClientFor(
   { host }: Pick<RegistryReference, 'host'>,
@@ -28,6 +31,7 @@ export async function registryClientFor(
     // Whoever runs the command has named the host.
     mayBePrivate: (asked) => hostnameOf(asked) === hostname || privateHosts.includes(asked),
     authority: isOwn ? platform.target.authority : undefined,
+    limits: { totalTimeoutMs: TOTAL_TIMEOUT_MS },
   });
 }
 

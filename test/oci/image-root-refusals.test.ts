@@ -21,7 +21,7 @@ import {
   longNameEntry,
   packedLayer,
 } from './support/layer-entries.ts';
-import { LAYER, type TestLayer, writeLayout } from './support/test-image.ts';
+import { LAYER, plainLayer, type TestLayer, writeLayout } from './support/test-image.ts';
 import {
   cleanRefusal,
   type TestFolders,
@@ -229,6 +229,18 @@ describe('an image is refused', () => {
       ],
       'SVC_IMAGE_LAYER_DAMAGED',
       { reason: '' },
+    ],
+    [
+      'a layer that ends in the content of an entry',
+      [plainLayer(archive(fileEntry('a', 'text')).subarray(0, 514))],
+      'SVC_IMAGE_LAYER_DAMAGED',
+      { reason: 'is cut off' },
+    ],
+    [
+      'a layer that ends in the header of an entry',
+      [plainLayer(archive(fileEntry('a', 'text'), fileEntry('b')).subarray(0, 1100))],
+      'SVC_IMAGE_LAYER_DAMAGED',
+      { reason: 'is cut off' },
     ],
     [
       'another digest of a decompressed layer',

@@ -30,6 +30,7 @@ import {
 } from './support/layer-entries.ts';
 import {
   LAYER,
+  plainLayer,
   type TestImage,
   type TestLayer,
   TINY_MODULE,
@@ -48,6 +49,14 @@ describe('an image is unpacked', () => {
     const root = await rootOf(one);
     expect(readFileSync(root('bin/serve'), 'utf8')).toBe('run');
     expect(statSync(root('bin/serve')).mode & 0o7777).toBe(0o755);
+  });
+
+  test.each([
+    ['no padding and no end, as umoci leaves it', tar.subarray(0, 512 + 512 + 3)],
+    ['no end', tar.subarray(0, -1024)],
+  ])('from a layer that has %s', async (_what, bytes) => {
+    const root = await rootOf(plainLayer(bytes));
+    expect(readFileSync(root('bin/serve'), 'utf8')).toBe('run');
   });
 
   test('with the digest that reading a module returns, and with how it is run', async () => {
