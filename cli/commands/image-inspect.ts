@@ -34,8 +34,8 @@ export const imageInspect = command(
     name: 'image inspect',
     summary: 'check an image, and say what is in it',
     about: `Checks every digest, size and layer of an image, and shows what it is: the image of a module, or
-of a program, which has a command. Nothing of the image runs. Of several images in a layout, name one by
-its tag after a colon.`,
+of a program, which has a command. Nothing of the image runs. Of several images in a layout, name
+one by its tag after a colon.`,
     words: [{ name: 'FILE|DIR[:TAG]', completes: { kind: 'file', ending: '.tar' } }],
     options: { output: OUTPUT_OPTION },
     notes: `Exits with 1 when svc would not read the image.`,

@@ -28,10 +28,15 @@ export function checkHosting(value: unknown, problems: Problems): void {
 }
 
 /** Checks the protocol, which each hosting has words of its own for. */
-export function checkProtocol({ hosting = 'embedded', protocol }: Descriptor, problems: Problems) {
+export function checkProtocol({ hosting: declared, protocol }: Descriptor, problems: Problems) {
+  const hosting = declared === undefined ? 'embedded' : declared;
   if (hosting === 'embedded') {
     if (protocol !== undefined)
-      problems.add('may not be declared: the code of an embedded service is in the same process');
+      problems.add(
+        declared === undefined
+          ? 'may not be declared without hosting: declare hosting process or wasm, too'
+          : 'may not be declared: the code of an embedded service is in the same process',
+      );
   } else if (hosting === 'process' || hosting === 'wasm') {
     const [words, isOne] =
       hosting === 'wasm'

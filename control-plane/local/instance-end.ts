@@ -2,6 +2,7 @@
 //
 // Invariant: what is below the folder of the machine is not named by its path.
 import { dirname, join } from 'node:path';
+import { LastWords } from '@svc/kit/last-words';
 import { printable } from '@svc/kit/printable';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { Found } from './found-instances.ts';
@@ -9,6 +10,8 @@ import { logsOf } from './instance-logs.ts';
 
 const LINE_CHARACTERS_MAX = 300;
 const OUTPUT_BYTES_MAX = 16 * 1024;
+/** Number of lines among which the one that says most is looked for: an error of Node has its stack below it. */
+const OUTPUT_LINES = 40;
 
 /**
  * Failures of the module itself, of its settings, of what it would do to the journal, or of stored events that it does not read: another
@@ -70,16 +73,21 @@ function withoutPaths(text: string, { path, spec }: Found['folder']): string {
 function howInWords(
   exit: { readonly code: number | null; readonly signal: string | null } | undefined,
 ) {
-  if (exit === undefined) return 'it was killed';
+  if (exit === undefined) return 'it ended without saying why, or was killed';
   return exit.signal === null ? `exit code ${exit.code}` : `signal ${exit.signal}`;
 }
 
-/** Returns the last line of the output, that of an entry of a log its message; undefined if there is none. */
+/** Returns the line of the output that says best why the process has ended, that of an entry of a log its message; undefined if there is none. */
 function lastLineOf(folder: Found['folder']): string | undefined {
-  const { output } = logsOf(folder, { previous: false, tail: 1, bytesMax: OUTPUT_BYTES_MAX });
-  const line = output.trim();
-  if (line === '') return undefined;
-  return printable(messageOf(line) ?? line).slice(0, LINE_CHARACTERS_MAX);
+  const { output } = logsOf(folder, {
+    previous: false,
+    tail: OUTPUT_LINES,
+    bytesMax: OUTPUT_BYTES_MAX,
+  });
+  const words = new LastWords();
+  for (const line of output.split('\n')) words.take(line);
+  if (words.line === undefined) return undefined;
+  return printable(messageOf(words.line) ?? words.line).slice(0, LINE_CHARACTERS_MAX);
 }
 
 function messageOf(line: string): string | undefined {

@@ -12,6 +12,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
+import { LastWords } from '@svc/kit/last-words';
 import { printable } from '@svc/kit/printable';
 import { onlyGrandchildOf } from '@svc/kit/process-start';
 import { SvcError } from '@svc/kit/svc-error';
@@ -25,7 +26,7 @@ export type OutputStream = 'stdout' | 'stderr';
 export interface ProcessEnd {
   /** `with exit code 3`, `by SIGSEGV`. */
   readonly how: string;
-  /** Last line of its output that is not empty, shortened; undefined: it has written none. */
+  /** The line of its output that says best why it has ended, shortened; undefined: it has written none. */
   readonly lastLine: string | undefined;
 }
 
@@ -46,13 +47,13 @@ export class StartedProcess {
   /** Id of the program in the sandbox, if it is a child of the command. */
   #sandboxedId: number | undefined;
   #hasEnded = false;
-  #lastLine: string | undefined;
+  readonly #lastWords = new LastWords();
 
   private constructor(child: ChildProcess, onLine: (stream: OutputStream, line: string) => void) {
     this.#commandId = child.pid!;
     const outputs = (['stdout', 'stderr'] as const).map((stream) => {
       const lines = new OutputLines((line) => {
-        if (line.trim() !== '') this.#lastLine = line;
+        this.#lastWords.take(line);
         onLine(stream, line);
       });
       child[stream]!.on('data', (bytes: Buffer) => lines.push(bytes));
@@ -74,7 +75,8 @@ export class StartedProcess {
       for (const lines of outputs) lines.end();
       return {
         how: this.#howEnded(code as number | null, signal as NodeJS.Signals | null),
-        lastLine: this.#lastLine && printable(this.#lastLine.trim().slice(0, LAST_LINE_UNITS_MAX)),
+        lastLine:
+          this.#lastWords.line && printable(this.#lastWords.line.slice(0, LAST_LINE_UNITS_MAX)),
       };
     });
   }

@@ -53,6 +53,15 @@ describe.each(KINDS)('a service of the kind %s', (kind) => {
   });
 });
 
+test('a protocol without a hosting is told that the hosting is missing', () => {
+  expect(linesOf('embedded', { protocol: 'http/1.1' })).toEqual([
+    'protocol may not be declared without hosting: declare hosting process or wasm, too',
+  ]);
+  expect(linesOf('embedded', { hosting: 'embedded', protocol: 'http/1.1' })).toEqual([
+    'protocol may not be declared: the code of an embedded service is in the same process',
+  ]);
+});
+
 describe('fields of one kind alone', () => {
   test.each(['embedded', 'process', 'wasm'] as const)('%s has no mounts or callers', (kind) => {
     const web = {

@@ -52,6 +52,10 @@ describe('a command', () => {
   test.each([
     ['exit 3', { how: 'with exit code 3', lastLine: undefined }],
     ['echo "  a"; echo', { how: 'with exit code 0', lastLine: 'a' }],
+    [
+      String.raw`printf 'Error: no database\n    at a.js:1\n\nNode.js v26.10.0\n'`,
+      { how: 'with exit code 0', lastLine: 'Error: no database' },
+    ],
     ['kill -SEGV $$', { how: 'by SIGSEGV', lastLine: undefined }],
     // Only bubblewrap stands for a signal by its exit code.
     ['exit 139', { how: 'with exit code 139', lastLine: undefined }],
