@@ -1,9 +1,9 @@
 // LastWords: the line of a program's output that says best why the program has ended: its last one, or the error before what Node
 // writes after it.
 
-/** What Node writes last when an error ends it. */
+/** Line that Node writes last when an error ends it. */
 const NODE_ENDING = /^Node\.js v\d+\.\d+\.\d+$/;
-/** The line with the error, above its stack. */
+/** Line with the error, above its stack. */
 const ERROR = /^(?:Uncaught )?[A-Za-z.]*(?:Error|Exception)\b/;
 
 export class LastWords {
