@@ -14,6 +14,7 @@ import type { ControlRequest } from '../control/control-request.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
 import { responsesProblem, type ResponsesOptions } from './embedded-responses.ts';
 import type { StorageOptions } from './embedded-storage.ts';
+import { type TestingOptions, testingProblem } from './testing-options.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 
 export const DEFAULT_PORT = 9000;
@@ -86,6 +87,8 @@ interface CommonOptions extends Components {
    * JSON.
    */
   readonly log?: 'text' | 'json' | 'none' | Log;
+  /** For tests alone: time, random numbers and journal of the service. */
+  readonly testing?: TestingOptions;
 }
 
 /** The options of `createService`, with those of its journal. */
@@ -158,19 +161,20 @@ export interface Service extends AsyncDisposable {
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Throws SVC_SETTING_INVALID for an invalid name, port or header of responses, and for `management: true`. */
+/** Throws SVC_SETTING_INVALID for an invalid name, port, header of responses or clock of a test, and for `management: true`. */
 export function checkOptions({
   name,
   http,
   management,
   responses = {},
   metrics = [],
+  testing,
 }: ServiceOptions): void {
   // A program in JavaScript may leave the name out.
   if (typeof name !== 'string' || !isOwnName(name))
     throw invalid(`name takes ${OWN_NAME_WORDS}, and found '${name}'`);
   if (typeof http === 'object') checkPort('http.port', http.port);
-  const problem = responsesProblem(responses) ?? metricsProblem(metrics);
+  const problem = responsesProblem(responses) ?? metricsProblem(metrics) ?? testingProblem(testing);
   if (problem !== undefined) throw invalid(problem);
   if (typeof management === 'object') checkPort('management.port', management.port);
   // A program in JavaScript may pass any value.

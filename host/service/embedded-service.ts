@@ -5,6 +5,7 @@
 // the journal or an address cannot be opened, the service releases everything that it has opened.
 import { checkedRequest } from '../control/control-request.ts';
 import { stopping } from '../engine/entity/stopping.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Guest, HostCalls } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { quoted } from '../engine/quoted.ts';
@@ -57,6 +58,7 @@ import { ProcessViews } from './process-views.ts';
 import { ServicesOnDemand } from './called-services.ts';
 import { reportUncallable } from './own-name.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
+import { logTesting } from './testing-options.ts';
 import { changeService, NO_VIEWS } from './service-change.ts';
 import type { ServiceLog } from './service-log.ts';
 
@@ -95,7 +97,7 @@ export class EmbeddedService implements Service {
   readonly #timerSeries = new TimerSeries();
   readonly #consumers: ProcessConsumers;
   readonly #opened = Promise.withResolvers<{ readonly failure: Promise<SvcError> }>();
-  readonly #random = systemRandom();
+  readonly #random: RandomSource;
   readonly #phases: Phases;
   #journal: Journal | undefined;
   /** Undefined until the journal is open, and if there are no views. */
@@ -113,6 +115,7 @@ export class EmbeddedService implements Service {
     const { sections, guest, storage } = parts;
     this.#options = options;
     this.#parts = parts;
+    this.#random = options.testing?.random ?? systemRandom();
     this.#entities = new Set(options.entities);
     this.failure = storage.failure;
     this.#shard = new ProcessShard(guest.descriptor, sections.observability.ringCapacity);
@@ -126,6 +129,8 @@ export class EmbeddedService implements Service {
       settings: sections.consumers,
       log: this.#write,
       logLimits: sections.log,
+      clock: options.testing?.clock,
+      random: this.#random,
     });
     this.#introspection = this.#makeIntrospection();
     this.#phases = new Phases(this.#phasesInOrder());
@@ -203,6 +208,7 @@ export class EmbeddedService implements Service {
     return changeService(
       { timers, views: this.#views ?? NO_VIEWS, consumers: this.#consumers },
       request,
+      this.#options.testing?.clock?.nowMs(),
     );
   }
 
@@ -230,6 +236,7 @@ export class EmbeddedService implements Service {
     const introspection = this.#introspection;
     const limitLog = new LimitLog(this.#shard.counters, this.#write);
     return [
+      { start: () => logTesting(this.#options.testing, this.#log) },
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       { stop: () => this.#log.report() },
       { start: () => this.#certificate.open(), stop: () => this.#certificate.close() },
@@ -264,6 +271,7 @@ export class EmbeddedService implements Service {
       store,
       limits,
       log: this.#write,
+      clock: this.#options.testing?.clock,
     });
   }
 
@@ -285,6 +293,8 @@ export class EmbeddedService implements Service {
       certificate: this.#certificate.opened,
       form: responseForm(this.#options.responses),
       log: this.#log,
+      clock: this.#options.testing?.clock,
+      random: this.#random,
       numbers: this.#shard.numbers[0],
       budgets: requestBudgets(sections.http),
       index: 0,
@@ -306,6 +316,7 @@ export class EmbeddedService implements Service {
     this.#timers = new EmbeddedTimers({
       timers: storage.timers,
       settings: sections.timers,
+      clock: this.#options.testing?.clock,
       series: this.#timerSeries,
       fire: (firing) => guest.fire(firing),
       report: (reason) => this.#log.write('error', 'a timer could not be fired', { reason }),

@@ -1,6 +1,7 @@
 // EmbeddedStorage: the journal of an embedded service, in a folder or in memory. The journal is in memory
 // only if the program asks for it.
 import { resolve } from 'node:path';
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { ConsumerWriter } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
@@ -20,11 +21,14 @@ import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { TimerAdministration } from '../storage/timer-administration.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
+import type { TestJournal } from '../storage/memory/test-journal.ts';
 import { MemoryViews } from '../storage/memory/memory-views.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 import { type JournalTimers, timersInFile, timersInMemory } from './journal-timers.ts';
 import { serviceSchedules } from './service-schedules.ts';
+import type { TestingOptions } from './testing-options.ts';
+import { timedConsumers, timedJournal } from './timed-journal.ts';
 import type { UnknownTypesWords } from './unknown-event-types.ts';
 
 /** Where the journal is: in a folder, or in memory, where it is lost with the service. */
@@ -37,6 +41,7 @@ export type StorageOptions =
     }
   | { readonly journal: 'memory'; readonly dataFolder?: undefined };
 
+type TestedStorageOptions = StorageOptions & { readonly testing?: TestingOptions };
 type FolderOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents'>>;
 
 export class EmbeddedStorage {
@@ -46,6 +51,10 @@ export class EmbeddedStorage {
   readonly series = new JournalSeries();
   /** Resolves if the journal's writer ends unexpectedly. */
   readonly failure: Promise<SvcError>;
+  /** Journal of a test; undefined: the service has its own. */
+  readonly #tested: TestJournal | undefined;
+  readonly #clock: ServiceClock | undefined;
+  readonly #hold: ServiceClock['hold'];
   readonly #limits: JournalLimits;
   readonly #timerLimits: TimerLimits;
   readonly #ignoreComponents: readonly string[];
@@ -56,8 +65,13 @@ export class EmbeddedStorage {
   #timers: JournalTimers | undefined;
 
   /** Throws SVC_SETTING_INVALID unless the options name either a folder or memory. */
-  constructor(options: StorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
+  constructor(options: TestedStorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
     this.dir = folderOf(options);
+    const { clock, journal } = options.testing ?? {};
+    if (journal !== undefined && this.dir !== undefined) throw notInMemory();
+    this.#tested = journal;
+    this.#clock = clock;
+    this.#hold = clock?.hold && (() => clock.hold!());
     this.#limits = limits;
     this.#timerLimits = timerLimits;
     const { ignoreComponents = [] } = options as { readonly ignoreComponents?: readonly string[] };
@@ -97,7 +111,10 @@ export class EmbeddedStorage {
     const memory = this.#memory;
     const sqlite = this.#sqlite;
     if (memory === undefined)
-      return { state: openConsumerState(sqlite!.followerConnection), writer: sqlite! };
+      return {
+        state: openConsumerState(sqlite!.followerConnection),
+        writer: this.#hold === undefined ? sqlite! : timedConsumers(sqlite!, this.#hold),
+      };
     const { consumers } = memory;
     const state: ConsumerState = {
       consumer: (id) => consumers.consumer(id),
@@ -122,10 +139,19 @@ export class EmbeddedStorage {
   }
 
   async #inMemory({ descriptor }: JournalUser): Promise<Journal> {
-    const journal = new MemoryJournal({ timerLimits: this.#timerLimits });
+    const journal = this.#openInMemory();
     this.#memory = journal;
-    await journal.reconcileSchedules(serviceSchedules(descriptor), systemClock.nowMs());
-    this.#timers = timersInMemory(journal);
+    const clock = this.#clock ?? systemClock;
+    await journal.reconcileSchedules(serviceSchedules(descriptor), clock.nowMs());
+    this.#timers = timersInMemory(journal, this.#clock);
+    return journal;
+  }
+
+  #openInMemory(): MemoryJournal {
+    const timerLimits = this.#timerLimits;
+    if (this.#tested === undefined) return new MemoryJournal({ timerLimits });
+    const { journal, failure } = this.#tested.open(timerLimits);
+    void failure.then(this.#failure.resolve);
     return journal;
   }
 
@@ -141,11 +167,13 @@ export class EmbeddedStorage {
       series: this.series,
       ignoreComponents: this.#ignoreComponents,
       words: PROGRAM_WORDS,
+      clock: this.#clock,
       ...opening,
     });
     void this.#sqlite.failure.then(this.#failure.resolve);
-    this.#timers = timersInFile(this.#sqlite);
-    return attachJournal(this.#sqlite.connect());
+    this.#timers = timersInFile(this.#sqlite, this.#clock);
+    const journal = attachJournal(this.#sqlite.connect());
+    return this.#hold === undefined ? journal : timedJournal(journal, this.#hold);
   }
 }
 
@@ -155,6 +183,13 @@ export const PROGRAM_WORDS: UnknownTypesWords = {
   remedy: (components) =>
     `Give it the component that reads them, or ignoreComponents: ${JSON.stringify(components)} when that is meant.`,
 };
+
+function notInMemory(): SvcError {
+  return new SvcError(
+    'SVC_SETTING_INVALID',
+    "The option testing.journal is a journal in memory: write journal: 'memory' beside it, and leave out dataFolder.",
+  );
+}
 
 /**
  * Returns the data folder. An undefined or empty `dataFolder`, as from a missing variable, is an error and does not

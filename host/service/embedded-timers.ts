@@ -1,6 +1,7 @@
 // EmbeddedTimers fires the due timers of an embedded service, in the thread of the program. Nothing runs before the first timer
 // exists.
 import type { Firing } from '../engine/firing.ts';
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import { Occurrences } from '../schedule/occurrences.ts';
 import { systemClock } from '../system.ts';
@@ -15,6 +16,8 @@ import { TimerCounting } from './timer-counting.ts';
 export interface EmbeddedTimersOptions {
   readonly timers: JournalTimers;
   readonly settings: TimerSettings;
+  /** Absent: the machine's. The alarm of `timers` waits by the same clock. */
+  readonly clock?: ServiceClock | undefined;
   /** Executes a firing. Never rejects. */
   readonly fire: (firing: Firing) => Promise<FiringAnswer>;
   /** Receives the counts of timers. */
@@ -33,7 +36,7 @@ export class EmbeddedTimers {
 
   constructor(options: EmbeddedTimersOptions) {
     this.#options = options;
-    this.#reports = new FailureReports(systemClock, options.report);
+    this.#reports = new FailureReports(options.clock ?? systemClock, options.report);
   }
 
   begin(): void {
@@ -52,15 +55,15 @@ export class EmbeddedTimers {
 
   #start(): void {
     if (this.#isStopped) return;
-    const { timers, settings, fire, series } = this.#options;
+    const { timers, settings, clock = systemClock, fire, series } = this.#options;
     const reports = this.#reports;
     const occurrences = new Occurrences();
     const source = timers.open((error) => reports.add(error));
     this.#source = source;
     this.#dispatcher = new Dispatcher({
       source,
-      clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
-      sleeper: new AlarmSleeper(timers.alarm, () => systemClock.nowMs()),
+      clock,
+      sleeper: new AlarmSleeper(timers.alarm, () => clock.nowMs()),
       settings,
       fire,
       following: (schedule, dueMs, nowMs) => occurrences.following(schedule, dueMs, nowMs),
@@ -70,6 +73,7 @@ export class EmbeddedTimers {
     this.#counting = new TimerCounting({
       counts: () => source.counts(),
       series,
+      nowMs: () => clock.nowMs(),
       onFailure: (error) => reports.add(error),
     });
     this.#counting.start();

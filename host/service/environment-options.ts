@@ -40,6 +40,11 @@ export function checkEnvironmentOptions(options: EnvironmentOptions): void {
     ([name, value]) => value !== undefined && !NAMES.has(name),
   );
   if (other === undefined) return;
+  if (other[0] === 'testing')
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      "The option testing is for tests, and a service with deployed: 'environment' is none: leave it out.",
+    );
   throw new SvcError(
     'SVC_SETTING_INVALID',
     `The option ${other[0]} is not for a service with deployed: 'environment': leave it out, and set the environment ` +

@@ -1,9 +1,17 @@
 // InterruptibleSleeper lets a dispatcher sleep for a time, or until it has something to do. It gets no signal of a journal.
+import { after } from '@svc/kit/after';
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { Sleeper } from '../timers/dispatcher.ts';
 
 export class InterruptibleSleeper implements Sleeper {
+  readonly #after: ServiceClock['after'];
   #isInterrupted = false;
   #wake: (() => void) | undefined;
+
+  /** `wait`: how it waits; default: by the machine's clock. */
+  constructor(wait: ServiceClock['after'] = after) {
+    this.#after = wait;
+  }
 
   async sleep(ms: number): Promise<boolean> {
     await new Promise<void>((resolve) => {
@@ -11,9 +19,9 @@ export class InterruptibleSleeper implements Sleeper {
         setImmediate(resolve);
         return;
       }
-      const timer = setTimeout(resolve, ms);
+      const cancel = this.#after(ms, resolve);
       this.#wake = () => {
-        clearTimeout(timer);
+        cancel();
         // In a later turn, so that interruptions of one turn are one wake-up.
         setImmediate(resolve);
       };

@@ -1,6 +1,7 @@
 // JournalOpening opens the journal in a data folder for the components that are about to be served, those of a module
 // or of a program. Invariant: if the journal has events that no component reads and that are not ignored, it is closed
 // again and stays unchanged.
+import type { Clock } from '../engine/needs/clock.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { TimerLimits } from '../model/timer-limits.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
@@ -24,6 +25,8 @@ export interface JournalOpening {
   readonly ignoreComponents: readonly string[] | undefined;
   /** Opens the journal in the folder; default: at once, and rejects if another process has it open. */
   readonly open?: (() => Promise<SqliteJournal>) | undefined;
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined;
   /** Texts for the error message; default: those for a module. */
   readonly words?: UnknownTypesWords;
 }
@@ -37,14 +40,23 @@ export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
  */
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
-  { dataFolder, limits, timerLimits, series, open, ignoreComponents, words }: JournalOpening,
+  {
+    dataFolder,
+    limits,
+    timerLimits,
+    series,
+    open,
+    ignoreComponents,
+    words,
+    clock = systemClock,
+  }: JournalOpening,
 ): Promise<SqliteJournal> {
   const journal = await (open?.() ??
     openSqliteJournal(dataFolder, limits, { timerLimits, series }));
   try {
     if (ignoreComponents !== undefined)
       checkEventTypes(journal, descriptor, ignoreComponents, words);
-    const timeMs = systemClock.nowMs();
+    const timeMs = clock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     await journal.reconcileSchedules(serviceSchedules(descriptor), timeMs);
     await beginConsumers(journal, descriptor.consumers);

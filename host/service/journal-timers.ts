@@ -1,4 +1,5 @@
 // JournalTimers are the timers of an opened journal, as a dispatcher in the same process reads them.
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import { journalPath } from '../storage/sqlite/journal-file.ts';
 import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
@@ -22,9 +23,10 @@ export interface OpenedTimers extends TimerSource {
   close(): void;
 }
 
-export function timersInFile(journal: SqliteJournal): JournalTimers {
+/** `clock`: the clock by which the dispatcher waits; absent: the machine's. */
+export function timersInFile(journal: SqliteJournal, clock?: ServiceClock): JournalTimers {
   return {
-    alarm: new TimerAlarm(journal.alarm),
+    alarm: new TimerAlarm(journal.alarm, clock),
     exist: journal.timersExist(),
     open(onDamage) {
       const reader = openTimerReader(journalPath(journal.dir));
@@ -37,8 +39,9 @@ export function timersInFile(journal: SqliteJournal): JournalTimers {
   };
 }
 
-export function timersInMemory(journal: MemoryJournal): JournalTimers {
-  const { alarm } = journal;
+/** `clock`: as for `timersInFile`. */
+export function timersInMemory(journal: MemoryJournal, clock?: ServiceClock): JournalTimers {
+  const alarm = new TimerAlarm(journal.alarm.shared, clock);
   return {
     alarm,
     exist: alarm.changed(0),

@@ -1,6 +1,7 @@
 // ProcessConsumers are the consumers of an embedded service: events are delivered to them in the thread of the program.
 import type { ConsumerDescriptor } from '@svc/contract';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
+import type { RandomSource, ServiceClock } from '../engine/needs/clock.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import { type ConsumerCounts, ConsumerSeries } from '../model/consumer-series.ts';
 import type { EntityRef } from '../model/entity.ts';
@@ -15,6 +16,9 @@ export interface ProcessConsumersNeeds {
   readonly settings: ConsumerSettings;
   readonly log: Log;
   readonly logLimits: LogLimits;
+  /** Absent: the machine's, as are the random numbers. */
+  readonly clock?: ServiceClock | undefined;
+  readonly random?: RandomSource | undefined;
 }
 
 export class ProcessConsumers {
@@ -39,7 +43,7 @@ export class ProcessConsumers {
     storage: Pick<EmbeddedStorage, 'consumers' | 'feed'>,
     deliver: (delivery: Delivery) => Promise<DeliveryAnswer>,
   ): void {
-    const { consumers, settings, log, logLimits } = this.#needs;
+    const { consumers, settings, log, logLimits, clock, random } = this.#needs;
     if (consumers.length === 0) return;
     const { state, writer } = storage.consumers();
     const feed = storage.feed();
@@ -56,6 +60,8 @@ export class ProcessConsumers {
       seriesOf: (id) => this.#series.get(id)!,
       log,
       logLimits,
+      clock,
+      random,
     });
     this.#served.start();
   }

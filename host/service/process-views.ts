@@ -1,5 +1,6 @@
 // ProcessViews are the views of an embedded service: they are folded in the thread of the program, in slices between which
 // other work goes on, and are queried in the same thread.
+import type { Clock, ServiceClock } from '../engine/needs/clock.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { SkippedEvent, ViewStore } from '../engine/needs/views.ts';
@@ -26,10 +27,13 @@ export interface ProcessViewsNeeds {
   readonly store: ViewStore;
   readonly limits: ViewLimits;
   readonly log: Log;
+  /** Absent: the machine's. */
+  readonly clock?: ServiceClock | undefined;
 }
 
 export class ProcessViews {
   readonly finder: ViewFinder;
+  readonly #clock: Clock;
   /** How the views fare. */
   readonly statuses: ViewStatuses;
   readonly #projector: ViewProjector;
@@ -37,7 +41,8 @@ export class ProcessViews {
   readonly #projected: ReadonlyMap<string, ProjectedView>;
 
   /** Begins to build and follow the views. */
-  constructor({ guest, feed, store, limits, log }: ProcessViewsNeeds) {
+  constructor({ guest, feed, store, limits, log, clock }: ProcessViewsNeeds) {
+    this.#clock = clock ?? systemClock;
     const { descriptor, fingerprint } = guest;
     const views = declaredViews(descriptor, fingerprint);
     const projected = views.map(({ folded }): ProjectedView => ({
@@ -56,6 +61,7 @@ export class ProcessViews {
       store,
       positions: feed,
       waitMs: limits.waitMs,
+      clock,
     });
     const problems = new Map<string, ViewProblem>();
     const skipped = new Map<string, readonly SkippedEvent[]>();
@@ -67,6 +73,7 @@ export class ProcessViews {
       pace: { rest: () => new Promise((resolve) => void setImmediate(resolve)) },
       pageSizes: { building: SLICE_RECORDS, following: SLICE_RECORDS, rowsInMemory: 0 },
       log,
+      after: clock && ((...wait) => clock.after(...wait)),
       onProblem(view, problem) {
         if (problem === undefined) problems.delete(view);
         else problems.set(view, problem);
@@ -85,10 +92,10 @@ export class ProcessViews {
         })),
       declared: () => descriptor.views ?? [],
       openFeed: () => feed,
-      nowMs: () => systemClock.nowMs(),
+      nowMs: () => this.#clock.nowMs(),
     });
     for (const view of projected) void this.#projector.follow(view);
-    // By then the views know which former rows they need.
+    // By then the views know which former rows they need. The machine's clock says when rows were used.
     setImmediate(() => removeUnusedViews(store, projected, systemClock.nowMs(), log));
   }
 
@@ -105,7 +112,7 @@ export class ProcessViews {
   async skip(id: string, { entity, seq }: StoppedAt, reason: string): Promise<ViewChange> {
     const view = this.#projected.get(id);
     if (view === undefined) return 'unknown-view';
-    const skip = { entity, seq, reason, timeMs: systemClock.nowMs() };
+    const skip = { entity, seq, reason, timeMs: this.#clock.nowMs() };
     const outcome = await this.#projector.skip(view, skip);
     if (outcome === 'done') void this.#projector.follow(view);
     return outcome;

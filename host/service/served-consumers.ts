@@ -6,6 +6,7 @@ import type { ConsumerDescriptor } from '@svc/contract';
 import { EVENT_PARKED, EVENT_SKIPPED } from '../consumers/consumer-log.ts';
 import { type ConsumerSettings, settingsOfOne } from '../consumers/consumer-settings.ts';
 import { LaneDispatcher } from '../consumers/lane-dispatcher.ts';
+import type { RandomSource, ServiceClock } from '../engine/needs/clock.ts';
 import {
   type ConsumerReader,
   type ConsumerWriter,
@@ -40,6 +41,9 @@ export interface ServedConsumersOptions {
   readonly seriesOf: (consumer: string) => ConsumerSeries;
   readonly log: Log;
   readonly logLimits: LogLimits;
+  /** Time and random numbers of the retries; absent: the machine's. */
+  readonly clock?: ServiceClock | undefined;
+  readonly random?: RandomSource | undefined;
 }
 
 interface Served {
@@ -115,7 +119,9 @@ export class ServedConsumers {
 
   #dispatcher({ id, start, sources }: ConsumerDescriptor): LaneDispatcher {
     const { consumers, settings, feed, reader, writer, journal, deliver, log } = this.#options;
-    const reports = new FailureReports(systemClock, (reason) =>
+    const { clock: waitingClock, random = systemRandom() } = this.#options;
+    const clock = waitingClock ?? systemClock;
+    const reports = new FailureReports(clock, (reason) =>
       this.#write('error', 'a consumer cannot continue', { consumer: id, reason }),
     );
     const about = ({ component, id: entity }: EntityRef, seq: number, reason: string) => ({
@@ -132,9 +138,9 @@ export class ServedConsumers {
       reader,
       writer,
       journal,
-      clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
-      random: systemRandom(),
-      sleeper: new InterruptibleSleeper(),
+      clock,
+      random,
+      sleeper: new InterruptibleSleeper(waitingClock && ((...wait) => waitingClock.after(...wait))),
       settings: settingsOfOne(settings, consumers.length),
       async deliver(event, _attempt, round) {
         const { outcome, failure } = await deliver({ consumer: id, event, round });

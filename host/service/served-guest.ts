@@ -5,7 +5,7 @@
 // may listen, `stop` is called before `close`, and the owner of guest and journal closes them after `close`.
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
-import type { RandomSource } from '../engine/needs/clock.ts';
+import type { Clock, RandomSource, ServiceClock } from '../engine/needs/clock.ts';
 import type { Firing } from '../engine/firing.ts';
 import type { FiringEnding } from '../model/firing-ending.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
@@ -26,7 +26,7 @@ import type { MutualTls } from '../http/mutual-tls.ts';
 import type { ResponseForm } from '../http/response-form.ts';
 import type { ConsumerSettings } from '../consumers/consumer-settings.ts';
 import { eventHandler, type HandleEvent } from '../http/requests/event-handler.ts';
-import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
+import { EventLoopBudget, loopClock } from '../http/requests/event-loop-budget.ts';
 import type { CallableEngine } from '../http/requests/callable-engine.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
@@ -50,6 +50,7 @@ import {
   DELIVERY_AWAY,
 } from './event-delivery.ts';
 import { firedCommand } from './fired-command.ts';
+import { interval } from './interval.ts';
 import type { ServiceLog } from './service-log.ts';
 
 /** Interval at which idle entities are passivated, in milliseconds. */
@@ -79,6 +80,9 @@ export interface ServedGuestOptions {
   /** Form of all responses; absent: that of `svc run`. */
   readonly form?: ResponseForm | undefined;
   readonly log: ServiceLog;
+  /** Time and random numbers; absent: the machine's. */
+  readonly clock?: ServiceClock | undefined;
+  readonly random?: RandomSource | undefined;
   readonly numbers: ShardNumbers;
   readonly budgets: RequestBudgets;
   /** Index of this shard, from 0. */
@@ -120,7 +124,7 @@ export class ServedGuest {
   readonly #server: HttpServer;
   readonly #views: ServedViews | undefined;
   readonly #services: ServedServices | undefined;
-  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #endIntervals: readonly (() => void)[];
   /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
   #graceEndMs = 0;
   #isClosing = false;
@@ -128,14 +132,15 @@ export class ServedGuest {
   constructor(options: ServedGuestOptions) {
     const { guest, log, numbers, budgets, index, views, services, createServer } = options;
     const { http: settings, 'http.cors': cors } = options.sections;
-    const random = systemRandom();
-    const eventLoop = new EventLoopBudget();
+    const { clock: given, random = systemRandom() } = options;
+    const clock = given ?? systemClock;
+    const eventLoop = new EventLoopBudget(given && loopClock(given));
     const recorder = new SpanRing(numbers, index);
-    this.engine = servedEngine(options, { random, eventLoop, recorder });
+    this.engine = servedEngine(options, { clock, random, eventLoop, recorder });
     const parts = {
       guest,
       engine: this.engine,
-      clock: systemClock,
+      clock,
       random,
       eventLoop,
       views,
@@ -153,6 +158,7 @@ export class ServedGuest {
       ...parts,
       engine: callable,
       answerTimeoutMs,
+      after: given && ((...wait) => given.after(...wait)),
       budgets,
       spans: { recorder, random, handlerTable: numbers.handlerTable },
     });
@@ -190,10 +196,10 @@ export class ServedGuest {
       budgets,
     });
     samples.take();
-    this.#timers = [
+    this.#endIntervals = [
       // The engine has no timers of its own.
-      setInterval(() => void this.engine.passivate(), PASSIVATE_MS).unref(),
-      setInterval(() => samples.take(), SAMPLE_MS).unref(),
+      interval(PASSIVATE_MS, () => void this.engine.passivate(), given),
+      interval(SAMPLE_MS, () => samples.take()),
     ];
   }
 
@@ -258,7 +264,7 @@ export class ServedGuest {
    */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const end of this.#endIntervals) end();
     const leftMs = Math.max(0, this.#graceEndMs - performance.now());
     if (leftMs === 0) this.engine.cancel();
     const timer = setTimeout(() => this.engine.cancel(), leftMs);
@@ -286,6 +292,7 @@ function identification({
 function servedEngine(
   { guest, journal, deployed, sections, log }: ServedGuestOptions,
   own: {
+    readonly clock: Clock;
     readonly random: RandomSource;
     readonly eventLoop: EventLoopBudget;
     readonly recorder: SpanRing;
@@ -294,7 +301,6 @@ function servedEngine(
   return createEngine({
     guest,
     journal,
-    clock: systemClock,
     digest: systemDigest,
     ...own,
     limits: deployed ? sections.engine : developerLimits(sections.engine),

@@ -38,11 +38,12 @@ export const NO_VIEWS: ChangeableService['views'] = {
 export async function changeService(
   { timers, views, consumers }: ChangeableService,
   request: ControlRequest,
+  nowMs = systemClock.nowMs(),
 ): Promise<boolean> {
   switch (request.kind) {
     case 'cancel-timer':
     case 'retry-timer':
-      return changeTimer(timers, request);
+      return changeTimer(timers, request, nowMs);
     case 'rebuild-view':
       return isChanged(request.view, await views.rebuild(request.view));
     case 'skip-in-view': {
@@ -64,11 +65,12 @@ export async function changeService(
 export function changeTimer(
   timers: ChangeableTimers,
   { kind, owner, name }: TimerRequest,
+  nowMs = systemClock.nowMs(),
 ): Promise<boolean> {
   const entity = owner ?? undefined;
   return kind === 'cancel-timer'
     ? timers.cancelTimer(entity, name)
-    : timers.retryTimer(entity, name, systemClock.nowMs());
+    : timers.retryTimer(entity, name, nowMs);
 }
 
 /** Returns whether the outcome is a change. Throws SVC_SHARD_UNAVAILABLE and SVC_VIEWS_FULL where it can be tried again. */

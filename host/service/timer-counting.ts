@@ -12,6 +12,8 @@ export interface TimerCountingOptions {
   /** Counts the timers. It may throw. */
   readonly counts: () => TimerCounts;
   readonly series: TimerSeries;
+  /** Wall clock by which timers are due. Default: the machine's. */
+  readonly nowMs?: () => number;
   /** Receives what `counts` throws. The next count follows all the same. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -26,10 +28,10 @@ export class TimerCounting {
 
   /** Counts at once, and from then on. */
   start(): void {
-    const { counts, series, onFailure } = this.#options;
+    const { counts, series, nowMs = () => systemClock.nowMs(), onFailure } = this.#options;
     const beganMs = performance.now();
     try {
-      series.counted(counts(), systemClock.nowMs());
+      series.counted(counts(), nowMs());
     } catch (error) {
       onFailure(error);
     }

@@ -34,7 +34,7 @@ const reader = openTimerReader(journalPath(dir));
 
 const dispatcher = new Dispatcher({
   source: readTimers(reader, (damaged) => reports.add(damaged)),
-  clock: { nowMs: () => systemClock.nowMs(), monotonicMs: () => performance.now() },
+  clock: systemClock,
   sleeper: new AlarmSleeper(new TimerAlarm(alarm), () => systemClock.nowMs()),
   settings,
   async fire(firing) {

@@ -1,6 +1,7 @@
 // TimerAlarm is memory that the journal's writer shares with the thread that fires timers. That thread says until when it
 // sleeps, and the writer wakes it when a timer is stored that is due earlier. While the thread is awake, the writer
 // counts every append that stores a due time, so that none is overlooked between the thread's look and its sleep.
+import type { ServiceClock } from '../engine/needs/clock.ts';
 
 /** Index of the count of wakings in the 32-bit numbers of the memory. */
 const COUNT = 0;
@@ -14,8 +15,14 @@ export class TimerAlarm {
   readonly #counts: Int32Array;
   readonly #times: BigInt64Array;
 
-  /** `shared`: memory of another thread's TimerAlarm; without it, new memory is allocated. */
-  constructor(shared?: SharedArrayBuffer) {
+  readonly #clock: ServiceClock | undefined;
+
+  /**
+   * `shared`: memory of another thread's TimerAlarm; without it, new memory is allocated. `clock`: the clock by which `sleep`
+   * waits; without it, that of the machine.
+   */
+  constructor(shared?: SharedArrayBuffer, clock?: ServiceClock) {
+    this.#clock = clock;
     const memory = shared ?? new SharedArrayBuffer(BYTES);
     this.#counts = new Int32Array(memory);
     this.#times = new BigInt64Array(memory);
@@ -55,7 +62,10 @@ export class TimerAlarm {
   async sleep(count: number, untilMs: number, timeoutMs: number): Promise<void> {
     const until = BigInt(Math.ceil(Math.min(untilMs, Number(AWAKE) / 2)));
     Atomics.store(this.#times, UNTIL, until);
-    await this.changed(count, timeoutMs);
+    // A notification ends the wait, even if the count is the same.
+    const cancel = this.#clock?.after(timeoutMs, () => Atomics.notify(this.#counts, COUNT));
+    await this.changed(count, cancel === undefined ? timeoutMs : Infinity);
+    cancel?.();
     Atomics.store(this.#times, UNTIL, AWAKE);
   }
 

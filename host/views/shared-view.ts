@@ -1,5 +1,6 @@
 // SharedView is what the threads of a service share about one view: up to which position its events are folded, and whether
 // its queries are answered. The thread that folds the events sets it, and the shards read it and wait for it.
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { SharedViewMemory } from '../model/view.ts';
 import { SharedPosition } from './shared-position.ts';
 
@@ -100,8 +101,26 @@ export class SharedView {
       await Atomics.waitAsync(this.#state, DAMAGE, 0).value;
   }
 
-  /** Resolves with true once `isReached` holds for the view, or with false after `waitMs` milliseconds. */
-  reached(isReached: (view: SharedView) => boolean, waitMs: number): Promise<boolean> {
-    return this.#position.reached(() => isReached(this), waitMs);
+  /** Resolves with true once `isReached` holds for the view, or with false at `untilMs` by `monotonicMs(clock)`. */
+  async reached(
+    isReached: (view: SharedView) => boolean,
+    untilMs: number,
+    clock?: ServiceClock,
+  ): Promise<boolean> {
+    const has = () => isReached(this);
+    const waitMs = Math.max(0, untilMs - monotonicMs(clock));
+    if (clock === undefined || waitMs === 0) return this.#position.reached(has, waitMs);
+    const late = new AbortController();
+    const cancel = clock.after(waitMs, () => late.abort());
+    try {
+      return await this.#position.reached(has, Infinity, late.signal);
+    } finally {
+      cancel();
+    }
   }
+}
+
+/** Returns the milliseconds of a clock that never go back; without one, those of the machine. */
+export function monotonicMs(clock: ServiceClock | undefined): number {
+  return clock === undefined ? performance.now() : clock.monotonicMs();
 }

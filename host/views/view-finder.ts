@@ -7,6 +7,7 @@
 //     events to fold before it can be queried.
 import { type ModuleDescriptor, type TypeSchema, jsonMismatch, recordOf } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { Position, Positions } from '../engine/needs/feed.ts';
 import type { ViewQuery, ViewReader, ViewStore } from '../engine/needs/views.ts';
 import { quoted } from '../engine/quoted.ts';
@@ -19,7 +20,7 @@ import {
   type RowQuery,
   type SharedViews,
 } from '../model/view.ts';
-import { SharedView } from './shared-view.ts';
+import { monotonicMs, SharedView } from './shared-view.ts';
 import type { DeclaredQuery, DeclaredView } from './view-definitions.ts';
 import { viewBehind, viewBuilding, viewStopped } from './view-failures.ts';
 
@@ -42,6 +43,8 @@ export interface ViewFinderNeeds {
   readonly positions: Positions;
   /** How long a query waits, in milliseconds. */
   readonly waitMs: number;
+  /** The clock by which it waits; absent: the machine's. */
+  readonly clock?: ServiceClock | undefined;
 }
 
 interface QueriedView {
@@ -55,7 +58,7 @@ interface QueriedView {
 /** The position before which rows have to have all events, and how long they are waited for. */
 interface Wanted {
   readonly after: Position | undefined;
-  /** Time of `performance.now`. */
+  /** Time of the monotonic clock. */
   readonly untilMs: number;
 }
 
@@ -85,8 +88,10 @@ export class ViewFinder {
   /** Names of the commands, by component. */
   readonly #commands: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #waitMs: number;
+  readonly #clock: ServiceClock | undefined;
 
-  constructor({ descriptor, views, shared, store, positions, waitMs }: ViewFinderNeeds) {
+  constructor({ descriptor, views, shared, store, positions, waitMs, clock }: ViewFinderNeeds) {
+    this.#clock = clock;
     this.positions = positions;
     this.#types = descriptor.types;
     this.#waitMs = waitMs;
@@ -133,7 +138,7 @@ export class ViewFinder {
     if ('kind' in asked) return asked;
     const { view, read } = asked;
     try {
-      const wanted = { after, untilMs: performance.now() + this.#waitMs };
+      const wanted = { after, untilMs: monotonicMs(this.#clock) + this.#waitMs };
       const former = isRequired ? undefined : await this.#fromFormer(view, wanted, read);
       if (former !== undefined) return former;
       await this.#readable(view, wanted);
@@ -218,7 +223,7 @@ export class ViewFinder {
     const { shared } = view;
     if (shared.state === 'live' && view.former === undefined) return undefined;
     if (shared.state === 'starting')
-      await shared.reached(({ state }) => state !== 'starting', leftMs(wanted));
+      await shared.reached(({ state }) => state !== 'starting', wanted.untilMs, this.#clock);
     if (wanted.after !== undefined && shared.former !== '') await this.#decided(shared, wanted);
     const former = await this.#former(view);
     if (former === undefined) return undefined;
@@ -298,7 +303,7 @@ export class ViewFinder {
       shared.state === 'stopped' ||
       (shared.state === 'live' && this.#hasReached(shared, wanted.after)) ||
       (shared.state === 'building' && this.#recordsLeft(shared) > SOON_BUILT_RECORDS);
-    if (!isDecided()) await shared.reached(isDecided, leftMs(wanted));
+    if (!isDecided()) await shared.reached(isDecided, wanted.untilMs, this.#clock);
   }
 
   #hasReached(shared: SharedView, after: Position | undefined): boolean {
@@ -366,10 +371,6 @@ export class ViewFinder {
 /** Returns `map` of a value, at once if the value is there. */
 function mapped<T, Next>(value: Awaitable<T>, map: (value: T) => Next): Awaitable<Next> {
   return value instanceof Promise ? value.then(map) : map(value);
-}
-
-function leftMs({ untilMs }: Wanted): number {
-  return Math.max(0, untilMs - performance.now());
 }
 
 type RefusedQuery = SvcError & { readonly code: 'SVC_FIND_INVALID' | 'SVC_CURSOR_INVALID' };

@@ -4,8 +4,10 @@
 // Invariants
 // J1  A view that has stopped is reported once. It is folded again when the event was skipped, or its rows are to be built again.
 // J2  After any other failure the view is opened again, after a pause that grows up to a minute.
+import { after } from '@svc/kit/after';
 import { SvcError } from '@svc/kit/svc-error';
 import type { LogEntry } from '@svc/kit/log-entry';
+import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { GuestViews } from '../engine/needs/guest.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/views.ts';
@@ -37,6 +39,8 @@ export interface ProjectorNeeds {
   readonly log: (entry: LogEntry) => void;
   /** Receives the reason why a view does not follow the events, and undefined once it does again. */
   readonly onProblem?: (view: string, problem: ViewProblem | undefined) => void;
+  /** How it pauses after a failure; default: by the machine's clock. */
+  readonly after?: ServiceClock['after'] | undefined;
   /** Receives the events that a view leaves out, when it is opened and when they change. */
   readonly onSkips?: (view: string, skips: readonly SkippedEvent[]) => void;
 }
@@ -323,11 +327,11 @@ export class ViewProjector {
     }
     await new Promise<void>((resolve) => {
       const end = () => {
-        clearTimeout(timer);
+        cancel();
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(end, pauseMs);
+      const cancel = (this.#needs.after ?? after)(pauseMs, end);
       signal.addEventListener('abort', end);
     });
   }

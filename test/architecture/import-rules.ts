@@ -10,7 +10,7 @@ import type { Workspace } from './workspaces.ts';
 const TOOLS = ['bench', 'scripts'];
 export const UNCHECKED = ['fixtures', 'test'];
 /** Entry points for other programs. No file of the host imports them. */
-const ENTRY_POINTS = new Set(['host/embed.ts', 'host/tools.ts']);
+const ENTRY_POINTS = new Set(['host/embed.ts', 'host/testing.ts', 'host/tools.ts']);
 /** Files in which several adapters meet. No file imports them, except that other programs import the entry points. */
 const ROOTS = new Set([
   'host/main.ts',

@@ -16,6 +16,12 @@ test('every name of @svc/host is on the reference page', () => {
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
 });
 
+test('every name of @svc/host/testing is on the reference page', () => {
+  const names = SourceFile.read('host/testing.ts').exports.flatMap((one) => one.names);
+  expect(names).toContain('VirtualClock');
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
+});
+
 test("the program in the host's README is a part of one that runs", () => {
   const snippets = snippetsOf('host/README.md', 'ts');
   expect(snippets).toHaveLength(1);

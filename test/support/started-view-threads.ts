@@ -66,7 +66,7 @@ export class Threads {
 
   async until(what: string, isReached: (view: SharedView) => boolean): Promise<void> {
     const shown = () => `${what}; the view is ${JSON.stringify(this.threads.report())}`;
-    await within(60, shown, this.shared.reached(isReached, 60_000));
+    await within(60, shown, this.shared.reached(isReached, performance.now() + 60_000));
     if (!isReached(this.shared)) throw new Error(shown());
   }
 

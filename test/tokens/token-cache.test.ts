@@ -1,7 +1,7 @@
 // TokenCache: which tokens are kept, and for how long.
 import { expect, test } from 'vitest';
 import { TokenCache, type VerifiedToken } from '../../tokens/token-cache.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { VirtualClock } from '../../host/testing.ts';
 
 function verified(clock: VirtualClock, lifetimeMs = 3_600_000): VerifiedToken {
   return {

@@ -5,7 +5,7 @@ import type { Caller, TokenOutcome } from '../../tokens/caller.ts';
 import { TokenVerifier } from '../../tokens/token-verifier.ts';
 import type { TokenSettings } from '../../tokens/token-settings.ts';
 import type { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
-import { VirtualClock } from '../support/virtual-clock.ts';
+import { VirtualClock } from '../../host/testing.ts';
 import { CLI_CLIENT } from '../support/identity-provider/provider-rules.ts';
 
 export class VerifierUnderTest {

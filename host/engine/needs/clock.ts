@@ -6,6 +6,19 @@ export interface Clock {
   nowMs(): number;
 }
 
+/** The time of a service in which a test lets time pass. The service also waits by it. */
+export interface ServiceClock extends Clock {
+  /** Milliseconds that never go back. */
+  monotonicMs(): number;
+  /** Calls `callback` once after `ms` milliseconds, and never before it returns. Returns a function that cancels this. */
+  after(ms: number, callback: () => void): () => void;
+  /**
+   * Keeps time from passing until the function is called that it returns. A service calls it while a write is on its way to the
+   * disk; absent: time passes meanwhile.
+   */
+  hold?(): () => void;
+}
+
 export interface RandomSource {
   /** Returns 64 random bits. */
   next64(): bigint;

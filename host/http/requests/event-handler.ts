@@ -8,8 +8,10 @@
 //     is made again in a later round.
 // E3  An attempt in which the runtime has failed ends with `done`, or with that failure: the consumer's other answers may come
 //     from it.
+import { after } from '@svc/kit/after';
 import { SvcError } from '@svc/kit/svc-error';
 import { spanIdText } from '@svc/kit/trace-context';
+import type { ServiceClock } from '../../engine/needs/clock.ts';
 import type { Guest, GuestConsumers, HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
 import type { Verdict } from '../../model/consumer.ts';
@@ -38,6 +40,8 @@ export interface EventHandlerParts {
   readonly eventLoop?: EventLoopBudget;
   /** Time in which a consumer has to answer, in milliseconds. */
   readonly answerTimeoutMs: number;
+  /** How that time passes; default: by the machine's clock. */
+  readonly after?: ServiceClock['after'] | undefined;
   /** The memory in which the inputs of calls are counted, as those of requests; absent: they are not counted. */
   readonly budgets?: Pick<RequestBudgets, 'unsent'> | undefined;
   /** Absent: nothing is recorded. */
@@ -75,6 +79,7 @@ export function eventHandler({
   services,
   eventLoop = new EventLoopBudget(),
   answerTimeoutMs,
+  after: wait = after,
   budgets,
   spans = NO_EVENT_RECORDER,
 }: EventHandlerParts): HandleEvent | undefined {
@@ -92,7 +97,7 @@ export function eventHandler({
     calls.services = services && span.tracedServices(services);
     if (views !== undefined) calls.allowFinds(new RequestFinds(views, undefined));
     try {
-      const answer = await inTime(answerTimeoutMs, calls, async () => {
+      const answer = await inTime({ timeoutMs: answerTimeoutMs, wait }, calls, async () => {
         if (eventLoop.isUsedUp()) await eventLoop.yield();
         checkWanted(calls);
         return handled(consumers, context, consumer, event, calls);
@@ -130,21 +135,25 @@ async function handled(
  * Runs the consumer, and cancels it when its time is over. The code of an embedding program may never end. If the consumer
  * waits for an instance as long, the attempt rejects with SVC_OVERLOADED; its own time begins when it has one.
  */
-function inTime<T>(timeoutMs: number, calls: EventCalls, run: () => Promise<T>): Promise<T> {
+function inTime<T>(
+  { timeoutMs, wait }: { readonly timeoutMs: number; readonly wait: ServiceClock['after'] },
+  calls: EventCalls,
+  run: () => Promise<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
+    let cancel: (() => void) | undefined;
     const settle = (end: () => void): void => {
-      clearTimeout(timer);
+      cancel?.();
       calls.noteWaiting = undefined;
       end();
     };
     const noteWaiting = (isWaiting: boolean): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
+      cancel?.();
+      cancel = wait(timeoutMs, () => {
         const late = lateFault(timeoutMs);
         calls.cancel(late);
         settle(() => reject(isWaiting ? busy(timeoutMs) : late));
-      }, timeoutMs);
+      });
     };
     calls.noteWaiting = noteWaiting;
     noteWaiting(false);

@@ -5,6 +5,7 @@
 // Invariant: callers of `yield` continue in the order of their calls. The next caller continues when everything that
 // the caller before it did without waiting is done, and only while the budget of the turn lasts; but at least one
 // caller continues in every turn.
+import type { ServiceClock } from '../../engine/needs/clock.ts';
 import type { EventLoop } from '../../engine/needs/event-loop.ts';
 
 /** How long a turn of the event loop takes on new work, in milliseconds. */
@@ -25,6 +26,11 @@ const SYSTEM: EventLoopClock = {
   // A callback that a microtask passes to process.nextTick runs when the queue of microtasks is empty.
   afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
 };
+
+/** Returns a clock of the event loop that passes as `monotonicMs` does: in a test whose time stands still, no budget is used up. */
+export function loopClock(clock: Pick<ServiceClock, 'monotonicMs'>): EventLoopClock {
+  return { ...SYSTEM, nowMs: () => clock.monotonicMs() };
+}
 
 export class EventLoopBudget implements EventLoop {
   readonly #clock: EventLoopClock;

@@ -30,6 +30,14 @@ export class MemoryConsumers implements ConsumerReader {
       .map((key) => lanes.get(key)!);
   }
 
+  /** Returns all consumers with all of their lanes. */
+  all(): readonly { readonly consumer: StoredConsumer; readonly lanes: readonly StoredLane[] }[] {
+    return Array.from(this.#entries.values(), ({ consumer }) => ({
+      consumer,
+      lanes: this.lanes(consumer.id, Infinity),
+    }));
+  }
+
   /** Returns the lane of an entity; undefined if there is none. */
   lane(consumer: string, entity: EntityRef): StoredLane | undefined {
     return this.#entries.get(consumer)?.lanes.get(keyOf(entity));

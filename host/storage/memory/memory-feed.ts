@@ -7,6 +7,7 @@ import {
   type Position,
 } from '../../engine/needs/feed.ts';
 import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 
 /** The records of all entities in the order in which they were stored, and the feeds that wait for the next one. */
@@ -44,10 +45,13 @@ export class StoredOrder {
 export class MemoryFeed implements Feed {
   readonly start = '0';
   readonly #order: StoredOrder;
+  readonly #isCutOff: () => boolean;
   #isClosed = false;
 
-  constructor(order: StoredOrder) {
+  /** `isCutOff`: whether nothing more can be read. */
+  constructor(order: StoredOrder, isCutOff: () => boolean = () => false) {
     this.#order = order;
+    this.#isCutOff = isCutOff;
   }
 
   end(): Position {
@@ -55,6 +59,8 @@ export class MemoryFeed implements Feed {
   }
 
   read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage {
+    if (this.#isCutOff())
+      throw new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The journal is closed. Open it anew.');
     const records: FeedRecord[] = [];
     let count = Number(after);
     let units = 0;
@@ -90,8 +96,8 @@ export class MemoryFeed implements Feed {
   }
 
   async advancedPast(position: Position): Promise<void> {
-    while (!this.#isClosed && this.#order.records.length <= Number(position))
-      await this.#order.changed;
+    const isAtEnd = () => this.#isCutOff() || this.#order.records.length <= Number(position);
+    while (!this.#isClosed && isAtEnd()) await this.#order.changed;
   }
 
   close(): void {

@@ -40,29 +40,76 @@ interface QueuedAppend {
   dependsOnFailed: boolean;
 }
 
-export interface MemoryJournalOptions {
-  readonly timerLimits?: TimerLimits | undefined;
+/** The fate of a write. If one is stored and has a failure, its caller does not learn that it is stored. */
+export interface WriteFate {
+  readonly isStored: boolean;
+  readonly failure: SvcError | undefined;
 }
 
-export class MemoryJournal implements Journal, TimerAdministration, ConsumerWriter {
+export interface MemoryJournalOptions {
+  readonly timerLimits?: TimerLimits | undefined;
+  /** Contents that outlive the journal; absent: it has its own. */
+  readonly contents?: MemoryContents;
+  /** Decides about each write, in the order of the writes; absent: they are stored. */
+  readonly judge?: () => WriteFate;
+}
+
+/** Everything that a journal in memory holds. */
+export class MemoryContents {
   /** Indexed by entity (`keyOf`), as are the snapshots. */
-  readonly #records = new Map<string, JournalRecord[]>();
+  readonly records = new Map<string, JournalRecord[]>();
   /** Indexed by entity and idempotency key, in the order of storing. */
-  readonly #replies = new Map<string, StoredReply>();
-  readonly #snapshots = new Map<string, Snapshot>();
-  readonly #order = new StoredOrder();
+  readonly replies = new Map<string, StoredReply>();
+  readonly snapshots = new Map<string, Snapshot>();
+  readonly order = new StoredOrder();
+  readonly timers = new MemoryTimers(TIMER_LIMITS_DEFAULT, new Occurrences());
+  readonly consumers = new MemoryConsumers();
+}
+
+const STORED: WriteFate = { isStored: true, failure: undefined };
+
+export class MemoryJournal implements Journal, TimerAdministration, ConsumerWriter {
+  readonly #records: MemoryContents['records'];
+  readonly #replies: MemoryContents['replies'];
+  readonly #snapshots: MemoryContents['snapshots'];
+  readonly #order: StoredOrder;
   readonly #timers: MemoryTimers;
-  readonly #consumers = new MemoryConsumers();
+  readonly #consumers: MemoryConsumers;
+  readonly #judge: (() => WriteFate) | undefined;
   /** Wakes the dispatcher of timers. */
   readonly alarm = new TimerAlarm();
-  readonly positions: Positions = this.feed();
+  readonly positions: Positions;
   #queue: QueuedAppend[] = [];
   /** Settles once the queue is stored; undefined when the queue is empty. */
   #stored: Promise<void> | undefined = undefined;
   #closed = false;
+  #isCutOff = false;
 
-  constructor({ timerLimits = TIMER_LIMITS_DEFAULT }: MemoryJournalOptions = {}) {
-    this.#timers = new MemoryTimers(timerLimits, new Occurrences());
+  constructor({
+    timerLimits = TIMER_LIMITS_DEFAULT,
+    contents = new MemoryContents(),
+    judge,
+  }: MemoryJournalOptions = {}) {
+    this.#records = contents.records;
+    this.#replies = contents.replies;
+    this.#snapshots = contents.snapshots;
+    this.#order = contents.order;
+    this.#timers = contents.timers;
+    this.#timers.limits = timerLimits;
+    this.#consumers = contents.consumers;
+    this.#judge = judge;
+    this.positions = this.feed();
+    // Of a journal that was opened before, there may be timers.
+    this.alarm.stored(this.#timers.earliestMs() ?? Infinity);
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Lets every read fail from now on. `judge` decides about the writes. */
+  cutOff(): void {
+    this.#isCutOff = true;
   }
 
   append(
@@ -84,18 +131,18 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
     limit: number,
   ): Promise<readonly JournalRecord[]> {
     await Promise.resolve();
-    if (this.#closed) throw closed();
+    this.#checkReadable();
     return this.#page(entity, afterSeq, limit);
   }
 
   async lastDeletion(entity: EntityRef): Promise<number> {
     await Promise.resolve();
-    if (this.#closed) throw closed();
+    this.#checkReadable();
     return this.#lastDeletion(entity);
   }
 
   incarnation(entity: EntityRef, limit: number, fingerprint: string | undefined): IncarnationStart {
-    if (this.#closed) throw closed();
+    this.#checkReadable();
     const snapshot = this.#snapshots.get(keyOf(entity));
     const deletedSeq = this.#lastDeletion(entity);
     const isUsable =
@@ -108,6 +155,7 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   }
 
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
+    if (this.#closed || this.#isCutOff) return;
     this.#snapshots.set(keyOf(entity), snapshot);
   }
 
@@ -117,17 +165,17 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   }
 
   answer(entity: EntityRef, key: string): StoredReply | undefined {
-    if (this.#closed) throw closed();
+    this.#checkReadable();
     return this.#replies.get(replyKey(keyOf(entity), key));
   }
 
   /** Opens a feed of the records. */
   feed(): Feed {
-    return new MemoryFeed(this.#order);
+    return new MemoryFeed(this.#order, () => this.#isCutOff);
   }
 
   timer(number: number): StoredTimer | undefined {
-    if (this.#closed) throw closed();
+    this.#checkReadable();
     return this.#timers.get(number);
   }
 
@@ -147,23 +195,23 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
 
   async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
     await this.#stored;
-    const failure = this.#closed ? closed() : this.#timers.reconcile(schedules, nowMs);
+    const failure = this.#write(() => this.#timers.reconcile(schedules, nowMs));
     if (failure !== undefined) throw failure;
     this.#timersChanged();
   }
 
   async cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
     await this.#stored;
-    if (this.#closed) throw closed();
-    const isThere = this.#timers.named(owner, name) !== undefined;
-    this.#timers.apply(owner, false, { changes: [{ kind: 'cancel', name }] });
-    return isThere;
+    return this.#write(() => {
+      const isThere = this.#timers.named(owner, name) !== undefined;
+      this.#timers.apply(owner, false, { changes: [{ kind: 'cancel', name }] });
+      return isThere;
+    });
   }
 
   async retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
     await this.#stored;
-    if (this.#closed) throw closed();
-    const isDead = this.#timers.retry(owner, name, nowMs);
+    const isDead = this.#write(() => this.#timers.retry(owner, name, nowMs));
     this.#timersChanged();
     return isDead;
   }
@@ -178,8 +226,7 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
     settlement: ConsumerSettlement,
   ): Promise<void> {
     await this.#stored;
-    if (this.#closed) throw closed();
-    this.#consumers.settle(consumer, settlement);
+    this.#write(() => this.#consumers.settle(consumer, settlement));
   }
 
   async close(): Promise<void> {
@@ -210,15 +257,40 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
     const queue = this.#queue;
     this.#queue = [];
     for (const [index, append] of queue.entries()) {
-      const failure = this.#closed
-        ? closed()
-        : (this.#conflict(append) ?? this.#changeTimers(append));
-      if (failure === undefined) this.#insert(append);
-      else if (append.beside.isDetached !== true)
+      const { isStored, failure } = this.#append(append);
+      if (!isStored && append.beside.isDetached !== true)
         for (const later of [...queue.slice(index + 1), ...this.#queue])
           if (later.key === append.key) later.dependsOnFailed = true;
       append.settled(failure);
     }
+  }
+
+  /** Stores an append if it can be stored, and returns what has become of it. */
+  #append(append: QueuedAppend): WriteFate {
+    const fate = this.#fate();
+    if (!fate.isStored) return fate;
+    const failure = this.#conflict(append) ?? this.#changeTimers(append);
+    if (failure !== undefined) return { isStored: false, failure };
+    this.#insert(append);
+    return fate;
+  }
+
+  /** Makes a write that is no append, and returns its result. Throws the failure with which its caller is answered. */
+  #write<T>(write: () => T): T {
+    const { isStored, failure } = this.#fate();
+    if (!isStored) throw failure!;
+    const result = write();
+    if (failure !== undefined) throw failure;
+    return result;
+  }
+
+  #fate(): WriteFate {
+    if (this.#closed) return { isStored: false, failure: closed() };
+    return this.#judge?.() ?? STORED;
+  }
+
+  #checkReadable(): void {
+    if (this.#closed || this.#isCutOff) throw closed();
   }
 
   #changeTimers({ entity, records, beside }: QueuedAppend): SvcError | undefined {

@@ -32,7 +32,7 @@ type EntityTimers = ReadonlyMap<string, StoredTimer>;
 const NONE: EntityTimers = new Map();
 
 export class MemoryTimers {
-  readonly #limits: TimerLimits;
+  limits: TimerLimits;
   readonly #occurrences: Occurrences;
   #lastNumber = 0;
   /** The result of `#pending`; undefined after a change. */
@@ -43,12 +43,17 @@ export class MemoryTimers {
   readonly #byOwner = new Map<string, EntityTimers>();
 
   constructor(limits: TimerLimits, occurrences: Occurrences) {
-    this.#limits = limits;
+    this.limits = limits;
     this.#occurrences = occurrences;
   }
 
   get(number: number): StoredTimer | undefined {
     return this.#byNumber.get(number);
+  }
+
+  /** Returns all timers, in the order of their numbers. */
+  all(): readonly StoredTimer[] {
+    return [...this.#byNumber.values()].toSorted((a, b) => a.number - b.number);
   }
 
   /**
@@ -114,7 +119,7 @@ export class MemoryTimers {
         ofEntity: [before.size, after.size],
         ofService: [total, total - removedElsewhere - before.size + after.size],
       },
-      this.#limits,
+      this.limits,
     );
     if (full !== undefined) return full;
     if (fired !== undefined && !isOwn) this.#end(fired, ended);

@@ -6,7 +6,7 @@ import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orch
 import type { AuthSection } from '../../../tokens/auth-section.ts';
 import type { IdentityProvider } from '../../support/identity-provider/identity-provider.ts';
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
-import type { VirtualClock } from '../../support/virtual-clock.ts';
+import type { VirtualClock } from '../../../host/testing.ts';
 import { VerifierUnderTest } from '../../tokens/verifier-under-test.ts';
 import { fetchDocumented } from '../../support/documented-answers.ts';
 

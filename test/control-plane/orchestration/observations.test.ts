@@ -15,7 +15,7 @@ import {
   workload as workloadEntity,
   type RolloutEnd,
 } from '../../../control-plane/model/workload.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../host/testing.ts';
 import { accepted, givenProject } from '../control-plane-under-test.ts';
 import { KEY, desired, workload } from './desired.ts';
 import { OrchestratedControlPlane, ann, isReady } from './orchestrated-control-plane.ts';

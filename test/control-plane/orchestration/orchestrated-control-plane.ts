@@ -42,7 +42,7 @@ import {
   GOOD_IMAGE,
   ScriptedOrchestrator,
 } from '../../support/scripted-orchestrator/scripted-orchestrator.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../host/testing.ts';
 import { accepted, actor } from '../control-plane-under-test.ts';
 
 export const ann = actor('ann');

@@ -5,7 +5,7 @@ import {
   ReconcileQueue,
   type WorkOutcome,
 } from '../../../control-plane/orchestration/reconcile-queue.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../host/testing.ts';
 
 const keyOf = (service: string): ServiceKey => ({ project: 'web', service });
 const CART = keyOf('cart');

@@ -6,7 +6,7 @@ import {
   OTHER_IMAGE,
   ScriptedOrchestrator,
 } from '../../support/scripted-orchestrator/scripted-orchestrator.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { VirtualClock } from '../../../host/testing.ts';
 import { orchestratorSuite } from '../../suites/orchestrator-suite.ts';
 
 orchestratorSuite('in memory', async () => {
