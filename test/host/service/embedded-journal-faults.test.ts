@@ -46,7 +46,7 @@ test('a program has its time and its journal from the test', async () => {
   const clock = new VirtualClock(Date.UTC(2030, 0, 1));
   const journal = new TestJournal();
   const testing = { clock, random: new SeededRandom(7n), journal };
-  const options = { name: 'reminders', journal: 'memory', testing } as const;
+  const options = { name: 'reminders', journal: 'memory', log: 'none', testing } as const;
   const service = await createService({ ...options, ...remindersComponents() });
   await service.call(reminder, 'tea').begin(60_000);
   await clock.advance(60_000);

@@ -48,28 +48,32 @@ describe.each([
   ['in memory', () => ({ journal: 'memory' as const })],
   ['in a folder', () => ({ dataFolder: temporaryFolder(), observability: { local: false } })],
 ])('a service with a journal %s', (_place, storage) => {
-  test('runs timers, consumers and views at the times of the clock, to the millisecond', async () => {
-    const clock = new VirtualClock(START_MS);
-    const it = await started({ clock, random: new SeededRandom(7n) }, storage());
-    expect(await begin(it, 'tea', MINUTE_MS)).toBe(204);
-    await clock.advance(MINUTE_MS - 1);
-    expect(await timesOf(it, 'tea')).toBe(0);
-    await clock.advance(1);
-    expect(await timesOf(it, 'tea')).toBe(1);
-    await clock.advance(MINUTE_MS);
-    // The consumer has asked to get the third event again after a minute, and the fourth waits behind it.
-    expect(await countOf(it)).toBe(2);
-    await clock.advance(MINUTE_MS);
-    expect(await countOf(it)).toBe(4);
-    await clock.advance(7 * MINUTE_MS);
-    const events = await it.service.readEvents(reminder, 'tea');
-    expect(events.map(({ timeMs }) => timeMs)).toEqual(
-      Array.from({ length: 11 }, (_, index) => START_MS + index * MINUTE_MS),
-    );
-    expect(await it.service.view(remindersView).all()).toMatchObject({
-      value: { rows: [{ times: 10, lastMs: START_MS + 10 * MINUTE_MS }] },
-    });
-  });
+  test(
+    'runs timers, consumers and views at the times of the clock, to the millisecond',
+    { timeout: 30_000 },
+    async () => {
+      const clock = new VirtualClock(START_MS);
+      const it = await started({ clock, random: new SeededRandom(7n) }, storage());
+      expect(await begin(it, 'tea', MINUTE_MS)).toBe(204);
+      await clock.advance(MINUTE_MS - 1);
+      expect(await timesOf(it, 'tea')).toBe(0);
+      await clock.advance(1);
+      expect(await timesOf(it, 'tea')).toBe(1);
+      await clock.advance(MINUTE_MS);
+      // The consumer has asked to get the third event again after a minute, and the fourth waits behind it.
+      expect(await countOf(it)).toBe(2);
+      await clock.advance(MINUTE_MS);
+      expect(await countOf(it)).toBe(4);
+      await clock.advance(7 * MINUTE_MS);
+      const events = await it.service.readEvents(reminder, 'tea');
+      expect(events.map(({ timeMs }) => timeMs)).toEqual(
+        Array.from({ length: 11 }, (_, index) => START_MS + index * MINUTE_MS),
+      );
+      expect(await it.service.view(remindersView).all()).toMatchObject({
+        value: { rows: [{ times: 10, lastMs: START_MS + 10 * MINUTE_MS }] },
+      });
+    },
+  );
 });
 
 test('a day takes little real time', { timeout: 30_000 }, async () => {
