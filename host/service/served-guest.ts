@@ -137,15 +137,8 @@ export class ServedGuest {
     const eventLoop = new EventLoopBudget(given && loopClock(given));
     const recorder = new SpanRing(numbers, index);
     this.engine = servedEngine(options, { clock, random, eventLoop, recorder });
-    const parts = {
-      guest,
-      engine: this.engine,
-      clock,
-      random,
-      eventLoop,
-      views,
-      services,
-    };
+    const { engine } = this;
+    const parts = { guest, engine, clock, random, eventLoop, views, services };
     this.#views = views;
     this.#services = services;
     this.#guest = guest;
