@@ -167,6 +167,8 @@ describe('a service whose journal crashes', () => {
       code: 'SVC_JOURNAL_UNAVAILABLE',
     });
     expect(await begin(it, 'cake', MINUTE_MS)).toBe(503);
+    // It need not be read, because it is in memory.
+    expect(await begin(it, 'tea', MINUTE_MS)).toBe(503);
     expect(journal.contents()).toBe(before);
   });
 
