@@ -8,7 +8,7 @@
 FROM node:26-slim AS packages
 WORKDIR /svc
 COPY . .
-RUN node scripts/pack.ts --folders --out /packages client contract http1 kit oci identity forward routing tokens host api proxy gateway control-plane registry cli
+RUN node scripts/pack.ts --folders --out /packages client addresses contract http1 kit oci identity forward routing tokens host api proxy gateway control-plane registry cli
 
 # Of the lock file, what the runtime needs; neither the compiler nor the command line's own Node.
 FROM node:26-slim AS dependencies
@@ -22,6 +22,7 @@ COPY oci/package.json oci/
 COPY identity/package.json identity/
 COPY forward/package.json forward/
 COPY routing/package.json routing/
+COPY addresses/package.json addresses/
 COPY tokens/package.json tokens/
 COPY host/package.json host/
 COPY api/package.json api/
@@ -29,7 +30,7 @@ COPY proxy/package.json proxy/
 COPY gateway/package.json gateway/
 COPY control-plane/package.json control-plane/
 COPY registry/package.json registry/
-RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry \
+RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/addresses --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry \
     && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
     && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
     && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete

@@ -4,55 +4,16 @@
 // Invariant: what was checked is what is connected to. A name is resolved once for each connection, and the connection goes to the
 // addresses that were found in order.
 import { lookup, type LookupAddress } from 'node:dns';
-import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isPublicAddress } from '@svc/addresses/public-address';
 import { ImageError } from './image-error.ts';
 
 /** Whether a host may be on this machine or in a private network. `host`: name or address, with the port if the URL has one. */
 export type PrivateHosts = (host: string) => boolean;
 
-/** Networks of IPv4 that are not of the internet (RFC 6890). */
-const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-];
-/** The addresses of IPv6 that are of the internet, and the networks among them that lead elsewhere or nowhere. */
-const PUBLIC_IPV6 = ['2000::', 3] as const;
-const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  // 6to4 has an address of IPv4 in it.
-  ['2002::', 16],
-  ['3fff::', 20],
-];
-
-const notPublic = new BlockList();
-for (const [network, bits] of NOT_PUBLIC_IPV4) notPublic.addSubnet(network, bits);
-for (const [network, bits] of NOT_PUBLIC_IPV6) notPublic.addSubnet(network, bits, 'ipv6');
-const publicIpv6 = new BlockList();
-publicIpv6.addSubnet(...PUBLIC_IPV6, 'ipv6');
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
-
-/** Returns whether a numeric address is one of the internet. */
-export function isPublicAddress(address: string): boolean {
-  if (isIPv4(address)) return !notPublic.check(address);
-  const isGlobal =
-    isIP(address) === 6 && !address.includes('%') && publicIpv6.check(address, 'ipv6');
-  return isGlobal && !notPublic.check(address, 'ipv6');
-}
 
 /** Returns whether a host of a URL is on this machine: an address of loopback, or a name below `localhost` (RFC 6761). */
 export function isLoopbackHostname(hostname: string): boolean {

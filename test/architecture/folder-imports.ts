@@ -206,8 +206,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   routing: [],
   // Judging access tokens. It knows nothing of what callers may do.
   tokens: [],
+  // What strangers name may not lead into the operator's networks.
+  addresses: [],
   gateway: [],
   registry: [],
+  // One attempt of a delivery. It knows nothing of subscriptions and schedules.
+  'webhooks/sending': [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],

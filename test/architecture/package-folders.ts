@@ -17,8 +17,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['cli/platform'],
   yaml: ['cli/platform', 'login-provider'],
   jose: ['tokens'],
-  // Requests to registries, whose addresses it lets us check before it connects.
-  undici: ['oci'],
+  // Requests to registries and receivers, whose addresses it lets us check before it connects.
+  undici: ['oci', 'webhooks/sending'],
   // Certificates are issued in one place, which loads the library when it issues the first one.
   '@peculiar/x509': ['control-plane/authorities', 'test/support/certificates'],
   '@peculiar/asn1-x509': ['control-plane/authorities'],

@@ -105,6 +105,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     for (const name of ['assemblyscript', '@bytecodealliance', 'typescript', 'vitest', 'node'])
       expect(packages).not.toContain(name);
     expect(readdirSync(join(image.root, 'svc', 'node_modules', '@svc')).toSorted()).toEqual([
+      'addresses',
       'api',
       'cli',
       'client',

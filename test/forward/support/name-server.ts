@@ -12,6 +12,8 @@ export interface Zone {
   >;
   /** Name → IPv4 addresses. */
   readonly a: Readonly<Record<string, readonly string[]>>;
+  /** Name → IPv6 addresses, in eight groups. Absent: none. */
+  readonly aaaa?: Readonly<Record<string, readonly string[]>>;
   readonly ttl: number;
 }
 
@@ -19,6 +21,7 @@ export interface Zone {
 export type Fault = 'none' | 'silent' | 'failing';
 
 const TYPE_A = 1;
+const TYPE_AAAA = 28;
 const TYPE_SRV = 33;
 const NAME_ERROR = 3;
 const SERVER_FAILURE = 2;
@@ -61,7 +64,8 @@ export class NameServer implements AsyncDisposable {
     this.asked.push(name);
     if (this.fault === 'silent') return undefined;
     const records = this.fault === 'failing' ? [] : this.#records(name, type);
-    const isKnown = Object.hasOwn(this.zone.a, name) || Object.hasOwn(this.zone.srv, name);
+    const { a, aaaa = {}, srv } = this.zone;
+    const isKnown = [a, aaaa, srv].some((named) => Object.hasOwn(named, name));
     const code = this.fault === 'failing' ? SERVER_FAILURE : isKnown ? 0 : NAME_ERROR;
     const head = Buffer.alloc(12);
     head.writeUInt16BE(question.readUInt16BE(0), 0);
@@ -75,6 +79,19 @@ export class NameServer implements AsyncDisposable {
     if (type === TYPE_A)
       return (this.zone.a[name] ?? []).map((address) =>
         this.#record(type, Buffer.from(address.split('.').map(Number))),
+      );
+    if (type === TYPE_AAAA)
+      return (this.zone.aaaa?.[name] ?? []).map((address) =>
+        this.#record(
+          type,
+          Buffer.from(
+            address
+              .split(':')
+              .map((group) => group.padStart(4, '0'))
+              .join(''),
+            'hex',
+          ),
+        ),
       );
     if (type !== TYPE_SRV) return [];
     return (this.zone.srv[name] ?? []).map(([priority, weight, port, target]) => {
