@@ -122,22 +122,24 @@ export class ProgramRunner {
     follow(child.stdout!);
     follow(child.stderr!);
     // The end of the process, and not of its output: a child of its own may keep that open.
-    child.once('exit', (code, signal) => this.#over(name, child, signal ?? `exit code ${code}`));
+    child.once('exit', (code, signal) =>
+      this.#over(name, child, signal ?? `exit code ${code}`, code === 0),
+    );
     child.once('error', ({ message }) => {
       if (child.pid !== undefined) return;
       lines.push(message);
-      this.#over(name, child, message);
+      this.#over(name, child, message, false);
     });
     if (child.pid === undefined) return;
     this.#runs.set(name, { child, start: processStartOf(child.pid) });
     this.#reportProcesses();
   }
 
-  #over(name: string, child: ChildProcess, end: string): void {
+  #over(name: string, child: ChildProcess, end: string, wasAsked: boolean): void {
     if (this.#runs.get(name)?.child === child) this.#runs.delete(name);
     this.#reportProcesses();
     if (!this.#isStopping) this.#callbacks.onRestart(name, end);
-    this.#perform(this.#supervision.ended(name, performance.now()));
+    this.#perform(this.#supervision.ended(name, performance.now(), wasAsked));
   }
 
   #signal(name: string, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -4,10 +4,10 @@
 // Invariants
 // V1  A program starts only while none of its runs goes on, and never once a stop has begun.
 // V2  Programs end in the reverse of their order, each once the one after it has ended.
-// V3  A program that was ready once is started again for ever; the pauses double up to a bound.
+// V3  A program that was ready once is started again for ever; the pauses double up to a bound while it fails.
 
 export interface SupervisionLimits {
-  /** Pause before a program that has ended is started again, in milliseconds. It doubles with each further end. */
+  /** Pause before a program that has ended is started again, in milliseconds. It doubles with each further failure. */
   readonly restartPauseMs: number;
   /** Longest of these pauses, in milliseconds. */
   readonly restartPauseMaxMs: number;
@@ -46,7 +46,7 @@ export type SupervisionEffect =
 interface Program extends SupervisedProgram {
   phase: 'waiting' | 'running' | 'ready' | 'paused' | 'stopping' | 'ended';
   wasReady: boolean;
-  /** Ends in a row. */
+  /** Ends in a row that nobody asked for. */
   failures: number;
   readySinceMs: number;
   /** End of its pause, or time at which it is killed, in milliseconds. */
@@ -90,15 +90,19 @@ export class Supervision {
     return [...this.#startWaiting(), ...(isFirst ? [{ kind: 'all-ready' } as const] : [])];
   }
 
-  /** The run of the program has ended, or could not begin. */
-  ended(name: string, nowMs: number): readonly SupervisionEffect[] {
+  /**
+   * The run of the program has ended, or could not begin. `wasAsked`: it ended well, as it does on SIGTERM, so whoever sent that wants the next run
+   * at once.
+   */
+  ended(name: string, nowMs: number, wasAsked = false): readonly SupervisionEffect[] {
     const program = this.#find(name);
     const { restartPauseMs, restartPauseMaxMs, stableMs, startsMax } = this.#limits;
     if (this.#isStopping) {
       Object.assign(program, { phase: 'ended', dueMs: undefined });
       return this.#stopNext(nowMs);
     }
-    const isStable = program.phase === 'ready' && nowMs - program.readySinceMs >= stableMs;
+    const isStable =
+      program.phase === 'ready' && (wasAsked || nowMs - program.readySinceMs >= stableMs);
     program.failures = isStable ? 1 : program.failures + 1;
     if (!program.wasReady && program.failures >= startsMax) {
       program.phase = 'ended';

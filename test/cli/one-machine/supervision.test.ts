@@ -54,6 +54,27 @@ test('a program that ends is started again after a pause, which doubles up to a 
   expect(supervision.dueMs).toBe(nowMs + stableMs + restartPauseMs);
 });
 
+test('a program that ends well, however often, is started again after the shortest pause', () => {
+  const supervision = started();
+  let nowMs = 0;
+  for (let count = 0; count < 12; count++) {
+    supervision.ended('gateway', nowMs, true);
+    expect(supervision.dueMs! - nowMs).toBe(restartPauseMs);
+    nowMs = supervision.dueMs!;
+    expect(supervision.advance(nowMs)).toEqual([start('gateway')]);
+    supervision.ready('gateway', nowMs);
+  }
+});
+
+test('a program that ends well before it is ready is one that fails', () => {
+  const supervision = started();
+  supervision.ended('gateway', 0, true);
+  supervision.advance(supervision.dueMs!);
+  const nowMs = 1_000;
+  supervision.ended('gateway', nowMs, true);
+  expect(supervision.dueMs).toBe(nowMs + 2 * restartPauseMs);
+});
+
 test('a program that was never ready is given up after some starts, and all others are ended', () => {
   const supervision = new Supervision(PROGRAMS);
   supervision.start();
