@@ -26,7 +26,7 @@ describe('the README', () => {
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
   });
 
-  test('shows the commands of a new author, which test/programs/new-user.test.ts runs', () => {
+  test('shows the commands of a new author, which test/programs/new-user.long.test.ts runs', () => {
     const own = block('sh').find((one) => one.includes('npx svc new '))!;
     const commands = own
       .trim()

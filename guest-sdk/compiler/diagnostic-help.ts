@@ -49,6 +49,7 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'ServiceResponse',
   'Start',
   'Timers',
+  'VerifiedBody',
   'Verdict',
   'View',
   'checkedAdd',
@@ -62,6 +63,8 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'refuse',
   'register',
   'toJson',
+  'verifyWebhook',
+  'verifyWebhookPath',
 ]);
 const BUILT_IN_TYPES: readonly string[] = [
   'bool',
