@@ -12,7 +12,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from '@svc/addresses/public-address';
 import { AttemptFailure } from './attempt-error.ts';
 
-/** Receivers that the operator admits although their addresses are not of the internet. */
+/** Receivers that the operator admits although their addresses are not public. */
 export interface AdmittedReceivers {
   /** In the form `10.0.0.0/8` or `fd00::/8`. */
   readonly networks: readonly string[];
@@ -29,6 +29,7 @@ export interface ReceiverAddressesOptions {
   readonly nameServers?: readonly string[];
 }
 
+const NETWORK = /^([^/]+)\/(\d{1,3})$/;
 const PORT_MAX_OF_SYSTEM = 1023;
 const WEB_PORTS: ReadonlySet<number> = new Set([80, 443]);
 const LOOPBACK: readonly LookupAddress[] = [
@@ -46,9 +47,15 @@ export class ReceiverAddresses {
     this.#resolver = new Resolver({ timeout: nameTimeoutMs, tries: 2 });
     if (nameServers !== undefined) this.#resolver.setServers(nameServers);
     for (const network of admitted.networks) {
-      const [address = '', bits = ''] = network.split('/');
-      this.#networks.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
+      const [, address = '', bits = ''] = NETWORK.exec(network) ?? [];
+      const version = isIP(address);
+      if (version === 0)
+        throw new TypeError(`"${network}" is no network. Write it as 10.0.0.0/8 or fd00::/8.`);
+      this.#networks.addSubnet(address, Number(bits), version === 6 ? 'ipv6' : 'ipv4');
     }
+    for (const domain of admitted.domains)
+      if (domain === '' || domain.startsWith('.') || domain.endsWith('.'))
+        throw new TypeError(`"${domain}" is no domain. Write it as example.com.`);
     this.#domains = admitted.domains.map((domain) => domain.toLowerCase());
     this.#addressesMax = addressesMax;
   }
@@ -85,14 +92,26 @@ export class ReceiverAddresses {
   }
 
   async #find(hostname: string): Promise<LookupAddress[]> {
-    const found = isLocalhost(hostname) ? LOOPBACK : await this.#resolve(hostname);
-    if (found.length === 0) throw new AttemptFailure('dns');
     const isAdmittedName = this.#domains.some(
       (domain) => hostname === domain || hostname.endsWith(`.${domain}`),
     );
-    if (!isAdmittedName && !found.every(({ address }) => this.#isAdmitted(address)))
-      throw new AttemptFailure('blocked_address');
+    const isAllowed = ({ address }: LookupAddress): boolean =>
+      isAdmittedName || this.#isAdmitted(address);
+    if (isLocalhost(hostname)) {
+      // No name server has a say in these, so that one of them may be admitted alone.
+      const own = LOOPBACK.filter(isAllowed);
+      if (own.length === 0) throw new AttemptFailure('blocked_address');
+      return own;
+    }
+    const found = await this.#resolve(hostname);
+    if (found.length === 0) throw new AttemptFailure('dns');
+    if (!found.every(isAllowed)) throw new AttemptFailure('blocked_address');
     return found.slice(0, this.#addressesMax);
+  }
+
+  /** Ends all questions under way. */
+  cancel(): void {
+    this.#resolver.cancel();
   }
 
   /** A family whose question fails has no addresses: the other one may. */

@@ -5,6 +5,7 @@
 // S2  It connects to addresses that ReceiverAddresses has checked, and to no proxy.
 // S3  Its result is decided by the head of the final response. It keeps no more of a response than the limits say.
 // S4  It never rejects, and its result has no text of the receiver.
+import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent, type Dispatcher } from 'undici';
 import { type AttemptError, AttemptFailure, attemptErrorOf } from './attempt-error.ts';
 import type { ReceiverAddresses } from './receiver-addresses.ts';
@@ -14,7 +15,7 @@ import { type SignedDelivery, signedHeaders } from './signed-headers.ts';
 export interface SenderOptions {
   readonly addresses: ReceiverAddresses;
   readonly limits: SenderLimits;
-  /** Certificates of further authorities whose receivers are trusted, in PEM. Absent: those that Node brings alone. */
+  /** Certificates of further authorities whose receivers are trusted, in PEM, besides those that Node brings. */
   readonly authorities?: readonly string[];
   /** Time in milliseconds since 1970, for signatures. */
   readonly nowMs: () => number;
@@ -37,6 +38,8 @@ export interface AttemptResult {
 }
 
 const STATUS_SWITCHING_PROTOCOLS = 101;
+/** Informational responses before the final one. */
+const INFORMATIONAL_MAX = 16;
 
 export class Sender implements AsyncDisposable {
   readonly #options: SenderOptions;
@@ -44,7 +47,7 @@ export class Sender implements AsyncDisposable {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    const { addresses, limits, authorities } = options;
+    const { addresses, limits, authorities = [] } = options;
     this.#agent = new Agent({
       allowH2: false,
       maxHeaderSize: limits.headBytesMax,
@@ -56,17 +59,22 @@ export class Sender implements AsyncDisposable {
       connect: {
         timeout: limits.attemptTimeoutMs,
         lookup: addresses.lookup,
-        minVersion: 'TLSv1.2',
-        // Whatever the environment says.
+        secureContext: createSecureContext({
+          minVersion: 'TLSv1.2',
+          ca: [...getCACertificates(), ...authorities],
+        }),
+        // The environment could turn it off.
         rejectUnauthorized: true,
-        // Node does not check the certificate of a session that is taken up again.
+        // Node does not check the certificate of a resumed session.
         maxCachedSessions: 0,
-        ...(authorities === undefined ? {} : { ca: [...authorities] }),
       },
     });
   }
 
-  /** Makes the attempt. Resolves within its time, and never rejects. */
+  /**
+   * Makes the attempt. Resolves within its time, once the body of the answer is read or left, so that an attempt under way has at most one connection.
+   * Never rejects.
+   */
   async attempt(delivery: SentDelivery): Promise<AttemptResult> {
     const startedMs = performance.now();
     const { addresses, limits, nowMs } = this.#options;
@@ -74,13 +82,14 @@ export class Sender implements AsyncDisposable {
     try {
       const url = sentUrl(delivery.url);
       addresses.check(url);
+      const headers = signedHeaders(delivery, url.pathname, nowMs());
       const handler = new AttemptHandler(startedMs, limits, resolve);
       this.#agent.dispatch(
         {
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: 'POST',
-          headers: signedHeaders(delivery, url.pathname, nowMs()),
+          headers,
           body: delivery.body,
         },
         handler,
@@ -91,8 +100,9 @@ export class Sender implements AsyncDisposable {
     return await promise;
   }
 
-  /** Ends all connections; attempts under way fail. */
+  /** Ends all attempts under way, which are interrupted. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#options.addresses.cancel();
     await this.#agent.destroy();
   }
 }
@@ -107,6 +117,7 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   #result: AttemptResult | undefined;
   #isOver = false;
   #bodyBytes = 0;
+  #informational = 0;
 
   constructor(startedMs: number, limits: SenderLimits, resolve: (result: AttemptResult) => void) {
     this.#startedMs = startedMs;
@@ -122,7 +133,10 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
     if (status === STATUS_SWITCHING_PROTOCOLS) return this.#end('protocol');
-    if (status < 200) return;
+    if (status < 200) {
+      if (++this.#informational > INFORMATIONAL_MAX) this.#end('protocol');
+      return;
+    }
     this.#result = {
       isDelivered: status < 300,
       status,
@@ -165,9 +179,10 @@ function failed(startedMs: number, error: AttemptError): AttemptResult {
   };
 }
 
-/** Returns the URL without the last dot of its host, which names the same host, and is in no certificate. */
+/** Returns the URL without the dots at the end of its host, which names the same host, and is in no certificate. */
 function sentUrl(text: string): URL {
   const url = new URL(text);
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  const hostname = url.hostname.replace(/\.+$/, '');
+  if (hostname !== '' && hostname !== url.hostname) url.hostname = hostname;
   return url;
 }

@@ -23,6 +23,9 @@ export interface SignedDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Headers that are the sender's, or of the connection, in any spelling; a subscription that names one is refused when it is stored. */
+const RESERVED =
+  /^(host|expect|connection|keep-alive|upgrade|te|trailer|transfer-encoding|proxy-.*|content-.*|x-hook-.*)$/i;
 const PLACEHOLDER = /\{hmac_(signature|timestamp)\}/g;
 
 /** `path`: of the request line, without the query. `nowMs`: time of the attempt, in milliseconds since 1970. */
@@ -35,7 +38,8 @@ export function signedHeaders(
   const timestamp = new Date(nowMs).toISOString();
   const signed = over === 'body' ? body : path;
   const signature = signatureOf(secret, timestamp, signed);
-  const own = Object.entries(delivery.headers).map(([name, value]) => [
+  const allowed = Object.entries(delivery.headers).filter(([name]) => !RESERVED.test(name));
+  const own = allowed.map(([name, value]) => [
     name,
     value.replace(PLACEHOLDER, (_all, word) => (word === 'signature' ? signature : timestamp)),
   ]);

@@ -18,6 +18,11 @@ const ZONE = {
     'half.example': ['93.184.215.14'],
     'many.example': Array.from({ length: 20 }, (_, index) => `93.184.215.${index}`),
     'localhost.example': ['127.0.0.1'],
+    'evilprivate.example': ['10.0.0.1'],
+    'ninth.example': [
+      ...Array.from({ length: 8 }, (_, index) => `93.184.215.${index}`),
+      '10.0.0.1',
+    ],
   },
   aaaa: {
     'half.example': ['fd00:0:0:0:0:0:0:1'],
@@ -97,6 +102,7 @@ test.each([
   ['ipv6.example', ['2606:2800:21f:cb07:6820:80da:af6b:8b2c']],
   ['private.example', 'blocked_address'],
   ['mixed.example', 'blocked_address'],
+  ['ninth.example', 'blocked_address'],
   ['half.example', 'blocked_address'],
   ['nat64.example', 'blocked_address'],
   ['localhost.example', 'blocked_address'],
@@ -138,6 +144,22 @@ test('an operator admits networks', async () => {
   expect(() => addresses.check(new URL('http://11.1.2.3:25/'))).toThrow(AttemptFailure);
 });
 
+test.each(['10.0.0.0', '10.0.0.0/', '/8', 'example.com/8', '10.0.0.0/8/9'])(
+  '%s is no network, rather than all of them',
+  (network) => {
+    expect(() => addressesWith({ networks: [network], domains: [] })).toThrow('is no network');
+  },
+);
+
+test.each(['', '.example', 'example.'])('"%s" is no domain', (domain) => {
+  expect(() => addressesWith({ networks: [], domains: [domain] })).toThrow('is no domain');
+});
+
+test('who admits the loopback of IPv4 alone is sent there by localhost', async () => {
+  const addresses = addressesWith({ networks: ['127.0.0.0/8'], domains: [] });
+  expect(await found(addresses, 'localhost')).toEqual(['127.0.0.1']);
+});
+
 test('an operator admits the names of a domain, with any address', async () => {
   const server = await nameServer();
   const addresses = addressesWith({ networks: [], domains: ['private.example', 'LOCALHOST'] }, [
@@ -146,5 +168,6 @@ test('an operator admits the names of a domain, with any address', async () => {
   expect(await found(addresses, 'private.example')).toEqual(['10.0.0.1']);
   expect(await found(addresses, 'shop.localhost')).toEqual(['127.0.0.1', '::1']);
   expect(await found(addresses, 'localhost.example')).toBe('blocked_address');
+  expect(await found(addresses, 'evilprivate.example')).toBe('blocked_address');
   expect(() => addresses.check(new URL('http://127.0.0.1/'))).toThrow(AttemptFailure);
 });

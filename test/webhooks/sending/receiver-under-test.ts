@@ -55,18 +55,20 @@ export interface SenderUnderTestOptions {
   readonly authorities?: readonly string[];
   readonly admitted?: AdmittedReceivers;
   readonly nameServers?: readonly string[];
+  readonly nameTimeoutMs?: number;
 }
 
 export function startSender({
   admitted = ON_LOOPBACK,
   nameServers = ['127.0.0.1:1'],
+  nameTimeoutMs = 5_000,
   authorities,
   ...limits
 }: SenderUnderTestOptions = {}): Sender {
   const addresses = new ReceiverAddresses({
     admitted,
     addressesMax: SENDER_LIMITS_DEFAULT.addressesMax,
-    nameTimeoutMs: 5_000,
+    nameTimeoutMs,
     nameServers,
   });
   const sender = new Sender({
