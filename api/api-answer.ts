@@ -10,13 +10,16 @@ export type ApiError = ReturnType<typeof respondError>;
 export type ApiResponse<Value> = ReturnType<typeof respond<Value>>;
 export type ApiResult<Value> = Result<Value> | ApiResponse<Value> | ApiError;
 
+/** An answer as the runtime takes it; an error has no body of the handler. */
+export type ApiAnswer = ApiResponse<string> | ApiResponse<null> | ApiError | Refused;
+
 const SOON = { 'retry-after': '1' };
 
 export function apiAnswer(
   route: Route<string>,
   result: ApiResult<unknown>,
   { maySucceedLater }: Pick<ApiTable<RouteRows>, 'maySucceedLater'>,
-) {
+): ApiAnswer {
   if ('error' in result) return result;
   if ('isOk' in result && !result.isOk) return refusedAnswer(result, maySucceedLater(result));
   const status = successOf(route);
@@ -27,7 +30,7 @@ export function apiAnswer(
 }
 
 /** Returns an answer with a body. `text`: the body, as JSON. */
-export function jsonAnswer(text: string, { status, headers = [] }: ApiHead) {
+export function jsonAnswer(text: string, { status, headers = [] }: ApiHead): ApiResponse<string> {
   return respond(text, { status, headers: [['content-type', 'application/json'], ...headers] });
 }
 

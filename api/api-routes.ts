@@ -20,7 +20,7 @@ import {
   type RouteDefinition,
   type RouteRequest,
 } from '@svc/host';
-import { apiAnswer, type ApiResult } from './api-answer.ts';
+import { type ApiAnswer, apiAnswer, type ApiResult } from './api-answer.ts';
 import type { ApiTable, RouteRows } from './api-table.ts';
 import { decodedInput } from './decoded-input.ts';
 
@@ -76,10 +76,7 @@ function apiRoute<Rows extends RouteRows, Name extends keyof Rows, Given>(
 }
 
 type AnyRequest = RouteRequest<Readonly<Record<string, string>>, undefined, Uint8Array>;
-type AnyHandler = (
-  request: AnyRequest,
-  context: CheckedContext<unknown>,
-) => Promise<ReturnType<typeof apiAnswer>>;
+type AnyHandler = (request: AnyRequest, context: CheckedContext<unknown>) => Promise<ApiAnswer>;
 type Maker = (path: string, options: object, handle: AnyHandler) => RouteDefinition;
 
 export interface DefinedRow {
