@@ -28,7 +28,7 @@ export async function laterFailureOf(call: () => Promise<unknown>): Promise<Fail
 function checked(error: unknown): Failure {
   const { message, stack, actual, expected } = error as Error & Partial<Failure>;
   const first = stack!.split('\n').find((line) => /^\s+at /.test(line));
-  expect(first).toMatch(/test[/\\]guest-sdk[/\\]testing[/\\][a-z-]+\.test\.ts:\d+/);
+  expect(first).toMatch(/test[/\\]guest-sdk[/\\]testing[/\\][a-z-]+(\.long)?\.test\.ts:\d+/);
   expect(stack).not.toMatch(/guest-sdk\/testing\/(?!.*test\.ts|failure\.ts)/m);
   return { message, actual, expected };
 }
