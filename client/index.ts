@@ -97,8 +97,12 @@ export {
 } from './descriptor/mount-path.ts';
 export {
   PROBLEMS_BYTES_MAX,
+  Problems,
+  charactersOf,
+  isRecord,
   problemLine,
   problemsText,
+  quoted,
   sortedProblems,
   type Problem,
 } from './descriptor/problem.ts';

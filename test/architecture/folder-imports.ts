@@ -212,6 +212,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: [],
   // One attempt of a delivery. It knows nothing of subscriptions and schedules.
   'webhooks/sending': [],
+  // What a tenant subscribes to: checks, matching, and what is stored sealed.
+  'webhooks/subscriptions': ['webhooks/model', 'webhooks/sending'],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],

@@ -19,6 +19,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   jose: ['tokens'],
   // Requests to registries and receivers, whose addresses it lets us check before it connects.
   undici: ['oci', 'webhooks/sending'],
+  // Regular expressions of tenants, in linear time.
+  re2js: ['webhooks/subscriptions'],
   // Certificates are issued in one place, which loads the library when it issues the first one.
   '@peculiar/x509': ['control-plane/authorities', 'test/support/certificates'],
   '@peculiar/asn1-x509': ['control-plane/authorities'],

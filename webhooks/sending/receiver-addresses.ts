@@ -60,7 +60,10 @@ export class ReceiverAddresses {
     this.#addressesMax = addressesMax;
   }
 
-  /** Judges what a URL says without a name server: its port, and an address in every spelling that a URL may have. Throws AttemptFailure. */
+  /**
+   * Judges what a URL says without a name server: its port, an address in every spelling that a URL may have, and the names of this machine.
+   * Throws AttemptFailure.
+   */
   check({ hostname, port, protocol }: URL): void {
     const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
     if (number <= PORT_MAX_OF_SYSTEM && !WEB_PORTS.has(number))
@@ -68,6 +71,7 @@ export class ReceiverAddresses {
     const address = hostname.replace(/^\[(.*)\]$/, '$1');
     if (isIP(address) !== 0 && !this.#isAdmitted(address))
       throw new AttemptFailure('blocked_address');
+    if (isLocalhost(address)) this.#ownAddresses(address);
   }
 
   /** For connections: gives the addresses of a name, all of which were checked, or an AttemptFailure. */
@@ -92,21 +96,26 @@ export class ReceiverAddresses {
   }
 
   async #find(hostname: string): Promise<LookupAddress[]> {
+    if (isLocalhost(hostname)) return this.#ownAddresses(hostname);
+    const found = await this.#resolve(hostname);
+    if (found.length === 0) throw new AttemptFailure('dns');
+    const isAllowed = ({ address }: LookupAddress): boolean => this.#isAllowed(hostname, address);
+    if (!found.every(isAllowed)) throw new AttemptFailure('blocked_address');
+    return found.slice(0, this.#addressesMax);
+  }
+
+  /** Returns the addresses of this machine that are allowed. No name server has a say in these, so that one of them may be admitted alone. */
+  #ownAddresses(hostname: string): LookupAddress[] {
+    const own = LOOPBACK.filter(({ address }) => this.#isAllowed(hostname, address));
+    if (own.length === 0) throw new AttemptFailure('blocked_address');
+    return own;
+  }
+
+  #isAllowed(hostname: string, address: string): boolean {
     const isAdmittedName = this.#domains.some(
       (domain) => hostname === domain || hostname.endsWith(`.${domain}`),
     );
-    const isAllowed = ({ address }: LookupAddress): boolean =>
-      isAdmittedName || this.#isAdmitted(address);
-    if (isLocalhost(hostname)) {
-      // No name server has a say in these, so that one of them may be admitted alone.
-      const own = LOOPBACK.filter(isAllowed);
-      if (own.length === 0) throw new AttemptFailure('blocked_address');
-      return own;
-    }
-    const found = await this.#resolve(hostname);
-    if (found.length === 0) throw new AttemptFailure('dns');
-    if (!found.every(isAllowed)) throw new AttemptFailure('blocked_address');
-    return found.slice(0, this.#addressesMax);
+    return isAdmittedName || this.#isAdmitted(address);
   }
 
   /** Ends all questions under way. */

@@ -9,6 +9,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent, type Dispatcher } from 'undici';
 import { type AttemptError, AttemptFailure, attemptErrorOf } from './attempt-error.ts';
 import type { ReceiverAddresses } from './receiver-addresses.ts';
+import { receiverUrl } from './receiver-url.ts';
 import type { SenderLimits } from './sender-limits.ts';
 import { type SignedDelivery, signedHeaders } from './signed-headers.ts';
 
@@ -80,7 +81,7 @@ export class Sender implements AsyncDisposable {
     const { addresses, limits, nowMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<AttemptResult>();
     try {
-      const url = sentUrl(delivery.url);
+      const url = receiverUrl(delivery.url);
       addresses.check(url);
       const headers = signedHeaders(delivery, url.pathname, nowMs());
       const handler = new AttemptHandler(startedMs, limits, resolve);
@@ -177,12 +178,4 @@ function failed(startedMs: number, error: AttemptError): AttemptResult {
     error,
     durationMs: performance.now() - startedMs,
   };
-}
-
-/** Returns the URL without the dots at the end of its host, which names the same host, and is in no certificate. */
-function sentUrl(text: string): URL {
-  const url = new URL(text);
-  const hostname = url.hostname.replace(/\.+$/, '');
-  if (hostname !== '' && hostname !== url.hostname) url.hostname = hostname;
-  return url;
 }

@@ -23,10 +23,15 @@ export interface SignedDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Headers that are the sender's, or of the connection, in any spelling; a subscription that names one is refused when it is stored. */
+/** Headers that are the sender's, or of the connection, in any spelling; a subscription that names one is refused. */
 const RESERVED =
   /^(host|expect|connection|keep-alive|upgrade|te|trailer|transfer-encoding|proxy-.*|content-.*|x-hook-.*)$/i;
 const PLACEHOLDER = /\{hmac_(signature|timestamp)\}/g;
+
+/** Returns whether subscriptions may not have the header. */
+export function isReservedHeader(name: string): boolean {
+  return RESERVED.test(name);
+}
 
 /** `path`: of the request line, without the query. `nowMs`: time of the attempt, in milliseconds since 1970. */
 export function signedHeaders(
@@ -38,7 +43,7 @@ export function signedHeaders(
   const timestamp = new Date(nowMs).toISOString();
   const signed = over === 'body' ? body : path;
   const signature = signatureOf(secret, timestamp, signed);
-  const allowed = Object.entries(delivery.headers).filter(([name]) => !RESERVED.test(name));
+  const allowed = Object.entries(delivery.headers).filter(([name]) => !isReservedHeader(name));
   const own = allowed.map(([name, value]) => [
     name,
     value.replace(PLACEHOLDER, (_all, word) => (word === 'signature' ? signature : timestamp)),
