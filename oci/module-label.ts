@@ -16,7 +16,7 @@ export interface ModuleLabel {
   readonly digest: Digest;
   /** Version of the WIT package `svc:runtime` that the module speaks. */
   readonly protocol: string;
-  /** Version of the runtime with which the image was built; another one has the same major version and is not older. */
+  /** Version of svc with which the image was built. The installed one has to have the same major version, and must not be older. */
   readonly runtime: string;
 }
 

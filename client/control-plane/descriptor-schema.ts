@@ -78,9 +78,10 @@ const fields: Readonly<Record<DescriptorField, Schema<unknown>>> = {
   protocol: text(
     'only with `process` (`http/1.1` for a web-hosted service, `svc/1` for components) and `wasm` (version of the WIT package, such as `0.2.0`), which need it',
   ),
-  runtime: text('version of the runtime that the service declares, such as `1.4.0`', {
-    pattern: RUNTIME_VERSION.source,
-  }),
+  runtime: text(
+    'version of svc that the service needs, such as `1.4.0`: the installed one has the same major version, and is not older',
+    { pattern: RUNTIME_VERSION.source },
+  ),
   port: port(`port on which the service takes requests, default ${HTTP_PORT}`),
   processPort: port(
     `port on which the process of a web-hosted service listens, default ${PROCESS_PORT}`,

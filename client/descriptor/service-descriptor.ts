@@ -33,7 +33,7 @@ export interface SuppliedDatabase {
 interface CommonFields {
   readonly name: string;
   readonly image: string;
-  /** Version of the runtime that the service declares. */
+  /** Version of svc that the service needs: the installed one has the same major version, and is not older. */
   readonly runtime?: string;
   /** Port on which the service takes requests, default 9000. */
   readonly port?: number;

@@ -23,7 +23,8 @@ function isToBeHeld(input: PlanInput, isHandOver: boolean): boolean {
 /** Whether an instance is about to serve; a hold that has begun goes on as long. */
 function isAwaited(input: PlanInput): boolean {
   const { failure, instances, wanted } = input;
-  const isFormerWanted = failure !== undefined && !instances.every(isOf(wanted));
+  const isFormerWanted =
+    failure !== undefined && instances.some((one) => !isOf(wanted)(one) && !one.isRefused);
   return isFormerWanted || isTakingOver(input) || isStartedAgain(input);
 }
 
@@ -49,6 +50,6 @@ function isStartedAgain({ instances, unservedSinceMs, nowMs, limits }: PlanInput
   return (
     unservedSinceMs !== undefined &&
     nowMs - unservedSinceMs < limits.restartHoldMs &&
-    instances.some(({ failures }) => failures <= 1)
+    instances.some(({ failures, isRefused }) => failures <= 1 && !isRefused)
   );
 }

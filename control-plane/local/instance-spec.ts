@@ -17,6 +17,8 @@ export interface InstanceSpec extends InstanceAddress {
   readonly moduleFile?: string;
   /** Folder with the files of the image (sandbox/image-program.ts); undefined if the service is a module. */
   readonly imageFolder?: string;
+  /** Version of svc in the label of the image, if it has one. Undefined in a spec of an earlier version. */
+  readonly imageRuntime?: string;
   /** Milliseconds since 1970; later than that of each instance which the service had before, whatever the clock said. */
   readonly createdAtMs: number;
 }
@@ -25,8 +27,9 @@ export interface InstanceSpec extends InstanceAddress {
 export function specIn(value: unknown): InstanceSpec | undefined {
   if (!isRecord(value) || value['version'] !== 1) return undefined;
   const { name, key, incarnation, generation, descriptor, imageDigest } = value;
-  const { moduleFile, imageFolder, address, ports, createdAtMs } = value;
-  const texts = [name, incarnation, imageDigest, moduleFile ?? imageFolder, address];
+  const { moduleFile, imageFolder, imageRuntime, address, ports, createdAtMs } = value;
+  const image = [imageDigest, moduleFile ?? imageFolder, imageRuntime ?? ''];
+  const texts = [name, incarnation, ...image, address];
   if (!texts.every((text) => typeof text === 'string')) return undefined;
   if (typeof generation !== 'number' || typeof createdAtMs !== 'number') return undefined;
   if (!isRecord(key) || !isRecord(descriptor) || !isPorts(ports)) return undefined;

@@ -56,6 +56,11 @@ export interface LocalMachine {
   /** Folder of the sockets at which instances take calls (instance-sockets.ts); undefined: they have none. */
   readonly socketsFolder: string | undefined;
   commandOf(folder: InstanceFolder): LaunchCommand;
+  /**
+   * Returns why this installation does not start the service, in words for its members; undefined if it does. `imageRuntime`: the version of
+   * svc in the label of the image, as far as it is known.
+   */
+  refusalOf(descriptor: ServiceDescriptor, imageRuntime: string | undefined): string | undefined;
   readonly probes: ReadinessProbes;
   /** Returns a free address for an instance: `present`, if it is free. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
   addressFor(descriptor: ServiceDescriptor, present?: InstanceAddress): Promise<InstanceAddress>;

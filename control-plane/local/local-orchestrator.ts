@@ -55,8 +55,8 @@ export interface LocalOrchestratorOptions {
   readonly clock?: LocalClock;
   readonly commandOf: (folder: InstanceFolder) => LaunchCommand;
   readonly hasDataFolder: (descriptor: ServiceDescriptor) => boolean;
-  /** Returns the parts of a descriptor that this machine cannot run. */
-  readonly problemsOf: (descriptor: ServiceDescriptor) => readonly Problem[];
+  /** Returns the parts of a descriptor that this machine cannot run. `imageRuntime`: the version of svc in the label of the image. */
+  readonly problemsOf: (descriptor: ServiceDescriptor, imageRuntime?: string) => readonly Problem[];
 }
 
 export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
@@ -106,6 +106,10 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
       instancesFolder,
       socketsFolder: makeSocketsFolder(folder),
       commandOf,
+      refusalOf: (descriptor, imageRuntime) => {
+        const problems = options.problemsOf(descriptor, imageRuntime);
+        return problems.length === 0 ? undefined : problemsText(problems);
+      },
       hasDataFolder,
       probes: new ReadinessProbes(section, clock),
       addressFor: (descriptor, present) => addresses.find(portsOf(descriptor), present),
@@ -143,7 +147,9 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
   async reconcile(desired: DesiredService | RemovedService): Promise<void> {
     if (this.#isClosed) throw new Error('the orchestrator is closed');
     const { key } = desired;
-    const problems = desired.kind === 'removed' ? [] : this.#problemsOf(desired.descriptor);
+    // What is paused, suspended or removed can always be ended.
+    const isToRun = desired.kind === 'desired' && desired.instances > 0;
+    const problems = isToRun ? this.#problemsOf(desired.descriptor) : [];
     if (problems.length > 0) throw new WorkloadRefused(problemsText(problems));
     const controller = this.#controllers.get(textOf(key));
     if (controller !== undefined) {

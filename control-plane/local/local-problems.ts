@@ -1,6 +1,8 @@
-// LocalProblems: what this machine cannot run of a descriptor, as far as the descriptor alone shows it.
+// LocalProblems: what this machine cannot run of a service, as far as its descriptor and the label of its image show it. It is asked
+// when a descriptor is applied, and before anything is started: another version of svc may be installed by then.
 import { hostingKind, type Problem, type ServiceDescriptor } from '@svc/client';
 import { PROTOCOL_VERSIONS } from '@svc/contract';
+import { versionProblem } from './runtime-version.ts';
 
 export interface Runnable {
   /** Version of the runtime of this machine, such as `1.4.0`. */
@@ -9,9 +11,11 @@ export interface Runnable {
   readonly noPrograms: string | undefined;
 }
 
+/** `imageRuntime`: the version of svc in the label of the image, as far as it is known. */
 export function problemsHere(
   descriptor: ServiceDescriptor,
   { version: installed, noPrograms }: Runnable,
+  imageRuntime?: string,
 ): readonly Problem[] {
   const problems: Problem[] = [];
   const add = (path: string, reason: string) => problems.push({ path, reason });
@@ -33,20 +37,21 @@ export function problemsHere(
   if (descriptor.database !== undefined)
     add('/database', 'is declared: this installation provisions the database of each service');
   const { runtime } = descriptor;
-  if (runtime !== undefined && !isSufficient(installed, runtime))
-    add('/runtime', `is ${runtime}: this installation has ${installed}`);
+  const declared = runtime && versionReason(installed, runtime, 'Declare');
+  if (declared) add('/runtime', `is ${runtime}: ${declared}`);
+  const ofImage =
+    imageRuntime && versionReason(installed, imageRuntime, 'Build the image with svc');
+  if (ofImage) add('/image', `was built by svc ${imageRuntime}: ${ofImage}`);
   return problems;
 }
 
-/** The installed version has the same major version as the declared one, and is not older. */
-function isSufficient(installed: string, declared: string): boolean {
-  const [has, needs] = [installed, declared].map((version) =>
-    version.split(/[-+]/)[0]!.split('.').map(Number),
-  ) as [number[], number[]];
-  if (has[0] !== needs[0]) return false;
-  for (const [index, number] of needs.entries()) {
-    const difference = (has[index] ?? 0) - number;
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
+/** Returns what is installed, and what to do, if that does not run what needs the other version; undefined if it does. */
+function versionReason(installed: string, needed: string, instead: string): string | undefined {
+  const problem = versionProblem(installed, needed);
+  if (problem === undefined) return undefined;
+  const major = `${installed.split('.')[0]}.x`;
+  const remedy = `${instead} ${installed} or an earlier ${major}`;
+  return problem === 'older'
+    ? `this installation has svc ${installed}, which is older. ${remedy}, or ask its operator to upgrade svc`
+    : `this installation has svc ${installed}, which runs ${major} alone. ${remedy}`;
 }

@@ -64,11 +64,16 @@ export class ModuleImages implements ImageSource {
     }
   }
 
-  /** Returns the former image if its module is still there, and the descriptor does not declare another protocol than its label. */
+  /**
+   * Returns the former image if its module is still there, if all is known of its label, and if the descriptor does not declare another
+   * protocol than that.
+   */
   #usable({ former, descriptor }: ImageWish): ResolvedImage | undefined {
     if (former?.name === undefined || !this.isKept(former)) return undefined;
-    const isOther = former.protocol !== undefined && isOtherProtocol(descriptor, former.protocol);
-    return isOther ? undefined : former;
+    const { protocol, runtime } = former;
+    if (protocol === undefined) return former;
+    // A record of an earlier version lacks the version of svc.
+    return runtime === undefined || isOtherProtocol(descriptor, protocol) ? undefined : former;
   }
 
   /** Keeps the module, if the descriptor declares no other protocol than the label of its image. */
@@ -80,8 +85,8 @@ export class ModuleImages implements ImageSource {
       return { kind: 'failed', reason, isFinal: true };
     }
     const moduleFile = await this.#store(module);
-    const image = { digest, moduleFile, name, ...(label && { protocol: label.protocol }) };
-    return { kind: 'found', image };
+    const ofLabel = label && { protocol: label.protocol, runtime: label.runtime };
+    return { kind: 'found', image: { digest, moduleFile, name, ...ofLabel } };
   }
 
   /** Writes the module, unless it is there. Returns its file, once it is on disk. */

@@ -86,8 +86,12 @@ export async function openLocalOrchestrator(
         log,
         identities: certificates,
         cgroups: cgroupsOf(settings, lock, log),
-        problemsOf: (descriptor) =>
-          problemsHere(descriptor, { version: installed.version, noPrograms: commands.noPrograms }),
+        problemsOf: (descriptor, imageRuntime) =>
+          problemsHere(
+            descriptor,
+            { version: installed.version, noPrograms: commands.noPrograms },
+            imageRuntime,
+          ),
         hasDataFolder,
         commandOf: (instance) => commands.of(instance),
       }),

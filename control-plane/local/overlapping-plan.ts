@@ -2,6 +2,7 @@
 // rollout, and an instance ends only if the others are as many ready ones as are wanted, or if it is not ready itself. One that was
 // ready may still get requests: it ends once those who route have acknowledged that they send it none.
 import {
+  isLeaving,
   isLive,
   isOf,
   type InstanceView,
@@ -72,8 +73,6 @@ function ends(
     else if (one.phase === 'unready' || spare-- > 0) steps.push({ kind: 'retire', name: one.name });
   return steps;
 }
-
-const isLeaving = ({ phase }: InstanceView): boolean => phase === 'retired' || phase === 'stopping';
 
 const ORDER: readonly InstanceView['phase'][] = [
   'ready',

@@ -8,7 +8,7 @@ export interface PlanInput {
   readonly hold: 'none' | 'asked' | 'acknowledged';
   /** Whether those who followed a former control plane have had time to connect; only then a hold can be acknowledged. */
   readonly haveRoutersGathered: boolean;
-  /** Why the wanted generation has failed for good; undefined as long as it has not. */
+  /** Why the wanted generation has failed, for good or with this installation; undefined as long as it has not. */
   readonly failure: string | undefined;
   /**
    * Since when an instance of the wanted generation is prepared and none of another one lives, by the clock of `nowMs`; undefined if it is
@@ -55,6 +55,8 @@ export interface InstanceView {
   readonly failures: number;
   /** When the run has ended, by the same clock; undefined while it runs. */
   readonly endedAtMs: number | undefined;
+  /** True: it has ended, and this installation does not start it again. */
+  readonly isRefused: boolean;
 }
 
 export type Step =
@@ -82,6 +84,10 @@ export interface Plan {
 }
 
 export const isLive = ({ phase }: InstanceView): boolean => phase !== 'ended';
+
+/** Whether the instance is about to end. */
+export const isLeaving = ({ phase }: InstanceView): boolean =>
+  phase === 'retired' || phase === 'stopping';
 
 export const isOf =
   ({ incarnation, generation }: Wanted) =>

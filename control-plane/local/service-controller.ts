@@ -12,10 +12,18 @@ import type { DesiredService, RemovedService, Workload } from '../orchestration/
 import { type Found, lookAt } from './found-instances.ts';
 import type { BootTime } from './local-clock.ts';
 import type { LocalMachine } from './local-machine.ts';
-import { isOf, type Plan, type PlanInput, type Step, type Wanted } from './plan-types.ts';
+import {
+  isLeaving,
+  isLive,
+  isOf,
+  type Plan,
+  type PlanInput,
+  type Step,
+  type Wanted,
+} from './plan-types.ts';
 import { type ResourceName, unlimitedInWords } from './resource-limits.ts';
 import { planRollout } from './rollout-plan.ts';
-import { isOtherRollout, recordAfter, type ServiceRecord } from './service-record.ts';
+import { failureOf, isOtherRollout, recordAfter, type ServiceRecord } from './service-record.ts';
 import { ServiceSteps } from './service-steps.ts';
 import { shownFailure } from './shown-failure.ts';
 import { workloadOf } from './workload.ts';
@@ -157,6 +165,7 @@ export class ServiceController {
     this.#steps.killLate(this.#found);
     for (const { folder } of this.#found) folder.boundOutput(section.outputBytesMax);
     const hasProgressed = this.#noteProgress(clock.bootMs());
+    this.#noteRefusal();
     this.#noteFailure(clock.bootMs());
     const plan = planRollout(this.#planInput());
     const { desired } = this.#record;
@@ -191,7 +200,7 @@ export class ServiceController {
     const isDoubtful = this.#found.some(
       ({ folder, saysReady }) => saysReady && !probes.of(folder.spec.name).isCertain,
     );
-    const isSettled = isComplete || this.#record.failure !== undefined;
+    const isSettled = isComplete || failureOf(this.#record) !== undefined;
     return isSettled && !isDoubtful ? section.idlePollMs : section.rolloutPollMs;
   }
 
@@ -209,7 +218,7 @@ export class ServiceController {
     if (desired.kind === 'removed' || failure !== undefined) return;
     const isKept = image !== undefined && this.#machine.images.isKept(image);
     const resolved = isKept ? image : await this.#resolve(desired);
-    if (resolved === undefined) return;
+    if (resolved === undefined || this.#noteRefusal()) return;
     await this.#steps.create(desired, resolved, isDesired);
   }
 
@@ -244,7 +253,7 @@ export class ServiceController {
       instances: this.#found.map(({ view }) => view),
       hold: routes.holdOf(this.key),
       haveRoutersGathered: routes.haveRoutersGathered,
-      failure: this.#record.failure,
+      failure: failureOf(this.#record),
       takeoverSinceMs: this.#takeoverSinceMs,
       unservedSinceMs: this.#unservedSinceMs,
       nowMs: clock.bootMs(),
@@ -301,13 +310,45 @@ export class ServiceController {
     return true;
   }
 
+  /**
+   * Stores that this installation does not start the generation, if it has to, or that nothing speaks against it any more, since another
+   * version of svc is installed. Returns whether it is refused.
+   */
+  #noteRefusal(): boolean {
+    const { refusal: before, ...record } = this.#record;
+    const refusal = this.#isToBeStarted() ? this.#refusal() : undefined;
+    if (refusal === before) return refusal !== undefined;
+    if (refusal !== undefined) this.#store({ ...record, refusal });
+    else {
+      this.#progressMs = this.#machine.clock.bootMs();
+      this.#store({ ...record, progressAt: this.#bootTime() });
+    }
+    this.#machine.changed(this.key);
+    return refusal !== undefined;
+  }
+
+  #refusal(): string | undefined {
+    const { desired, image } = this.#record;
+    if (desired.kind === 'removed') return undefined;
+    return this.#machine.refusalOf(desired.descriptor, image?.runtime);
+  }
+
+  /** Whether fewer instances of the generation run than should; those that leave do not count. */
+  #isToBeStarted(): boolean {
+    const wanted = this.#wanted();
+    const running = this.#found.filter(
+      ({ view }) => isOf(wanted)(view) && isLive(view) && !isLeaving(view),
+    );
+    return running.length < wanted.instances;
+  }
+
   /** Stores that the generation has failed, if waiting does not help, or has not helped for long. */
   #noteFailure(bootMs: number): void {
     const wanted = this.#wanted();
     const failed = this.#steps.failureOf(this.#found, wanted);
     if (failed !== undefined) this.#detail = failed.detail;
-    const { isComplete, wasReady, failure } = this.#record;
-    if (isComplete || failure !== undefined || wanted.instances === 0) return;
+    const { isComplete, wasReady } = this.#record;
+    if (isComplete || failureOf(this.#record) !== undefined || wanted.instances === 0) return;
     if (failed?.isFinal === true && !wasReady) {
       this.#store({ ...this.#record, failure: failed.detail });
       return;

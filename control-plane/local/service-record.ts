@@ -20,6 +20,8 @@ export interface ResolvedImage {
   readonly name?: string;
   /** Protocol in the label of the image, if it has one. */
   readonly protocol?: string;
+  /** Version of svc in the label of the image, if it has one. Undefined in a record of an earlier version. */
+  readonly runtime?: string;
 }
 
 export interface ServiceRecord {
@@ -36,6 +38,8 @@ export interface ServiceRecord {
   readonly wasReady: boolean;
   /** Why the generation has failed for good. */
   readonly failure?: string;
+  /** Why this installation does not start the generation. Another version of svc may. */
+  readonly refusal?: string;
 }
 
 export class ServiceRecords {
@@ -118,6 +122,11 @@ function imagesAfter(
   return former === undefined ? {} : { formerImage: former };
 }
 
+/** Returns why the generation has failed, for good or with this installation; undefined if it has not. */
+export function failureOf({ failure, refusal }: ServiceRecord): string | undefined {
+  return failure ?? refusal;
+}
+
 export function isOtherRollout(
   before: DesiredService | RemovedService,
   desired: DesiredService | RemovedService,
@@ -133,10 +142,11 @@ function instancesOf(desired: DesiredService | RemovedService): number {
 /** Returns the record in a parsed file; undefined if it is none, such as one of a later version. */
 function recordIn(value: unknown): ServiceRecord | undefined {
   if (!isRecord(value) || value['version'] !== 1) return undefined;
-  const { desired, progressAt, image, isComplete, wasReady, failure } = value;
+  const { desired, progressAt, image, isComplete, wasReady, failure, refusal } = value;
   if (!isRecord(desired) || bootTimeIn(progressAt) === undefined) return undefined;
   if (typeof isComplete !== 'boolean' || typeof wasReady !== 'boolean') return undefined;
-  if (failure !== undefined && typeof failure !== 'string') return undefined;
+  for (const reason of [failure, refusal])
+    if (reason !== undefined && typeof reason !== 'string') return undefined;
   for (const one of [image, value['formerImage']])
     if (one !== undefined && !isImage(one)) return undefined;
   if (!hasTexts(desired['key'], ['project', 'service'])) return undefined;
@@ -151,6 +161,7 @@ function recordIn(value: unknown): ServiceRecord | undefined {
 }
 
 function isImage(value: unknown): boolean {
+  if (!isRecord(value) || !['undefined', 'string'].includes(typeof value['runtime'])) return false;
   return hasTexts(value, ['digest', 'moduleFile']) || hasTexts(value, ['digest', 'imageFolder']);
 }
 

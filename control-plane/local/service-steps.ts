@@ -236,9 +236,10 @@ export class ServiceSteps {
   }
 }
 
-function filesOf({ moduleFile, imageFolder }: ResolvedImage) {
+function filesOf({ moduleFile, imageFolder, runtime }: ResolvedImage) {
   if (imageFolder !== undefined) return { imageFolder };
-  return moduleFile === undefined ? {} : { moduleFile };
+  const label = runtime === undefined ? {} : { imageRuntime: runtime };
+  return moduleFile === undefined ? {} : { moduleFile, ...label };
 }
 
 function routedState({ isSuspended, isPaused }: DesiredService): ServiceRoute['state'] {

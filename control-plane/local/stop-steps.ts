@@ -15,11 +15,12 @@ export function endingSteps(instance: InstanceView): readonly Step[] {
   return phase === 'stopping' ? [] : [{ kind: 'stop', name }];
 }
 
-/** Starts an instance that has ended again after its pause. */
+/** Starts an instance that has ended again after its pause, if this installation does. */
 export function restartSteps(
-  { name, failures, endedAtMs }: InstanceView,
+  { name, failures, endedAtMs, isRefused }: InstanceView,
   { nowMs, limits }: PlanInput,
 ): { readonly steps: readonly Step[]; readonly lookAgainMs: number | undefined } {
+  if (isRefused) return { steps: [], lookAgainMs: undefined };
   const doublings = Math.min(30, Math.max(0, failures - 1));
   const pauseMs = Math.min(limits.restartPauseMaxMs, limits.restartPauseMinMs * 2 ** doublings);
   const waitMs = failures === 0 ? 0 : (endedAtMs ?? nowMs) + pauseMs - nowMs;

@@ -1,7 +1,7 @@
 // WorkloadOf: an observation of a service, from its record and what was found.
 import type { Rollout, Workload } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
-import type { ServiceRecord } from './service-record.ts';
+import { failureOf, type ServiceRecord } from './service-record.ts';
 
 /** `progressMs`: the last progress of the rollout, in milliseconds since 1970. */
 export function workloadOf(
@@ -17,7 +17,7 @@ export function workloadOf(
   const updated = ready.filter(
     ({ view }) => view.incarnation === incarnation && view.generation === generation,
   );
-  const shown = record.failure ?? detail;
+  const shown = failureOf(record) ?? detail;
   return {
     kind: 'workload',
     key: desired.key,
@@ -32,8 +32,9 @@ export function workloadOf(
   };
 }
 
-function rolloutOf({ failure, isComplete }: ServiceRecord, progressMs: number): Rollout {
-  if (failure !== undefined) return { kind: 'failed', reason: failure };
-  if (isComplete) return { kind: 'complete' };
+function rolloutOf(record: ServiceRecord, progressMs: number): Rollout {
+  const reason = failureOf(record);
+  if (reason !== undefined) return { kind: 'failed', reason };
+  if (record.isComplete) return { kind: 'complete' };
   return { kind: 'progressing', sinceMs: progressMs };
 }

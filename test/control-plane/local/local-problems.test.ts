@@ -7,6 +7,7 @@ const CART = { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0'
 
 const HERE = { version: '1.4.2', noPrograms: undefined };
 
+const ofImage = (runtime: string) => problemsHere(CART, HERE, runtime);
 const paths = (descriptor: ServiceDescriptor) =>
   problemsHere(descriptor, HERE).map(({ path }) => path);
 
@@ -23,6 +24,22 @@ test('a newer runtime than the installed one, or another major version, is refus
     expect(paths({ ...CART, runtime })).toEqual([]);
   for (const runtime of ['1.4.3', '1.5.0', '2.0.0', '0.9.0'])
     expect(paths({ ...CART, runtime })).toEqual(['/runtime']);
+});
+
+test('an image that was built by a newer svc, or by another major version, is refused with what to do', () => {
+  for (const runtime of ['1.4.2', '1.4.0', '1.0.9']) expect(ofImage(runtime)).toEqual([]);
+  const older =
+    'this installation has svc 1.4.2, which is older. Build the image with svc 1.4.2 or an earlier 1.x, or ask its operator to upgrade svc';
+  for (const runtime of ['1.4.3', '1.5.0', '2.0.0'])
+    expect(ofImage(runtime)).toEqual([
+      { path: '/image', reason: `was built by svc ${runtime}: ${older}` },
+    ]);
+  const other =
+    'this installation has svc 1.4.2, which runs 1.x alone. Build the image with svc 1.4.2 or an earlier 1.x';
+  for (const runtime of ['0.9.0', 'latest'])
+    expect(ofImage(runtime)).toEqual([
+      { path: '/image', reason: `was built by svc ${runtime}: ${other}` },
+    ]);
 });
 
 test('programs of images are refused with the reason where there are no sandboxes', () => {

@@ -8,6 +8,7 @@ import { LOCAL_DEFAULTS, type LocalSection } from '../../../control-plane/local/
 import { MachineLock } from '../../../control-plane/local/machine-lock.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { LocalOrchestrator } from '../../../control-plane/local/local-orchestrator.ts';
+import { problemsHere } from '../../../control-plane/local/local-problems.ts';
 import { NobodyRoutes, type RequestRoutes } from '../../../control-plane/local/request-routes.ts';
 import type { Problem, ServiceKey } from '@svc/client';
 import { until } from './until.ts';
@@ -50,6 +51,10 @@ export interface MachineOptions {
   readonly cgroups?: (machineFolder: string) => InstanceCgroups | undefined;
   /** What the machine cannot run of any descriptor. */
   readonly problems?: readonly Problem[];
+  /** Version of svc that is installed when it is asked for. Default: it runs everything. */
+  readonly version?: () => string;
+  /** Version of svc in the labels of images that have one, by their names. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export class MachineUnderTest {
@@ -97,7 +102,7 @@ export class MachineUnderTest {
 
 /** Opens an orchestrator of small programs. */
 export function openMachine(folder: string, options: MachineOptions = {}): LocalOrchestrator {
-  const { whileReading, problems = [], hasDataFolder = false } = options;
+  const { whileReading, problems = [], version, labels = {}, hasDataFolder = false } = options;
   return new LocalOrchestrator({
     lock: new MachineLock(folder),
     section: {
@@ -115,16 +120,22 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
       isKept: () => true,
       async resolve({ descriptor: { image } }) {
         await whileReading?.();
-        return image === IMAGES.missing
-          ? { kind: 'failed', reason: `cannot pull ${image}: not found`, isFinal: false }
-          : { kind: 'found', image: { digest: `sha256:${'0'.repeat(64)}`, moduleFile: image } };
+        if (image === IMAGES.missing)
+          return { kind: 'failed', reason: `cannot pull ${image}: not found`, isFinal: false };
+        const { [image]: runtime } = labels;
+        const label = runtime === undefined ? {} : { protocol: '0.2.0', runtime };
+        const digest = `sha256:${'0'.repeat(64)}`;
+        return { kind: 'found', image: { digest, moduleFile: image, ...label } };
       },
     },
     routes: options.routes ?? new NobodyRoutes(),
     log: () => {},
     clock: options.clock ?? LOCAL_CLOCK,
     cgroups: options.cgroups?.(folder),
-    problemsOf: () => problems,
+    problemsOf: (descriptor, imageRuntime) =>
+      version === undefined
+        ? problems
+        : problemsHere(descriptor, { version: version(), noPrograms: undefined }, imageRuntime),
     hasDataFolder: () => hasDataFolder,
     commandOf: ({ stateFile, spec }) => ({
       file: process.execPath,

@@ -156,6 +156,18 @@ test('of an image whose module is there the tag is asked for, and no blob', asyn
   expect(await resolve(images, name, '0.9.0', { former })).toMatchObject({ isFinal: true });
 });
 
+test('the version of svc in the label is kept, and read again if a record of an earlier version lacks it', async () => {
+  const registry = await filled();
+  const images = imagesOf({ privateHosts: new Set([registry.host]) });
+  const name = `${registry.host}/shop/cart@${built.root.digest}`;
+  const { runtime, ...former } = await found(images, name);
+  expect(runtime).toBe('0.1.0');
+  expect(await resolve(images, name, '0.2.0', { former })).toMatchObject({
+    kind: 'found',
+    image: { ...former, runtime: '0.1.0' },
+  });
+});
+
 test('a tag that names another image by now is read', async () => {
   const registry = await filled();
   const images = imagesOf({ privateHosts: new Set([registry.host]) });

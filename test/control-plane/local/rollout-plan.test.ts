@@ -26,6 +26,7 @@ function instance(name: string, more: Partial<InstanceView> = {}): InstanceView 
     phase: 'ready',
     failures: 0,
     endedAtMs: undefined,
+    isRefused: false,
     ...more,
   };
 }
@@ -158,6 +159,19 @@ describe('the plan for a service with a data folder', () => {
     ]);
   });
 
+  test('does not start again what this installation refuses, holds nothing for it, and lets held requests continue', () => {
+    const [own] = ended(1);
+    const refused = [{ ...own!, isRefused: true }];
+    const later = { nowMs: 1500, unservedSinceMs: 1000 };
+    for (const failure of [undefined, 'too new'])
+      expect(stepsOf({ ...later, instances: refused, failure })).toEqual([]);
+    const ofSecond = { ...later, wanted: second, failure: 'too new' } as const;
+    expect(stepsOf({ ...ofSecond, instances: refused })).toEqual([]);
+    expect(stepsOf({ ...ofSecond, instances: refused, hold: 'asked' })).toEqual([
+      { kind: 'release' },
+    ]);
+  });
+
   test('ends everything when no instance is wanted, and removes what has ended', () => {
     const instances = [present, next('ended')];
     expect(stepsOf({ wanted: wanted({ instances: 0 }), instances, hold: 'asked' })).toEqual([
@@ -200,6 +214,15 @@ describe('the plan for a service whose instances serve side by side', () => {
     expect(stepsOf({ wanted: two(2), instances: unready('starting') })).toEqual([
       { kind: 'stop', name: 'one' },
     ]);
+  });
+
+  test('starts no former instance again that this installation refuses', () => {
+    const former = instance('one', { phase: 'ended', failures: 1, endedAtMs: 0 });
+    const crashed = { wanted: two(2), failure: 'too new' };
+    const of = (isRefused: boolean) =>
+      stepsOf({ ...crashed, instances: [{ ...former, isRefused }, instance('two')] });
+    expect(of(false)).toEqual([{ kind: 'restart', name: 'one' }]);
+    expect(of(true)).toEqual([]);
   });
 
   test('leaves the former instances alone when the new generation has failed', () => {

@@ -1,6 +1,12 @@
 // What is stored of a service when something else is asked for: which image it keeps.
 import { expect, test } from 'vitest';
-import { recordAfter, recordOf } from '../../../control-plane/local/service-record.ts';
+import {
+  recordAfter,
+  recordOf,
+  type ServiceRecord,
+  ServiceRecords,
+} from '../../../control-plane/local/service-record.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { cart } from './cart.ts';
 
 const NOW = { bootId: 'boot', ms: 1 };
@@ -40,4 +46,17 @@ test('a service that is applied after a deletion keeps nothing', () => {
   expect(another).toEqual(recordOf(another.desired, NOW));
   const removed = recordAfter(found, { kind: 'removed', key: found.desired.key }, NOW);
   expect(removed).toEqual(recordOf(removed.desired, NOW));
+});
+
+test('a record of an earlier version is read, and one with something else in place of a version is not', () => {
+  const records = new ServiceRecords(temporaryFolder());
+  records.write(found);
+  expect(records.readAll()).toEqual([found]);
+  const refused = { ...found, image: { ...IMAGE, runtime: '1.5.0' }, refusal: 'is too new' };
+  records.write(refused);
+  expect(records.readAll()).toEqual([refused]);
+  for (const foreign of [{ image: { ...IMAGE, runtime: 15 } }, { refusal: true }]) {
+    records.write({ ...found, ...foreign } as unknown as ServiceRecord);
+    expect(records.readAll()).toEqual([]);
+  }
 });

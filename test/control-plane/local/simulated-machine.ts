@@ -182,6 +182,7 @@ export class SimulatedMachine {
       phase: 'starting',
       failures: 0,
       endedAtMs: undefined,
+      isRefused: false,
     });
     const live = this.#instances.filter(({ phase }) => phase !== 'ended' && phase !== 'stopping');
     if (live.length > Math.max(2, this.#wanted.instances + 1) + 1)
