@@ -83,7 +83,10 @@ test('detail says that an instance was killed at its limit of memory', async () 
   const events = join(files.path, files.groups[0]!, 'memory.events');
   writeFileSync(events, 'oom 1\noom_kill 1\n');
   process.kill(machine.pids()[0]!, 'SIGKILL');
-  const { detail } = await observed(machine, ({ readyInstances }) => readyInstances === 0);
+  const { detail } = await observed(
+    machine,
+    (now) => now.readyInstances === 0 && now.detail !== undefined,
+  );
   expect(detail).toMatch(
     /^cart-1-\w+ has ended: it was killed, because it needed more memory than it may have \(resources\.memory: 1Gi\)$/,
   );
