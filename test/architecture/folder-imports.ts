@@ -214,6 +214,21 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'webhooks/sending': [],
   // What a tenant subscribes to: checks, matching, and what is stored sealed.
   'webhooks/subscriptions': ['webhooks/model', 'webhooks/sending'],
+  // What webhooks store, and what follows from it. It knows nothing of requests and sockets.
+  'webhooks/model': [],
+  'webhooks/views': ['webhooks/model'],
+  'webhooks/segments': ['webhooks/model'],
+  'webhooks/log': ['webhooks/model', 'webhooks/segments', 'webhooks/views'],
+  'webhooks/consumers': ['webhooks/model', 'webhooks/segments'],
+  'webhooks/attempts': [
+    'webhooks/log',
+    'webhooks/model',
+    'webhooks/segments',
+    'webhooks/sending',
+    'webhooks/views',
+  ],
+  // The assembly joins all parts.
+  webhooks: [],
   // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'control-plane', 'guest-sdk/compiler', 'test/support'],
   examples: [],

@@ -8,6 +8,8 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'control-plane/model',
     'control-plane/orchestration',
     'control-plane/views',
+    'webhooks/model',
+    'webhooks/views',
     'bench/control-plane',
     'examples',
   ],

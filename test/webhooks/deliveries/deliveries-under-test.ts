@@ -1,0 +1,200 @@
+// DeliveriesUnderTest: reports, attempts and the log of webhooks, on a clock of the test and journals in memory that outlive a crash. Receivers are
+// functions, so that an answer takes the time that the test wants; test/webhooks/sending has the real ones.
+import { onTestFinished } from 'vitest';
+import { createService, type Service } from '@svc/host';
+import {
+  SeededRandom,
+  TestJournal,
+  type TestJournalOptions,
+  VirtualClock,
+} from '@svc/host/testing';
+import type { AttemptedSubscription } from '../../../webhooks/attempts/delivery-attempt.ts';
+import type { MatchedEvent } from '../../../webhooks/consumers/fan-out.ts';
+import type { Failure } from '../../../webhooks/consumers/notice-failures.ts';
+import {
+  Deliveries,
+  DELIVERY_LIMITS_DEFAULT,
+  type DeliveryLimits,
+  type DeliveryStore,
+  type DeliverySubscriptions,
+} from '../../../webhooks/deliveries.ts';
+import type { ReportedDataset } from '../../../webhooks/model/event-body.ts';
+import type { AttemptResult, SentDelivery } from '../../../webhooks/sending/sender.ts';
+
+export const TENANT = 'acme';
+
+/** Answers a request after a time: with a status, or with the error of an attempt. */
+export interface Answer {
+  readonly status?: number;
+  readonly error?: AttemptResult['error'];
+  readonly afterMs?: number;
+}
+
+export interface SentRequest extends SentDelivery {
+  readonly atMs: number;
+}
+
+interface SubscriptionUnderTest extends AttemptedSubscription {
+  readonly id: string;
+  readonly createdAtMs: number;
+  readonly events?: readonly string[];
+}
+
+/** Subscriptions of one tenant. */
+export class SubscriptionsUnderTest implements DeliverySubscriptions {
+  readonly all = new Map<string, SubscriptionUnderTest>();
+  readonly grants = new Map<string, Failure>();
+
+  add(
+    id: string,
+    url = `http://${id}.example/hook`,
+    more: Partial<SubscriptionUnderTest> = {},
+  ): void {
+    const defaults = { headers: {}, signing: { over: 'body' as const } };
+    this.all.set(id, { id, url, secret: `secret of ${id}`, createdAtMs: 0, ...defaults, ...more });
+  }
+
+  find(_tenant: string, id: string): Promise<AttemptedSubscription | undefined> {
+    return Promise.resolve(this.all.get(id));
+  }
+
+  matching(tenant: string, { type, about, occurredAtMs }: MatchedEvent) {
+    const matching = [...this.all.values()].filter(
+      ({ id, events = ['dataset.*'], createdAtMs }) =>
+        tenant === TENANT &&
+        id !== about &&
+        createdAtMs <= occurredAtMs &&
+        (events.includes(type) || (events.includes('dataset.*') && type.startsWith('dataset.'))),
+    );
+    return Promise.resolve(matching);
+  }
+
+  grantFailing(_tenant: string, failure: Failure): Promise<boolean> {
+    const key = `${failure.deliveryId}/${failure.run}`;
+    const isFirst = this.grants.size === 0;
+    if (isFirst) this.grants.set(key, failure);
+    return Promise.resolve(this.grants.has(key));
+  }
+
+  removedAtMs(): Promise<number | undefined> {
+    return Promise.resolve(undefined);
+  }
+}
+
+export class DeliveriesUnderTest {
+  readonly clock = new VirtualClock(Date.UTC(2030, 0, 1));
+  readonly subscriptions = new SubscriptionsUnderTest();
+  readonly sent: SentRequest[] = [];
+  readonly journals = new Map<number, TestJournal>();
+  readonly logged: string[] = [];
+  readonly #services = new Map<number, Service>();
+  /** Decides about each request. */
+  answer: (request: SentRequest) => Answer = () => ({ status: 200 });
+  /** Decides about each write of a journal that is made from now on. */
+  onWrite: NonNullable<TestJournalOptions['onWrite']> = () => 'stored';
+  readonly #limits: DeliveryLimits;
+  readonly #random = new SeededRandom(1n);
+  #deliveries: Deliveries | undefined;
+
+  constructor(limits: Partial<DeliveryLimits> = {}) {
+    this.#limits = { ...DELIVERY_LIMITS_DEFAULT, ...limits };
+    onTestFinished(() => this.#deliveries?.stop(0));
+  }
+
+  get now(): Deliveries {
+    return this.#deliveries!;
+  }
+
+  async start(): Promise<void> {
+    const { clock, journals } = this;
+    this.#services.clear();
+    this.#deliveries = await this.#started(async (number, components) => {
+      const journal = journals.get(number) ?? new TestJournal({ onWrite: this.onWrite });
+      journals.set(number, journal);
+      const service = await createService({
+        ...components,
+        name: `deliveries-${number}`,
+        http: false,
+        journal: 'memory',
+        log: 'none',
+        testing: { clock, random: this.#random, journal },
+      });
+      this.#services.set(number, service);
+      return service;
+    });
+  }
+
+  /** Starts a second sender of the segments that are open. */
+  async startAnother(): Promise<void> {
+    await this.#started((number) => Promise.resolve(this.#services.get(number)!));
+  }
+
+  async #started(open: DeliveryStore['open']): Promise<Deliveries> {
+    const { clock, journals, logged } = this;
+    return await Deliveries.start({
+      subscriptions: this.subscriptions,
+      sender: { attempt: (delivery) => this.#attempt(delivery) },
+      store: {
+        list: () => Promise.resolve([...journals.keys()]),
+        remove: (number) => Promise.resolve(void journals.delete(number)),
+        open,
+      },
+      clock,
+      limits: this.#limits,
+      log: ({ level, message, fields }) =>
+        void logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
+    });
+  }
+
+  /** Power fails: what was not on disk is lost, and attempts under way are cut off. */
+  async crash(): Promise<void> {
+    for (const journal of this.journals.values()) journal.crash();
+    const crashed = this.#deliveries;
+    this.#deliveries = undefined;
+    this.#epoch++;
+    void crashed?.stop(0);
+    await this.clock.advance(0);
+  }
+
+  #epoch = 0;
+
+  async report(id: string, changed: Partial<ReportedDataset> = {}) {
+    const result = this.now.intake.report(TENANT, id, reported(changed));
+    await this.clock.until(() => settled(result));
+    return await result;
+  }
+
+  async #attempt(delivery: SentDelivery): Promise<AttemptResult> {
+    const request = { ...delivery, atMs: this.clock.nowMs() };
+    this.sent.push(request);
+    const { status = null, error = null, afterMs = 0 } = this.answer(request);
+    const epoch = this.#epoch;
+    await new Promise<void>((resolve) => this.clock.after(afterMs, resolve));
+    if (epoch !== this.#epoch) await new Promise(() => {});
+    const isDelivered = status !== null && status >= 200 && status < 300;
+    return { isDelivered, status, error, durationMs: afterMs };
+  }
+}
+
+async function settled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending');
+  return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
+}
+
+export function reported(changed: Partial<ReportedDataset> = {}): ReportedDataset {
+  return {
+    name: 'routes of tuesday',
+    model: 'field-service',
+    modelVersion: '1.4.0',
+    tags: ['tuesday'],
+    status: 'SOLVING_COMPLETED',
+    score: '0hard/-120soft',
+    seq: 1,
+    parentId: null,
+    originId: null,
+    supersededBy: null,
+    runLink: 'https://platform.example/runs/1',
+    outputLink: 'https://platform.example/runs/1/output',
+    ...changed,
+  };
+}

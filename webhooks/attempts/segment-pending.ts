@@ -1,0 +1,53 @@
+// SegmentPending: the pending deliveries of all segments, as their views know them.
+import type { Page, Result } from '@svc/host';
+import { backlogView } from '../views/backlog-view.ts';
+import { dueView } from '../views/due-view.ts';
+import { hostOf } from './due-delivery.ts';
+import type { Segments } from '../segments/segments.ts';
+import type { Backlog, PendingDeliveries } from './scheduler.ts';
+
+const PAGE_MAX = 1_000;
+
+export class SegmentPending implements PendingDeliveries {
+  readonly #segments: Pick<Segments, 'newestFirst'>;
+
+  constructor(segments: Pick<Segments, 'newestFirst'>) {
+    this.#segments = segments;
+  }
+
+  async backlogs(): Promise<ReadonlyMap<string, Backlog>> {
+    const sums = new Map<string, { pending: number }>();
+    for (const { service } of this.#segments.newestFirst) {
+      const view = service.view(backlogView);
+      let cursor: string | undefined;
+      do {
+        // oxlint-disable-next-line no-await-in-loop -- a page begins where the one before has ended
+        const page = pageOf(await view.all(PAGE_MAX, cursor));
+        for (const { subscription, pending } of page.rows) {
+          const sum = sums.get(subscription);
+          if (sum === undefined) sums.set(subscription, { pending });
+          else sum.pending += pending;
+        }
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+    }
+    return sums;
+  }
+
+  async first(subscription: string, max: number) {
+    const pages = await Promise.all(
+      this.#segments.newestFirst.map(async ({ number: segment, service }) => {
+        const page = await service.view(dueView).ofSubscription({ subscription }, max);
+        return pageOf(page).rows.map((row) => ({ ...row, segment, host: hostOf(row.url) }));
+      }),
+    );
+    const all = pages.flat();
+    return all.toSorted((one, other) => one.dueAtMs - other.dueAtMs).slice(0, max);
+  }
+}
+
+/** A query without a cursor, or with one that it gave, is never refused. */
+function pageOf<Row>(page: Result<Page<Row>>): Page<Row> {
+  if (page.isOk) return page.value;
+  throw new Error(`a view refused a query: ${page.message}`);
+}

@@ -1,0 +1,240 @@
+// DeliveryLog: the deliveries of a tenant, over all segments (document 3, "Delivery log entry").
+//
+// Invariants
+// - A segment has later events than the one before it, so the log is walked from the newest segment on, and each page is one walk of one
+//   index in one segment or two.
+// - A delivery of another tenant, one that has expired, and one of the tenant's life before it was removed are as if there were none.
+import { Ok, refuse, type Page, type Refused, type Result, type ValueOf } from '@svc/host';
+import type { Clock } from '@svc/kit/clock';
+import { isExpired, RUN_ENDS_MS } from '../model/attempt-schedule.ts';
+import { delivery, type Entry } from '../model/delivery.ts';
+import { segmentOfDelivery } from '../model/ids.ts';
+import type { Segment, Segments } from '../segments/segments.ts';
+import { logView, type LogRow } from '../views/log-view.ts';
+import type { EventBodies } from './event-bodies.ts';
+
+export type LogOutcome = 'pending' | 'delivered' | 'exhausted';
+
+/** `outcome` goes alone or with `subscription`; the others go alone. */
+export interface LogQuery {
+  readonly outcome?: LogOutcome;
+  readonly subscription?: string;
+  readonly dataset?: string;
+  readonly eventId?: string;
+  readonly limit: number;
+  /** The cursor of the page before. */
+  readonly cursor?: string;
+}
+
+/** A delivery as the log shows it. */
+export interface LoggedDelivery {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly datasetId: string | null;
+  readonly url: string;
+  readonly outcome: LogOutcome;
+  readonly error: string | null;
+  readonly occurredAt: string;
+  readonly nextAttemptAt: string | null;
+  readonly attempts: readonly LoggedAttempt[];
+}
+
+export interface LoggedAttempt {
+  readonly run: number;
+  readonly number: number;
+  readonly time: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly durationMs: number | null;
+}
+
+export interface LogPage {
+  readonly entries: readonly LoggedDelivery[];
+  /** Undefined: there are no more. */
+  readonly cursor: string | undefined;
+}
+
+/** The tenant's subscriptions, as far as the log asks for them. */
+export interface LogSubscriptions {
+  find(tenant: string, id: string): Promise<unknown>;
+  removedAtMs(tenant: string): Promise<number | undefined>;
+}
+
+export interface DeliveryLogOptions {
+  readonly segments: Pick<Segments, 'find' | 'newestFirst'>;
+  readonly subscriptions: LogSubscriptions;
+  readonly bodies: EventBodies;
+  readonly clock: Clock;
+  /** Receives each delivery whose next attempt is due. */
+  readonly due: (segment: Segment, id: string, entry: ValueOf<typeof Entry>, next: Next) => void;
+}
+
+type Next = { readonly run: number; readonly number: number; readonly dueAtMs: number };
+type Row = ValueOf<typeof LogRow>;
+type Attempts = Row['attempts'];
+
+const NO_SUCH_DELIVERY = 'there is no such delivery';
+const SUBSCRIPTION_DELETED =
+  'the subscription of the delivery is deleted, so there is nobody to whom it could be sent again';
+const WRONG_CURSOR = 'cursor: is none that a page of this query had';
+
+export class DeliveryLog {
+  readonly #options: DeliveryLogOptions;
+
+  constructor(options: DeliveryLogOptions) {
+    this.#options = options;
+  }
+
+  async list(tenant: string, query: LogQuery): Promise<Result<LogPage>> {
+    const { segments, clock } = this.#options;
+    const sinceMs = await this.#sinceMs(tenant);
+    const begin = positionOf(query.cursor);
+    if (begin === undefined) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
+    const nowMs = clock.nowMs();
+    const entries: LoggedDelivery[] = [];
+    let { cursor } = begin;
+    for (const segment of segments.newestFirst) {
+      if (segment.number > begin.segment) continue;
+      if (segment.number < begin.segment) cursor = undefined;
+      do {
+        const left = query.limit - entries.length;
+        if (left === 0) return new Ok({ entries, cursor: cursorOf(segment.number, cursor) });
+        // oxlint-disable-next-line no-await-in-loop -- a page begins where the one before has ended
+        const page = await rowsOf(segment, query, { tenant, sinceMs, limit: left, cursor });
+        if (!page.isOk) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
+        const rows = page.value.rows.filter((row) => !isExpired(row, nowMs));
+        entries.push(...rows.map((row) => entryOf(row.id, row)));
+        cursor = page.value.cursor;
+      } while (cursor !== undefined);
+    }
+    return new Ok({ entries, cursor: undefined });
+  }
+
+  /** Returns a delivery with the body of its event. */
+  async entry(
+    tenant: string,
+    id: string,
+  ): Promise<Result<LoggedDelivery & { readonly body: string }>> {
+    const found = await this.#find(tenant, id);
+    if ('isOk' in found) return found;
+    const { segment, entry } = found;
+    const body = await this.#options.bodies.read(segment, entry.about);
+    return new Ok({ ...shownOf(id, entry), body });
+  }
+
+  /** Begins another run of a delivery that is delivered or exhausted. */
+  async retry(tenant: string, id: string): Promise<Result<LoggedDelivery>> {
+    const found = await this.#find(tenant, id);
+    if ('isOk' in found) return found;
+    const { segment, entry } = found;
+    const { subscriptions, due } = this.#options;
+    if ((await subscriptions.find(tenant, entry.about.subscription)) === undefined)
+      return refuse(SUBSCRIPTION_DELETED, 'CONFLICT');
+    const retried = await segment.service.call(delivery, id).retry();
+    if (!retried.isOk) return retried;
+    const { next, entry: after } = retried.value;
+    if (next !== null) due(segment, id, after, next);
+    return new Ok(shownOf(id, after));
+  }
+
+  async #find(
+    tenant: string,
+    id: string,
+  ): Promise<Refused | { readonly segment: Segment; readonly entry: ValueOf<typeof Entry> }> {
+    const number = segmentOfDelivery(id);
+    const segment = number === undefined ? undefined : this.#options.segments.find(number);
+    if (segment === undefined) return refuse(NO_SUCH_DELIVERY, 'NOT_FOUND');
+    const entry = await segment.service.call(delivery, id).entry();
+    if (!entry.isOk) return entry;
+    const { about } = entry.value;
+    if (about.tenant !== tenant || about.occurredAtMs < (await this.#sinceMs(tenant)))
+      return refuse(NO_SUCH_DELIVERY, 'NOT_FOUND');
+    return { segment, entry: entry.value };
+  }
+
+  /** Returns the time before which nothing is shown. */
+  async #sinceMs(tenant: string): Promise<number> {
+    const removedAtMs = (await this.#options.subscriptions.removedAtMs(tenant)) ?? 0;
+    return Math.max(removedAtMs, this.#options.clock.nowMs() - RUN_ENDS_MS);
+  }
+}
+
+interface PageOf {
+  readonly tenant: string;
+  readonly sinceMs: number;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+function rowsOf(
+  { service }: Segment,
+  { outcome, subscription, dataset, eventId }: LogQuery,
+  { limit, cursor, ...common }: PageOf,
+): Promise<Result<Page<Row>>> {
+  const rows = service.view(logView, { after: service.position() });
+  if (subscription !== undefined)
+    return outcome === undefined
+      ? rows.ofSubscription({ ...common, subscription }, limit, cursor)
+      : rows.ofSubscriptionAndOutcome({ ...common, subscription, outcome }, limit, cursor);
+  if (outcome !== undefined) return rows.ofOutcome({ ...common, outcome }, limit, cursor);
+  if (dataset !== undefined) return rows.ofDataset({ ...common, dataset }, limit, cursor);
+  if (eventId !== undefined) return rows.ofEvent({ ...common, eventId }, limit, cursor);
+  return rows.all(common, limit, cursor);
+}
+
+function entryOf(id: string, row: Omit<Row, 'id' | 'tenant'>): LoggedDelivery {
+  const { subscription, eventId, eventType, dataset, url, outcome, error } = row;
+  return {
+    id,
+    subscriptionId: subscription,
+    eventId,
+    eventType,
+    datasetId: dataset === '' ? null : dataset,
+    url,
+    outcome,
+    error,
+    occurredAt: timeOf(row.occurredAtMs),
+    nextAttemptAt: row.nextAttemptAtMs === null ? null : timeOf(row.nextAttemptAtMs),
+    attempts: attemptsOf(row.attempts),
+  };
+}
+
+function shownOf(id: string, { about, ...entry }: ValueOf<typeof Entry>): LoggedDelivery {
+  return entryOf(id, { ...about, ...entry, dataset: about.dataset ?? '' });
+}
+
+function attemptsOf(attempts: Attempts): readonly LoggedAttempt[] {
+  return attempts.map(({ run, number, atMs, status, error, durationMs }) => ({
+    run,
+    number,
+    time: timeOf(atMs),
+    status,
+    error,
+    durationMs,
+  }));
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Where a page begins: a segment, and what its view calls a cursor. */
+interface Position {
+  readonly segment: number;
+  readonly cursor: string | undefined;
+}
+
+function cursorOf(segment: number, cursor: string | undefined): string {
+  return Buffer.from(`${segment} ${cursor ?? ''}`).toString('base64url');
+}
+
+/** Returns the position that a cursor names; undefined: it is none. */
+function positionOf(text: string | undefined): Position | undefined {
+  if (text === undefined) return { segment: Number.POSITIVE_INFINITY, cursor: undefined };
+  const [, number, cursor] =
+    /^(\d{1,6}) (.*)$/s.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (number === undefined) return undefined;
+  return { segment: Number(number), cursor: cursor === '' ? undefined : cursor };
+}

@@ -1,0 +1,95 @@
+// Intake: takes what the platform reports of datasets. It is where a tenant's load is bounded, since all tenants share what comes after it.
+//
+// Invariant: what was answered is on disk, with the event that follows from it.
+import { refuse, type Result } from '@svc/host';
+import type { Clock } from '@svc/kit/clock';
+import { dataset, eventTypeOf, type LastReport } from '../model/dataset.ts';
+import type { ReportedDataset } from '../model/event-body.ts';
+import { datasetKey } from '../model/ids.ts';
+import { DeliveryBudgets, type IntakeLimits } from './delivery-budgets.ts';
+import type { Segment, Segments } from './segments.ts';
+import { Turns } from './turns.ts';
+
+/** Finds how many subscriptions of a tenant an event would go to. */
+export type CountMatching = (
+  tenant: string,
+  event: {
+    readonly type: string;
+    readonly occurredAtMs: number;
+    readonly dataset: Pick<ReportedDataset, 'name' | 'model' | 'tags' | 'status'>;
+  },
+) => Promise<number>;
+
+export interface IntakeOptions {
+  readonly segments: Pick<Segments, 'at' | 'newestFirst'>;
+  readonly countMatching: CountMatching;
+  readonly clock: Clock;
+  readonly limits: IntakeLimits;
+}
+
+export class Intake {
+  readonly #options: IntakeOptions;
+  readonly #budgets: DeliveryBudgets;
+  readonly #turns = new Turns();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+    this.#budgets = new DeliveryBudgets(options.limits, options.clock);
+  }
+
+  /** Resolves with the id of the event that the report has caused; null: it causes none. */
+  report(
+    tenant: string,
+    id: string,
+    reported: ReportedDataset,
+  ): Promise<Result<{ readonly eventId: string | null }>> {
+    const key = datasetKey(tenant, id);
+    return this.#turns.take(key, async () => {
+      const { segments, clock } = this.#options;
+      const waitMs = await this.#overload(tenant, reported);
+      if (waitMs > 0)
+        return refuse(
+          'the tenant has reported more than its subscriptions can be sent: send it again later',
+          'TOO_MANY_REQUESTS',
+        );
+      const segment = await segments.at(clock.nowMs());
+      const entity = segment.service.call(dataset, key);
+      const { last } = accepted(await entity.last());
+      const former = last === null ? await this.#former(segment, key) : undefined;
+      return await entity.report({
+        ...reported,
+        tags: [...reported.tags],
+        tenant,
+        id,
+        ...(former !== undefined && { former }),
+      });
+    });
+  }
+
+  /** Takes the deliveries of the report from the tenant's budget. Returns the time until there are enough, in milliseconds. */
+  async #overload(tenant: string, reported: ReportedDataset): Promise<number> {
+    const type = eventTypeOf(reported.status, undefined);
+    if (type === undefined) return 0;
+    const { clock, countMatching } = this.#options;
+    const occurredAtMs = clock.nowMs();
+    const count = await countMatching(tenant, { type, occurredAtMs, dataset: reported });
+    return this.#budgets.take(tenant, count);
+  }
+
+  /** Returns what the segments before know of a dataset. */
+  async #former({ number }: Segment, key: string): Promise<LastReport | undefined> {
+    for (const segment of this.#options.segments.newestFirst) {
+      if (segment.number >= number) continue;
+      // oxlint-disable-next-line no-await-in-loop -- the first one that knows it counts
+      const { last } = accepted(await segment.service.call(dataset, key).last());
+      if (last !== null) return last;
+    }
+    return undefined;
+  }
+}
+
+/** The query `last` refuses nothing. */
+function accepted(result: Result<LastReport | null>): { readonly last: LastReport | null } {
+  if (result.isOk) return { last: result.value };
+  throw new Error(`a dataset refused a query: ${result.message}`);
+}
