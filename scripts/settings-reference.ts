@@ -19,6 +19,7 @@ import {
 import { REGISTRY_DEFAULTS, REGISTRY_RANGES } from '../registry/registry-section.ts';
 import { GATEWAY_DEFAULTS, GATEWAY_RANGES } from '../gateway/gateway-section.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES } from '../control-plane/local/local-section.ts';
+import { ROLLOUT_DEFAULTS, ROLLOUT_RANGES } from '../control-plane/local/rollout-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
@@ -86,6 +87,14 @@ const LOCAL_SECTION: Section = {
   ranges: LOCAL_RANGES,
 };
 
+const ROLLOUT_SECTION: Section = {
+  name: 'rollout',
+  files: ['control-plane/local/rollout-section.ts'],
+  title: 'Replacing instances on one machine',
+  defaults: { ...ROLLOUT_DEFAULTS },
+  ranges: ROLLOUT_RANGES,
+};
+
 const CONTROL_PLANE_SECTION: Section = {
   name: 'control-plane',
   files: ['control-plane/program/control-plane-section.ts'],
@@ -137,7 +146,7 @@ function sectionText({ name, files, title, defaults, ranges }: Section): string 
 
 /** Settings of the control plane that are texts. */
 const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](control-plane.md), has the settings of [its section](#control-plane), of
-[access tokens](#access-tokens), of the [orchestrator](#orchestrator) and of [services of one machine](#services-of-one-machine), \`svc.data\` (by default \`.svc/control-plane\`), \`svc.deployed\`, \`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`,
+[access tokens](#access-tokens), of the [orchestrator](#orchestrator), of [services of one machine](#services-of-one-machine) and of [how their instances are replaced](#replacing-instances-on-one-machine), \`svc.data\` (by default \`.svc/control-plane\`), \`svc.deployed\`, \`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`,
 \`svc.observability.otlp-endpoint\`, \`svc.observability.otlp-headers\`, and these:
 
 | Setting | Short form | Default | What it is |
@@ -288,6 +297,7 @@ ${sectionText(CONTROL_PLANE_SECTION)}
 ${sectionText(AUTH_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}
 ${sectionText(LOCAL_SECTION)}
+${sectionText(ROLLOUT_SECTION)}
 ${sectionText(GATEWAY_SECTION)}
 ${sectionText(LOGIN_PROVIDER_SECTION)}
 

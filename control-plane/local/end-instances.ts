@@ -8,6 +8,7 @@ import { sweepSockets } from './instance-sockets.ts';
 import { LOCAL_CLOCK } from './local-clock.ts';
 import { LOCAL_DEFAULTS } from './local-section.ts';
 import { MachineLock } from './machine-lock.ts';
+import { ROLLOUT_DEFAULTS } from './rollout-section.ts';
 
 const LOOK_MS = 50;
 
@@ -17,7 +18,7 @@ const LOOK_MS = 50;
  */
 export async function endInstances(
   folder: string,
-  graceMs = LOCAL_DEFAULTS.drainMs + LOCAL_DEFAULTS.killAfterMs,
+  graceMs = ROLLOUT_DEFAULTS.drainMs + LOCAL_DEFAULTS.killAfterMs,
 ): Promise<number> {
   using lock = new MachineLock(folder);
   const running = (): readonly InstanceFolder[] =>

@@ -11,6 +11,7 @@ import type { LocalClock } from './local-clock.ts';
 import type { LocalSection } from './local-section.ts';
 import type { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
+import type { RolloutSection } from './rollout-section.ts';
 import type { ResolvedImage, ServiceRecords } from './service-record.ts';
 
 /** The result of looking for an image. `isFinal`: asking again does not help, such as for a module that is refused. */
@@ -42,6 +43,7 @@ export interface InstanceIdentities {
 
 export interface LocalMachine {
   readonly section: LocalSection;
+  readonly rollout: RolloutSection;
   readonly clock: LocalClock;
   readonly records: ServiceRecords;
   readonly images: ImageSource;

@@ -36,12 +36,14 @@ import { sweepLeftOvers } from './machine-sweep.ts';
 import { ReadinessProbes } from './readiness-probes.ts';
 import type { RequestRoutes } from './request-routes.ts';
 import { ServiceController } from './service-controller.ts';
+import type { RolloutSection } from './rollout-section.ts';
 import { recordOf, ServiceRecords, type ServiceRecord } from './service-record.ts';
 
 export interface LocalOrchestratorOptions {
   /** The folder of all files, locked. It is released when the orchestrator is disposed, or cannot be made. */
   readonly lock: MachineLock;
   readonly section: LocalSection;
+  readonly rollout: RolloutSection;
   /** First two numbers of the loopback addresses of instances, such as `127.83`, or `ports` (instance-addresses.ts). */
   readonly network: string;
   readonly images: ImageSource;
@@ -71,7 +73,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
 
   /** Throws the file system's error. */
   constructor(options: LocalOrchestratorOptions) {
-    const { section, network, images, routes, log, commandOf, hasDataFolder } = options;
+    const { section, rollout, network, images, routes, log, commandOf, hasDataFolder } = options;
     this.#problemsOf = options.problemsOf;
     this.#lock = options.lock;
     const { folder } = this.#lock;
@@ -93,6 +95,7 @@ export class LocalOrchestrator implements Orchestrator, AsyncDisposable {
     );
     this.#machine = {
       section,
+      rollout,
       clock,
       records: new ServiceRecords(join(folder, 'services')),
       images: {

@@ -11,9 +11,7 @@ export interface LocalSection {
   readonly takeoverPollMs: number;
   /** Time that an instance has to become ready once it can have the data folder, in milliseconds; then the former generation runs again. */
   readonly takeoverTimeoutMs: number;
-  /** Time that requests in flight have to finish when an instance is replaced, in milliseconds; then they are cut. */
-  readonly drainMs: number;
-  /** Time in which an instance has to end beyond that, in milliseconds; then it is killed with all its children. */
+  /** Time in which an instance has to end beyond that of its requests (`svc.rollout.drain-ms`), in milliseconds; then it is killed with all its children. */
   readonly killAfterMs: number;
   /** Pause before an instance that has ended is started again, in milliseconds. It doubles with each further time. */
   readonly restartPauseMs: number;
@@ -71,7 +69,6 @@ export const LOCAL_DEFAULTS: { readonly [Key in keyof LocalSection]: LocalSectio
   idlePollMs: 5000,
   takeoverPollMs: 10,
   takeoverTimeoutMs: 10_000,
-  drainMs: 2000,
   killAfterMs: 5000,
   restartPauseMs: 100,
   restartPauseMaxMs: 30_000,
@@ -103,7 +100,6 @@ export const LOCAL_RANGES: { readonly [Key in keyof LocalSection]: Range } = {
   idlePollMs: [1, 600_000],
   takeoverPollMs: [1, 1000],
   takeoverTimeoutMs: [100, 600_000],
-  drainMs: [0, 10_000],
   killAfterMs: [100, 600_000],
   restartPauseMs: [1, 60_000],
   restartPauseMaxMs: [1, 3_600_000],

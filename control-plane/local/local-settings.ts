@@ -1,4 +1,4 @@
-// LocalSettings: reads the settings svc.local.*. @svc/kit/settings-reader defines how they are given.
+// LocalSettings: reads the settings svc.local.* and svc.rollout.*. @svc/kit/settings-reader defines how they are given.
 import { isIPv4 } from 'node:net';
 import { isAbsolute, join, normalize, resolve } from 'node:path';
 import { invalidSetting, sectionNames, type SettingsReader } from '@svc/kit/settings-reader';
@@ -9,8 +9,10 @@ import {
 } from './registry-settings.ts';
 import { defaultNetwork, PORTS_NETWORK } from './instance-addresses.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES, type LocalSection } from './local-section.ts';
+import { ROLLOUT_DEFAULTS, ROLLOUT_RANGES, type RolloutSection } from './rollout-section.ts';
 
-const SECTIONS = { local: { ...LOCAL_DEFAULTS } };
+const SECTIONS = { local: { ...LOCAL_DEFAULTS }, rollout: { ...ROLLOUT_DEFAULTS } };
+const RANGES = { local: LOCAL_RANGES, rollout: ROLLOUT_RANGES };
 const FOLDER = 'svc.local.folder';
 const NETWORK = 'svc.local.network';
 const IMAGE_FOLDERS = 'svc.local.image-folders';
@@ -60,11 +62,12 @@ export interface LocalSettings {
   /** Absolute path of the file with the routes. */
   readonly routesFile: string;
   readonly section: LocalSection;
+  readonly rollout: RolloutSection;
 }
 
 /** Returns undefined if this machine is to run no services. Throws SVC_SETTING_INVALID. */
 export function readLocalSettings(reader: SettingsReader): LocalSettings | undefined {
-  const section = reader.sections(SECTIONS, { local: LOCAL_RANGES }).local;
+  const { local: section, rollout } = reader.sections(SECTIONS, RANGES);
   if (section.restartPauseMaxMs < section.restartPauseMs)
     throw invalidSetting(
       'svc.local.restart-pause-max-ms',
@@ -94,6 +97,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
     routesSocket: socketOf(socketText ?? join(folder, 'routes.sock')),
     routesFile: resolve(fileText ?? join(folder, 'routes.json')),
     section,
+    rollout,
   };
 }
 

@@ -55,7 +55,7 @@ export async function openLocalOrchestrator(
     if (certificates !== undefined) opened.defer(() => certificates.close());
     const records = new ServiceRecords(join(lock.folder, 'services')).readAll();
     const known = new Set(records.map(({ desired: { key } }) => `${key.project}/${key.service}`));
-    const { routesSocket: socket, routesFile: file, section } = settings;
+    const { routesSocket: socket, routesFile: file, section, rollout } = settings;
     const published = { socket, file, trustDomain: domain, section, known, log };
     const routes = opened.use(await PublishedRoutes.open(published));
     const servicesFolder = join(lock.folder, 'addresses');
@@ -64,7 +64,7 @@ export async function openLocalOrchestrator(
     const commands = new InstanceCommands(
       {
         dataFolder: join(lock.folder, 'data'),
-        drainMs: section.drainMs,
+        drainMs: rollout.drainMs,
         callers: certificates?.rules,
         servicesFolder,
         socketsFolder: makeSocketsFolder(lock.folder),
@@ -77,6 +77,7 @@ export async function openLocalOrchestrator(
       new LocalOrchestrator({
         lock,
         section,
+        rollout,
         network,
         images: new ServiceImages(
           new ModuleImages({ folder: join(lock.folder, 'modules'), ...named }),

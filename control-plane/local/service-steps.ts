@@ -109,12 +109,12 @@ export class ServiceSteps {
 
   /** Kills instances that do not end though they were asked to, that never get on with their start, or that do not answer. */
   killLate(found: readonly Found[]): void {
-    const { notes, section, clock } = this.#machine;
+    const { notes, section, rollout, clock } = this.#machine;
     for (const one of found) {
       const { folder, view } = one;
       if (view.phase === 'stopping') {
         const sinceMs = notes.seenStopping(view.name, clock.bootMs());
-        if (clock.bootMs() - sinceMs > section.drainMs + section.killAfterMs)
+        if (clock.bootMs() - sinceMs > rollout.drainMs + section.killAfterMs)
           signalRun(folder, 'SIGKILL');
         continue;
       }

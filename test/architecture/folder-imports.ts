@@ -236,6 +236,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'contract',
     'control-plane/local/local-section.ts',
+    'control-plane/local/rollout-section.ts',
     'control-plane/model/claims.ts',
     'control-plane/model/email.ts',
     'control-plane/model/organization.ts',

@@ -57,6 +57,16 @@ test('routes are published in the folder of the machine, at a path that a socket
   ).toMatchObject({ routesSocket: '/run/r.sock', routesFile: `${folder}/routes.json` });
 });
 
+const drainMs = (env: Record<string, string>, args: string[] = []) =>
+  read({ SVC_LOCAL_FOLDER: '/m', ...env }, args).local?.rollout.drainMs;
+
+test('requests in flight have two seconds when an instance is replaced, and ten at most', () => {
+  expect(drainMs({})).toBe(2000);
+  expect(drainMs({ SVC_ROLLOUT_DRAIN_MS: '10000' })).toBe(10_000);
+  expect(drainMs({}, ['--set', 'svc.rollout.drain-ms=0'])).toBe(0);
+  expect(() => drainMs({ SVC_ROLLOUT_DRAIN_MS: '10001' })).toThrow(/svc\.rollout\.drain-ms/);
+});
+
 test('settings are read by their names and from flags', () => {
   const env = {
     SVC_CONTROL_PLANE_BASE_DOMAIN: 'svc.localhost:8443',

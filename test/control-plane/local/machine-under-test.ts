@@ -112,9 +112,9 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
       takeoverTimeoutMs: 500,
       imagePauseMs: 50,
       killAfterMs: 300,
-      drainMs: 100,
       ...options.section,
     },
+    rollout: { drainMs: 100 },
     network: options.network ?? '127.84',
     images: {
       isKept: () => true,
