@@ -174,6 +174,43 @@ export {
   SERVICES_URL_VARIABLE,
   VARIABLE_NAME,
 } from './variable-names.ts';
+export type {
+  DatasetReport,
+  LogAttempt,
+  LogEntry,
+  LogEntryWithBody,
+  ReportAnswer,
+  Rotation,
+  Subscription,
+  SubscriptionPatch,
+  SubscriptionRequest,
+} from './webhooks/bodies.ts';
+export {
+  WEBHOOK_PARAMETERS,
+  WEBHOOK_ROUTES,
+  webhookRefusalsOf,
+  type WebhookCaller,
+  type WebhookRouteName,
+} from './webhooks/routes.ts';
+export {
+  DATASET_BYTES_MAX,
+  DATASET_EVENT_TYPES,
+  DATASET_STATUSES,
+  DELIVERIES_LIMIT_DEFAULT,
+  DELIVERIES_LIMIT_MAX,
+  DELIVERY_ERRORS,
+  DELIVERY_OUTCOMES,
+  EVENT_TYPES,
+  GRACE_SECONDS_DEFAULT,
+  GRACE_SECONDS_MAX,
+  SIGNED_PARTS,
+  SIGNING_METHODS,
+  SUBSCRIBABLE_EVENTS,
+  type DatasetStatus,
+  type DeliveryOutcome,
+  type EventType,
+  type SubscribableEvent,
+} from './webhooks/vocabularies.ts';
 export {
   WEBHOOK_REFUSAL_REASONS,
   WEBHOOK_TOLERANCE_MS,

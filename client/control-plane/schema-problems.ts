@@ -28,6 +28,9 @@ function check(schema: Node, value: unknown, problems: Problems): void {
     case 'integer':
       checkInteger(schema, value, problems);
       break;
+    case 'array':
+      checkList(schema, value, problems);
+      break;
     case 'boolean':
       if (typeof value !== 'boolean') problems.add('is not true or false');
       break;
@@ -42,17 +45,27 @@ function checkObject(schema: Node, value: unknown, problems: Problems): void {
     return;
   }
   const properties = schema['properties'] as Readonly<Record<string, Node>>;
+  const others = schema['additionalProperties'] as Node | false | undefined;
   for (const name of schema['required'] as readonly string[])
     if (value[name] === undefined) problems.at(name).add('is missing');
   for (const [name, content] of Object.entries(value)) {
     if (content === undefined) continue;
     if (Object.hasOwn(properties, name)) check(properties[name]!, content, problems.at(name));
+    else if (typeof others === 'object') check(others, content, problems.at(name));
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(properties, name));
-  if (unknown !== undefined && schema['additionalProperties'] === false)
+  if (unknown !== undefined && others === false)
     problems.add(
       `has the unknown field ${quoted(unknown)}: the fields are ${Object.keys(properties).join(', ')}`,
     );
+}
+
+function checkList(schema: Node, value: unknown, problems: Problems): void {
+  const { items, maxItems = Infinity } = schema as { items: Node; maxItems?: number };
+  if (!Array.isArray(value)) problems.add('is not a list');
+  else if (value.length > maxItems)
+    problems.add(`has ${value.length} items, and may have ${maxItems}`);
+  else for (const [index, item] of value.entries()) check(items, item, problems.at(index));
 }
 
 function checkText(schema: Node, value: unknown, problems: Problems): void {

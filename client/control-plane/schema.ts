@@ -72,8 +72,26 @@ export function nullable<Value>(description: string, schema: Schema<Value>): Sch
   return { description, anyOf: [schema, { type: 'null' }] };
 }
 
-export function list<Value>(description: string, items: Schema<Value>): Schema<readonly Value[]> {
-  return { type: 'array', description, items };
+export function list<Value>(
+  description: string,
+  items: Schema<Value>,
+  rules: { readonly maxItems?: number } = {},
+): Schema<readonly Value[]> {
+  return { type: 'array', description, items, ...rules };
+}
+
+/** Returns the schema of an object whose fields have any names. */
+export function map<Value>(
+  description: string,
+  values: Schema<Value>,
+): Schema<Readonly<Record<string, Value>>> {
+  return {
+    type: 'object',
+    description,
+    properties: {},
+    required: [],
+    additionalProperties: values,
+  };
 }
 
 /** Returns the schema of an object of an answer, which may have further fields in a later version. */

@@ -227,6 +227,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks/sending',
     'webhooks/views',
   ],
+  // The routes of the API. What they call is given to them.
+  'webhooks/endpoints': ['webhooks/log'],
   // The assembly joins all parts.
   webhooks: [],
   // It measures the runtime from outside, and the engine through its folders.

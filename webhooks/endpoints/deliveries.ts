@@ -1,0 +1,61 @@
+// The routes of the delivery log, and of the reports that cause deliveries.
+import {
+  DATASET_BYTES_MAX,
+  DELIVERIES_LIMIT_DEFAULT,
+  type DatasetReport,
+  type LogEntry,
+  type LogEntryWithBody,
+  type ReportAnswer,
+} from '@svc/client';
+import { refuse, respond, respondError, type Result } from '@svc/host';
+import type { LogPage, LogQuery } from '../log/delivery-log.ts';
+import type { WebhookHandlers } from './webhook-table.ts';
+
+export interface DeliveryHandlersParts {
+  readonly log: {
+    list(tenant: string, query: LogQuery): Promise<Result<LogPage>>;
+    entry(tenant: string, id: string): Promise<Result<LogEntryWithBody>>;
+    retry(tenant: string, id: string): Promise<Result<LogEntry>>;
+  };
+  readonly intake: {
+    report(tenant: string, dataset: string, report: DatasetReport): Promise<Result<ReportAnswer>>;
+  };
+}
+
+type DeliveryRoute = 'listDeliveries' | 'getDelivery' | 'retryDelivery' | 'reportDataset';
+
+const FILTERS = ['outcome', 'subscription', 'dataset', 'eventId'] as const;
+const FILTERS_TOGETHER =
+  'the filters outcome, subscription, dataset and eventId go alone; only outcome goes with subscription';
+
+export function deliveryHandlers({
+  log,
+  intake,
+}: DeliveryHandlersParts): WebhookHandlers<DeliveryRoute> {
+  return {
+    async listDeliveries({ input: { tenantId, ...query } }) {
+      const given = FILTERS.filter((name) => query[name] !== undefined);
+      if (given.length > 1 && given.join(' ') !== 'outcome subscription')
+        return refuse(FILTERS_TOGETHER, 'BAD_REQUEST');
+      const { limit = DELIVERIES_LIMIT_DEFAULT } = query;
+      const page = await log.list(tenantId, { ...query, limit });
+      if (!page.isOk) return page;
+      const { entries, cursor } = page.value;
+      if (cursor === undefined) return respond(entries);
+      const next = new URLSearchParams([
+        ...given.map((name) => [name, query[name]!]),
+        ['limit', String(limit)],
+        ['cursor', cursor],
+      ]);
+      // The URL of the request is its base (RFC 8288, section 3.1).
+      return respond(entries, { headers: [['link', `<?${next.toString()}>; rel="next"`]] });
+    },
+    getDelivery: ({ input: { tenantId, deliveryId } }) => log.entry(tenantId, deliveryId),
+    retryDelivery: ({ input: { tenantId, deliveryId } }) => log.retry(tenantId, deliveryId),
+    async reportDataset({ input: { tenantId, datasetId, body } }) {
+      if (Buffer.byteLength(JSON.stringify(body)) > DATASET_BYTES_MAX)
+        return respondError(413, `a report has at most ${DATASET_BYTES_MAX} bytes`);
+      return await intake.report(tenantId, datasetId, body);
+    },
+  };
+}

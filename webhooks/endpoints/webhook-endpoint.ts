@@ -1,0 +1,36 @@
+// WebhookEndpoint: the routes of the webhook service with their checks and handlers.
+import { apiRoutes } from '@svc/api/api-routes';
+import { WEBHOOK_ROUTES, type WebhookCaller } from '@svc/client';
+import {
+  defineEndpoint,
+  type CheckedRoutes,
+  type EndpointDefinition,
+  type Refused,
+} from '@svc/host';
+import { deliveryHandlers, type DeliveryHandlersParts } from './deliveries.ts';
+import { type SubscriptionFlows, subscriptionHandlers } from './subscriptions.ts';
+import { webhookTable } from './webhook-table.ts';
+
+export interface WebhookEndpointParts extends DeliveryHandlersParts {
+  readonly flows: SubscriptionFlows;
+  /** Makes routes for callers of a kind. */
+  readonly checkedFor: (who: WebhookCaller) => CheckedRoutes<unknown>;
+  readonly maySucceedLater: (refused: Refused) => boolean;
+}
+
+export function webhookEndpoint({
+  flows,
+  checkedFor,
+  maySucceedLater,
+  ...parts
+}: WebhookEndpointParts): EndpointDefinition {
+  const handlers = { ...subscriptionHandlers(flows), ...deliveryHandlers(parts) };
+  return defineEndpoint({
+    name: 'webhooks',
+    prefix: '',
+    access: 'internet',
+    routes: apiRoutes(webhookTable(maySucceedLater), handlers, (name) =>
+      checkedFor(WEBHOOK_ROUTES[name].who),
+    ),
+  });
+}
