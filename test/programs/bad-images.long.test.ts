@@ -1,7 +1,9 @@
 // A service of one machine to which a bad image is applied, from a layout or from a bad registry: each kind is named in the status, and the
 // present instance serves on.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { signalRun } from '../../control-plane/local/instance-process.ts';
 import { digestOf } from '../../oci/digest.ts';
 import { tarArchive } from '../../oci/tar-writer.ts';
 import { FakeRegistry } from '../oci/support/fake-registry.ts';
@@ -16,13 +18,18 @@ import {
 } from '../oci/support/test-image.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
-import { addToCounter, isReady, LocalMachine } from '../support/local-machine.ts';
+import { addToCounter, isReady, LocalMachine, type ShownStatus } from '../support/local-machine.ts';
 
 const MIB = 1024 * 1024;
 let module: Uint8Array;
 beforeAll(async () => {
   module = await compileFixture('counter');
 });
+
+const hasFailed =
+  (generation: number) =>
+  (status: ShownStatus): boolean =>
+    status.generation === generation && status.lifecycle === 'failed';
 
 /** A machine that serves the counter. */
 async function serving(env: Readonly<Record<string, string>> = {}): Promise<LocalMachine> {
@@ -78,9 +85,7 @@ test('an image that is damaged or no image of a module fails its generation, and
     writeLayout(join(machine.cwd, 'images', name), layers, image);
     generation += 1;
     await apply(machine, `oci:images/${name}`);
-    const failed = await machine.until(
-      (status) => status.generation === generation && status.lifecycle === 'failed',
-    );
+    const failed = await machine.until(hasFailed(generation));
     expect(failed).toMatchObject({
       readyInstances: 1,
       detail: expect.stringContaining(code) as string,
@@ -93,6 +98,45 @@ test('an image that is damaged or no image of a module fails its generation, and
   await machine.until(isReady(generation + 1));
   await machine.untilOneInstance();
   expect(await addToCounter(machine.url, 1)).toEqual({ value: generation });
+}, 120_000);
+
+test('an image that a newer svc has built fails its generation, and one that runs is not started again once an older svc is installed', async () => {
+  const machine = await serving();
+  await machine.store('newer', module, '0.999.0');
+  await apply(machine, 'oci:images/newer');
+  expect(await machine.until(hasFailed(2))).toMatchObject({
+    readyInstances: 1,
+    detail: expect.stringMatching(
+      /^image: was built by svc 0\.999\.0: .* which is older/,
+    ) as string,
+  });
+  expect(await addToCounter(machine.url, 1)).toEqual({ value: 1 });
+  await machine.apply();
+  await machine.until(isReady(3));
+  await machine.untilOneInstance();
+  // The files are those of a service whose image only a newer svc would have started.
+  const [instance] = machine.instances();
+  const files = [
+    join(machine.cwd, 'machine', 'services', 'shop', 'counter.json'),
+    join(instance!.path, 'spec.json'),
+  ];
+  const before = files.map((path) => readFileSync(path, 'utf8'));
+  await machine.svc.end('SIGKILL');
+  for (const [index, path] of files.entries())
+    writeFileSync(path, before[index]!.replace(/untime":"0\.1\.0"/, 'untime":"0.999.0"'));
+  signalRun(instance!, 'SIGKILL');
+  await machine.killAndStart();
+  const refused = await machine.until(hasFailed(3));
+  expect(refused).toMatchObject({ generation: 3, readyInstances: 0 });
+  expect(refused.detail).toMatch(/^image: was built by svc 0\.999\.0: /);
+  expect(machine.instances().map(({ lastRun }) => lastRun!.restarts)).toEqual([0]);
+  await machine.svc.end('SIGKILL');
+  const restored = readFileSync(files[0]!, 'utf8').replace('"0.999.0"', '"0.1.0"');
+  writeFileSync(files[0]!, restored);
+  writeFileSync(files[1]!, before[1]!);
+  await machine.killAndStart();
+  await machine.until(isReady(3));
+  expect(await addToCounter(machine.url, 1)).toEqual({ value: 2 });
 }, 120_000);
 
 test('a registry that hangs, redirects to a private address, answers HTML or 429, or takes no token is named, and the present instance serves on', async () => {

@@ -71,8 +71,9 @@ export class LocalMachine {
     return this;
   }
 
-  async store(layout: string, bytes: Uint8Array): Promise<void> {
-    const image = moduleImage({ module: bytes, protocol: '0.2.0', runtime: '0.1.0' });
+  /** `runtime`: the version of svc that has built the image. */
+  async store(layout: string, bytes: Uint8Array, runtime = '0.1.0'): Promise<void> {
+    const image = moduleImage({ module: bytes, protocol: '0.2.0', runtime });
     await writeLayoutFolder(image, '1', join(this.cwd, 'images', layout));
   }
 
