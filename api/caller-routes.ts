@@ -10,12 +10,12 @@ import {
   type EndpointContext,
 } from '@svc/host';
 import { challengeOf } from '@svc/tokens/authorization-header';
-import type { Caller, TokenOutcome } from '@svc/tokens/caller';
+import type { Subject, TokenOutcome } from '@svc/tokens/token-outcome';
 
 /** Verifies the tokens of requests, as TokenVerifier does. */
-export interface Verifier {
+export interface Verifier<Caller extends Subject> {
   /** `authorization`: the value of each header of this name. Never rejects. */
-  verify(authorization: readonly string[]): Promise<TokenOutcome>;
+  verify(authorization: readonly string[]): Promise<TokenOutcome<Caller>>;
 }
 
 /** Limits of the requests of one caller in a minute; 0: none. */
@@ -28,23 +28,23 @@ export interface RequestLimits {
 export const UNLIMITED: RequestLimits = { requestsPerMinuteMax: 0, writesPerMinuteMax: 0 };
 
 /** A request whose token is good. */
-export interface KnownCaller {
+export interface KnownCaller<Caller extends Subject> {
   readonly caller: Caller;
 }
 
-export interface CallerRoutesOptions {
-  readonly verifier: Verifier;
+export interface CallerRoutesOptions<Caller extends Subject> {
+  readonly verifier: Verifier<Caller>;
   readonly limits: RequestLimits;
   /** The end of the answer to a request without a token, such as "GET /auth says how to get one". */
   readonly tokenAdvice: string;
 }
 
-export class CallerRoutes {
+export class CallerRoutes<Caller extends Subject> {
   /** Routes that change nothing. */
-  readonly reads: CheckedRoutes<KnownCaller>;
-  readonly writes: CheckedRoutes<KnownCaller>;
+  readonly reads: CheckedRoutes<KnownCaller<Caller>>;
+  readonly writes: CheckedRoutes<KnownCaller<Caller>>;
 
-  constructor({ verifier, limits, tokenAdvice }: CallerRoutesOptions) {
+  constructor({ verifier, limits, tokenAdvice }: CallerRoutesOptions<Caller>) {
     const authenticated = before((request, context) =>
       knownCaller(verifier, tokenAdvice, request, context),
     );
@@ -54,8 +54,8 @@ export class CallerRoutes {
 }
 
 /** Returns who the caller is, to whom the idempotency key of the request is restricted; or the answer 401 or 503. */
-async function knownCaller(
-  verifier: Verifier,
+async function knownCaller<Caller extends Subject>(
+  verifier: Verifier<Caller>,
   tokenAdvice: string,
   { headers }: Pick<CheckRequest, 'headers'>,
   { scopeIdempotencyKey }: Pick<EndpointContext, 'scopeIdempotencyKey'>,
@@ -65,7 +65,7 @@ async function knownCaller(
   switch (outcome.kind) {
     case 'known':
       scopeIdempotencyKey(outcome.caller.subject);
-      return { caller: outcome.caller } satisfies KnownCaller;
+      return { caller: outcome.caller } satisfies KnownCaller<Caller>;
     case 'unavailable':
       return respondError(
         503,
@@ -85,12 +85,12 @@ async function knownCaller(
   }
 }
 
-function limitedTo(
-  authenticated: CheckedRoutes<KnownCaller>,
+function limitedTo<Caller extends Subject>(
+  authenticated: CheckedRoutes<KnownCaller<Caller>>,
   perMinute: number,
-): CheckedRoutes<KnownCaller> {
+): CheckedRoutes<KnownCaller<Caller>> {
   if (perMinute === 0) return authenticated;
   return authenticated.before(
-    limited<KnownCaller>({ perMinute, by: (_, { given }) => given.caller.subject }),
+    limited<KnownCaller<Caller>>({ perMinute, by: (_, { given }) => given.caller.subject }),
   );
 }

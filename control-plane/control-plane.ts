@@ -5,6 +5,7 @@ import type { Log } from '@svc/kit/log';
 import { createService, type Components, type Service, type ServiceOptions } from '@svc/host';
 import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import { Provisioning } from './access/provisioning.ts';
+import type { Caller } from './access/token-caller.ts';
 import { componentsWith } from './components.ts';
 import { apiEndpoint, type ApiSettings } from './endpoints/api-endpoint.ts';
 import { baseDomainOf } from './endpoints/derived-hostname.ts';
@@ -27,7 +28,7 @@ type WithoutComponents<Options> = Options extends ServiceOptions
 export type HostOptions = WithoutComponents<ServiceOptions>;
 
 export interface ControlPlaneParts {
-  readonly verifier: Verifier;
+  readonly verifier: Verifier<Caller>;
   readonly orchestrator: Orchestrator;
   readonly settings: ControlPlaneSettings;
   readonly host: HostOptions;

@@ -1,6 +1,6 @@
 // AuthorizationHeader: finds the bearer token of a request (RFC 6750 §2.1), and writes the challenge of an answer 401.
-import type { TokenOutcome } from './caller.ts';
 import type { TokenFault } from './token-fault.ts';
+import type { TokenOutcome } from './token-outcome.ts';
 
 export type BearerToken =
   | { readonly kind: 'token'; readonly token: string }

@@ -7,10 +7,10 @@
 import { hash } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import type { Clock } from '@svc/kit/clock';
-import type { Caller } from './caller.ts';
 import type { KeyHint } from './key-set.ts';
+import type { Subject } from './token-outcome.ts';
 
-export interface VerifiedToken {
+export interface VerifiedToken<Caller extends Subject> {
   readonly caller: Caller;
   /** The members of the header that name the key, and the key that was found by them. The caller is known only while it is found. */
   readonly hint: KeyHint;
@@ -21,12 +21,12 @@ export interface VerifiedToken {
 
 const KEPT_MS = 60_000;
 
-export class TokenCache {
+export class TokenCache<Caller extends Subject> {
   readonly #clock: Clock;
   readonly #max: number;
   readonly #byDigest = new Map<
     string,
-    { readonly verified: VerifiedToken; readonly untilMs: number }
+    { readonly verified: VerifiedToken<Caller>; readonly untilMs: number }
   >();
 
   constructor(clock: Clock, max: number) {
@@ -38,7 +38,7 @@ export class TokenCache {
     return this.#byDigest.size;
   }
 
-  find(token: string): VerifiedToken | undefined {
+  find(token: string): VerifiedToken<Caller> | undefined {
     const digest = digestOf(token);
     const found = this.#byDigest.get(digest);
     if (found === undefined) return undefined;
@@ -49,7 +49,7 @@ export class TokenCache {
     return undefined;
   }
 
-  set(token: string, verified: VerifiedToken): void {
+  set(token: string, verified: VerifiedToken<Caller>): void {
     if (this.#max === 0) return;
     const digest = digestOf(token);
     // Deleted first, so that the order of the map is that of verification.

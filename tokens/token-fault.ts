@@ -1,7 +1,7 @@
 // TokenFault: the reasons for which a token is refused, each with the sentence that its sender reads. The sentences are
 // constants: nothing of the token, which may hold secrets or an attack on a log, is repeated. They are printable ASCII
 // without quotation mark and backslash, as RFC 6750 demands for `error_description`.
-import type { TokenOutcome } from './caller.ts';
+import type { TokenRefusal } from './token-outcome.ts';
 
 export const TOKEN_FAULTS = {
   'several-headers': 'The request has several Authorization headers. Send one.',
@@ -31,6 +31,6 @@ export const TOKEN_FAULTS = {
 
 export type TokenFault = keyof typeof TOKEN_FAULTS;
 
-export function refusedFor(fault: TokenFault): TokenOutcome {
+export function refusedFor(fault: TokenFault): TokenRefusal {
   return { kind: 'refused', error: 'invalid_token', reason: TOKEN_FAULTS[fault] };
 }

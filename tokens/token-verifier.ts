@@ -8,17 +8,19 @@ import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify } f
 import type { LogEntry } from '@svc/kit/log-entry';
 import { SYSTEM_CLOCK, type Clock } from '@svc/kit/clock';
 import { bearerToken } from './authorization-header.ts';
-import type { TokenOutcome } from './caller.ts';
-import { callerOf } from './claims.ts';
+import type { Claims } from './claims.ts';
 import { TokenCache } from './token-cache.ts';
 import type { KeyHint } from './key-set.ts';
 import type { Fetch } from './provider-document.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { refusedFor, type TokenFault } from './token-fault.ts';
+import type { Subject, TokenOutcome } from './token-outcome.ts';
 import type { TokenSettings } from './token-settings.ts';
 
-export interface TokenVerifierOptions {
+export interface TokenVerifierOptions<Caller extends Subject> {
   readonly settings: TokenSettings;
+  /** Makes a caller of the claims of a token whose signature is good. Undefined: its subject is not valid. */
+  readonly callerOf: (claims: Claims) => Caller | undefined;
   readonly log: (entry: LogEntry) => void;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
@@ -37,14 +39,22 @@ const CLAIM_FAULTS: ReadonlyMap<string, TokenFault> = new Map([
   ['sub', 'subject'],
 ]);
 
-export class TokenVerifier {
+export class TokenVerifier<Caller extends Subject> {
   readonly #settings: TokenSettings;
   readonly #clock: Clock;
   readonly #keys: ProviderKeys;
-  readonly #cache: TokenCache;
+  readonly #callerOf: TokenVerifierOptions<Caller>['callerOf'];
+  readonly #cache: TokenCache<Caller>;
 
-  constructor({ settings, log, fetch, clock = SYSTEM_CLOCK }: TokenVerifierOptions) {
+  constructor({
+    settings,
+    callerOf,
+    log,
+    fetch,
+    clock = SYSTEM_CLOCK,
+  }: TokenVerifierOptions<Caller>) {
     this.#settings = settings;
+    this.#callerOf = callerOf;
     this.#clock = clock;
     const { issuer, section } = settings;
     this.#keys = new ProviderKeys({
@@ -58,7 +68,7 @@ export class TokenVerifier {
   }
 
   /** `authorization`: the value of each `Authorization` header of the request. Never rejects. */
-  async verify(authorization: readonly string[]): Promise<TokenOutcome> {
+  async verify(authorization: readonly string[]): Promise<TokenOutcome<Caller>> {
     const found = bearerToken(authorization);
     if (found.kind === 'missing') return found;
     if (found.kind === 'faulty') return refusedFor(found.fault);
@@ -75,7 +85,7 @@ export class TokenVerifier {
   }
 
   /** The cached outcome counts only while the key is found that it was found with. */
-  async #cached(token: string): Promise<TokenOutcome | undefined> {
+  async #cached(token: string): Promise<TokenOutcome<Caller> | undefined> {
     const cached = this.#cache.find(token);
     if (cached === undefined) return undefined;
     const found = await this.#keys.find(cached.hint);
@@ -86,7 +96,7 @@ export class TokenVerifier {
     return undefined;
   }
 
-  async #verifyToken(token: string): Promise<TokenOutcome> {
+  async #verifyToken(token: string): Promise<TokenOutcome<Caller>> {
     const hint = this.#hintOf(token);
     if ('fault' in hint) return refusedFor(hint.fault);
     const found = await this.#keys.find(hint);
@@ -118,8 +128,12 @@ export class TokenVerifier {
     return typeof kid === 'string' ? { alg, kid } : { fault: 'malformed' };
   }
 
-  async #verifySignature(token: string, hint: KeyHint, key: CryptoKey): Promise<TokenOutcome> {
-    const { issuer, audience, rolesPath, section } = this.#settings;
+  async #verifySignature(
+    token: string,
+    hint: KeyHint,
+    key: CryptoKey,
+  ): Promise<TokenOutcome<Caller>> {
+    const { issuer, audience, section } = this.#settings;
     try {
       const { payload } = await jwtVerify(token, key, {
         issuer,
@@ -130,7 +144,7 @@ export class TokenVerifier {
         requiredClaims: ['exp', 'sub'],
       });
       if (!Number.isFinite(payload.exp)) return refusedFor('no-expiry');
-      const caller = callerOf(payload, rolesPath);
+      const caller = this.#callerOf(payload);
       if (caller === undefined) return refusedFor('subject');
       this.#cache.set(token, { caller, hint, key, expiresMs: payload.exp! * 1000 });
       return { kind: 'known', caller };
@@ -161,6 +175,6 @@ function faultOf(error: unknown): TokenFault {
   return error instanceof errors.JOSEError ? 'malformed' : 'unusable-key';
 }
 
-function unavailable(): TokenOutcome {
-  return { kind: 'unavailable', retryAfterS: RETRY_AFTER_S };
+function unavailable() {
+  return { kind: 'unavailable', retryAfterS: RETRY_AFTER_S } as const;
 }

@@ -1,8 +1,8 @@
 // CallerIdentity: what entities store of the caller of a request: who decided something, and the person who becomes a member.
 import { normalizedEmail } from '@svc/client';
-import type { Caller } from '@svc/tokens/caller';
 import type { Actor } from '../model/actor.ts';
 import type { Person } from '../model/organization-state.ts';
+import type { Caller } from './token-caller.ts';
 
 /** `administrative`: whether the role platform-admin is what allows the action. */
 export function actorOf(caller: Caller, administrative = false): Actor {

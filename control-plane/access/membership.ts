@@ -4,7 +4,7 @@
 // Invariant: for what does not exist the same entities are asked as for what belongs to others, so that answers to strangers
 // do not differ in what they cost.
 import { isOrganizationId, isProjectId } from '@svc/client';
-import type { Caller } from '@svc/tokens/caller';
+import type { Subject } from '@svc/tokens/token-outcome';
 import type { Call } from '../flows/call.ts';
 import { organization } from '../model/organization.ts';
 import type { Role } from '../model/organization-state.ts';
@@ -24,7 +24,7 @@ const NOBODYS = '-';
 export async function membershipIn(
   call: Call,
   organizationId: string,
-  { subject }: Pick<Caller, 'subject'>,
+  { subject }: Subject,
 ): Promise<Membership | undefined> {
   const id = isOrganizationId(organizationId) ? organizationId : NOBODYS;
   const access = await call(organization, id).access({ subject });
@@ -37,7 +37,7 @@ export async function membershipIn(
 export async function membershipInOrganizationOf(
   call: Call,
   projectId: string,
-  caller: Pick<Caller, 'subject'>,
+  caller: Subject,
 ): Promise<Membership | undefined> {
   const id = isProjectId(projectId) ? projectId : NOBODYS;
   const parent = await call(project, id).organization();

@@ -7,16 +7,16 @@
 // A request that needs nothing of what cannot be stored is answered.
 import type { KnownCaller } from '@svc/api/caller-routes';
 import type { EndpointContext, Service } from '@svc/host';
-import type { Caller } from '@svc/tokens/caller';
 import type { Clock } from '@svc/kit/clock';
 import type { Call } from '../flows/call.ts';
 import { claimInvitations } from '../flows/change-members.ts';
 import { person } from '../model/person.ts';
 import { personOf, verifiedEmailOf } from './caller-identity.ts';
 import { ClaimProgress } from './claim-progress.ts';
+import type { Caller } from './token-caller.ts';
 
 /** A request whose token is good, after it has done what it does by itself. */
-export interface Authenticated extends KnownCaller {
+export interface Authenticated extends KnownCaller<Caller> {
   /** Why the caller's invitations could not be claimed, so that it may be a member of more organizations than are known. */
   readonly claimFault?: Error;
 }
@@ -42,7 +42,7 @@ export class Provisioning {
 
   /** Claims the invitations of the caller, and keeps its name and its address. */
   async provision(
-    { caller }: KnownCaller,
+    { caller }: KnownCaller<Caller>,
     { metadata }: Pick<EndpointContext, 'metadata'>,
   ): Promise<Authenticated> {
     const service = await this.#parts.running;

@@ -9,6 +9,7 @@ import { refuse, type CheckedRoutes, type Refused } from '@svc/host';
 import { NO_SUCH_ORGANIZATION, NO_SUCH_PROJECT } from '../model/refusals.ts';
 import { membershipIn, membershipInOrganizationOf, type Membership } from './membership.ts';
 import type { Authenticated, Provisioning } from './provisioning.ts';
+import type { Caller } from './token-caller.ts';
 
 /** A request that may see the organization of its path, and do there what its route does. */
 export interface Authorized extends Authenticated {
@@ -37,7 +38,7 @@ export class RouteAuthorization {
   readonly #writes: AuthorizedRoutes;
 
   constructor(
-    options: Pick<CallerRoutesOptions, 'verifier' | 'limits'>,
+    options: Pick<CallerRoutesOptions<Caller>, 'verifier' | 'limits'>,
     provisioning: Provisioning,
   ) {
     const { reads, writes } = new CallerRoutes({ ...options, tokenAdvice: TOKEN_ADVICE });
@@ -94,7 +95,7 @@ class AuthorizedRoutes {
 
 /** After the limits, so that a request that is too many stores nothing. */
 function provisioned(
-  known: CheckedRoutes<KnownCaller>,
+  known: CheckedRoutes<KnownCaller<Caller>>,
   provisioning: Provisioning,
 ): CheckedRoutes<Authenticated> {
   return known.before((_, { given, metadata }) => provisioning.provision(given, { metadata }));

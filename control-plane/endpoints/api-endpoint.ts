@@ -6,6 +6,7 @@ import type { LoginInformation } from '@svc/client';
 import { defineEndpoint, type EndpointDefinition, type Service } from '@svc/host';
 import type { Provisioning } from '../access/provisioning.ts';
 import { RouteAuthorization } from '../access/route-authorization.ts';
+import type { Caller } from '../access/token-caller.ts';
 import { ListQueries } from '../views/list-queries.ts';
 import type { Orchestration } from '../orchestration/orchestration.ts';
 import { controlPlaneTable, type AllHandlers } from './control-plane-table.ts';
@@ -32,7 +33,7 @@ export interface ApiSettings {
 }
 
 export interface ApiParts {
-  readonly verifier: Verifier;
+  readonly verifier: Verifier<Caller>;
   readonly provisioning: Provisioning;
   readonly settings: ApiSettings;
   readonly orchestration: Orchestration;

@@ -1,6 +1,6 @@
 // CreationPolicy: who may create organizations in this installation (contract, document 1, "Authentication" 6).
 import { refuse, type Refused } from '@svc/host';
-import type { Caller } from '@svc/tokens/caller';
+import type { Caller } from '../access/token-caller.ts';
 
 /** Values of `SVC_ORGANIZATION_CREATION`: every caller, callers with a verified address, platform administrators. */
 export const CREATION_POLICIES = ['anyone', 'verified-email', 'platform-admin'] as const;

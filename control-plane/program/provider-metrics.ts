@@ -1,10 +1,11 @@
 // ProviderMetrics: the series by which an operator sees that the keys of the identity provider cannot be read.
 import type { Metric } from '@svc/host';
+import type { Subject } from '@svc/tokens/token-outcome';
 import type { TokenVerifier } from '@svc/tokens/token-verifier';
 
 const MS_PER_S = 1000;
 
-export function providerMetrics(keys: TokenVerifier['keys']): readonly Metric[] {
+export function providerMetrics(keys: TokenVerifier<Subject>['keys']): readonly Metric[] {
   return [
     {
       name: 'control_plane_provider_readable',

@@ -5,6 +5,7 @@ import type { ProgramInputs } from '@svc/kit/program-flags';
 import { runProgram } from '@svc/kit/program-run';
 import { SvcError } from '@svc/kit/svc-error';
 import { TokenVerifier } from '@svc/tokens/token-verifier';
+import { callerOf } from '../access/token-caller.ts';
 import { startControlPlane } from '../control-plane.ts';
 import { browserAccess } from '../endpoints/browser-access.ts';
 import type { openLocalOrchestrator as OpenLocal } from '../local/open-local-orchestrator.ts';
@@ -33,7 +34,12 @@ async function serve(
   log: Log,
   stopRequested: Promise<string>,
 ): Promise<void> {
-  const verifier = new TokenVerifier({ settings: settings.tokens, log });
+  const { tokens } = settings;
+  const verifier = new TokenVerifier({
+    settings: tokens,
+    callerOf: (claims) => callerOf(claims, tokens.rolesPath),
+    log,
+  });
   const { local, baseDomain } = settings;
   const about = { version: manifest.version, baseDomain };
   const opened = local && (await openedLocal(local, about, log));

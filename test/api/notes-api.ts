@@ -5,6 +5,7 @@ import { createService, defineEndpoint, Ok, refuse, respond } from '@svc/host';
 import { apiRoutes, type ApiHandlers } from '../../api/api-routes.ts';
 import type { ApiTable } from '../../api/api-table.ts';
 import { CallerRoutes, UNLIMITED, type KnownCaller } from '../../api/caller-routes.ts';
+import type { Subject } from '../../tokens/token-outcome.ts';
 import { body, integer, list, nullable, object, text } from '../../client/control-plane/schema.ts';
 
 const note = object('Note', 'a note', { id: text('id'), words: text('what it says') });
@@ -67,7 +68,7 @@ const TABLE: ApiTable<Rows> = {
 };
 const NO_SUCH_NOTE = refuse('there is no such note', 'NOT_FOUND');
 
-function handlers(): ApiHandlers<Rows, Readonly<Record<keyof Rows, KnownCaller>>> {
+function handlers(): ApiHandlers<Rows, Readonly<Record<keyof Rows, KnownCaller<Subject>>>> {
   const notes = new Map<string, Note>();
   return {
     async listNotes({ input: { tenantId, limit = 2 } }) {
@@ -107,8 +108,7 @@ export async function startNotes(limits = UNLIMITED): Promise<string> {
     verifier: {
       async verify([value]) {
         if (value === undefined) return { kind: 'missing' };
-        const subject = value.slice('Bearer '.length);
-        return { kind: 'known', caller: { subject, emailVerified: false, platformAdmin: false } };
+        return { kind: 'known', caller: { subject: value.slice('Bearer '.length) } };
       },
     },
     limits,

@@ -1,5 +1,6 @@
 // Tokens that people and machines get from a real provider, in each way in which the platform's users get them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callerOf } from '../../control-plane/access/token-caller.ts';
 import { TokenVerifier } from '../../tokens/token-verifier.ts';
 import { TOKEN_FAULTS } from '../../tokens/token-fault.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
@@ -61,7 +62,11 @@ describe('a person is known by', () => {
 });
 
 test('a caller is known by the clock of the machine, as in a program', async () => {
-  const verifier = new TokenVerifier({ settings: under.settings, log: () => undefined });
+  const verifier = new TokenVerifier({
+    settings: under.settings,
+    callerOf: (claims) => callerOf(claims, under.settings.rolesPath),
+    log: () => undefined,
+  });
   const token = await machineToken(provider, 'ci');
   const outcomes = [
     await verifier.verify([`Bearer ${token}`]),

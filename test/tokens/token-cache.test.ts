@@ -1,13 +1,14 @@
 // TokenCache: which tokens are kept, and for how long.
 import { expect, test } from 'vitest';
 import { TokenCache, type VerifiedToken } from '../../tokens/token-cache.ts';
+import type { Subject } from '../../tokens/token-outcome.ts';
 import { VirtualClock } from '../../host/testing.ts';
 
-function verified(clock: VirtualClock, lifetimeMs = 3_600_000): VerifiedToken {
+function verified(clock: VirtualClock, lifetimeMs = 3_600_000): VerifiedToken<Subject> {
   return {
-    caller: { subject: 'ada', emailVerified: false, platformAdmin: false },
+    caller: { subject: 'ada' },
     hint: { alg: 'ES256' },
-    key: {} as VerifiedToken['key'],
+    key: {} as VerifiedToken<Subject>['key'],
     expiresMs: clock.nowMs() + lifetimeMs,
   };
 }

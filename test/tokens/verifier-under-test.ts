@@ -1,7 +1,8 @@
-// VerifierUnderTest: a TokenVerifier for a provider of the test, with a clock that the test moves.
+// VerifierUnderTest: the TokenVerifier of a control plane for a provider of the test, with a clock that the test moves.
 import type { LogEntry } from '@svc/kit/log-entry';
+import { callerOf, type Caller } from '../../control-plane/access/token-caller.ts';
 import { AUTH_DEFAULTS, type AuthSection } from '../../tokens/auth-section.ts';
-import type { Caller, TokenOutcome } from '../../tokens/caller.ts';
+import type { TokenOutcome } from '../../tokens/token-outcome.ts';
 import { TokenVerifier } from '../../tokens/token-verifier.ts';
 import type { TokenSettings } from '../../tokens/token-settings.ts';
 import type { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
@@ -12,7 +13,7 @@ export class VerifierUnderTest {
   readonly clock = new VirtualClock(Date.now());
   readonly log: LogEntry[] = [];
   readonly settings: TokenSettings;
-  readonly verifier: TokenVerifier;
+  readonly verifier: TokenVerifier<Caller>;
 
   constructor(
     { issuer, audience }: Pick<IdentityProvider, 'issuer' | 'audience'>,
@@ -31,12 +32,13 @@ export class VerifierUnderTest {
     };
     this.verifier = new TokenVerifier({
       settings: this.settings,
+      callerOf: (claims) => callerOf(claims, this.settings.rolesPath),
       clock: this.clock,
       log: (entry) => this.log.push(entry),
     });
   }
 
-  async outcomeOf(token: string): Promise<TokenOutcome> {
+  async outcomeOf(token: string): Promise<TokenOutcome<Caller>> {
     return await this.verifier.verify([`Bearer ${token}`]);
   }
 

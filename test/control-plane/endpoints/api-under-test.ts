@@ -1,6 +1,7 @@
 // ApiUnderTest: a control plane over HTTP with a real identity provider, and the people who send requests to it.
 import type { Failure } from '@svc/client';
 import type { Service } from '@svc/host';
+import { callerOf } from '../../../control-plane/access/token-caller.ts';
 import {
   startControlPlane,
   type ControlPlane,
@@ -19,6 +20,7 @@ import {
 import { CLI_CLIENT } from '../../support/identity-provider/provider-rules.ts';
 import { expectDocumented } from '../../support/documented-answers.ts';
 
+const ROLES_PATH = ['realm_access', 'roles'];
 export const BASE_DOMAIN = 'svc.test';
 
 /** Returns an orchestrator that runs nothing, except for what is given. */
@@ -75,7 +77,8 @@ export class ApiUnderTest implements AsyncDisposable {
     const { issuer, audience } = provider;
     const login = { issuer, audience, clientId: CLI_CLIENT };
     const verifier = new TokenVerifier({
-      settings: { ...login, rolesPath: ['realm_access', 'roles'], section: AUTH_DEFAULTS },
+      settings: { ...login, rolesPath: ROLES_PATH, section: AUTH_DEFAULTS },
+      callerOf: (claims) => callerOf(claims, ROLES_PATH),
       log: () => {},
     });
     const control = await startControlPlane({

@@ -3,12 +3,12 @@ import type { Verifier } from '../../../api/caller-routes.ts';
 import { startControlPlane, type ControlPlane } from '../../../control-plane/control-plane.ts';
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
-import type { Caller } from '../../../tokens/caller.ts';
+import type { Caller } from '../../../control-plane/access/token-caller.ts';
 
 export const BASE_DOMAIN = 'svc.test';
 
 /** Takes the tokens that the driver sends. */
-export const TRUSTING_VERIFIER: Verifier = {
+export const TRUSTING_VERIFIER: Verifier<Caller> = {
   async verify([value]) {
     const token = value?.slice('Bearer '.length) ?? '';
     const caller = JSON.parse(Buffer.from(token, 'base64url').toString()) as Caller;

@@ -1,6 +1,6 @@
 // HttpDriver: sends requests to a control plane by the client of its routes, one attempt each, holds the answers against the OpenAPI
 // document, and reads of them what the reference knows. A token is the caller itself: how tokens are judged is no matter of these histories.
-import type { Caller } from '../../../tokens/caller.ts';
+import type { Caller } from '../../../control-plane/access/token-caller.ts';
 import {
   ApiError,
   NoAnswerError,
