@@ -206,6 +206,7 @@ export {
   SIGNED_PARTS,
   SIGNING_METHODS,
   SUBSCRIBABLE_EVENTS,
+  TENANT_ID_LENGTH_MAX,
   type DatasetStatus,
   type DeliveryOutcome,
   type EventType,

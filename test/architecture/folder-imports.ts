@@ -229,6 +229,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The routes of the API. What they call is given to them.
   'webhooks/endpoints': ['webhooks/log'],
+  // Who may do what for a tenant, before a handler runs.
+  'webhooks/access': [],
+  // The process: it joins all parts of the webhook service.
+  'webhooks/program': ['webhooks'],
   // The assembly joins all parts.
   webhooks: [],
   // It measures the runtime from outside, and the engine through its folders.
