@@ -2,8 +2,8 @@
 // @svc/tokens/token-settings reads those of access tokens, orchestration/orchestrator-settings.ts those of the orchestrator, and
 // local/local-settings.ts those of the services of this machine. No other file of the control plane reads flags or settings.
 import { originProblem } from '@svc/contract';
+import { type ApiListener, apiListenerNames, readApiListener } from '@svc/kit/api-listener';
 import { readBaseDomain } from '@svc/kit/base-domain';
-import { isLoopbackHost } from '@svc/kit/loopback-host';
 import { OTLP_NAMES, type OtlpTarget, readOtlpTarget } from '@svc/kit/otlp-settings';
 import { type ProgramInputs, readLogFormat, readProgramFlags } from '@svc/kit/program-flags';
 import {
@@ -12,7 +12,6 @@ import {
   type SectionRanges,
   SettingsReader,
 } from '@svc/kit/settings-reader';
-import { SvcError } from '@svc/kit/svc-error';
 import { join, resolve } from 'node:path';
 import {
   readTokenSettings,
@@ -36,21 +35,11 @@ import {
   type ControlPlaneSection,
 } from './control-plane-section.ts';
 
-/** Absolute paths of the files of TLS, in PEM. */
-export interface TlsFiles {
-  /** The certificate, and the intermediate ones after it. */
-  readonly certificate: string;
-  readonly key: string;
-}
-
-export interface ProgramSettings {
+export interface ProgramSettings extends ApiListener {
   /** False on a developer's machine, where the console finds the control plane. */
   readonly deployed: boolean;
   /** Absolute path of the folder with the journal. */
   readonly dataFolder: string;
-  readonly host: string;
-  /** Undefined: the API is served without TLS, on a loopback address. */
-  readonly tls: TlsFiles | undefined;
   /** Domain of derived hostnames, with its port if that is not 443; undefined: there are none. */
   readonly baseDomain: string | undefined;
   readonly policy: CreationPolicy;
@@ -80,17 +69,17 @@ const FLAGS = {
 /** The options of `svc control-plane`. */
 export const CONTROL_PLANE_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 'set'];
 
+const PROGRAM = 'svc.control-plane';
 const CREATION = 'svc.organization-creation';
 const SIGNUP_URL = 'svc.signup-url';
 const BASE_DOMAIN = 'svc.control-plane.base-domain';
 const ALLOWED_ORIGINS = 'svc.control-plane.allowed-origins';
 const ALLOWED_ORIGINS_MAX = 100;
-const CERTIFICATE = 'svc.control-plane.tls-certificate';
-const KEY = 'svc.control-plane.tls-key';
 const SECTIONS = { 'control-plane': { ...CONTROL_PLANE_DEFAULTS } };
 const SECTION_RANGES: SectionRanges<typeof SECTIONS> = { 'control-plane': CONTROL_PLANE_RANGES };
 const NAMES: readonly string[] = [
   ...Object.values(FLAGS).map(({ dotted }) => dotted),
+  ...Object.values(apiListenerNames(PROGRAM)),
   ...TOKEN_SETTING_NAMES,
   ...ORCHESTRATOR_SETTING_NAMES,
   ...LOCAL_SETTING_NAMES,
@@ -98,8 +87,6 @@ const NAMES: readonly string[] = [
   ...sectionNames(SECTIONS),
   ALLOWED_ORIGINS,
   BASE_DOMAIN,
-  CERTIFICATE,
-  KEY,
   CREATION,
   SIGNUP_URL,
   'svc.management.host',
@@ -122,7 +109,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     dataFolder: resolve(
       reader.text('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', 'control-plane')),
     ),
-    ...listenerOf(reader),
+    ...readApiListener(reader, PROGRAM),
     baseDomain,
     policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },
     allowedOrigins: allowedOriginsOf(reader),
@@ -138,26 +125,6 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     local: readLocalSettings(reader),
     section,
   };
-}
-
-/** Access tokens pass through the listener, so that they leave the machine with TLS only. */
-function listenerOf(reader: SettingsReader): Pick<ProgramSettings, 'host' | 'tls'> {
-  const host = reader.text('svc.control-plane.host') ?? '127.0.0.1';
-  const certificate = reader.text(CERTIFICATE);
-  const key = reader.text(KEY);
-  if (certificate !== undefined && key !== undefined)
-    return { host, tls: { certificate: resolve(certificate), key: resolve(key) } };
-  if (certificate !== undefined || key !== undefined)
-    throw new SvcError(
-      'SVC_SETTING_INVALID',
-      `The settings ${CERTIFICATE} and ${KEY} belong together, and only one of them is given.`,
-    );
-  if (isLoopbackHost(host)) return { host, tls: undefined };
-  throw new SvcError(
-    'SVC_SETTING_INVALID',
-    `The address ${host} of the setting svc.control-plane.host is reached from other machines, to which access tokens ` +
-      `must not travel without TLS: give ${CERTIFICATE} and ${KEY}, or listen on 127.0.0.1 behind a gateway.`,
-  );
 }
 
 function creationOf(reader: SettingsReader): CreationPolicy['creation'] {

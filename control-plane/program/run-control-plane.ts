@@ -1,5 +1,6 @@
 // RunControlPlane runs the control plane of this process: it reads the settings, serves the API until it is stopped, and turns a
 // failure into a message and an exit code.
+import { providerMetrics } from '@svc/api/provider-metrics';
 import type { Log } from '@svc/kit/log';
 import type { ProgramInputs } from '@svc/kit/program-flags';
 import { runProgram } from '@svc/kit/program-run';
@@ -11,7 +12,6 @@ import { browserAccess } from '../endpoints/browser-access.ts';
 import type { openLocalOrchestrator as OpenLocal } from '../local/open-local-orchestrator.ts';
 import { NO_ORCHESTRATOR } from '../orchestration/no-orchestrator.ts';
 import manifest from '../package.json' with { type: 'json' };
-import { providerMetrics } from './provider-metrics.ts';
 import { type ProgramSettings, readControlPlaneSettings } from './control-plane-settings.ts';
 
 type OpenLocalOrchestrator = typeof OpenLocal;
@@ -48,7 +48,7 @@ async function serve(
       verifier,
       orchestrator: opened?.orchestrator ?? NO_ORCHESTRATOR,
       settings: installation(settings),
-      host: { ...hostOptions(settings), metrics: providerMetrics(verifier.keys) },
+      host: { ...hostOptions(settings), metrics: providerMetrics('control_plane', verifier.keys) },
       log,
     });
     const { dataFolder } = settings;

@@ -11,7 +11,7 @@ import {
 import { ORCHESTRATOR_DEFAULTS } from '../../../control-plane/orchestration/orchestrator-section.ts';
 import type { Orchestrator } from '../../../control-plane/orchestration/orchestrator.ts';
 import { AUTH_DEFAULTS } from '../../../tokens/auth-section.ts';
-import { providerMetrics } from '../../../control-plane/program/provider-metrics.ts';
+import { providerMetrics } from '../../../api/provider-metrics.ts';
 import { TokenVerifier } from '../../../tokens/token-verifier.ts';
 import {
   IdentityProvider,
@@ -93,7 +93,7 @@ export class ApiUnderTest implements AsyncDisposable {
         orchestration: ORCHESTRATOR_DEFAULTS,
         ...settings,
       },
-      host: { ...host, metrics: providerMetrics(verifier.keys) },
+      host: { ...host, metrics: providerMetrics('control_plane', verifier.keys) },
     });
     return new ApiUnderTest(provider, control);
   }
