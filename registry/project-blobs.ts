@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isServiceName } from '@svc/client';
 import { type Digest, isDigest } from '@svc/oci/digest';
 import { BlobUpload } from './blob-upload.ts';
-import { makeFolder, renameDurably } from './durable-file.ts';
+import { makeFolder, renameDurably } from '@svc/kit/durable-file';
 import type { ProjectUsage } from './project-usage.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistrySection } from './registry-section.ts';

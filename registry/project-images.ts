@@ -11,7 +11,7 @@ import { type Digest, partsOf } from '@svc/oci/digest';
 import { ImageError } from '@svc/oci/image-error';
 import { type Descriptor, parseIndex, parseManifest, parseObject } from '@svc/oci/image-json';
 import { isIndexType, ROOT_TYPES } from '@svc/oci/media-types';
-import { makeFolder } from './durable-file.ts';
+import { makeFolder } from '@svc/kit/durable-file';
 import { ProjectBlobs } from './project-blobs.ts';
 import { ProjectUsage } from './project-usage.ts';
 import { RegistryError } from './registry-error.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
-import { writeDurably } from './durable-file.ts';
+import { writeDurably } from '@svc/kit/durable-file';
 
 /** Number of random bytes of a token. */
 const TOKEN_BYTES = 32;

@@ -3,7 +3,7 @@
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Digest, isDigest } from '@svc/oci/digest';
-import { PART_ENDING, writeDurably } from './durable-file.ts';
+import { PART_ENDING, writeDurably } from '@svc/kit/durable-file';
 import { absent } from './project-blobs.ts';
 
 export interface StoredManifest {

@@ -4,8 +4,11 @@
 // N1  A search takes at most as many steps as the program has instructions times the characters of the name, whatever the expression is.
 // N2  An expression keeps no memory between searches that depends on the names. (`test` of re2js would keep states, up to 8 MiB.)
 import { RE2JS, RE2JSException } from 're2js';
-import { charactersOf, quoted } from '@svc/client';
-import { NAME_LENGTH_MAX, PATTERN_LENGTH_MAX, PATTERN_PROGRAM_MAX } from './subscription-limits.ts';
+import { DATASET_WORD_LENGTH_MAX, charactersOf, quoted } from '@svc/client';
+import { PATTERN_LENGTH_MAX, PATTERN_PROGRAM_MAX } from './subscription-limits.ts';
+
+/** UTF-16 units at the beginning of a name that are searched: those of the longest name. */
+export const SEARCHED_MAX = 2 * DATASET_WORD_LENGTH_MAX;
 
 export class NamePattern {
   readonly #compiled: RE2JS;
@@ -21,7 +24,7 @@ export class NamePattern {
   }
 
   isFoundIn(name: string): boolean {
-    const searched = name.length > NAME_LENGTH_MAX ? name.slice(0, NAME_LENGTH_MAX) : name;
+    const searched = name.length > SEARCHED_MAX ? name.slice(0, SEARCHED_MAX) : name;
     return this.#compiled.matcher(searched).find();
   }
 }

@@ -1,24 +1,24 @@
 // SubscriptionRequest: the checks of a request that creates or changes a subscription. They gather every problem, and what has none has the
 // type that the rest of the service relies on.
-import { type Problem, Problems, charactersOf, isRecord, quoted } from '@svc/client';
-import { checkHeaders } from './header-problems.ts';
-import { patternProblem } from './name-pattern.ts';
 import {
   DATASET_STATUSES,
+  DATASET_TAGS_MAX,
+  DATASET_WORD_LENGTH_MAX,
+  GRACE_SECONDS_DEFAULT,
+  GRACE_SECONDS_MAX,
+  type Problem,
+  Problems,
   SIGNED_PARTS,
   SIGNING_METHODS,
   SUBSCRIBABLE_EVENTS,
-  type FilterRequest,
-  type Signing,
   type SubscribableEvent,
-  type SubscriptionContent,
-} from './subscription-content.ts';
-import {
-  GRACE_SECONDS_DEFAULT,
-  GRACE_SECONDS_MAX,
-  TAGS_MAX,
-  WORD_LENGTH_MAX,
-} from './subscription-limits.ts';
+  charactersOf,
+  isRecord,
+  quoted,
+} from '@svc/client';
+import { checkHeaders } from './header-problems.ts';
+import { patternProblem } from './name-pattern.ts';
+import type { FilterRequest, Signing, SubscriptionContent } from './subscription-content.ts';
 import { urlProblem, type AddressJudge } from './url-problem.ts';
 
 /** A value, or every problem of the request that should have given it, sorted. */
@@ -156,8 +156,8 @@ function checkFilters(value: unknown, problems: Problems): void {
 
 function checkTags(value: unknown, problems: Problems): void {
   if (!Array.isArray(value)) problems.add('is not a list of texts');
-  else if (value.length > TAGS_MAX)
-    problems.add(`has ${value.length} tags, and may have ${TAGS_MAX}`);
+  else if (value.length > DATASET_TAGS_MAX)
+    problems.add(`has ${value.length} tags, and may have ${DATASET_TAGS_MAX}`);
   else for (const [index, tag] of value.entries()) isShortText(tag, problems.at(index));
 }
 
@@ -184,8 +184,8 @@ function isText(value: unknown, problems: Problems): value is string {
 }
 
 function isShortText(value: unknown, problems: Problems): void {
-  if (isText(value, problems) && charactersOf(value) > WORD_LENGTH_MAX)
-    problems.add(`is longer than ${WORD_LENGTH_MAX} characters`);
+  if (isText(value, problems) && charactersOf(value) > DATASET_WORD_LENGTH_MAX)
+    problems.add(`is longer than ${DATASET_WORD_LENGTH_MAX} characters`);
 }
 
 /** `value`: a request without problems. The fields of the result are always in the same order. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '@svc/kit/synced-folder';
+import { syncFolder } from './synced-folder.ts';
 
 /** Ending of files that a crash may leave; whoever opens the folder deletes them. */
 export const PART_ENDING = '.part';
