@@ -3,11 +3,15 @@
 export interface AttemptLimits {
   /** Attempts of one subscription. */
   readonly subscriptionMax: number;
+  /** Attempts of one subscription of which none has ended yet. */
+  readonly newSubscriptionMax: number;
   /** Attempts of one subscription whose last one got no answer. */
   readonly silentSubscriptionMax: number;
   /** Attempts of one tenant to one host. */
   readonly hostMax: number;
   readonly tenantMax: number;
+  /** Attempts of one tenant for subscriptions whose last one got no answer. */
+  readonly silentTenantMax: number;
   readonly allMax: number;
   /** Attempts of all subscriptions whose last one got no answer. */
   readonly silentMax: number;
@@ -19,9 +23,11 @@ export interface AttemptLimits {
 
 export const ATTEMPT_LIMITS_DEFAULT: AttemptLimits = {
   subscriptionMax: 16,
+  newSubscriptionMax: 1,
   silentSubscriptionMax: 2,
   hostMax: 32,
   tenantMax: 256,
+  silentTenantMax: 128,
   allMax: 4_096,
   silentMax: 2_048,
   idsMax: 1_000,

@@ -3,8 +3,8 @@
 //
 // Invariants
 // - No more attempts are under way than the limits say: of a subscription, of a tenant to a host, of a tenant, and in all.
-// - Subscriptions whose last attempt got no answer have few attempts each, and half of all: those that do not answer never take the
-//   slots of those that do.
+// - Subscriptions whose last attempt got no answer have few attempts each, half of those of their tenant, and half of all. One of which no
+//   attempt has ended has one. So those that do not answer never take the slots of those that do.
 // - A subscription that may not begin another attempt costs nothing until one ends that it waits for.
 import type { AttemptLimits } from './attempt-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -23,8 +23,8 @@ interface Subscription {
   readonly due: DueDelivery[];
   host: string;
   underWay: number;
-  /** It is in the turns of its tenant, or waits for a slot of its own, of its host, or of the silent ones. */
-  state: 'idle' | 'turn' | 'own' | 'host' | 'silent';
+  /** It is in the turns of its tenant, or waits for a slot: of its own, of its host, of the silent ones of its tenant, or of all silent ones. */
+  state: 'idle' | 'turn' | 'own' | 'host' | 'tenant' | 'silent';
   /** It was given the turn because a silent one has ended, and passes the turn on if it cannot use it. */
   isWoken: boolean;
 }
@@ -34,7 +34,9 @@ interface Tenant {
   readonly subscriptions: Map<string, Subscription>;
   readonly turns: Set<Subscription>;
   readonly hosts: Map<string, Host>;
+  readonly silentWaiting: Set<Subscription>;
   underWay: number;
+  silentUnderWay: number;
 }
 
 interface Host {
@@ -49,16 +51,16 @@ interface Slots {
   readonly isSilent: boolean;
 }
 
-/** Subscriptions of which it is known that they did not answer last, while nothing of them is due. */
-const SILENT_KEPT_MAX = 100_000;
+/** Subscriptions of which it is known whether they answered last; the one whose attempt has ended first is forgotten. */
+const KNOWN_MAX = 100_000;
 
 export class AttemptQueue {
   readonly #limits: AttemptLimits;
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants that have a subscription in turn and may begin an attempt, in the order of their turns. */
   readonly #turns = new Set<Tenant>();
-  /** Ids of the subscriptions whose last attempt got no answer; at most SILENT_KEPT_MAX, the one that was added first gives way. */
-  readonly #silent = new Set<string>();
+  /** Whether the last attempt of a subscription got no answer, by its id; the last ones to end are at the end. */
+  readonly #isSilent = new Map<string, boolean>();
   readonly #silentWaiting = new Set<Subscription>();
   readonly #slots = new Map<string, Slots>();
   #silentUnderWay = 0;
@@ -102,7 +104,6 @@ export class AttemptQueue {
     subscription.underWay--;
     tenant.underWay--;
     host.underWay--;
-    if (slots.isSilent) this.#silentUnderWay--;
     if (shown.host !== undefined) subscription.host = shown.host;
     if (shown.isSilent !== undefined) this.#noteSilence(subscription.id, shown.isSilent);
     for (const waiting of host.waiting) this.#giveTurn(waiting);
@@ -110,15 +111,22 @@ export class AttemptQueue {
     if (host.underWay === 0) tenant.hosts.delete(slots.host);
     if (subscription.state === 'own') this.#giveTurn(subscription);
     else if (tenant.turns.size > 0) this.#turns.add(tenant);
-    if (slots.isSilent) this.#wakeSilent();
+    if (slots.isSilent) this.#releaseSilent(tenant);
     this.#forget(subscription);
   }
 
   #subscriptionOf({ tenant: tenantId, subscription: id, host }: DueDelivery): Subscription {
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) {
-      const none = { subscriptions: new Map(), turns: new Set<Subscription>(), hosts: new Map() };
-      tenant = { id: tenantId, ...none, underWay: 0 };
+      tenant = {
+        id: tenantId,
+        subscriptions: new Map(),
+        turns: new Set(),
+        hosts: new Map(),
+        silentWaiting: new Set(),
+        underWay: 0,
+        silentUnderWay: 0,
+      };
       this.#tenants.set(tenantId, tenant);
     }
     let subscription = tenant.subscriptions.get(id);
@@ -149,6 +157,7 @@ export class AttemptQueue {
       }
       subscription.state = obstacle;
       if (obstacle === 'host') hostOf(subscription).waiting.add(subscription);
+      if (obstacle === 'tenant') tenant.silentWaiting.add(subscription);
       if (obstacle === 'silent') this.#silentWaiting.add(subscription);
       else if (subscription.isWoken) this.#wakeSilent();
       subscription.isWoken = false;
@@ -158,14 +167,17 @@ export class AttemptQueue {
 
   #begin(subscription: Subscription): DueDelivery {
     const { tenant, id } = subscription;
-    const isSilent = this.#silent.has(id);
+    const isSilent = this.#isSilent.get(id) === true;
     const delivery = subscription.due.shift()!;
     const host = hostOf(subscription);
     subscription.isWoken = false;
     subscription.underWay++;
     tenant.underWay++;
     host.underWay++;
-    if (isSilent) this.#silentUnderWay++;
+    if (isSilent) {
+      tenant.silentUnderWay++;
+      this.#silentUnderWay++;
+    }
     this.#slots.set(delivery.id, { subscription, host: subscription.host, isSilent });
     subscription.state = 'idle';
     if (subscription.due.length > 0) this.#giveTurn(subscription);
@@ -173,13 +185,30 @@ export class AttemptQueue {
   }
 
   /** Returns what a subscription has to wait for; undefined: it may begin an attempt. */
-  #obstacleOf(subscription: Subscription): 'own' | 'host' | 'silent' | undefined {
-    const { subscriptionMax, silentSubscriptionMax, hostMax, silentMax } = this.#limits;
-    const { id, underWay } = subscription;
-    const isSilent = this.#silent.has(id);
-    if (underWay >= (isSilent ? silentSubscriptionMax : subscriptionMax)) return 'own';
+  #obstacleOf(subscription: Subscription): 'own' | 'host' | 'tenant' | 'silent' | undefined {
+    const { hostMax, silentTenantMax, silentMax } = this.#limits;
+    const { id, tenant, underWay } = subscription;
+    const isSilent = this.#isSilent.get(id);
+    if (underWay >= this.#ownMax(isSilent)) return 'own';
     if (hostOf(subscription).underWay >= hostMax) return 'host';
-    return isSilent && this.#silentUnderWay >= silentMax ? 'silent' : undefined;
+    if (isSilent !== true) return undefined;
+    if (tenant.silentUnderWay >= silentTenantMax) return 'tenant';
+    return this.#silentUnderWay >= silentMax ? 'silent' : undefined;
+  }
+
+  /** `isSilent`: undefined: no attempt has ended yet. */
+  #ownMax(isSilent: boolean | undefined): number {
+    const { subscriptionMax, newSubscriptionMax, silentSubscriptionMax } = this.#limits;
+    if (isSilent === undefined) return newSubscriptionMax;
+    return isSilent ? silentSubscriptionMax : subscriptionMax;
+  }
+
+  #releaseSilent(tenant: Tenant): void {
+    tenant.silentUnderWay--;
+    this.#silentUnderWay--;
+    for (const waiting of tenant.silentWaiting) this.#giveTurn(waiting);
+    tenant.silentWaiting.clear();
+    this.#wakeSilent();
   }
 
   #wakeSilent(): void {
@@ -191,12 +220,11 @@ export class AttemptQueue {
   }
 
   #noteSilence(id: string, isSilent: boolean): void {
-    this.#silent.delete(id);
-    if (!isSilent) return;
-    this.#silent.add(id);
-    if (this.#silent.size <= SILENT_KEPT_MAX) return;
-    const [first] = this.#silent;
-    this.#silent.delete(first!);
+    this.#isSilent.delete(id);
+    this.#isSilent.set(id, isSilent);
+    if (this.#isSilent.size <= KNOWN_MAX) return;
+    const [first] = this.#isSilent.keys();
+    this.#isSilent.delete(first!);
   }
 
   #forget({ id, tenant, state, underWay }: Subscription): void {

@@ -11,7 +11,8 @@ import { refuse, respond, respondError, type Result } from '@svc/host';
 import type { LogPage, LogQuery } from '../log/delivery-log.ts';
 import type { WebhookHandlers } from './webhook-table.ts';
 
-export interface DeliveryHandlersParts {
+/** The deliveries, as far as routes use them. */
+export interface AnsweringDeliveries {
   readonly log: {
     list(tenant: string, query: LogQuery): Promise<Result<LogPage>>;
     entry(tenant: string, id: string): Promise<Result<LogEntryWithBody>>;
@@ -28,16 +29,17 @@ const FILTERS = ['outcome', 'subscription', 'dataset', 'eventId'] as const;
 const FILTERS_TOGETHER =
   'the filters outcome, subscription, dataset and eventId go alone; only outcome goes with subscription';
 
-export function deliveryHandlers({
-  log,
-  intake,
-}: DeliveryHandlersParts): WebhookHandlers<DeliveryRoute> {
+/** `deliveries`: resolves once they have begun. */
+export function deliveryHandlers(
+  deliveries: () => Promise<AnsweringDeliveries>,
+): WebhookHandlers<DeliveryRoute> {
   return {
     async listDeliveries({ input: { tenantId, ...query } }) {
       const given = FILTERS.filter((name) => query[name] !== undefined);
       if (given.length > 1 && given.join(' ') !== 'outcome subscription')
         return refuse(FILTERS_TOGETHER, 'BAD_REQUEST');
       const { limit = DELIVERIES_LIMIT_DEFAULT } = query;
+      const { log } = await deliveries();
       const page = await log.list(tenantId, { ...query, limit });
       if (!page.isOk) return page;
       const { entries, cursor } = page.value;
@@ -50,12 +52,14 @@ export function deliveryHandlers({
       // The URL of the request is its base (RFC 8288, section 3.1).
       return respond(entries, { headers: [['link', `<?${next.toString()}>; rel="next"`]] });
     },
-    getDelivery: ({ input: { tenantId, deliveryId } }) => log.entry(tenantId, deliveryId),
-    retryDelivery: ({ input: { tenantId, deliveryId } }) => log.retry(tenantId, deliveryId),
+    getDelivery: async ({ input: { tenantId, deliveryId } }) =>
+      await (await deliveries()).log.entry(tenantId, deliveryId),
+    retryDelivery: async ({ input: { tenantId, deliveryId } }) =>
+      await (await deliveries()).log.retry(tenantId, deliveryId),
     async reportDataset({ input: { tenantId, datasetId, body } }) {
       if (Buffer.byteLength(JSON.stringify(body)) > DATASET_BYTES_MAX)
         return respondError(413, `a report has at most ${DATASET_BYTES_MAX} bytes`);
-      return await intake.report(tenantId, datasetId, body);
+      return await (await deliveries()).intake.report(tenantId, datasetId, body);
     },
   };
 }

@@ -7,12 +7,14 @@ import {
   type EndpointDefinition,
   type Refused,
 } from '@svc/host';
-import { deliveryHandlers, type DeliveryHandlersParts } from './deliveries.ts';
+import { type AnsweringDeliveries, deliveryHandlers } from './deliveries.ts';
 import { type SubscriptionFlows, subscriptionHandlers } from './subscriptions.ts';
 import { webhookTable } from './webhook-table.ts';
 
-export interface WebhookEndpointParts extends DeliveryHandlersParts {
+export interface WebhookEndpointParts {
   readonly flows: SubscriptionFlows;
+  /** Resolves once deliveries have begun. No route is handled before. */
+  readonly deliveries: () => Promise<AnsweringDeliveries>;
   /** Makes routes for callers of a kind. */
   readonly checkedFor: (who: WebhookCaller) => CheckedRoutes<unknown>;
   readonly maySucceedLater: (refused: Refused) => boolean;
@@ -22,15 +24,18 @@ export function webhookEndpoint({
   flows,
   checkedFor,
   maySucceedLater,
-  ...parts
+  deliveries,
 }: WebhookEndpointParts): EndpointDefinition {
-  const handlers = { ...subscriptionHandlers(flows), ...deliveryHandlers(parts) };
+  const handlers = { ...subscriptionHandlers(flows), ...deliveryHandlers(deliveries) };
   return defineEndpoint({
     name: 'webhooks',
     prefix: '',
     access: 'internet',
     routes: apiRoutes(webhookTable(maySucceedLater), handlers, (name) =>
-      checkedFor(WEBHOOK_ROUTES[name].who),
+      checkedFor(WEBHOOK_ROUTES[name].who).before(async (_request, { given }) => {
+        await deliveries();
+        return given as object;
+      }),
     ),
   });
 }

@@ -89,22 +89,30 @@ export class DeliveryLog {
 
   async list(tenant: string, query: LogQuery): Promise<Result<LogPage>> {
     const { segments, clock } = this.#options;
-    const sinceMs = await this.#sinceMs(tenant);
-    const begin = positionOf(query.cursor);
+    const shownSinceMs = await this.#sinceMs(tenant);
+    const begin = positionOf(query.cursor, shownSinceMs);
     if (begin === undefined) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
     const nowMs = clock.nowMs();
     const entries: LoggedDelivery[] = [];
+    // A cursor belongs to the time with which the walk has begun. The time of now decides about what is shown.
+    const { sinceMs } = begin;
     let { cursor } = begin;
     for (const segment of segments.newestFirst) {
       if (segment.number > begin.segment) continue;
       if (segment.number < begin.segment) cursor = undefined;
       do {
         const left = query.limit - entries.length;
-        if (left === 0) return new Ok({ entries, cursor: cursorOf(segment.number, cursor) });
+        if (left === 0)
+          return new Ok({
+            entries,
+            cursor: cursorOf({ segment: segment.number, sinceMs, cursor }),
+          });
         // oxlint-disable-next-line no-await-in-loop -- a page begins where the one before has ended
         const page = await rowsOf(segment, query, { tenant, sinceMs, limit: left, cursor });
         if (!page.isOk) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
-        const rows = page.value.rows.filter((row) => !isExpired(row, nowMs));
+        const rows = page.value.rows.filter(
+          (row) => row.occurredAtMs >= shownSinceMs && !isExpired(row, nowMs),
+        );
         entries.push(...rows.map((row) => entryOf(row.id, row)));
         cursor = page.value.cursor;
       } while (cursor !== undefined);
@@ -220,21 +228,26 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Where a page begins: a segment, and what its view calls a cursor. */
+/** Where a page begins: a segment, the time since which entries are walked, and what its view calls a cursor. */
 interface Position {
   readonly segment: number;
+  readonly sinceMs: number;
   readonly cursor: string | undefined;
 }
 
-function cursorOf(segment: number, cursor: string | undefined): string {
-  return Buffer.from(`${segment} ${cursor ?? ''}`).toString('base64url');
+function cursorOf({ segment, sinceMs, cursor = '' }: Position): string {
+  return Buffer.from(`${segment} ${sinceMs} ${cursor}`).toString('base64url');
 }
 
 /** Returns the position that a cursor names; undefined: it is none. */
-function positionOf(text: string | undefined): Position | undefined {
-  if (text === undefined) return { segment: Number.POSITIVE_INFINITY, cursor: undefined };
-  const [, number, cursor] =
-    /^(\d{1,6}) (.*)$/s.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (number === undefined) return undefined;
-  return { segment: Number(number), cursor: cursor === '' ? undefined : cursor };
+function positionOf(text: string | undefined, sinceMs: number): Position | undefined {
+  if (text === undefined) return { segment: Number.POSITIVE_INFINITY, sinceMs, cursor: undefined };
+  const parts = /^(\d{1,6}) (\d{1,15}) (.*)$/s.exec(Buffer.from(text, 'base64url').toString());
+  if (parts === null) return undefined;
+  const [, segment, since, cursor] = parts;
+  return {
+    segment: Number(segment),
+    sinceMs: Number(since),
+    cursor: cursor === '' ? undefined : cursor,
+  };
 }

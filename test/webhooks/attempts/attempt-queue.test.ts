@@ -39,9 +39,18 @@ function takeAll(queue: AttemptQueue): DueDelivery[] {
   return taken;
 }
 
-test('a subscription has sixteen attempts under way at most, and two once one got no answer', () => {
+/** Lets each subscription show that it answers. */
+function prove(queue: AttemptQueue, ...whose: readonly (readonly [string, string])[]): void {
+  for (const [tenant, subscription] of whose) add(queue, 1, tenant, subscription);
+  for (const { id } of takeAll(queue)) queue.release(id, { isSilent: false });
+}
+
+test('a subscription has one attempt under way until the first has ended, then sixteen, and two once one got no answer', () => {
   const queue = queueWith();
-  add(queue, 40, 'a', 's');
+  add(queue, 41, 'a', 's');
+  const [one, ...more] = takeAll(queue);
+  expect(more).toEqual([]);
+  queue.release(one!.id, { host: 'h', isSilent: false });
   const first = takeAll(queue);
   expect(first).toHaveLength(16);
   queue.release(first[0]!.id, { host: 'h', isSilent: false });
@@ -54,6 +63,7 @@ test('a subscription has sixteen attempts under way at most, and two once one go
 
 test('tenants take turns, and the subscriptions of a tenant do', () => {
   const queue = queueWith({ allMax: 6 });
+  prove(queue, ['busy', 'one'], ['busy', 'two'], ['other', 's']);
   add(queue, 100, 'busy', 'one');
   add(queue, 100, 'busy', 'two');
   add(queue, 100, 'other', 's');
@@ -64,6 +74,8 @@ test('tenants take turns, and the subscriptions of a tenant do', () => {
 test('a tenant has thirty-two attempts to one host under way, and another tenant to the same one its own', () => {
   const queue = queueWith();
   const subscriptions = ['s1', 's2', 's3', 's4'];
+  for (const tenant of ['a', 'b'])
+    prove(queue, ...subscriptions.map((each) => [tenant, `${tenant}${each}`] as const));
   for (const tenant of ['a', 'b'])
     for (const subscription of subscriptions)
       add(queue, 20, tenant, `${tenant}${subscription}`, 'shared.example');
@@ -77,6 +89,7 @@ test('a tenant has thirty-two attempts to one host under way, and another tenant
 
 test('a tenant has 256 attempts under way at most', () => {
   const queue = queueWith();
+  for (let index = 0; index < 30; index++) prove(queue, ['a', `s${index}`]);
   for (let index = 0; index < 30; index++) add(queue, 20, 'a', `s${index}`);
   const taken = takeAll(queue);
   expect(taken).toHaveLength(256);
@@ -84,8 +97,21 @@ test('a tenant has 256 attempts under way at most', () => {
   expect(takeAll(queue)).toHaveLength(1);
 });
 
+test('those of a tenant that do not answer leave half of its attempts to the others', () => {
+  const queue = queueWith();
+  const silent = Array.from({ length: 99 }, (_, index) => `silent${index}`);
+  prove(queue, ['a', 'good']);
+  for (const subscription of silent) add(queue, 1, 'a', subscription);
+  for (const { id } of takeAll(queue)) queue.release(id, { isSilent: true });
+  for (const subscription of silent) add(queue, 5, 'a', subscription);
+  expect(takeAll(queue)).toHaveLength(128);
+  add(queue, 20, 'a', 'good');
+  expect(takeAll(queue)).toHaveLength(16);
+});
+
 test('those that do not answer have half of all attempts, and the others the rest', () => {
   const queue = queueWith({ allMax: 10, silentMax: 5 });
+  prove(queue, ['b', 'good']);
   const silent = Array.from({ length: 8 }, (_, index) => `silent${index}`);
   for (const subscription of silent) add(queue, 1, 'a', subscription);
   for (const { id, host } of takeAll(queue)) queue.release(id, { host, isSilent: true });
@@ -112,6 +138,8 @@ describe('whatever happens in whatever order', () => {
         tenantMax: 9,
         allMax: 20,
         silentMax: 5,
+        silentTenantMax: 3,
+        newSubscriptionMax: 1,
       };
       const queue = queueWith(limits);
       const random = new Random(seed);
@@ -130,7 +158,14 @@ describe('whatever happens in whatever order', () => {
           underWay.set(delivery.id, { ...delivery, host, wasSilent: silent.has(key) });
           const same = (each: DueDelivery) => each.subscription === key;
           expect(count(same)).toBeLessThanOrEqual(
-            silent.has(key) ? limits.silentSubscriptionMax : limits.subscriptionMax,
+            !hosts.has(key)
+              ? limits.newSubscriptionMax
+              : silent.has(key)
+                ? limits.silentSubscriptionMax
+                : limits.subscriptionMax,
+          );
+          expect(count((each) => each.tenant === tenant && each.wasSilent)).toBeLessThanOrEqual(
+            limits.silentTenantMax,
           );
           expect(count((each) => each.tenant === tenant)).toBeLessThanOrEqual(limits.tenantMax);
           expect(count((each) => each.tenant === tenant && each.host === host)).toBeLessThanOrEqual(

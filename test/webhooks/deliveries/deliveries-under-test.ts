@@ -95,10 +95,17 @@ export class DeliveriesUnderTest {
   readonly #limits: DeliveryLimits;
   readonly #random = new SeededRandom(1n);
   #deliveries: Deliveries | undefined;
+  #epoch = 0;
+  #hasCrashed = false;
 
   constructor(limits: Partial<DeliveryLimits> = {}) {
     this.#limits = { ...DELIVERY_LIMITS_DEFAULT, ...limits };
-    onTestFinished(() => this.#deliveries?.stop(0));
+    onTestFinished(async () => {
+      const stopped = this.#deliveries?.stop(0);
+      // Attempts under way end within five seconds.
+      await this.clock.advance(6_000);
+      await stopped;
+    });
   }
 
   get now(): Deliveries {
@@ -106,10 +113,12 @@ export class DeliveriesUnderTest {
   }
 
   async start(): Promise<void> {
+    this.#hasCrashed = false;
     const { clock, journals } = this;
     this.#services.clear();
     this.#deliveries = await this.#started(async (number, components) => {
-      const journal = journals.get(number) ?? new TestJournal({ onWrite: this.onWrite });
+      const journal =
+        journals.get(number) ?? new TestJournal({ onWrite: (write) => this.onWrite(write) });
       journals.set(number, journal);
       const service = await createService({
         ...components,
@@ -120,6 +129,10 @@ export class DeliveriesUnderTest {
         testing: { clock, random: this.#random, journal },
       });
       this.#services.set(number, service);
+      const epoch = this.#epoch;
+      void service.failure.then(() => {
+        if (epoch === this.#epoch) this.#hasCrashed = true;
+      });
       return service;
     });
   }
@@ -156,7 +169,19 @@ export class DeliveriesUnderTest {
     await this.clock.advance(0);
   }
 
-  #epoch = 0;
+  /** Whether the power has failed since the last start. */
+  get hasCrashed(): boolean {
+    return this.#hasCrashed;
+  }
+
+  /** Reports a dataset. Resolves with undefined if the power fails before the answer. */
+  async reportUntilCrash(id: string, changed: Partial<ReportedDataset>) {
+    const result = this.now.intake.report(TENANT, id, reported(changed)).catch(() => undefined);
+    await this.clock.until(async () => this.#hasCrashed || (await settled(result)));
+    if (this.#hasCrashed) return undefined;
+    const answer = await result;
+    return answer?.isOk === true ? answer.value : undefined;
+  }
 
   async report(id: string, changed: Partial<ReportedDataset> = {}) {
     const result = this.now.intake.report(TENANT, id, reported(changed));

@@ -58,16 +58,10 @@ test('a cursor that no page had is refused, whatever it is', async () => {
   const deliveries = await withThree();
   const page = await deliveries.now.log.list(TENANT, { limit: 1 });
   const cursor = page.isOk ? page.value.cursor! : '';
-  const [segment] = Buffer.from(cursor, 'base64url').toString().split(' ');
-  const forged = [
-    'x',
-    '',
-    '5',
-    `${segment} x`,
-    `${segment}`,
-    `99999999 x`,
-    `${segment} ${'A'.repeat(5_000)}`,
-  ];
+  const [segment, since] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  const parts = `${segment} ${since}`;
+  const wrong = ['x', '', '5', '1 2', `${segment} x`, '99999999 1 x'];
+  const forged = wrong.concat(`${parts} x`, `${parts} ${'A'.repeat(5_000)}`);
   for (const text of forged) {
     const given = Buffer.from(text).toString('base64url');
     const refused = await deliveries.now.log.list(TENANT, { limit: 1, cursor: given });

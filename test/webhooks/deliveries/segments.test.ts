@@ -77,6 +77,7 @@ test('the log is merged over segments, the newest entries first, page by page', 
     expect(page.value.entries.length).toBeGreaterThan(0);
     found.push(...page.value.entries.map(({ datasetId }) => datasetId!));
     cursor = page.value.cursor;
+    await deliveries.clock.advance(10);
   } while (cursor !== undefined && found.length < 20);
   expect(found).toEqual(expected);
 });
