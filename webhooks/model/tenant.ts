@@ -167,7 +167,7 @@ export const tenant = defineEntity({
       handle(state, { id, revision, events, sealed }, { nowMs, persist, refuse }) {
         const one = found(state, id);
         if (one === undefined) return refuse(NO_SUCH_SUBSCRIPTION, 'NOT_FOUND');
-        if (one.revision !== revision) return refuseChanged(nowMs);
+        if (!isAt(one, revision)) return refuseChanged(nowMs);
         const { rotation } = one;
         return persist({ type: 'replaced', id, events, sealed }).thenReply({
           id,
@@ -182,7 +182,7 @@ export const tenant = defineEntity({
       handle(state, { id, revision, sealed, graceMs }, { nowMs, persist, refuse }) {
         const one = found(state, id);
         if (one === undefined) return refuse(NO_SUCH_SUBSCRIPTION, 'NOT_FOUND');
-        if (one.revision !== revision) return refuseChanged(nowMs);
+        if (!isAt(one, revision)) return refuseChanged(nowMs);
         const previousUntilMs = graceMs > 0 ? { previousUntilMs: nowMs + graceMs } : {};
         return persist({ type: 'rotated', id, sealed, ...previousUntilMs }).thenReply({
           id,
@@ -271,6 +271,10 @@ type Readable<Value> = Value extends object
 
 function found(state: Readable<Tenant>, id: string): Readable<StoredSubscription> | undefined {
   return state.subscriptions.find((one) => one.id === id);
+}
+
+function isAt(one: Readable<StoredSubscription>, revision: number): boolean {
+  return one.revision === revision;
 }
 
 function changeOne(state: Tenant, id: string, change: (one: StoredSubscription) => void): void {
