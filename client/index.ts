@@ -27,15 +27,8 @@ export type {
   ServiceStatus,
 } from './control-plane/bodies.ts';
 export { failure } from './control-plane/bodies.ts';
-export {
-  createClient,
-  type AnswerOf,
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  type InputOf,
-  type TokenSource,
-} from './control-plane/client.ts';
+export type { CallOptions, ClientOptions, TokenSource } from './control-plane/api-client.ts';
+export { createClient, type AnswerOf, type Client, type InputOf } from './control-plane/client.ts';
 export { normalizedEmail } from './control-plane/email-address.ts';
 export { PARAMETERS, isOrganizationId, type ParameterName } from './control-plane/identifiers.ts';
 export { openApiDocument } from './control-plane/open-api.ts';
@@ -185,6 +178,12 @@ export type {
   SubscriptionPatch,
   SubscriptionRequest,
 } from './webhooks/bodies.ts';
+export {
+  createWebhooksClient,
+  type DeliveryPage,
+  type WebhookInputOf,
+  type WebhooksClient,
+} from './webhooks/client.ts';
 export {
   WEBHOOK_PARAMETERS,
   WEBHOOK_ROUTES,

@@ -1,10 +1,10 @@
-// The errors of the client of the control plane. Their messages never contain a token.
+// The errors of clients. Their messages never contain a token.
 import { problemsText, type Problem } from '../descriptor/problem.ts';
-import type { RouteName } from './routes.ts';
 
-/** Answer of the control plane with a status from 400 on. */
+/** Answer with a status from 400 on. */
 export class ApiError extends Error {
-  readonly route: RouteName;
+  /** Name of the route. */
+  readonly route: string;
   readonly status: number;
   /** `error` of the answer. */
   readonly reason: string;
@@ -12,7 +12,7 @@ export class ApiError extends Error {
   readonly retryAfterS: number | undefined;
 
   constructor(
-    route: RouteName,
+    route: string,
     answer: Readonly<Pick<ApiError, 'status' | 'reason' | 'retryAfterS'>>,
   ) {
     super(`${route} was refused with ${answer.status}: ${answer.reason}`);
@@ -26,11 +26,12 @@ export class ApiError extends Error {
 
 /** A request that is invalid, and that was not sent. */
 export class InvalidRequestError extends Error {
-  readonly route: RouteName;
+  /** Name of the route. */
+  readonly route: string;
   /** Problems of the body, of a parameter (`/organizationId`) or of a query parameter, sorted. */
   readonly problems: readonly Problem[];
 
-  constructor(route: RouteName, problems: readonly Problem[]) {
+  constructor(route: string, problems: readonly Problem[]) {
     super(`${route} was not sent:\n${problemsText(problems)}`);
     this.name = 'InvalidRequestError';
     this.route = route;
@@ -40,16 +41,17 @@ export class InvalidRequestError extends Error {
 
 /**
  * Why there is no answer: the connection failed or was lost; the answer did not arrive in time; it is larger than allowed;
- * it is not the control plane's (no JSON of the expected kind, or a redirect).
+ * it is not the program's (no JSON of the expected kind, or a redirect).
  */
 export type NoAnswerKind = 'connection' | 'timeout' | 'too-large' | 'foreign';
 
 /** A request without a usable answer. Whether a change was made is unknown. */
 export class NoAnswerError extends Error {
-  readonly route: RouteName;
+  /** Name of the route. */
+  readonly route: string;
   readonly kind: NoAnswerKind;
 
-  constructor(route: RouteName, kind: NoAnswerKind, reason: string, options?: ErrorOptions) {
+  constructor(route: string, kind: NoAnswerKind, reason: string, options?: ErrorOptions) {
     super(`${route} got no answer: ${reason}`, options);
     this.name = 'NoAnswerError';
     this.route = route;

@@ -4,7 +4,21 @@ import { ApiError, NoAnswerError } from './api-error.ts';
 import type { ApiRequest } from './request.ts';
 import { TIMER_MS_MAX } from './retries.ts';
 import { successOf, type Route } from './route.ts';
-import { ROUTES, type RouteName } from './routes.ts';
+
+/** The route of a request, and what its errors say of it. */
+export interface CalledRoute {
+  readonly name: string;
+  readonly route: Route<string>;
+  /** The program that answers, worded to follow "not one of". */
+  readonly program: string;
+}
+
+/** An answer that is a success. */
+export interface Exchanged {
+  /** Undefined for an answer without a body. */
+  readonly value: unknown;
+  readonly headers: Headers;
+}
 
 export interface ExchangeOptions {
   readonly fetch: typeof globalThis.fetch;
@@ -17,12 +31,13 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sends a request once, and returns the answer's value. Throws ApiError or NoAnswerError. */
+/** Sends a request once, and returns the answer. Throws ApiError or NoAnswerError. */
 export async function exchange(
-  name: RouteName,
+  called: CalledRoute,
   request: ApiRequest,
   options: ExchangeOptions,
-): Promise<unknown> {
+): Promise<Exchanged> {
+  const { name } = called;
   const { signal, timeoutMs } = options;
   const ending = new AbortController();
   const abort = (): void => ending.abort();
@@ -37,7 +52,7 @@ export async function exchange(
   signal?.addEventListener('abort', abort, { once: true });
   try {
     signal?.throwIfAborted();
-    return await sent(name, request, options, ending.signal);
+    return await sent(called, request, options, ending.signal);
   } catch (error) {
     signal?.throwIfAborted();
     if (isLate)
@@ -55,11 +70,12 @@ export async function exchange(
 }
 
 async function sent(
-  name: RouteName,
+  called: CalledRoute,
   { method, target, body }: ApiRequest,
   { fetch, baseUrl, headers, answerBytesMax }: ExchangeOptions,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<Exchanged> {
+  const { name } = called;
   const response = await fetch(`${baseUrl}${target}`, {
     method,
     headers: body === undefined ? headers : { ...headers, 'Content-Type': 'application/json' },
@@ -80,11 +96,11 @@ async function sent(
       reason: reasonOf(text) ?? `the answer has no reason that could be read (HTTP ${status})`,
       retryAfterS: retryAfterS(response.headers.get('Retry-After'), Date.now()),
     });
-  return valueOf(name, status, text);
+  return { value: valueOf(called, status, text), headers: response.headers };
 }
 
 /** Reads a body as text. Throws NoAnswerError for one that is too large. */
-async function bodyOf(name: RouteName, response: Response, bytesMax: number): Promise<string> {
+async function bodyOf(name: string, response: Response, bytesMax: number): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return '';
   const decoder = new TextDecoder();
@@ -107,8 +123,7 @@ function reasonOf(text: string): string | undefined {
 }
 
 /** Returns the value of a success. Its fields are not checked: a later version may have others. */
-function valueOf(name: RouteName, status: number, text: string): unknown {
-  const route: Route = ROUTES[name];
+function valueOf({ name, route, program }: CalledRoute, status: number, text: string): unknown {
   if (status === successOf(route)) {
     if (route.answer === undefined) return undefined;
     const value = parsed(text);
@@ -117,7 +132,7 @@ function valueOf(name: RouteName, status: number, text: string): unknown {
   throw new NoAnswerError(
     name,
     'foreign',
-    `the answer ${status} is not one of a control plane: check the base URL`,
+    `the answer ${status} is not one of ${program}: check the base URL`,
   );
 }
 

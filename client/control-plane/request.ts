@@ -2,7 +2,7 @@
 import { descriptorProblems, type DescriptorContext } from '../descriptor/descriptor-problems.ts';
 import { sortedProblems, type Problem } from '../descriptor/problem.ts';
 import { InvalidRequestError } from './api-error.ts';
-import { parametersOf, type Route } from './route.ts';
+import { parametersIn, type Route } from './route.ts';
 import { ROUTES, type RouteName } from './routes.ts';
 import { schemaProblems } from './schema-problems.ts';
 
@@ -20,17 +20,23 @@ export type RouteInput = Readonly<Record<string, unknown>>;
 /** The problem of a body that is sent to a route without one. */
 export const UNTAKEN_BODY: Problem = { path: '', reason: 'may not be sent: the route takes none' };
 
-/** Returns the request of a call. Throws InvalidRequestError with every problem of the input. */
-export function requestOf(name: RouteName, input: RouteInput): ApiRequest {
-  const route: Route = ROUTES[name];
-  const parameters = parametersOf(route);
-  const { body, name: service } = input;
+/**
+ * Returns the request of a call. Throws InvalidRequestError with every problem of the input. `judge`: by default, the schema of
+ * the route.
+ */
+export function requestOf(
+  name: string,
+  route: Route<string>,
+  input: RouteInput,
+  judge?: BodyJudge,
+): ApiRequest {
+  const { body } = input;
   const problems = [
-    ...parameters.flatMap((parameter) => segmentProblems(parameter, input[parameter])),
-    ...queryProblems(route, input),
-    ...bodyProblems(route, body, (given) =>
-      bodyValueProblems(name, given, typeof service === 'string' ? { name: service } : {}),
+    ...parametersIn(route.path).flatMap((parameter) =>
+      segmentProblems(parameter, input[parameter]),
     ),
+    ...queryProblems(route, input),
+    ...bodyProblems(route, body, judge),
   ];
   if (problems.length > 0) throw new InvalidRequestError(name, sortedProblems(problems));
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
@@ -88,7 +94,7 @@ function isWellFormed(value: string): boolean {
   return !/\p{Surrogate}/u.test(value);
 }
 
-function queryProblems({ query = {} }: Route, input: RouteInput): readonly Problem[] {
+function queryProblems({ query = {} }: Route<string>, input: RouteInput): readonly Problem[] {
   return Object.entries(query).flatMap(([name, schema]) =>
     input[name] === undefined
       ? []
@@ -96,7 +102,7 @@ function queryProblems({ query = {} }: Route, input: RouteInput): readonly Probl
   );
 }
 
-function queryOf({ query = {} }: Route, input: RouteInput): string {
+function queryOf({ query = {} }: Route<string>, input: RouteInput): string {
   const fields = Object.keys(query).filter(
     (name) => input[name] !== undefined && input[name] !== false,
   );

@@ -53,10 +53,15 @@ export type AnswerOfRoute<Of extends Route<string>> = Of extends { readonly answ
   ? ValueOf<Answer>
   : undefined;
 
-/** Returns the names of a route's parameters, in the order of its path. */
+/** Returns the names of a path's parameters, in its order. */
+export function parametersIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}
+
+/** Returns the names of the parameters of a route of the control plane, in the order of its path. */
 export function parametersOf({ path }: Pick<Route, 'path'>): readonly ParameterName[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    if (!Object.hasOwn(PARAMETERS, name!)) throw new TypeError(`no parameter is called ${name}`);
+  return parametersIn(path).map((name) => {
+    if (!Object.hasOwn(PARAMETERS, name)) throw new TypeError(`no parameter is called ${name}`);
     return name as ParameterName;
   });
 }
