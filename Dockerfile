@@ -1,14 +1,15 @@
 # The runtime as an image. It serves the module at /service/module.wasm and keeps its journal in /data;
 # docs/how-to/deploying.md says how it is run. With the command `svc proxy` it is the proxy of a web-hosted service instead
 # (docs/how-to/web-pods.md), with `svc gateway` the gateway (docs/how-to/running-the-gateway.md), with `svc registry` the registry
-# (docs/how-to/running-the-registry.md), and with `svc control-plane --deployed` the control plane
-# (docs/how-to/operating-the-control-plane.md). There is no HEALTHCHECK: the process ends when it cannot go on, and one that is
+# (docs/how-to/running-the-registry.md), with `svc control-plane --deployed` the control plane
+# (docs/how-to/operating-the-control-plane.md), and with `svc webhook-service --deployed` the webhook service
+# (docs/how-to/running-the-webhook-service.md). There is no HEALTHCHECK: the process ends when it cannot go on, and one that is
 # busy is not helped by being restarted.
 
 FROM node:26-slim AS packages
 WORKDIR /svc
 COPY . .
-RUN node scripts/pack.ts --folders --out /packages client addresses contract http1 kit oci identity forward routing tokens host api proxy gateway control-plane registry cli
+RUN node scripts/pack.ts --folders --out /packages client addresses contract http1 kit oci identity forward routing tokens host api proxy gateway control-plane registry webhooks cli
 
 # Of the lock file, what the runtime needs; neither the compiler nor the command line's own Node.
 FROM node:26-slim AS dependencies
@@ -30,7 +31,8 @@ COPY proxy/package.json proxy/
 COPY gateway/package.json gateway/
 COPY control-plane/package.json control-plane/
 COPY registry/package.json registry/
-RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/addresses --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry \
+COPY webhooks/package.json webhooks/
+RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/addresses --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry --workspace @svc/webhooks \
     && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
     && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
     && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete

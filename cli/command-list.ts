@@ -16,6 +16,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   'control-plane': async () => (await import('./commands/control-plane.ts')).controlPlane,
   gateway: async () => (await import('./commands/gateway.ts')).gateway,
   registry: async () => (await import('./commands/registry.ts')).registry,
+  'webhook-service': async () => (await import('./commands/webhook-service.ts')).webhookService,
   'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,

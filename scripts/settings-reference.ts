@@ -20,6 +20,7 @@ import { REGISTRY_DEFAULTS, REGISTRY_RANGES } from '../registry/registry-section
 import { GATEWAY_DEFAULTS, GATEWAY_RANGES } from '../gateway/gateway-section.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES } from '../control-plane/local/local-section.ts';
 import { ROLLOUT_DEFAULTS, ROLLOUT_RANGES } from '../control-plane/local/rollout-section.ts';
+import { WEBHOOKS_DEFAULTS, WEBHOOKS_RANGES } from '../webhooks/program/webhooks-section.ts';
 import { PROXY_DEFAULTS, PROXY_RANGES } from '../proxy/pod/proxy-section.ts';
 import { dottedName, variableName } from '../kit/setting-name.ts';
 import type { SettingValue } from '../kit/settings-reader.ts';
@@ -127,6 +128,14 @@ const REGISTRY_SECTION: Section = {
   ranges: REGISTRY_RANGES,
 };
 
+const WEBHOOKS_SECTION: Section = {
+  name: 'webhooks',
+  files: ['webhooks/program/webhooks-section.ts'],
+  title: 'Webhook service',
+  defaults: { ...WEBHOOKS_DEFAULTS },
+  ranges: WEBHOOKS_RANGES,
+};
+
 function sectionText({ name, files, title, defaults, ranges }: Section): string {
   const documented = documentedKeys(
     files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n'),
@@ -227,6 +236,21 @@ default \`.svc/registry\`), \`svc.log\`, and these:
 | \`svc.registry.host\` | \`--host\` | 127.0.0.1 | loopback address to listen on; another one is refused |
 | \`svc.registry.pull-token-file\` | | \`pull-token\` in \`svc.data\` | file with the token by which the orchestrator pulls; the registry makes it if there is none |`;
 
+/** Settings of the webhook service that are texts. */
+const WEBHOOKS_SETTINGS = `\`svc webhook-service\`, the [webhook service](../how-to/running-the-webhook-service.md), has the settings of [its section](#webhook-service), of
+[access tokens](#access-tokens), \`svc.auth.issuer\`, \`svc.auth.client-id\`, \`svc.auth.audience\` (without a default), \`svc.auth.roles-claim\`, \`svc.data\` (by default \`.svc/webhook-service\`), \`svc.deployed\`,
+\`svc.log\`, \`svc.management.*\`, \`svc.running.dir\`, \`svc.observability.otlp-endpoint\`, \`svc.observability.otlp-headers\`, and these:
+
+| Setting | Short form | Default | What it is |
+|---|---|---|---|
+| \`svc.webhooks.host\` | \`--host\` | 127.0.0.1 | address to listen on. Without TLS it has to be a loopback address |
+| \`svc.webhooks.tls-certificate\` | | none | PEM file with the certificate of the API, and the intermediate ones after it. With \`svc.webhooks.tls-key\` the API is served with TLS |
+| \`svc.webhooks.tls-key\` | | none | PEM file with the key of that certificate |
+| \`svc.webhooks.master-key-file\` | | made in \`svc.data\`, for development | file with the master key: 32 bytes in hex or base64url. A deployed service needs it |
+| \`svc.webhooks.tenants-claim\` | | \`tenants\` | claim with the id of the caller's tenant, or the list of them |
+| \`svc.webhooks.admin-role\` | | \`tenant-admin\` | role of those who administer their tenants' webhooks |
+| \`svc.webhooks.platform-role\` | | \`platform\` | role of the platform, which reports datasets and removes tenants |`;
+
 export function settingsReference(): string {
   const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
     sectionText({
@@ -291,6 +315,8 @@ ${LOGIN_PROVIDER_SETTINGS}
 
 ${REGISTRY_SETTINGS}
 
+${WEBHOOKS_SETTINGS}
+
 ${sections.join('\n')}
 ${sectionText(PROXY_SECTION)}
 ${sectionText(CONTROL_PLANE_SECTION)}
@@ -301,7 +327,8 @@ ${sectionText(ROLLOUT_SECTION)}
 ${sectionText(GATEWAY_SECTION)}
 ${sectionText(LOGIN_PROVIDER_SECTION)}
 
-${sectionText(REGISTRY_SECTION)}`;
+${sectionText(REGISTRY_SECTION)}
+${sectionText(WEBHOOKS_SECTION)}`;
 }
 
 /** Returns the range of a setting; every number and every list has one. */

@@ -257,6 +257,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'login-provider/login-provider-section.ts',
     'kit/settings-reader.ts',
     'registry/registry-section.ts',
+    'webhooks/program/webhooks-section.ts',
     'proxy/pod/proxy-section.ts',
     'proxy/pod/proxy-settings.ts',
     'host/history/upgrade-finding.ts',

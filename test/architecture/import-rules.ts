@@ -44,6 +44,7 @@ const ENVIRONMENT_READERS = new Set([
   'gateway/main.ts',
   'login-provider/main.ts',
   'registry/main.ts',
+  'webhooks/program/main.ts',
   'cli/program-process.ts',
   'cli/platform/environment.ts',
   'cli/commands/inspect.ts',

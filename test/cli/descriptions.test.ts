@@ -5,6 +5,7 @@ import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-l
 import { controlPlane } from '../../cli/commands/control-plane.ts';
 import { gateway } from '../../cli/commands/gateway.ts';
 import { registry } from '../../cli/commands/registry.ts';
+import { webhookService } from '../../cli/commands/webhook-service.ts';
 import { loginProvider } from '../../cli/commands/login-provider.ts';
 import { proxy } from '../../cli/commands/proxy.ts';
 import { run } from '../../cli/commands/run.ts';
@@ -18,6 +19,8 @@ import { GATEWAY_DEFAULTS } from '../../gateway/gateway-section.ts';
 import { GATEWAY_OPTIONS } from '../../gateway/gateway-settings.ts';
 import { REGISTRY_DEFAULTS } from '../../registry/registry-section.ts';
 import { REGISTRY_OPTIONS } from '../../registry/registry-settings.ts';
+import { WEBHOOKS_DEFAULTS } from '../../webhooks/program/webhooks-section.ts';
+import { WEBHOOKS_OPTIONS } from '../../webhooks/program/webhooks-settings.ts';
 import { LOGIN_PROVIDER_DEFAULTS } from '../../login-provider/login-provider-section.ts';
 import { LOGIN_PROVIDER_OPTIONS } from '../../login-provider/login-provider-settings.ts';
 import { PROXY_DEFAULTS } from '../../proxy/pod/proxy-section.ts';
@@ -108,6 +111,12 @@ test('the options of svc login-provider are those that the login provider reads,
   const { options } = loginProvider.description;
   expect(Object.keys(options).toSorted()).toEqual(LOGIN_PROVIDER_OPTIONS.toSorted());
   expect(options['port']!.default).toBe(String(LOGIN_PROVIDER_DEFAULTS.port));
+});
+
+test('the options of svc webhook-service are those that the service reads, with its defaults', () => {
+  const { options } = webhookService.description;
+  expect(Object.keys(options).toSorted()).toEqual(WEBHOOKS_OPTIONS.toSorted());
+  expect(options['port']!.default).toBe(String(WEBHOOKS_DEFAULTS.port));
 });
 
 test('the options of svc registry are those that the registry reads, with its defaults', () => {

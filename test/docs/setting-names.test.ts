@@ -13,6 +13,7 @@ import { readSettings } from '../../host/service/settings.ts';
 import { readGatewaySettings } from '../../gateway/gateway-settings.ts';
 import { readLoginProviderSettings } from '../../login-provider/login-provider-settings.ts';
 import { readRegistrySettings } from '../../registry/registry-settings.ts';
+import { readWebhooksSettings } from '../../webhooks/program/webhooks-settings.ts';
 import { readProxySettings } from '../../proxy/pod/proxy-settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -54,7 +55,8 @@ function isSetting(name: string): boolean {
     takes(() => readControlPlaneSettings(inputs)) ||
     takes(() => readGatewaySettings(inputs)) ||
     takes(() => readLoginProviderSettings(inputs)) ||
-    takes(() => readRegistrySettings(inputs))
+    takes(() => readRegistrySettings(inputs)) ||
+    takes(() => readWebhooksSettings(inputs))
   );
 }
 

@@ -14,6 +14,7 @@ const programs = closureOf(all, [
   '@svc/gateway',
   '@svc/control-plane',
   '@svc/registry',
+  '@svc/webhooks',
 ]);
 const folders = [...programs.map(({ folder }) => folder), 'cli'];
 const dockerfile = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
