@@ -77,7 +77,11 @@ export class SubscriptionFlows {
         digest: key.digest(JSON.stringify(content)),
         sealed: sealedContent(key, id, { ...content, secret: newSecret() }),
       });
-      return created.isOk ? this.#withSecret(call, tenantId, created.value) : created;
+      if (created.isOk) return await this.#withSecret(call, tenantId, created.value);
+      // The tenant was removed meanwhile, perhaps before the salt was made, which nobody would remove any more.
+      if (maySucceedLater(created) && !(await isStill(call, tenantId, generation)))
+        await this.#keys.remove(tenantId, generation);
+      return created;
     });
   }
 

@@ -154,14 +154,16 @@ test('a request that overtakes the removal of its tenant changes nothing', async
   const make = vi.spyOn(keys, 'make');
   make.mockImplementationOnce(async (tenantId, generation) => {
     make.mockRestore();
-    const key = await keys.make(tenantId, generation);
     accepted(await flows.removeTenant(call, 'acme'));
-    return key;
+    // As the consumer does.
+    await keys.remove(tenantId, generation);
+    return await keys.make(tenantId, generation);
   });
   // It was sealed with the key of before, and is sealed again.
   const created = accepted(await flows.create(call, 'acme', { url }));
   expect(await flows.list('acme')).toMatchObject([{ id: created.id }]);
   expect(outcomeOf(await flows.rotate(call, 'acme', id, undefined))).toBe('NOT_FOUND');
+  expect(await keys.find('acme', 0)).toBeUndefined();
 });
 
 test('a subscription that cannot be opened is a failure that names it, and no other tenant has it', async () => {
