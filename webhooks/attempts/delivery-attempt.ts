@@ -83,9 +83,9 @@ export class DeliveryAttempt {
       return { next: null };
     }
     const { url } = subscription;
-    const entry = await entity.entry();
-    if (!entry.isOk) return { next: null };
-    const { about } = entry.value;
+    const known = await entity.about();
+    if (!known.isOk || known.value === null) return { next: null };
+    const about = known.value;
     const body = await bodies.read(segment, about);
     const begun = await entity.begin({ run, number, url });
     if (!begun.isOk) return { next: null };

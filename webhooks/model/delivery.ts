@@ -171,6 +171,11 @@ export const delivery = defineEntity({
   },
 
   queries: {
+    /** Null: there is no such delivery. One that has expired is there until its segment is removed. */
+    about: {
+      reply: nullable(About),
+      handle: ({ about }) => about ?? null,
+    },
     entry: {
       reply: Entry,
       handle(state, { nowMs, refuse }) {

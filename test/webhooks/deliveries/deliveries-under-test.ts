@@ -44,6 +44,8 @@ interface SubscriptionUnderTest extends AttemptedSubscription {
 export class SubscriptionsUnderTest implements DeliverySubscriptions {
   readonly all = new Map<string, SubscriptionUnderTest>();
   readonly grants = new Map<string, Failure>();
+  /** Exhausted deliveries about which it was asked whether others are to be told. */
+  readonly asked: Failure[] = [];
 
   add(
     id: string,
@@ -70,6 +72,7 @@ export class SubscriptionsUnderTest implements DeliverySubscriptions {
   }
 
   grantFailing(_tenant: string, failure: Failure): Promise<boolean> {
+    this.asked.push(failure);
     const key = `${failure.deliveryId}/${failure.run}`;
     const isFirst = this.grants.size === 0;
     if (isFirst) this.grants.set(key, failure);
