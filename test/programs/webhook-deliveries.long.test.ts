@@ -1,6 +1,6 @@
 // `svc webhook-service` as a process that delivers: it comes back with everything after it was killed, keeps its secrets to itself, and ends
 // no attempt when it is stopped.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyWebhook, type Subscription } from '@svc/client';
@@ -14,6 +14,8 @@ import {
   WEBHOOKS,
   type Received,
 } from '../support/webhook-process.ts';
+
+const MASTER_KEY = '5e'.repeat(31).concat('07');
 
 let provider: IdentityProvider;
 
@@ -74,4 +76,18 @@ test('a stop awaits the attempt that is under way, and begins no other', async (
     outcome: 'pending',
     attempts: [{ run: 1, number: 1, status: null, error: 'timeout' }],
   });
+});
+
+test('it does not start with another master key than its folder was first used with', async () => {
+  const cwd = temporaryFolder();
+  const env = { SVC_WEBHOOKS_MASTER_KEY_FILE: 'key' };
+  writeFileSync(join(cwd, 'key'), MASTER_KEY);
+  const first = new WebhookProcess(provider, cwd, [], env);
+  await first.listening();
+  expect((await first.end('SIGTERM')).code).toBe(0);
+  writeFileSync(join(cwd, 'key'), MASTER_KEY.replace('07', '08'));
+  const wrong = await new WebhookProcess(provider, cwd, [], env).ended;
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toContain('SVC_MASTER_KEY_WRONG');
+  expect(wrong.stderr).not.toContain('5e5e');
 });
