@@ -26,8 +26,17 @@ import { POINTERS_OF_INVITER_MAX } from '../control-plane/model/email.ts';
 import { POINTERS_MAX } from '../control-plane/model/pointers.ts';
 import { SERVICES_OF_PROJECT_MAX } from '../control-plane/model/project.ts';
 import { INSTANCES_MAX } from '../control-plane/orchestration/bounded-logs.ts';
+import {
+  fieldRows,
+  number,
+  queryTable,
+  schemaText,
+  shownType,
+  tableOf,
+  titledSchemas,
+  wordsOf,
+} from './reference-tables.ts';
 
-type Json = Readonly<Record<string, unknown>>;
 const routes = Object.entries<Route>(ROUTES);
 
 /** Group of routes → the first segment of their paths. */
@@ -148,7 +157,7 @@ ${tableOf(
 
 ## Bodies
 
-${schemas().map(schemaText).join('\n\n')}
+${titledSchemas(Object.values(ROUTES)).map(schemaText).join('\n\n')}
 `;
 }
 
@@ -165,24 +174,11 @@ function groupText([title, segment]: readonly [string, string]): string {
   return `## ${title}\n\n${tableOf(['Route and function', 'For', 'Body', 'Answer', 'What it does'], rows)}\n${queriesOf(segment)}`;
 }
 
-/** Summary and description of a route, and the refusals that are its own. */
-function wordsOf({ summary, description, refusals = {} }: Route): string {
-  const own = Object.entries(refusals).map(([status, when]) => `${status}: ${when}.`);
-  return [`${summary}.`, description, ...own].filter((words) => words !== undefined).join(' ');
-}
-
 /** Tables of the query parameters of a group. */
 function queriesOf(segment: string): string {
   return routes
     .filter(([, { path, query }]) => path.split('/')[1] === segment && query !== undefined)
-    .map(([, { method, path, query = {} }]) => {
-      const rows = Object.entries(query).map(([name, schema]) => [
-        `\`${name}\``,
-        shownType(schema),
-        String(schema['description']),
-      ]);
-      return `\nQuery parameters of \`${method} ${path}\`:\n\n${tableOf(['Parameter', 'Type', 'What it is'], rows)}\n`;
-    })
+    .map(([, route]) => queryTable(route))
     .join('');
 }
 
@@ -263,72 +259,6 @@ function writesWhileDisabled(): readonly string[] {
     .map(([name]) => `\`${name}\``);
 }
 
-/** All schemas with a title below the routes, by title. */
-function schemas(): readonly Json[] {
-  const found = new Map<string, Json>();
-  const visit = (schema: Json): void => {
-    if (typeof schema['title'] === 'string') found.set(schema['title'], schema);
-    const {
-      properties = {},
-      items,
-      anyOf = [],
-    } = schema as {
-      properties?: Readonly<Record<string, Json>>;
-      items?: Json;
-      anyOf?: readonly Json[];
-    };
-    for (const part of [...Object.values(properties), ...anyOf]) visit(part);
-    if (items !== undefined) visit(items);
-  };
-  for (const [, { body, answer }] of routes)
-    for (const schema of [body, answer]) if (schema !== undefined) visit(schema);
-  return [...found.values()].toSorted((a, b) => (String(a['title']) < String(b['title']) ? -1 : 1));
-}
-
-function schemaText(schema: Json): string {
-  const words = String(schema['description']);
-  const sentence = `${words[0]!.toUpperCase()}${words.slice(1)}${words.endsWith('.') ? '' : '.'}`;
-  return `### ${String(schema['title'])}\n\n${sentence}\n\n${tableOf(['Field', 'Type', 'What it is'], fieldRows(schema))}`;
-}
-
-function fieldRows(schema: Json): readonly (readonly string[])[] {
-  const required = new Set(schema['required'] as readonly string[]);
-  return Object.entries(schema['properties'] as Readonly<Record<string, Json>>).map(
-    ([name, field]) => [
-      `\`${name}\``,
-      `${shownType(field)}${required.has(name) ? '' : ', optional'}`,
-      String(field['description']),
-    ],
-  );
-}
-
-/** Returns the type of a schema in words, as a link if it has a title. */
-function shownType(schema: Json): string {
-  const { title, type, items, anyOf, format, minimum, maximum } = schema;
-  if (typeof title === 'string') return `[${title}](#${title.toLowerCase()})`;
-  if (Array.isArray(anyOf)) return (anyOf as readonly Json[]).map(shownType).join(' or ');
-  const words = schema['enum'] ?? schema['examples'];
-  if (Array.isArray(words)) return words.map((word) => `\`${String(word)}\``).join(', ');
-  if (type === 'array') return `list of ${shownType(items as Json)}`;
-  if (type === 'string') return format === 'date-time' ? 'time, ISO 8601 in UTC' : 'text';
-  if (type === 'integer')
-    return `integer${maximum === undefined ? '' : `, ${number(minimum as number)} to ${number(maximum as number)}`}`;
-  if (type === 'object') return 'object of texts';
-  return String(type);
-}
-
-function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [tableRow(heads), `|${'---|'.repeat(heads.length)}`, ...rows.map(tableRow)].join('\n');
-}
-
-function tableRow(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
-}
-
 function listed(words: readonly string[]): string {
   return words.join(', ');
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -9,6 +9,7 @@ import { CHECKS_PAGE, checksReference } from './checks-reference.ts';
 import { controlPlaneReference } from './control-plane-reference.ts';
 import { RUNTIME_WORDS, runtimeWords } from './runtime-words.ts';
 import { settingsReference } from './settings-reference.ts';
+import { webhookApiReference } from './webhook-api-reference.ts';
 import { witReference } from './wit-reference.ts';
 
 export function generatedFiles(): ReadonlyMap<string, string> {
@@ -35,6 +36,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['client/generated/open-api.json', json(openApiDocument(clientVersion()))],
     ['docs/reference/control-plane.md', controlPlaneReference()],
     ['docs/reference/settings.md', settingsReference()],
+    ['docs/reference/webhook-api.md', webhookApiReference()],
     ['docs/reference/wit.md', witReference()],
     [PROMISE_PAGE, generatedPromisePage()],
     [CHECKS_PAGE, checksReference()],

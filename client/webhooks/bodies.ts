@@ -30,7 +30,7 @@ const url = text('absolute URL with http or https, without user and fragment', {
   maxLength: 2_048,
 });
 const events = list(
-  'types of events that it hears; `dataset.*` is every event of datasets',
+  'types of events that it receives; `dataset.*` is every event of datasets',
   word('type of events', SUBSCRIBABLE_EVENTS),
 );
 const filterFields = {
@@ -57,7 +57,7 @@ export const subscription = object(
     filters: object('Filters', 'A dataset must match every filter given.', {}, filterFields),
     signing: object('Signing', 'How deliveries are signed.', signingFields),
     headers,
-    createdAt: text('when it was created; it hears only what occurs afterwards', time),
+    createdAt: text('when it was created; it receives only events from then on', time),
   },
   { secret: text('secret of the signatures, in the answers of creation and rotation alone') },
 );
@@ -95,7 +95,7 @@ export type SubscriptionPatch = ValueOf<typeof subscriptionPatch>;
 
 export const rotation = body(
   'Rotation',
-  'How long the former secret goes on.',
+  'How long deliveries are signed with the former secret, too.',
   {},
   {
     gracePeriodSeconds: integer(
@@ -125,7 +125,7 @@ export const datasetReport = body('DatasetReport', 'A dataset as it is now.', {
   seq: integer('sequence number of the dataset: each change has a higher one', { minimum: 0 }),
   parentId: nullableId('dataset that it was made from'),
   originId: nullableId('first dataset of its line'),
-  supersededBy: nullableId('dataset that has taken its place'),
+  supersededBy: nullableId('dataset that replaces it'),
   runLink: text('URL of the run', link),
   outputLink: text('URL at which the solution is read', link),
 });
