@@ -84,5 +84,5 @@ test('the client walks the log from page to page, and meets each delivery once',
     cursor = page.cursor;
   } while (cursor !== undefined && lengths.length < 9);
   expect(lengths).toEqual([3, 3, 1]);
-  expect(found.map(({ datasetId }) => datasetId).toSorted()).toEqual(ids);
+  expect(found.map(({ datasetId }) => String(datasetId)).toSorted()).toEqual(ids);
 });
