@@ -193,15 +193,18 @@ describe('time', () => {
     const sender = startSender({
       attemptTimeoutMs: SHORT_MS,
       nameServers: [server.address],
-      nameTimeoutMs: SHORT_MS + 1_000,
+      nameTimeoutMs: SHORT_MS + 50,
     });
     const url = `http://slow.example:${receiver.port}`;
     expect(await sender.attempt(deliveryTo(url))).toMatchObject({ error: 'timeout' });
-    // The name server answers the second question, and a connection is opened for nothing.
+    // The name server answers the second question, if it comes only now, and a connection is opened for nothing.
     server.fault = 'none';
-    await expect.poll(() => receiver.received.length).toBe(1);
-    await expect.poll(() => receiver.received[0]!.isOpen).toBe(false);
-    expect(receiver.received[0]!.text).toBe('');
+    await expect.poll(() => server.asked.length).toBeGreaterThanOrEqual(4);
+    const patient = startSender({ nameServers: [server.address] });
+    const another = deliveryTo(url, { deliveryId: 'dlv_2' });
+    expect(await patient.attempt(another)).toMatchObject({ isDelivered: true });
+    const all = receiver.received.map(({ text }) => text).join('');
+    expect(all.match(/x-hook-delivery: \S+/gi)).toEqual([expect.stringContaining('dlv_2')]);
   });
 });
 

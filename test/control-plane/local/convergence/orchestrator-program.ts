@@ -1,6 +1,7 @@
 // A program with a local orchestrator and its routes: it asks for something, and writes a line once that is so and nothing else is left of the
 // service.
 // argv: folder of the machine, what is desired (JSON).
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { InstanceFolder } from '../../../../control-plane/local/instance-folder.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
 } from '../../../../control-plane/orchestration/orchestrator.ts';
 import { LOCAL_DEFAULTS } from '../../../../control-plane/local/local-section.ts';
 import { PublishedRoutes } from '../../../../control-plane/local/published-routes.ts';
+import { ServiceRecords } from '../../../../control-plane/local/service-record.ts';
 import { openMachine } from '../machine-under-test.ts';
 
 /** Time in which routers connect again. */
@@ -16,12 +18,13 @@ const GATHER_MS = 300;
 
 const [folder, text] = process.argv.slice(2) as [string, string];
 const desired = JSON.parse(text) as DesiredService | RemovedService;
+const records = new ServiceRecords(join(folder, 'services')).readAll();
 const routes = await PublishedRoutes.open({
   socket: `${folder}/routes.sock`,
   file: `${folder}/routes.json`,
   trustDomain: 'svc.test',
   section: { ...LOCAL_DEFAULTS, routersGatherMs: GATHER_MS },
-  known: new Set([`${desired.key.project}/${desired.key.service}`]),
+  known: new Set(records.map(({ desired: { key } }) => `${key.project}/${key.service}`)),
   log: () => {},
 });
 const orchestrator = openMachine(folder, { hasDataFolder: true, routes });
