@@ -11,6 +11,7 @@ describe.each([
   ['guarantees.md', 15],
   ['proxy-guarantees.md', 30],
   ['control-plane-guarantees.md', 30],
+  ['webhook-guarantees.md', 15],
 ])('%s', (name, moreThan) => {
   const page = readFileSync(join(REFERENCE, name), 'utf8');
   const known = footnotes(page);
