@@ -44,16 +44,18 @@ export interface AttemptOutcome extends Shown {
 /** How often the end of an attempt is stored again, and the pause before, in which a journal may recover. */
 const ENDS_MAX = 5;
 const END_PAUSE_MS = 1_000;
+const REPORT_PAUSE_MS = 60_000;
 
 export class DeliveryAttempt {
   readonly #options: DeliveryAttemptOptions;
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: DeliveryAttemptOptions) {
     this.#options = options;
   }
 
   async make(delivery: DueDelivery): Promise<AttemptOutcome> {
-    const { segments, clock, log } = this.#options;
+    const { segments, clock } = this.#options;
     const { run, number } = delivery;
     const segment = segments.find(delivery.segment);
     // It has expired.
@@ -61,15 +63,24 @@ export class DeliveryAttempt {
     try {
       return await this.#made(segment, delivery);
     } catch (error) {
-      if (!(error instanceof SvcError))
-        log({
-          level: 'error',
-          message: 'an attempt of a delivery failed by a defect',
-          fields: { delivery: delivery.id, error: String(error) },
-        });
+      this.#report(delivery, error);
       // Whether it has begun is not known; the entity says so when it is tried again.
       return { next: { run, number, dueAtMs: clock.nowMs() + PAUSE_MS } };
     }
+  }
+
+  /** Logs why attempts cannot be made, at most once a minute: it concerns many of them, and each is tried again. */
+  #report({ id }: DueDelivery, error: unknown): void {
+    const { clock, log } = this.#options;
+    const code = error instanceof SvcError ? error.code : undefined;
+    const nowMs = clock.monotonicMs();
+    if (code === 'SVC_STOPPING' || nowMs < this.#quietUntilMs) return;
+    this.#quietUntilMs = nowMs + REPORT_PAUSE_MS;
+    log({
+      level: code === undefined ? 'error' : 'warn',
+      message: 'an attempt of a delivery could not be made; it is tried again',
+      fields: { delivery: id, ...(code !== undefined && { code }), error: String(error) },
+    });
   }
 
   async #made(segment: Segment, delivery: DueDelivery): Promise<AttemptOutcome> {

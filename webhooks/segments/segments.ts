@@ -8,7 +8,7 @@
 import type { Service } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
-import type { SvcError } from '@svc/kit/svc-error';
+import { SvcError } from '@svc/kit/svc-error';
 import { RUN_ENDS_MS } from '../model/attempt-schedule.ts';
 import { SEGMENT_MS, segmentOf } from '../model/ids.ts';
 
@@ -104,7 +104,8 @@ export class Segments {
   }
 
   #opened(number: number): Promise<Segment> {
-    if (this.#isStopping) return Promise.reject(new Error('the segments are being stopped'));
+    if (this.#isStopping)
+      return Promise.reject(new SvcError('SVC_STOPPING', 'The webhook service is stopping.'));
     const known = this.#open.get(number);
     if (known !== undefined) return known;
     const opening = this.#openedAnew(number);

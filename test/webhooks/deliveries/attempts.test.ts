@@ -1,5 +1,6 @@
 // When attempts are made: the schedule, interruptions, crashes, runs that an administrator asks for, and what ends a run.
 import { expect, test } from 'vitest';
+import { SvcError } from '@svc/kit/svc-error';
 import { DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
 
 async function withOne(answer: DeliveriesUnderTest['answer']): Promise<DeliveriesUnderTest> {
@@ -222,4 +223,18 @@ test('W2, W18: a report that is repeated is one event, and a lower seq or anothe
   await deliveries.clock.advance(60_000);
   expect(deliveries.sent).toHaveLength(1);
   expect((await onlyEntry(deliveries)).attempts).toHaveLength(1);
+});
+
+test('attempts that cannot be made are reported once a minute, and made once they can be', async () => {
+  const deliveries = await withOne(() => ({ status: 200 }));
+  const find = deliveries.subscriptions.find.bind(deliveries.subscriptions);
+  deliveries.subscriptions.find = () =>
+    Promise.reject(new SvcError('SVC_SUBSCRIPTION_UNREADABLE', 'Its salt is missing.'));
+  for (const id of ['d1', 'd2', 'd3']) await deliveries.report(id);
+  await deliveries.clock.advance(50_000);
+  expect(deliveries.logged).toEqual([expect.stringMatching(/^warn .*SVC_SUBSCRIPTION_UNREADABLE/)]);
+  expect(deliveries.sent).toEqual([]);
+  deliveries.subscriptions.find = find;
+  await deliveries.clock.advance(20_000);
+  expect(deliveries.sent).toHaveLength(3);
 });
