@@ -122,6 +122,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'registry',
       'routing',
       'tokens',
+      'webhooks',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;
     console.log(`on top of node:26-slim: ${mebibytes.toFixed(1)} MiB in ${files.length} files`);
