@@ -4,6 +4,7 @@
 // - A segment has later events than the one before it, so the log is walked from the newest segment on, and each page is one walk of one
 //   index in one segment or two.
 // - A delivery of another tenant, one that has expired, and one of the tenant's life before it was removed are as if there were none.
+import type { DeliveryOutcome, LogAttempt, LogEntry, LogEntryWithBody } from '@svc/client';
 import { Ok, refuse, type Page, type Refused, type Result, type ValueOf } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
 import { isExpired, RUN_ENDS_MS } from '../model/attempt-schedule.ts';
@@ -13,11 +14,9 @@ import type { Segment, Segments } from '../segments/segments.ts';
 import { logView, type LogRow } from '../views/log-view.ts';
 import type { EventBodies } from './event-bodies.ts';
 
-export type LogOutcome = 'pending' | 'delivered' | 'exhausted';
-
 /** `outcome` goes alone or with `subscription`; the others go alone. */
 export interface LogQuery {
-  readonly outcome?: LogOutcome;
+  readonly outcome?: DeliveryOutcome;
   readonly subscription?: string;
   readonly dataset?: string;
   readonly eventId?: string;
@@ -26,32 +25,8 @@ export interface LogQuery {
   readonly cursor?: string;
 }
 
-/** A delivery as the log shows it. */
-export interface LoggedDelivery {
-  readonly id: string;
-  readonly subscriptionId: string;
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly datasetId: string | null;
-  readonly url: string;
-  readonly outcome: LogOutcome;
-  readonly error: string | null;
-  readonly occurredAt: string;
-  readonly nextAttemptAt: string | null;
-  readonly attempts: readonly LoggedAttempt[];
-}
-
-export interface LoggedAttempt {
-  readonly run: number;
-  readonly number: number;
-  readonly time: string;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly durationMs: number | null;
-}
-
 export interface LogPage {
-  readonly entries: readonly LoggedDelivery[];
+  readonly entries: readonly LogEntry[];
   /** Undefined: there are no more. */
   readonly cursor: string | undefined;
 }
@@ -93,7 +68,7 @@ export class DeliveryLog {
     const begin = positionOf(query.cursor, shownSinceMs);
     if (begin === undefined) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
     const nowMs = clock.nowMs();
-    const entries: LoggedDelivery[] = [];
+    const entries: LogEntry[] = [];
     // A cursor belongs to the time with which the walk has begun. The time of now decides about what is shown.
     const { sinceMs } = begin;
     let { cursor } = begin;
@@ -121,10 +96,7 @@ export class DeliveryLog {
   }
 
   /** Returns a delivery with the body of its event. */
-  async entry(
-    tenant: string,
-    id: string,
-  ): Promise<Result<LoggedDelivery & { readonly body: string }>> {
+  async entry(tenant: string, id: string): Promise<Result<LogEntryWithBody>> {
     const found = await this.#find(tenant, id);
     if ('isOk' in found) return found;
     const { segment, entry } = found;
@@ -133,7 +105,7 @@ export class DeliveryLog {
   }
 
   /** Begins another run of a delivery that is delivered or exhausted. */
-  async retry(tenant: string, id: string): Promise<Result<LoggedDelivery>> {
+  async retry(tenant: string, id: string): Promise<Result<LogEntry>> {
     const found = await this.#find(tenant, id);
     if ('isOk' in found) return found;
     const { segment, entry } = found;
@@ -192,7 +164,7 @@ function rowsOf(
   return rows.all(common, limit, cursor);
 }
 
-function entryOf(id: string, row: Omit<Row, 'id' | 'tenant'>): LoggedDelivery {
+function entryOf(id: string, row: Omit<Row, 'id' | 'tenant'>): LogEntry {
   const { subscription, eventId, eventType, dataset, url, outcome, error } = row;
   return {
     id,
@@ -209,11 +181,11 @@ function entryOf(id: string, row: Omit<Row, 'id' | 'tenant'>): LoggedDelivery {
   };
 }
 
-function shownOf(id: string, { about, ...entry }: ValueOf<typeof Entry>): LoggedDelivery {
+function shownOf(id: string, { about, ...entry }: ValueOf<typeof Entry>): LogEntry {
   return entryOf(id, { ...about, ...entry, dataset: about.dataset ?? '' });
 }
 
-function attemptsOf(attempts: Attempts): readonly LoggedAttempt[] {
+function attemptsOf(attempts: Attempts): readonly LogAttempt[] {
   return attempts.map(({ run, number, atMs, status, error, durationMs }) => ({
     run,
     number,

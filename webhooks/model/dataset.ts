@@ -6,19 +6,16 @@
 // - A dataset whose entity is new in its segment begins with what the segments before it know (`former`).
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
+import { DATASET_EVENT_TYPES, DATASET_STATUSES } from '@svc/client';
 import { defineEntity, type ValueOf } from '@svc/host';
-import { bodyOf, dataOf, type ReportedDataset } from './event-body.ts';
+import { bodyOf, dataOf } from './event-body.ts';
 import { StoredEvent } from './event.ts';
 import { datasetEventId } from './ids.ts';
 
 /** The event that a dataset causes when its status becomes this one (findings, 2.1). */
-const EVENT_TYPES: ReadonlyMap<string, string> = new Map([
-  ['DATASET_COMPUTED', 'dataset.computed'],
-  ['DATASET_INVALID', 'dataset.invalid'],
-  ['SOLVING_COMPLETED', 'dataset.completed'],
-  ['SOLVING_INCOMPLETE', 'dataset.incomplete'],
-  ['SOLVING_FAILED', 'dataset.failed'],
-]);
+const EVENT_TYPES: ReadonlyMap<string, string> = new Map(
+  DATASET_STATUSES.map((status, at) => [status, DATASET_EVENT_TYPES[at]!]),
+);
 
 /** Returns the type of the event that a report causes; undefined: none. `status`: the one before. */
 export function eventTypeOf(
@@ -139,6 +136,3 @@ function refusalOf(seq: number, known: number): string {
     ? `the dataset was reported with seq ${seq} and other content: a change needs a higher seq`
     : `the dataset was reported with seq ${known} already: ${seq} is older`;
 }
-
-/** Input of `report`, without the last report of the segments before. */
-export type DatasetReported = ReportedDataset & { readonly tenant: string; readonly id: string };

@@ -1,22 +1,6 @@
 // EventBody: the body of an event, byte for byte as receivers get it (document 3, "Delivery request"). It is made once, when the event
 // occurs, and stored.
-
-/** A dataset as the platform reports it, with the fields of `data` (document 3, "Dataset"). */
-export interface ReportedDataset {
-  readonly name: string;
-  readonly model: string;
-  readonly modelVersion: string;
-  readonly tags: readonly string[];
-  readonly status: string;
-  /** Null: there is none yet. */
-  readonly score: string | null;
-  readonly seq: number;
-  readonly parentId: string | null;
-  readonly originId: string | null;
-  readonly supersededBy: string | null;
-  readonly runLink: string;
-  readonly outputLink: string;
-}
+import type { DatasetReport } from '@svc/client';
 
 export interface Envelope {
   readonly id: string;
@@ -27,7 +11,7 @@ export interface Envelope {
 }
 
 /** Returns the fields of a dataset in the order in which events have them. */
-export function dataOf(id: string, dataset: ReportedDataset): object {
+export function dataOf(id: string, dataset: DatasetReport): object {
   const { name, model, modelVersion, tags, status, score, seq } = dataset;
   const { parentId, originId, supersededBy, runLink, outputLink } = dataset;
   return {

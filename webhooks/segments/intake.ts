@@ -1,10 +1,10 @@
 // Intake: takes what the platform reports of datasets. It is where a tenant's load is bounded, since all tenants share what comes after it.
 //
 // Invariant: what was answered is on disk, with the event that follows from it.
+import type { DatasetReport } from '@svc/client';
 import { refuse, type Result } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
 import { dataset, eventTypeOf, type LastReport } from '../model/dataset.ts';
-import type { ReportedDataset } from '../model/event-body.ts';
 import { datasetKey } from '../model/ids.ts';
 import { DeliveryBudgets, type IntakeLimits } from './delivery-budgets.ts';
 import type { Segment, Segments } from './segments.ts';
@@ -16,7 +16,7 @@ export type CountMatching = (
   event: {
     readonly type: string;
     readonly occurredAtMs: number;
-    readonly dataset: Pick<ReportedDataset, 'name' | 'model' | 'tags' | 'status'>;
+    readonly dataset: Pick<DatasetReport, 'name' | 'model' | 'tags' | 'status'>;
   },
 ) => Promise<number>;
 
@@ -41,7 +41,7 @@ export class Intake {
   report(
     tenant: string,
     id: string,
-    reported: ReportedDataset,
+    reported: DatasetReport,
   ): Promise<Result<{ readonly eventId: string | null }>> {
     const key = datasetKey(tenant, id);
     return this.#turns.take(key, async () => {
@@ -67,7 +67,7 @@ export class Intake {
   }
 
   /** Takes the deliveries of the report from the tenant's budget. Returns the time until there are enough, in milliseconds. */
-  async #overload(tenant: string, reported: ReportedDataset): Promise<number> {
+  async #overload(tenant: string, reported: DatasetReport): Promise<number> {
     const type = eventTypeOf(reported.status, undefined);
     if (type === undefined) return 0;
     const { clock, countMatching } = this.#options;

@@ -1,6 +1,7 @@
 // DeliveriesUnderTest: reports, attempts and the log of webhooks, on a clock of the test and journals in memory that outlive a crash. Receivers are
 // functions, so that an answer takes the time that the test wants; test/webhooks/sending has the real ones.
 import { onTestFinished } from 'vitest';
+import type { DatasetReport } from '@svc/client';
 import { createService, type Service } from '@svc/host';
 import {
   SeededRandom,
@@ -18,8 +19,8 @@ import {
   type DeliveryStore,
   type DeliverySubscriptions,
 } from '../../../webhooks/deliveries.ts';
-import type { ReportedDataset } from '../../../webhooks/model/event-body.ts';
 import type { AttemptResult, SentDelivery } from '../../../webhooks/sending/sender.ts';
+import { reported } from '../reported-dataset.ts';
 
 export const TENANT = 'acme';
 
@@ -178,7 +179,7 @@ export class DeliveriesUnderTest {
   }
 
   /** Reports a dataset. Resolves with undefined if the power fails before the answer. */
-  async reportUntilCrash(id: string, changed: Partial<ReportedDataset>) {
+  async reportUntilCrash(id: string, changed: Partial<DatasetReport>) {
     const result = this.now.intake.report(TENANT, id, reported(changed)).catch(() => undefined);
     await this.clock.until(async () => this.#hasCrashed || (await settled(result)));
     if (this.#hasCrashed) return undefined;
@@ -186,7 +187,7 @@ export class DeliveriesUnderTest {
     return answer?.isOk === true ? answer.value : undefined;
   }
 
-  async report(id: string, changed: Partial<ReportedDataset> = {}) {
+  async report(id: string, changed: Partial<DatasetReport> = {}) {
     const result = this.now.intake.report(TENANT, id, reported(changed));
     await this.clock.until(() => settled(result));
     return await result;
@@ -207,22 +208,4 @@ export class DeliveriesUnderTest {
 async function settled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
-}
-
-export function reported(changed: Partial<ReportedDataset> = {}): ReportedDataset {
-  return {
-    name: 'routes of tuesday',
-    model: 'field-service',
-    modelVersion: '1.4.0',
-    tags: ['tuesday'],
-    status: 'SOLVING_COMPLETED',
-    score: '0hard/-120soft',
-    seq: 1,
-    parentId: null,
-    originId: null,
-    supersededBy: null,
-    runLink: 'https://platform.example/runs/1',
-    outputLink: 'https://platform.example/runs/1/output',
-    ...changed,
-  };
 }

@@ -1,6 +1,7 @@
 // From the report of a dataset to the answer of a receiver.
 import { expect, test } from 'vitest';
-import { DeliveriesUnderTest, reported, TENANT } from './deliveries-under-test.ts';
+import { reported } from '../reported-dataset.ts';
+import { DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
 
 test('an event goes to each subscription that matches, with the body that the log shows', async () => {
   const deliveries = new DeliveriesUnderTest();

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { DatasetReport } from '@svc/client';
 import { before } from '@svc/host';
 import { DELIVERY_LIMITS_DEFAULT } from '../../../webhooks/deliveries.ts';
 import { SENDER_LIMITS_DEFAULT } from '../../../webhooks/sending/sender-limits.ts';
@@ -95,22 +94,4 @@ export async function startReceiver(
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/hook`, received };
-}
-
-export function report(changed: Partial<DatasetReport> = {}): DatasetReport {
-  return {
-    name: 'routes of tuesday',
-    model: 'field-service',
-    modelVersion: '1.4.0',
-    tags: ['tuesday'],
-    status: 'SOLVING_COMPLETED',
-    score: '0hard/-120soft',
-    seq: 1,
-    parentId: null,
-    originId: null,
-    supersededBy: null,
-    runLink: 'https://platform.example/runs/1',
-    outputLink: 'https://platform.example/runs/1/output',
-    ...changed,
-  };
 }

@@ -1,7 +1,8 @@
 // The whole service: its API over HTTP, and what a receiver gets.
 import { expect, test } from 'vitest';
 import { verifyWebhook } from '../../../client/webhooks/verify-webhook.ts';
-import { report, startReceiver, WebhookServiceUnderTest } from './webhook-service-under-test.ts';
+import { reported } from '../reported-dataset.ts';
+import { startReceiver, WebhookServiceUnderTest } from './webhook-service-under-test.ts';
 
 test('a subscription hears of a dataset, its receiver verifies the delivery, and the log shows it', async () => {
   const service = new WebhookServiceUnderTest();
@@ -19,8 +20,8 @@ test('a subscription hears of a dataset, its receiver verifies the delivery, and
     headers: {},
     secret: expect.stringMatching(/^[\w-]{43}$/),
   });
-  const reported = await service.send('PUT', '/datasets/d1', report());
-  expect(reported).toMatchObject({
+  const answer = await service.send('PUT', '/datasets/d1', reported());
+  expect(answer).toMatchObject({
     status: 200,
     json: { eventId: expect.stringMatching(/^evt_/) },
   });
@@ -28,7 +29,7 @@ test('a subscription hears of a dataset, its receiver verifies the delivery, and
   const { headers, body } = receiver.received[0]!;
   expect(await verifyWebhook({ headers, body, secrets: [secret] })).toEqual({ kind: 'verified' });
   expect(headers).toMatchObject({ 'x-hook-event': 'dataset.completed' });
-  const { eventId } = reported.json as { eventId: string };
+  const { eventId } = answer.json as { eventId: string };
   expect(JSON.parse(String(body))).toMatchObject({
     id: eventId,
     tenant: 'acme',
@@ -63,7 +64,7 @@ test('what was answered survives a restart, and a repeated request shows the sam
   const { secret, ...shown } = created.json as { secret: string };
   expect((await service.send('GET', '/webhooks')).json).toEqual([shown]);
   expect(service.logged.join('\n')).not.toContain(secret);
-  await service.send('PUT', '/datasets/d1', report());
+  await service.send('PUT', '/datasets/d1', reported());
   await expect.poll(() => receiver.received.length).toBe(1);
   const verified = await verifyWebhook({ ...receiver.received[0]!, secrets: [secret] });
   expect(verified).toEqual({ kind: 'verified' });
@@ -74,7 +75,7 @@ test('an administrator sends a delivery again, and pages through the log by its 
   await service.start();
   const receiver = await startReceiver();
   await service.send('POST', '/webhooks', { url: receiver.url });
-  for (const id of ['d1', 'd2', 'd3']) await service.send('PUT', `/datasets/${id}`, report());
+  for (const id of ['d1', 'd2', 'd3']) await service.send('PUT', `/datasets/${id}`, reported());
   await expect.poll(() => receiver.received.length).toBe(3);
   const found: string[] = [];
   let query = '?limit=2';
@@ -118,7 +119,7 @@ test('requests that are wrong are refused with every problem', async () => {
     400,
     expect.stringContaining('outcome'),
   ]);
-  expect(await refusal('PUT', '/datasets/d1', { ...report(), seq: 2 ** 53 })).toEqual([
+  expect(await refusal('PUT', '/datasets/d1', { ...reported(), seq: 2 ** 53 })).toEqual([
     400,
     expect.stringContaining('seq:'),
   ]);

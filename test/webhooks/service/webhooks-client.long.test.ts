@@ -9,7 +9,8 @@ import {
   type WebhookRouteName,
   type WebhooksClient,
 } from '../../../client/index.ts';
-import { report, startReceiver, WebhookServiceUnderTest } from './webhook-service-under-test.ts';
+import { reported } from '../reported-dataset.ts';
+import { startReceiver, WebhookServiceUnderTest } from './webhook-service-under-test.ts';
 
 const ACME = { tenantId: 'acme' };
 const SOON = { timeout: 5_000 };
@@ -44,7 +45,7 @@ test('every answer has the schema of its route', async () => {
   await client.replaceWebhook({ ...key, body: { url, headers: { 'X-Key': 'abc' } } });
   expect((await client.rotateSecret({ ...key })).secret).not.toBe(created.secret);
   expect(await client.listWebhooks(ACME)).toHaveLength(1);
-  const { eventId } = await client.reportDataset({ ...ACME, datasetId: 'd1', body: report() });
+  const { eventId } = await client.reportDataset({ ...ACME, datasetId: 'd1', body: reported() });
   await expect.poll(() => received.length, SOON).toBe(1);
   const deliveryId = String(received[0]!.headers['x-hook-delivery']);
   await expect
@@ -63,7 +64,7 @@ test('the client walks the log from page to page, and meets each delivery once',
   const { url } = await startReceiver();
   const { id } = await client.createWebhook({ ...ACME, body: { url } });
   const ids = Array.from({ length: 7 }, (_, number) => `d&${number}`);
-  for (const datasetId of ids) await client.reportDataset({ ...ACME, datasetId, body: report() });
+  for (const datasetId of ids) await client.reportDataset({ ...ACME, datasetId, body: reported() });
   const filters = { ...ACME, outcome: 'delivered', subscription: id, limit: 3 } as const;
   await expect
     .poll(
