@@ -208,6 +208,7 @@ export {
   SIGNING_METHODS,
   SUBSCRIBABLE_EVENTS,
   TENANT_ID_LENGTH_MAX,
+  isTenantId,
   type DatasetStatus,
   type DeliveryOutcome,
   type EventType,

@@ -26,6 +26,14 @@ export interface GatewayIdentitySettings {
   readonly ownId: string;
 }
 
+/** Where the programs of the platform listen. */
+export interface PlatformSettings {
+  readonly byHostname: ReadonlyMap<string, LoopbackAddress>;
+  readonly apiHostname: string;
+  /** The webhook service, which has a part of the paths of `apiHostname`. Undefined: there is none. */
+  readonly webhooks: LoopbackAddress | undefined;
+}
+
 export interface GatewaySettings {
   readonly host: string;
   /** Domain of derived hostnames and of the platform's, without a port. */
@@ -40,8 +48,7 @@ export interface GatewaySettings {
   readonly routesFile: string | undefined;
   /** Undefined: requests go to instances without mutual TLS. */
   readonly identity: GatewayIdentitySettings | undefined;
-  /** Where the parts of the platform listen, by their hostnames. */
-  readonly platform: ReadonlyMap<string, LoopbackAddress>;
+  readonly platform: PlatformSettings;
   readonly logFormat: 'text' | 'json';
   readonly log: LogLimits;
   readonly section: GatewaySection;
@@ -53,6 +60,7 @@ const ROUTES_SOCKET = 'svc.gateway.routes-socket';
 const ROUTES_FILE = 'svc.gateway.routes-file';
 const IDENTITY_FOLDER = 'svc.identity.folder';
 const IDENTITY_GATEWAY = 'svc.identity.gateway';
+const WEBHOOKS_URL = 'svc.gateway.webhooks-url';
 const HTTPS_PORT = 443;
 
 const FLAGS = {
@@ -76,6 +84,7 @@ const PLAIN_NAMES: readonly string[] = [
   'svc.gateway.host',
   'svc.log',
   ...PLATFORM_LABELS.map(urlSetting),
+  WEBHOOKS_URL,
 ];
 
 const SECTIONS = { gateway: { ...GATEWAY_DEFAULTS }, log: { ...LOG_LIMITS_DEFAULT } };
@@ -145,18 +154,21 @@ function identityOf(
   );
 }
 
-function platformOf(reader: SettingsReader, domain: string): ReadonlyMap<string, LoopbackAddress> {
-  const platform = new Map<string, LoopbackAddress>();
+function platformOf(reader: SettingsReader, domain: string): PlatformSettings {
+  const byHostname = new Map<string, LoopbackAddress>();
   for (const label of PLATFORM_LABELS) {
-    const dotted = urlSetting(label);
-    const url = reader.text(dotted);
-    if (url === undefined) continue;
-    const address = loopbackAddress(url);
-    if (address === undefined)
-      throw invalidSetting(dotted, url, 'a URL of this machine, such as http://127.0.0.1:7640');
-    platform.set(`${label}.${domain}`, address);
+    const address = addressOf(reader, urlSetting(label));
+    if (address !== undefined) byHostname.set(`${label}.${domain}`, address);
   }
-  return platform;
+  return { byHostname, apiHostname: `api.${domain}`, webhooks: addressOf(reader, WEBHOOKS_URL) };
+}
+
+function addressOf(reader: SettingsReader, dotted: string): LoopbackAddress | undefined {
+  const url = reader.text(dotted);
+  if (url === undefined) return undefined;
+  const address = loopbackAddress(url);
+  if (address !== undefined) return address;
+  throw invalidSetting(dotted, url, 'a URL of this machine, such as http://127.0.0.1:7640');
 }
 
 function urlSetting(label: PlatformLabel): string {

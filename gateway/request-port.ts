@@ -23,8 +23,8 @@ export interface RequestPortOptions {
   readonly certificates: HostCertificates;
   /** Port of the URLs at which the gateway is reached. */
   readonly publicPort: number;
-  /** Returns where the requests of a hostname go. */
-  readonly targetOf: (hostname: string) => Target;
+  /** Returns where a request goes. `path`: its target in origin form. */
+  readonly targetOf: (hostname: string, path: string) => Target;
   readonly keptBodies: KeptBodies;
   /** Receives errors of the gateway itself. */
   readonly onError: (error: unknown) => void;
@@ -60,7 +60,7 @@ export class RequestPort implements ServerHandler {
     }
     const address = { scheme: 'https', authority: publicAuthority(hostname, port), port } as const;
     const head = headForInside(exchange.head, address, clientAddress(socket));
-    new Relay(exchange, head, targetOf(hostname), keptBodies).start();
+    new Relay(exchange, head, targetOf(hostname, head.path), keptBodies).start();
   }
 
   /** Returns the hostname of a request; undefined if its connection is not for that host. */

@@ -7,9 +7,7 @@
 import { UNREPEATABLE_IDLE_MS_MAX } from '@svc/forward/forward-limits';
 import { KeptBodies } from '@svc/forward/kept-bodies';
 import { PortListener } from '@svc/forward/port-listener';
-import { ProcessTarget } from '@svc/forward/process-target';
 import { serverLimits, serverTimes } from '@svc/forward/server-section';
-import type { Target } from '@svc/forward/target';
 import { type ClientFailure, type ServerHandler, type ServerTimes, Sweep } from '@svc/http1';
 import { limitedLog } from '@svc/kit/limited-log';
 import type { ListeningSocket } from '@svc/kit/listening-sockets';
@@ -18,14 +16,14 @@ import { RouteClient } from '@svc/routing/route-client';
 import { readRouteFile } from '@svc/routing/route-file';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerToFailure } from './gateway-answers.ts';
 import { GatewayIdentity, instanceConnectionAge } from './gateway-identity.ts';
 import type { GatewaySettings } from './gateway-settings.ts';
 import { HostCertificates } from './host-certificates.ts';
 import { InstancePools } from './instance-pools.ts';
 import { InstanceTarget, type InstanceTargetOptions } from './instance-target.ts';
+import { PlatformTargets } from './platform-targets.ts';
 import { RedirectPort } from './redirect-port.ts';
-import { RequestPort } from './request-port.ts';
+import { RequestPort, type RequestPortOptions } from './request-port.ts';
 import { RoutedRequests, type RoutedToInstance } from './routed-requests.ts';
 import { TlsServer } from './tls-server.ts';
 
@@ -132,9 +130,9 @@ export class RunningGateway {
     clearTimeout(waited);
   }
 
-  /** Returns where the requests of a hostname go. */
-  async #openTargets(): Promise<(hostname: string) => Target> {
-    const { section } = this.#settings;
+  /** Returns the function that finds where a request goes. */
+  async #openTargets(): Promise<RequestPortOptions['targetOf']> {
+    const { section, platform: settings } = this.#settings;
     const identity = await this.#openIdentity();
     const pools = new InstancePools({
       routes: this.#routes,
@@ -145,7 +143,8 @@ export class RunningGateway {
     });
     this.#releases.push(() => pools.close());
     identity?.onRenewed(() => pools.retire());
-    const platform = this.#openPlatform();
+    const platform = new PlatformTargets({ platform: settings, section, sweep: this.#sweep });
+    this.#releases.push(() => platform.close());
     const options: InstanceTargetOptions = {
       routes: this.#routes,
       pools,
@@ -153,7 +152,8 @@ export class RunningGateway {
       unrepeatableIdleMsMax: UNREPEATABLE_IDLE_MS_MAX,
       onFailure: (to, failure) => this.#warnOf(to, failure),
     };
-    return (hostname) => platform.get(hostname) ?? new InstanceTarget(hostname, options);
+    return (hostname, path) =>
+      platform.find(hostname, path) ?? new InstanceTarget(hostname, options);
   }
 
   async #openIdentity(): Promise<GatewayIdentity | undefined> {
@@ -169,23 +169,6 @@ export class RunningGateway {
     const identity = await GatewayIdentity.open(settings, section, this.#log);
     this.#releases.push(() => identity.close());
     return identity;
-  }
-
-  #openPlatform(): ReadonlyMap<string, Target> {
-    const { platform, section } = this.#settings;
-    const targets = new Map<string, Target>();
-    for (const [hostname, address] of platform) {
-      const target = new ProcessTarget({
-        address,
-        limits: section,
-        sweep: this.#sweep,
-        answerTo: (failure) =>
-          answerToFailure(failure, section.answerTimeoutMs, 'platform-not-listening'),
-      });
-      this.#releases.push(() => target.close());
-      targets.set(hostname, target);
-    }
-    return targets;
   }
 
   async #listen(

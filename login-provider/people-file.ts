@@ -10,6 +10,8 @@ export interface Account {
   readonly email?: string;
   readonly emailVerified?: boolean;
   readonly roles?: readonly string[];
+  /** Ids of the tenants of the webhook service that the account belongs to. */
+  readonly tenants?: readonly string[];
 }
 export interface Machine extends Account {
   readonly secret: string;
@@ -25,7 +27,7 @@ export interface Accounts {
 export const CLI_CLIENT = 'svc-cli';
 const FILE_BYTES_MAX = 1024 * 1024;
 const ENTRIES_MAX = 1000;
-const ROLES_MAX = 100;
+const LIST_LENGTH_MAX = 100;
 const PROBLEMS_SHOWN_MAX = 20;
 /** Printable ASCII without blanks. */
 const VISIBLE = /^[\x21-\x7e]+$/;
@@ -40,7 +42,8 @@ const ACCOUNT_FIELDS: Fields = {
   emailVerified: {
     check: (value) => (typeof value === 'boolean' ? undefined : 'has to be true or false'),
   },
-  roles: { check: roles },
+  roles: { check: texts },
+  tenants: { check: texts },
 };
 const PERSON_FIELDS: Fields = {
   subject: { check: text(255), isRequired: true },
@@ -192,10 +195,10 @@ function secret(value: unknown): string | undefined {
     : 'has to be a text of 16 to 255 characters of printable ASCII without blanks';
 }
 
-function roles(value: unknown): string | undefined {
+function texts(value: unknown): string | undefined {
   const isList =
     Array.isArray(value) &&
-    value.length <= ROLES_MAX &&
-    value.every((role) => text(255)(role) === undefined);
-  return isList ? undefined : `has to be a list of at most ${ROLES_MAX} texts`;
+    value.length <= LIST_LENGTH_MAX &&
+    value.every((each) => text(255)(each) === undefined);
+  return isList ? undefined : `has to be a list of at most ${LIST_LENGTH_MAX} texts`;
 }

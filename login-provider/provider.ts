@@ -125,12 +125,13 @@ function claims({ people, machines }: Accounts): Configuration {
   };
 }
 
-/** Returns the claims under the names that Keycloak gives them. */
-function claimsOf({ name, email, emailVerified, roles }: Account) {
+/** Returns the claims, those that Keycloak has under its names. */
+function claimsOf({ name, email, emailVerified, roles, tenants }: Account) {
   return {
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email, email_verified: emailVerified ?? false }),
     ...(roles === undefined ? {} : { realm_access: { roles } }),
+    ...(tenants === undefined ? {} : { tenants }),
   };
 }
 

@@ -198,6 +198,7 @@ default \`spiffe://DOMAIN/gateway\`), \`svc.log\`, \`svc.log.*\`, and these:
 | \`svc.gateway.routes-socket\` | | none | socket at which the orchestrator publishes its routes. This setting or the next one is needed |
 | \`svc.gateway.routes-file\` | | none | file of the routes, which is read at the start |
 | \`svc.gateway.api-url\` | | none | URL on loopback of the control plane, for \`api.\` of the base domain |
+| \`svc.gateway.webhooks-url\` | | none | URL on loopback of the webhook service, for the paths below \`/api/platform/v1/\` of \`api.\` |
 | \`svc.gateway.login-url\` | | none | URL on loopback of the login provider, for \`login.\` of the base domain |
 | \`svc.gateway.registry-url\` | | none | URL on loopback of the registry, for \`registry.\` of the base domain |`;
 

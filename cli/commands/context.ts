@@ -1,7 +1,7 @@
 // svc context list, use, set: the installations that a user works with.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isOrganizationId, isProjectId } from '@svc/client';
+import { isOrganizationId, isProjectId, isTenantId } from '@svc/client';
 import { didYouMean } from '@svc/contract/suggestion';
 import { printableJson } from '@svc/kit/printable';
 import { command, EXIT_CODE } from '../command.ts';
@@ -55,13 +55,14 @@ that commands use there. The current one has an asterisk.`,
       process.stderr.write('There are no contexts. Set one with svc context set NAME --url URL.\n');
     else
       await printTable(
-        ['', 'name', 'url', 'organization', 'project'],
-        all.map(([name, { url, organization = '', project = '' }]) => [
+        ['', 'name', 'url', 'organization', 'project', 'tenant'],
+        all.map(([name, { url, organization = '', project = '', tenant = '' }]) => [
           name === (variables.SVC_CONTEXT ?? current) ? '*' : '',
           name,
           url,
           organization,
           project,
+          tenant,
         ]),
       );
     return EXIT_CODE.ok;
@@ -109,6 +110,7 @@ export const contextSet = command(
       url: text('URL', 'control plane: https://api.example.com; required for a new context'),
       organization: text('ID', 'organization in which svc project create creates projects'),
       project: text('ID', 'project of the svc service commands'),
+      tenant: text('ID', 'tenant of the svc webhooks commands'),
       authority: text('FILE.pem', 'certificates of the authority of the installation'),
       images: text(
         'NAME=DIR',
@@ -122,7 +124,7 @@ registry, by the name in svc.local.image-folders of the installation`,
       'svc context set production --project shop',
     ],
   },
-  async ([name], { url, organization, project, authority, images }) => {
+  async ([name], { url, organization, project, tenant, authority, images }) => {
     if (!CONTEXT_NAME.test(name!))
       throw new UsageError(
         `context set takes a name of up to 63 letters, digits, '.', '_' and '-', and found '${name}'.`,
@@ -133,6 +135,7 @@ registry, by the name in svc.local.image-folders of the installation`,
         ? {}
         : { organization: idOf('organization', organization, isOrganizationId) }),
       ...(project === undefined ? {} : { project: idOf('project', project, isProjectId) }),
+      ...(tenant === undefined ? {} : { tenant: idOf('tenant', tenant, isTenantId) }),
       ...(authority === undefined ? {} : { authority: authorityOf(authority) }),
       ...(images === undefined ? {} : { images: imagesOf(images) }),
     };

@@ -78,6 +78,13 @@ it for development only.`,
         help: 'port of the registry',
         default: '7642',
       },
+      webhooks: { type: 'boolean', help: 'run the webhook service, too' },
+      'webhooks-port': {
+        type: 'string',
+        value: 'PORT',
+        help: 'port of the webhook service',
+        default: '7643',
+      },
       people: {
         type: 'string',
         value: 'FILE',
@@ -121,6 +128,9 @@ stops everything. docs/how-to/one-machine.md explains the folder.`,
         controlPlane: portOption('up', '--api-port', options['api-port'], 1),
         loginProvider: portOption('up', '--login-port', options['login-port'], 1),
         registry: portOption('up', '--registry-port', options['registry-port'], 1),
+        webhooks: options.webhooks
+          ? portOption('up', '--webhooks-port', options['webhooks-port'], 1)
+          : undefined,
       },
       peopleFile: people === undefined ? undefined : resolve(people),
       isNewAuthority: options['new-authority'],

@@ -2,6 +2,14 @@
 import { changeContexts, readContexts } from '../platform/contexts.ts';
 import type { UserFolders } from '../platform/user-folders.ts';
 
+export interface LocalContext {
+  readonly name: string;
+  readonly url: string;
+  readonly authority: string;
+  /** Tenant of a context that has none. */
+  readonly tenant: string | undefined;
+}
+
 export interface WrittenContext {
   readonly name: string;
   readonly isCurrent: boolean;
@@ -13,15 +21,18 @@ export interface WrittenContext {
  */
 export async function writeLocalContext(
   folders: UserFolders,
-  { name, url, authority }: Readonly<Record<'name' | 'url' | 'authority', string>>,
+  { name, tenant, ...installation }: LocalContext,
 ): Promise<WrittenContext> {
   await changeContexts(folders, ({ current, contexts }) => {
     const known = contexts[name];
-    // Organization and project belong to the installation of the URL.
-    const kept = known?.url === url ? known : {};
+    // Organization, project and tenant belong to the installation of the URL.
+    const kept = known?.url === installation.url ? known : {};
     return {
       current: known === undefined ? name : current,
-      contexts: { ...contexts, [name]: { ...kept, url, authority } },
+      contexts: {
+        ...contexts,
+        [name]: { ...(tenant === undefined ? {} : { tenant }), ...kept, ...installation },
+      },
     };
   });
   return { name, isCurrent: readContexts(folders).current === name };

@@ -22,6 +22,7 @@ export interface MachineLayout {
   readonly controlPlane: string;
   readonly loginProvider: string;
   readonly registry: string;
+  readonly webhooks: string;
   /** Token by which the control plane pulls images. */
   readonly pullTokenFile: string;
   /** Folder of the services: svc.local.folder. */
@@ -52,6 +53,7 @@ export function layoutOf(path: string): MachineLayout {
     controlPlane: join(folder, 'control-plane'),
     loginProvider: join(folder, 'login-provider'),
     registry: join(folder, 'registry'),
+    webhooks: join(folder, 'webhook-service'),
     pullTokenFile: join(folder, 'registry', 'pull-token'),
     machine,
     routesSocket: join(machine, 'routes.sock'),
@@ -97,7 +99,10 @@ export function writeChoices({ choicesFile }: MachineLayout, choices: MachineCho
   writePrivateFile(choicesFile, choices);
 }
 
-/** Two people, so that one can invite the other. */
+/** Tenant of the webhook service whose administrator the first person is. */
+export const FIRST_TENANT = 'local';
+
+/** Two people, so that one can invite the other. The first one is also the platform that reports datasets to the webhook service. */
 function peopleText(user: string): string {
   const name = user.toLowerCase().replaceAll(/[^a-z0-9._-]/g, '') || 'me';
   return `# People who can log in to this installation, without a password. Start it again after a change.
@@ -106,7 +111,8 @@ people:
     name: ${JSON.stringify(name)}
     email: ${JSON.stringify(`${name}@example.com`)}
     emailVerified: true
-    roles: [platform-admin]
+    roles: [platform-admin, tenant-admin, platform]
+    tenants: [${FIRST_TENANT}]
   - subject: "guest"
     name: "Guest"
     email: "guest@example.com"

@@ -10,6 +10,8 @@ export interface MachinePorts {
   readonly controlPlane: number;
   readonly loginProvider: number;
   readonly registry: number;
+  /** Undefined: the installation has no webhook service. */
+  readonly webhooks?: number | undefined;
 }
 
 /** A port that a program of the installation takes. */
@@ -75,6 +77,9 @@ export async function tryPorts(host: string, ports: MachinePorts): Promise<void>
     [ports.controlPlane, '--api-port', 'the control plane'],
     [ports.loginProvider, '--login-port', 'the login provider'],
     [ports.registry, '--registry-port', 'the registry'],
+    ...(ports.webhooks === undefined
+      ? []
+      : ([[ports.webhooks, '--webhooks-port', 'the webhook service']] as const)),
   ];
   const all: readonly WantedPort[] = [
     ...gatewayPorts(host, ports),

@@ -50,6 +50,7 @@ export function machinePrograms(options: ProgramsOptions): readonly MachineProgr
     loginProvider(options, addresses),
     controlPlane(options, addresses),
     registry(options, addresses),
+    ...(options.ports.webhooks === undefined ? [] : [webhooks(options, addresses)]),
     gateway(options, addresses),
   ];
 }
@@ -62,6 +63,8 @@ interface Addresses {
   readonly issuer: string;
   readonly api: string;
   readonly registry: string;
+  /** Undefined: there is no webhook service. */
+  readonly webhooks: string | undefined;
 }
 
 function addressesOf({ domain, ports }: ProgramsOptions): Addresses {
@@ -70,7 +73,13 @@ function addressesOf({ domain, ports }: ProgramsOptions): Addresses {
     issuer: loopback(ports.loginProvider),
     api: loopback(ports.controlPlane),
     registry: loopback(ports.registry),
+    webhooks: ports.webhooks === undefined ? undefined : loopback(ports.webhooks),
   };
+}
+
+/** The audience that the control plane expects by default. */
+function audienceOf(baseDomain: string): string {
+  return `https://api.${baseDomain}`;
 }
 
 function loopback(port: number): string {
@@ -80,7 +89,7 @@ function loopback(port: number): string {
 function loginProvider(options: ProgramsOptions, { baseDomain }: Addresses): MachineProgram {
   return programOf(options, 'login-provider', {
     'svc.login-provider.people': options.peopleFile,
-    'svc.login-provider.audience': `https://api.${baseDomain}`,
+    'svc.login-provider.audience': audienceOf(baseDomain),
     'svc.login-provider.port': String(options.ports.loginProvider),
     'svc.data': options.layout.loginProvider,
   });
@@ -113,6 +122,19 @@ function registry(options: ProgramsOptions, { api }: Addresses): MachineProgram 
   });
 }
 
+/** Receivers on this machine are admitted: those of its developer. */
+function webhooks(options: ProgramsOptions, { baseDomain, issuer }: Addresses): MachineProgram {
+  const settings = {
+    'svc.auth.issuer': issuer,
+    'svc.auth.client-id': CLIENT_ID,
+    'svc.auth.audience': audienceOf(baseDomain),
+    'svc.webhooks.admitted-networks': '127.0.0.0/8,::1/128',
+    'svc.webhooks.port': String(options.ports.webhooks),
+    'svc.data': options.layout.webhooks,
+  };
+  return programOf(options, 'webhook-service', settings, [], '@svc/webhooks/main');
+}
+
 function gateway(options: ProgramsOptions, addresses: Addresses): MachineProgram {
   const { layout, ports, host, sockets, isNewAuthority } = options;
   const { gatewayIdentity, gatewayCertificates } = certificatesOf(layout);
@@ -126,6 +148,7 @@ function gateway(options: ProgramsOptions, addresses: Addresses): MachineProgram
     'svc.gateway.routes-file': layout.routesFile,
     'svc.gateway.api-url': addresses.api,
     'svc.gateway.registry-url': addresses.registry,
+    ...(addresses.webhooks === undefined ? {} : { 'svc.gateway.webhooks-url': addresses.webhooks }),
     'svc.identity.folder': gatewayIdentity,
   };
   const made = {
@@ -143,8 +166,9 @@ function programOf(
   name: string,
   settings: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
+  entry = `@svc/${name}/main`,
 ): MachineProgram {
-  const main = fileURLToPath(import.meta.resolve(`@svc/${name}/main`));
+  const main = fileURLToPath(import.meta.resolve(entry));
   const sets = Object.entries({ ...settings, 'svc.log': logFormat });
   const words = sets.flatMap(([key, value]) => ['--set', `${key}=${value}`]);
   const node = [process.execPath, '--disable-warning=ExperimentalWarning', ...nodeOptions];

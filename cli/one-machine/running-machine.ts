@@ -10,6 +10,7 @@ import { GatewaySockets } from './gateway-sockets.ts';
 import { writeLocalContext } from './local-context.ts';
 import {
   certificatesOf,
+  FIRST_TENANT,
   type MachineChoices,
   type MachineLayout,
   makeLayout,
@@ -120,7 +121,8 @@ async function chosenPorts(
   { port: gateway }: MachineChoices,
 ): Promise<MachinePorts> {
   const taken = { ...others, gateway };
-  return { ...taken, http: httpPort ?? (await chosenHttpPort(host, Object.values(taken))) };
+  const used = Object.values(taken).filter((port) => port !== undefined);
+  return { ...taken, http: httpPort ?? (await chosenHttpPort(host, used)) };
 }
 
 async function announce(
@@ -132,12 +134,22 @@ async function announce(
   const url = `https://api.${baseDomainOf(domain, port)}`;
   const authority = certificatesOf(layout).hostnamesAuthority;
   try {
-    const { isCurrent } = await writeLocalContext(folders, { name, url, authority });
+    const { isCurrent } = await writeLocalContext(folders, {
+      name,
+      url,
+      authority,
+      tenant: hasFirstTenant(options) ? FIRST_TENANT : undefined,
+    });
     report(summary(options, { url, http, authority, isCurrent }));
   } catch (error) {
     report(`The context ${name} was not written: ${(error as Error).message}`);
   }
   owner.write({ phase: 'ready' });
+}
+
+/** Whether the webhook service runs, with the people of the first start. */
+function hasFirstTenant({ ports, peopleFile }: MachineOptions): boolean {
+  return ports.webhooks !== undefined && peopleFile === undefined;
 }
 
 function summary(

@@ -14,6 +14,8 @@ export interface Context {
   readonly url: string;
   readonly organization?: string;
   readonly project?: string;
+  /** Tenant of the webhook service. */
+  readonly tenant?: string;
   /** Absolute path of a file with the certificates of the installation's authority, as PEM. */
   readonly authority?: string;
   /** Folder of this machine from which the installation reads images, as `imageFolderText` writes it. */
@@ -29,7 +31,7 @@ export interface Contexts {
 /** Names of contexts: 1 to 63 letters, digits, full stops, hyphens and underscores, a letter or a digit first. */
 export const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const CONTEXTS_MAX = 1_000;
-const FIELDS = ['url', 'organization', 'project', 'authority', 'images'] as const;
+const FIELDS = ['url', 'organization', 'project', 'tenant', 'authority', 'images'] as const;
 const LOCK_WAIT_MS = 5_000;
 
 /** Reads the contexts; none if there is no file. Throws SVC_CONTEXT_INVALID. */

@@ -1,24 +1,29 @@
-// Platform: the control plane of a command's target: its routes, and what a command says when one of them refuses.
+// Platform: the installation of a command's target: its routes, and what a command says when one of them refuses.
 import {
   ApiError,
-  createClient,
+  createWebhooksClient,
   InvalidRequestError,
   NoAnswerError,
-  type AnswerOf,
-  type InputOf,
+  type ClientOptions,
   type LoginInformation,
-  type RouteName,
+  type WebhooksClient,
 } from '@svc/client';
 import { printable } from '@svc/kit/printable';
 import { CommandFailure } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { accessTokens, type AccessTokens } from './access-tokens.ts';
 import { readEnvironment } from './environment.ts';
+import {
+  adviceFor,
+  createInstallationClient,
+  type AnswerOf,
+  type InputOf,
+  type InstallationClient,
+  type RouteName,
+} from './installation-api.ts';
 import { platformFetch } from './platform-fetch.ts';
 import { notLoggedIn } from './stored-login.ts';
 import { findTarget, type Target } from './target.ts';
-
-type Call = (input: unknown, options: { readonly signal?: AbortSignal }) => Promise<unknown>;
 
 export interface PlatformOptions {
   /** Token that is sent in place of the target's. */
@@ -31,7 +36,8 @@ export class Platform {
   readonly target: Target;
   readonly fetch: typeof globalThis.fetch;
   readonly #tokens: AccessTokens;
-  readonly #calls: Readonly<Record<RouteName, Call>>;
+  readonly #client: ClientOptions;
+  readonly #calls: InstallationClient;
   /** The token that was sent last. */
   #sent: string | undefined;
 
@@ -44,17 +50,23 @@ export class Platform {
       this.fetch,
       async () => await this.loginInformation(),
     );
-    this.#calls = createClient({
+    this.#client = {
       baseUrl: url,
       fetch: this.fetch,
       token: async () => (this.#sent = await this.#tokens.token()),
       ...(attemptsMax === undefined ? {} : { retries: { attemptsMax } }),
-    }) as unknown as Readonly<Record<RouteName, Call>>;
+    };
+    this.#calls = createInstallationClient(this.#client);
   }
 
   /** Finds the installation of this process's environment. Throws UsageError and SVC_CONTEXT_INVALID. */
   static open(): Platform {
     return new Platform(findTarget(readEnvironment()));
+  }
+
+  /** Returns a client of the webhook service, whose failures are not worded for a command. */
+  webhooks(): WebhooksClient {
+    return createWebhooksClient(this.#client);
   }
 
   async loginInformation(): Promise<LoginInformation> {
@@ -81,17 +93,17 @@ export class Platform {
     } catch (error) {
       // A refused token has changed nothing, so that the request can be made once more with another one.
       const isRefused = error instanceof ApiError && error.status === 401;
-      if (!isRefused || this.#sent === undefined) throw this.#failure(error);
-      if ((await this.#tokens.renewed(this.#sent)) === undefined) throw this.#failure(error);
+      if (!isRefused || this.#sent === undefined) throw this.#failure(route, error);
+      if ((await this.#tokens.renewed(this.#sent)) === undefined) throw this.#failure(route, error);
     }
     try {
       return (await this.#calls[route](input, options)) as AnswerOf<Name>;
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#failure(route, error);
     }
   }
 
-  #failure(error: unknown): unknown {
+  #failure(route: RouteName, error: unknown): unknown {
     const { url, credentials } = this.target;
     if (error instanceof InvalidRequestError) {
       const [first, ...more] = error.problems;
@@ -122,16 +134,11 @@ export class Platform {
         )
       : new CommandFailure(
           'SVC_API_REFUSED',
-          `${url} answered ${status}: ${sentence(reason)}${ADVICE[status] ?? ''}`,
+          `${url} answered ${status}: ${sentence(reason)}${adviceFor(route, status)}`,
           { cause: error },
         );
   }
 }
-
-const ADVICE: Readonly<Record<number, string>> = {
-  403: ' svc whoami shows your roles.',
-  404: ' svc org list, svc project list and svc service list show what you can see.',
-};
 
 function report(path: string, reason: string): void {
   process.stderr.write(`${printable(`${argumentOf(path)} ${reason}.`)}\n`);

@@ -1,15 +1,8 @@
-// RouteCommand: a command that is one call of one route of the control plane.
+// RouteCommand: a command that is one call of one route of an installation.
 //
 // Invariants: with `-o json`, stdout has the body of the answer and nothing else. With `-o names`, for completion, the command
-// takes about a second at most, is silent when it fails, and renews no login. Text from the control plane is escaped.
-import {
-  ROUTES,
-  successOf,
-  type AnswerOf,
-  type InputOf,
-  type Route,
-  type RouteName,
-} from '@svc/client';
+// takes about a second at most, is silent when it fails, and renews no login. Text from the installation is escaped.
+import { successOf } from '@svc/client';
 import { printable, printableJson } from '@svc/kit/printable';
 import { command, EXIT_CODE, type Command, type ExitCode } from '../command.ts';
 import type {
@@ -22,6 +15,13 @@ import { printData } from '../terminal.ts';
 import { freshToken } from './access-tokens.ts';
 import { confirmed } from './confirmation.ts';
 import { readEnvironment } from './environment.ts';
+import {
+  bodyOf,
+  routeOf,
+  type AnswerOf,
+  type InputOf,
+  type RouteName,
+} from './installation-api.ts';
 import { keepNames, keptNames } from './names-cache.ts';
 import { Platform } from './platform.ts';
 import { printFields, printTable, type Fields } from './printed-answer.ts';
@@ -97,7 +97,8 @@ export function routeCommand<const Name extends RouteName, const O extends Optio
     if (plan.question !== undefined && yes !== true)
       await confirmed(description.name, plan.question(input));
     const answer = await platform.call(route, input);
-    if (output === 'json') await printData(`${printableJson(JSON.stringify(answer))}\n`);
+    if (output === 'json')
+      await printData(`${printableJson(JSON.stringify(bodyOf(route, answer)))}\n`);
     else if (plan.fields !== undefined) await printFields(plan.fields(answer));
     else if (plan.print !== undefined) await plan.print(answer);
     else if (plan.table !== undefined) await printTable(plan.table.heads, plan.table.rows(answer));
@@ -109,8 +110,7 @@ export function routeCommand<const Name extends RouteName, const O extends Optio
 }
 
 function hasAnswer(name: RouteName): boolean {
-  const route: Route = ROUTES[name];
-  return successOf(route) === 200;
+  return successOf(routeOf(name)) !== 204;
 }
 
 function outputOption(hasNames: boolean): OptionDescription {

@@ -24,6 +24,8 @@ export interface Target {
   readonly context: string | undefined;
   readonly organization: string | undefined;
   readonly project: string | undefined;
+  /** Tenant of the webhook service. */
+  readonly tenant: string | undefined;
   /** Folder of this machine from which the installation reads images. */
   readonly images: ImageFolder | undefined;
   readonly credentials: Credentials;
@@ -32,7 +34,7 @@ export interface Target {
 
 /** Finds the target. Throws UsageError and SVC_CONTEXT_INVALID. */
 export function findTarget({ variables, folders }: PlatformEnvironment): Target {
-  const { SVC_URL, SVC_CONTEXT, SVC_PROJECT } = variables;
+  const { SVC_URL, SVC_CONTEXT, SVC_PROJECT, SVC_TENANT } = variables;
   const found =
     SVC_URL === undefined ? namedContext(SVC_CONTEXT, folders) : contextOf(SVC_URL, folders);
   const credentials = credentialsIn(variables);
@@ -48,6 +50,7 @@ export function findTarget({ variables, folders }: PlatformEnvironment): Target 
     context: name,
     organization: context.organization,
     project: SVC_PROJECT ?? context.project,
+    tenant: SVC_TENANT ?? context.tenant,
     images: context.images === undefined ? undefined : readImageFolder(context.images),
     credentials,
     folders,

@@ -45,3 +45,8 @@ export const DELIVERIES_LIMIT_DEFAULT = 50;
 /** Maximum of the seconds for which deliveries are signed with the former secret, too, and what holds without them. */
 export const GRACE_SECONDS_MAX = 604_800;
 export const GRACE_SECONDS_DEFAULT = 86_400;
+
+/** Returns whether the text can be the id of a tenant: not empty, and without control characters. */
+export function isTenantId(value: string): boolean {
+  return value !== '' && value.length <= TENANT_ID_LENGTH_MAX && !/\p{Cc}/u.test(value);
+}

@@ -70,9 +70,9 @@ test('the gateway leads to the ports of the control plane and the registry, by t
     identity: { folder: join(machine, 'gateway/identity'), ownId: 'spiffe://example.com/gateway' },
   });
   const { section } = readControlPlaneSettings(inputsOf('control-plane'));
-  expect(settings.platform.get('api.example.com')).toMatchObject({ port: section.port });
+  expect(settings.platform.byHostname.get('api.example.com')).toMatchObject({ port: section.port });
   const registry = readRegistrySettings(inputsOf('registry'));
-  expect(settings.platform.get('registry.example.com')).toMatchObject({
+  expect(settings.platform.byHostname.get('registry.example.com')).toMatchObject({
     port: registry.section.port,
   });
 });

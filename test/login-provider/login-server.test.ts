@@ -40,7 +40,7 @@ const ACCOUNTS: Accounts = {
     ['ann', { name: 'Ann', email: 'ann@example.com', emailVerified: true, roles: ['admin'] }],
     ['<script>"&\'', { name: '<img src=x onerror=alert(1)>' }],
   ]),
-  machines: new Map([['ci', { secret: SECRET, roles: ['deployer'] }]]),
+  machines: new Map([['ci', { secret: SECRET, roles: ['deployer'], tenants: ['acme'] }]]),
 };
 
 async function started(
@@ -183,6 +183,7 @@ test('a machine gets a token with its secret, and with no other', async () => {
     sub: 'ci',
     aud: AUDIENCE,
     realm_access: { roles: ['deployer'] },
+    tenants: ['acme'],
   });
   const other = await client(server, 'ci', ClientSecretBasic(`${SECRET}!`));
   await expect(clientCredentialsGrant(other)).rejects.toMatchObject({ status: 401 });

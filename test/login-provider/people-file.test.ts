@@ -26,6 +26,7 @@ people:
     email: ann@example.com
     emailVerified: true
     roles: [platform-admin]
+    tenants: [acme]
 machines:
   - clientId: ci
     secret: 0123456789abcdef!
@@ -38,6 +39,7 @@ machines:
         email: 'ann@example.com',
         emailVerified: true,
         roles: ['platform-admin'],
+        tenants: ['acme'],
       },
     ],
     machines: [{ clientId: 'ci', secret: '0123456789abcdef!' }],

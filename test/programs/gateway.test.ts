@@ -56,12 +56,15 @@ beforeAll(async () => {
   routes = await startRouteServer(installation);
   const api = createHttpServer(echo).listen(0, '127.0.0.1');
   await once(api, 'listening');
+  const webhooks = createHttpServer((_request, response) => void response.end('webhooks'));
+  await once(webhooks.listen(0, '127.0.0.1'), 'listening');
   const { server, ...instance } = await startInstance(installation, 'cart', (request, response) =>
     answerCart(request, response),
   );
   cart = instance;
   ends.push(
     () => void api.close(),
+    () => void webhooks.close(),
     () => server.closeAllConnections(),
     () => void server.close(),
   );
@@ -69,6 +72,7 @@ beforeAll(async () => {
   gateway = await TestGateway.start(installation, {
     'svc.gateway.plain-port': String(plainPort),
     'svc.gateway.api-url': `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+    'svc.gateway.webhooks-url': `http://127.0.0.1:${(webhooks.address() as AddressInfo).port}`,
     'svc.gateway.login-url': 'http://127.0.0.1:1',
   });
   await gateway.portOf('http');
@@ -249,6 +253,16 @@ test("the platform's hostnames lead to the platform, also if a service claims on
     '503 This part of the platform cannot be reached.',
   );
   expect(errorOf(await gateway.get(`registry.${DOMAIN}`))).toMatch(/^404 /);
+});
+
+test('the paths of the webhook service at the hostname of the API, as they are spelled, go to it', async () => {
+  await publishCart();
+  const paths = ['/api/platform/v1/tenants/acme', '/api/platform/v10', '/api//platform/v1/x', '/a'];
+  const bodies = await Promise.all(
+    paths.map(async (path) => (await gateway.get(`api.${DOMAIN}`, [], path)).body),
+  );
+  expect(bodies.map((body) => body === 'webhooks')).toEqual([true, false, false, false]);
+  expect((await gateway.get(CART, [], paths[0])).body).not.toBe('webhooks');
 });
 
 test('requests of a service that is held wait, and go to its next instance', async () => {

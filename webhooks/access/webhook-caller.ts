@@ -1,6 +1,6 @@
 // Caller: who a request to the webhook service comes from, made of the claims of a token whose signature is good. Whoever is an
 // administrator is one of all its tenants, because roles of a token have no tenant.
-import { TENANT_ID_LENGTH_MAX } from '@svc/client';
+import { isTenantId } from '@svc/client';
 import { claimAt, type ClaimPath } from '@svc/tokens/claim-path';
 import { hasRole, subjectOf, type Claims } from '@svc/tokens/claims';
 import type { Subject } from '@svc/tokens/token-outcome';
@@ -43,9 +43,9 @@ export function callerOf(
 /** The claim is a text or a list of texts. What is no id of a tenant is left out. */
 function tenantsOf(value: unknown): ReadonlySet<string> {
   const listed: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return new Set(listed.slice(0, TENANTS_MAX).filter(isTenantId));
+  return new Set(listed.slice(0, TENANTS_MAX).filter(isTenant));
 }
 
-function isTenantId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= TENANT_ID_LENGTH_MAX;
+function isTenant(value: unknown): value is string {
+  return typeof value === 'string' && isTenantId(value);
 }
