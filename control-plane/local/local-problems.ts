@@ -37,20 +37,20 @@ export function problemsHere(
   if (descriptor.database !== undefined)
     add('/database', 'is declared: this installation provisions the database of each service');
   const { runtime } = descriptor;
-  const declared = runtime && versionReason(installed, runtime, 'Declare');
+  // `svc deploy` declares the version that builds, so to declare another one alone would not help.
+  const declared = runtime && versionReason(installed, runtime, ', and declare that version');
   if (declared) add('/runtime', `is ${runtime}: ${declared}`);
-  const ofImage =
-    imageRuntime && versionReason(installed, imageRuntime, 'Build the image with svc');
+  const ofImage = imageRuntime && versionReason(installed, imageRuntime);
   if (ofImage) add('/image', `was built by svc ${imageRuntime}: ${ofImage}`);
   return problems;
 }
 
-/** Returns what is installed, and what to do, if that does not run what needs the other version; undefined if it does. */
-function versionReason(installed: string, needed: string, instead: string): string | undefined {
+/** Returns what is installed, and what to do, if that does not run what needs the other version; undefined if it does. `also`: more of what to do. */
+function versionReason(installed: string, needed: string, also = ''): string | undefined {
   const problem = versionProblem(installed, needed);
   if (problem === undefined) return undefined;
   const major = `${installed.split('.')[0]}.x`;
-  const remedy = `${instead} ${installed} or an earlier ${major}`;
+  const remedy = `Build the image with svc ${installed} or an earlier ${major}${also}`;
   return problem === 'older'
     ? `this installation has svc ${installed}, which is older. ${remedy}, or ask its operator to upgrade svc`
     : `this installation has svc ${installed}, which runs ${major} alone. ${remedy}`;

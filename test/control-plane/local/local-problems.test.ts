@@ -24,6 +24,19 @@ test('a newer runtime than the installed one, or another major version, is refus
     expect(paths({ ...CART, runtime })).toEqual([]);
   for (const runtime of ['1.4.3', '1.5.0', '2.0.0', '0.9.0'])
     expect(paths({ ...CART, runtime })).toEqual(['/runtime']);
+  const remedy = 'Build the image with svc 1.4.2 or an earlier 1.x, and declare that version';
+  expect(problemsHere({ ...CART, runtime: '1.5.0' }, HERE)).toEqual([
+    {
+      path: '/runtime',
+      reason: `is 1.5.0: this installation has svc 1.4.2, which is older. ${remedy}, or ask its operator to upgrade svc`,
+    },
+  ]);
+  expect(problemsHere({ ...CART, runtime: '0.9.0' }, HERE)).toEqual([
+    {
+      path: '/runtime',
+      reason: `is 0.9.0: this installation has svc 1.4.2, which runs 1.x alone. ${remedy}`,
+    },
+  ]);
 });
 
 test('an image that was built by a newer svc, or by another major version, is refused with what to do', () => {
