@@ -214,6 +214,7 @@ export {
   type EventType,
   type SubscribableEvent,
 } from './webhooks/vocabularies.ts';
+export { signWebhook, type WebhookSigning } from './webhooks/sign-webhook.ts';
 export {
   WEBHOOK_REFUSAL_REASONS,
   WEBHOOK_TOLERANCE_MS,

@@ -119,6 +119,7 @@ export const SVC_ERROR_CODES = [
   'SVC_DEPLOY_FAILED',
   'SVC_DEPLOY_SUPERSEDED',
   'SVC_DEPLOY_UNFINISHED',
+  'SVC_WEBHOOK_REFUSED',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

@@ -1,4 +1,4 @@
-// Environment: the variables by which the command line finds an installation. An empty variable is refused, since it usually comes
+// Environment: the variables by which the command line finds an installation and proves who its user is. An empty variable is refused, since it usually comes
 // from one that is not set.
 import { UsageError } from '../usage-error.ts';
 import { dockerConfigFile, userFolders, type UserFolders } from './user-folders.ts';
@@ -11,6 +11,7 @@ export const COMMAND_LINE_VARIABLES = [
   'SVC_TOKEN',
   'SVC_CLIENT_ID',
   'SVC_CLIENT_SECRET',
+  'SVC_WEBHOOK_SECRET',
 ] as const;
 type Variable = (typeof COMMAND_LINE_VARIABLES)[number];
 

@@ -134,7 +134,8 @@ export class Platform {
         )
       : new CommandFailure(
           'SVC_API_REFUSED',
-          `${url} answered ${status}: ${sentence(reason)}${adviceFor(route, status)}`,
+          // Each problem of a request has a line of its own.
+          `${url} answered ${status}: ${sentence(reason.replaceAll('\n', '; '))}${adviceFor(route, status)}`,
           { cause: error },
         );
   }

@@ -41,7 +41,8 @@ const filterFields = {
   tags: list('tags that the dataset has, all of them', text('tag', short)),
   model: text('model of the dataset', short),
 };
-const headers = map('headers that are sent, too', text('value with placeholders'));
+const headerValue = text('value with placeholders');
+const headers = map('headers that are sent, too', headerValue);
 const signingFields = {
   method: word('how deliveries are signed', SIGNING_METHODS),
   over: word('the part of the request that is signed with the timestamp', SIGNED_PARTS),
@@ -86,9 +87,21 @@ export const subscriptionPatch = body(
   {
     url,
     events: removable(settings.events),
-    filters: removable(settings.filters),
+    filters: removable(
+      body(
+        'FilterPatch',
+        'Filters to change; null removes one.',
+        {},
+        {
+          status: removable(filterFields.status),
+          nameRegex: removable(filterFields.nameRegex),
+          tags: removable(filterFields.tags),
+          model: removable(filterFields.model),
+        },
+      ),
+    ),
     signing: removable(settings.signing),
-    headers: removable(settings.headers),
+    headers: removable(map('headers to change; null removes one', removable(headerValue))),
   },
 );
 export type SubscriptionPatch = ValueOf<typeof subscriptionPatch>;

@@ -24,20 +24,20 @@ interface Verification {
   readonly toleranceMs?: number;
 }
 
-/** The request, with its body or, for a subscription that signs the path, its path. */
-export type WebhookRequest = Verification &
-  (
-    | {
-        /** The bytes of the body as they arrived, before anything has parsed them. */
-        readonly body: Uint8Array | ArrayBuffer;
-        readonly path?: undefined;
-      }
-    | {
-        /** The request target as it was sent, such as `request.url` of Node. Its query is not signed. */
-        readonly path: string;
-        readonly body?: undefined;
-      }
-  );
+/** The part of a request that is signed: its body or, for a subscription that signs the path, its path. */
+export type SignedPart =
+  | {
+      /** The bytes of the body as they are sent, before anything has parsed them. */
+      readonly body: Uint8Array | ArrayBuffer;
+      readonly path?: undefined;
+    }
+  | {
+      /** The request target as it is sent, such as `request.url` of Node. Its query is not signed. */
+      readonly path: string;
+      readonly body?: undefined;
+    };
+
+export type WebhookRequest = Verification & SignedPart;
 
 /** The reasons of refusals, in the order of the checks. */
 export const WEBHOOK_REFUSAL_REASONS = [
@@ -71,7 +71,8 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookVer
   expectSecrets(secrets);
   const nowMs = milliseconds(request.nowMs ?? Date.now(), 'nowMs');
   const toleranceMs = milliseconds(request.toleranceMs ?? WEBHOOK_TOLERANCE_MS, 'toleranceMs');
-  const content = signedContent(request);
+  // A mistake of the receiver is found whatever arrives.
+  signedContent(request);
 
   const [signature, ...otherSignatures] = headerValues(headers, WEBHOOK_SIGNATURE_HEADER);
   const [timestamp, ...otherTimestamps] = headerValues(headers, WEBHOOK_TIMESTAMP_HEADER);
@@ -95,7 +96,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookVer
       `${WEBHOOK_TIMESTAMP_HEADER} is more than ${toleranceMs / 1000} s from the present time`,
     );
 
-  const signed = joined(new TextEncoder().encode(`${timestamp}.`), content);
+  const signed = signedText(timestamp, request);
   const signatures = [signature, previous].flatMap((text) => signatureBytes(text) ?? []);
   for (const secret of secrets)
     if (await isSignedWith(secret, signatures, signed)) return { kind: 'verified' };
@@ -114,14 +115,23 @@ async function isSignedWith(
   signatures: readonly Bytes[],
   signed: Bytes,
 ): Promise<boolean> {
-  const bytes = new TextEncoder().encode(secret);
-  const key = await crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['verify']);
+  const key = await hmacKey(secret, 'verify');
   for (const signature of signatures)
     if (await crypto.subtle.verify('HMAC', key, signature, signed)) return true;
   return false;
 }
 
+export async function hmacKey(secret: string, usage: 'sign' | 'verify'): Promise<CryptoKey> {
+  const bytes = new TextEncoder().encode(secret);
+  return await crypto.subtle.importKey('raw', bytes, ALGORITHM, false, [usage]);
+}
+
 type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Returns the bytes of which a signature is made (document 3, "Authentication"). Throws TypeError for a body that is not bytes. */
+export function signedText(timestamp: string, part: SignedPart): Bytes {
+  return joined(new TextEncoder().encode(`${timestamp}.`), signedContent(part));
+}
 
 function joined(first: Uint8Array, second: Uint8Array): Bytes {
   const whole = new Uint8Array(first.length + second.length);
@@ -143,7 +153,7 @@ function timestampMs(text: string): number | undefined {
   return Number.isFinite(ms) && new Date(ms).toISOString() === text ? ms : undefined;
 }
 
-function signedContent({ body, path }: WebhookRequest): Uint8Array {
+function signedContent({ body, path }: SignedPart): Uint8Array {
   if ((body === undefined) === (path === undefined))
     throw new TypeError('verifyWebhook takes a body, or the path if the subscription signs it');
   if (typeof path === 'string') return new TextEncoder().encode(path.split('?', 1)[0] || '/');

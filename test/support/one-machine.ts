@@ -17,7 +17,8 @@ const PEOPLE = `people:
 machines:
   - clientId: ci
     secret: a-secret-of-16-characters-or-more
-    roles: [platform-admin]
+    roles: [platform-admin, tenant-admin, platform]
+    tenants: [local]
 `;
 
 const MACHINE = { SVC_CLIENT_ID: 'ci', SVC_CLIENT_SECRET: 'a-secret-of-16-characters-or-more' };
@@ -90,10 +91,10 @@ export class OneMachine {
     return stdout + stderr;
   }
 
-  async upInBackground(): Promise<string> {
+  async upInBackground(...more: readonly string[]): Promise<string> {
     // As npx starts it: what continues in the background does not end with npm.
     const env = { ...this.env, npm_lifecycle_event: 'npx' };
-    const { code, stderr } = await runSvc(this.upWords('-d'), { cwd: this.cwd, env });
+    const { code, stderr } = await runSvc(this.upWords('-d', ...more), { cwd: this.cwd, env });
     if (code !== 0) throw new Error(`svc up -d ended with ${code}: ${stderr}`);
     return stderr;
   }

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ROUTES } from '@svc/client';
+import { ROUTES, WEBHOOK_ROUTES } from '@svc/client';
 import { COMMAND_NAMES, loadAllCommands } from '../../../cli/command-list.ts';
 import type { RouteCommand } from '../../../cli/platform/route-command.ts';
 import { ApiUnderTest, idleOrchestrator } from '../../control-plane/endpoints/api-under-test.ts';
@@ -45,9 +45,12 @@ async function svc(line: string): Promise<string> {
 test('there is one command for each route, and nothing else under the words of the platform', async () => {
   const commands = (await loadAllCommands()) as readonly Partial<RouteCommand>[];
   const routes = commands.flatMap(({ route }) => (route === undefined ? [] : [route]));
-  expect(routes.toSorted()).toEqual(Object.keys(ROUTES).toSorted());
-  const words = /^(?:auth|whoami|(?:org|project|service) .*)$/;
-  expect(COMMAND_NAMES.filter((name) => words.test(name))).toHaveLength(routes.length);
+  expect(routes.toSorted()).toEqual(
+    [...Object.keys(ROUTES), ...Object.keys(WEBHOOK_ROUTES)].toSorted(),
+  );
+  const words = /^(?:auth|whoami|(?:org|project|service|webhooks) .*)$/;
+  // listen and replay call several routes.
+  expect(COMMAND_NAMES.filter((name) => words.test(name))).toHaveLength(routes.length + 2);
 });
 
 test('organizations, members and projects are managed', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { before } from '@svc/host';
-import { DELIVERY_LIMITS_DEFAULT } from '../../../webhooks/deliveries.ts';
+import { DELIVERY_LIMITS_DEFAULT, type DeliveryLimits } from '../../../webhooks/deliveries.ts';
 import { SENDER_LIMITS_DEFAULT } from '../../../webhooks/sending/sender-limits.ts';
 import { startWebhooks, type WebhookService } from '../../../webhooks/webhook-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -25,7 +25,7 @@ export class WebhookServiceUnderTest {
     return this.#service!.url;
   }
 
-  async start(): Promise<void> {
+  async start(limits: Partial<DeliveryLimits> = {}): Promise<void> {
     const open = before((_request, { scopeIdempotencyKey }) => {
       scopeIdempotencyKey('anyone');
       return {};
@@ -37,7 +37,7 @@ export class WebhookServiceUnderTest {
       settings: {
         admitted: { networks: ['127.0.0.0/8'], domains: [] },
         nameTimeoutMs: 1_000,
-        deliveries: DELIVERY_LIMITS_DEFAULT,
+        deliveries: { ...DELIVERY_LIMITS_DEFAULT, ...limits },
         sender: SENDER_LIMITS_DEFAULT,
       },
       host: { http: { port: 0 }, observability: { local: false } },
