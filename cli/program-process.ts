@@ -22,9 +22,11 @@ export async function continueAs(
   // lost once the program has replaced this one.
   if (process.pid === 1) await setImmediate();
   // Node closes other files than stdin, stdout and stderr when it replaces a process, so that sockets are passed to a child.
-  const sockets = listeningSockets(env, [process.pid]);
+  const sockets = listeningSockets(env, [process.pid, process.ppid]);
   if (process.platform !== 'win32' && process.execve !== undefined && sockets.length === 0)
     process.execve(process.execPath, command, env);
+  // The child takes sockets that were given to its parent; they may have been given to the parent of this process (cli/bin/svc.js).
+  if (sockets.length > 0) env['LISTEN_PID'] = String(process.pid);
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', ...sockets.map(({ fd }) => fd)];

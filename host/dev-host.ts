@@ -4,7 +4,7 @@ import type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
 import { stopRequest } from '@svc/kit/stop-request';
 
 const stopRequested = Promise.withResolvers<string>();
-void stopRequest(undefined, { signals: ['SIGINT', 'SIGTERM'] }).then(stopRequested.resolve);
+void stopRequest(undefined, ['SIGINT', 'SIGTERM']).then(stopRequested.resolve);
 // Closing a terminal sends SIGHUP to both processes; the parent decides when this one stops.
 process.on('SIGHUP', () => {});
 process.on('disconnect', () => stopRequested.resolve('the process that started it has ended'));

@@ -5,29 +5,23 @@ import { constants } from 'node:os';
 
 const PARENT_CHECK_INTERVAL_MS = 200;
 /**
- * A signal to a whole process group arrives twice if another process of the group forwards it (npm, a shell, the
- * process that started Node). Within this time it counts as the same signal.
+ * A signal to a whole process group, or to all processes of a systemd unit, arrives twice if another process of them forwards it (npm, a
+ * shell, the process that started Node). Within this time it counts as the same signal.
  */
 const PASSED_ON_MS = 1_000;
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-interface StopSignals {
-  readonly signals?: readonly StopSignal[];
-  /** Time in milliseconds in which a signal counts as the same one; 0: it always counts as another one. */
-  readonly passedOnMs?: number;
-}
-
 /**
- * Resolves with the reason to stop. The same signal again, later than `passedOnMs`, ends the process at once.
+ * Resolves with the reason to stop. The same signal again, later than `PASSED_ON_MS`, ends the process at once.
  * `parentPid`: id of the process whose end is a reason to stop; undefined: none.
  */
 export async function stopRequest(
   parentPid: string | undefined,
-  { signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], passedOnMs = PASSED_ON_MS }: StopSignals = {},
+  signals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of signals) listen(signal, passedOnMs, () => resolve(signal));
+  for (const signal of signals) listen(signal, () => resolve(signal));
   if (parentPid !== undefined) {
     const watch = setInterval(() => {
       if (process.ppid === Number(parentPid)) return;
@@ -39,7 +33,7 @@ export async function stopRequest(
   return promise;
 }
 
-function listen(signal: StopSignal, passedOnMs: number, report: () => void): void {
+function listen(signal: StopSignal, report: () => void): void {
   let isReported = false;
   const leaveToNode = (): void => {
     // Process 1 ignores a signal without a listener.
@@ -51,8 +45,7 @@ function listen(signal: StopSignal, passedOnMs: number, report: () => void): voi
     if (isReported) return;
     isReported = true;
     report();
-    if (passedOnMs === 0) leaveToNode();
-    else setTimeout(leaveToNode, passedOnMs).unref();
+    setTimeout(leaveToNode, PASSED_ON_MS).unref();
   };
   process.on(signal, onSignal);
 }

@@ -53,7 +53,12 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
   // signals are passed on.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // Sockets that systemd gives to this process are for the command (kit/listening-sockets.ts); a child gets none that is not named.
+  const { LISTEN_PID, LISTEN_FDS } = process.env;
+  const sockets =
+    LISTEN_PID === String(process.pid) && /^\d{1,2}$/.test(LISTEN_FDS) ? Number(LISTEN_FDS) : 0;
+  const stdio = Array.from({ length: 3 + sockets }, (_none, fd) => fd);
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio });
   // When npm is stopped it ends the shell between npm and this process, and that shell does not pass the signal on.
   if (process.env.npm_lifecycle_event !== undefined) {
     const parent = process.ppid;

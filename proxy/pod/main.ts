@@ -1,8 +1,7 @@
 // The entry point of the proxy's process: it listens for stop requests, and only then loads and runs the proxy.
 import { stopRequest } from '@svc/kit/stop-request';
 
-// A cluster sends each signal once, so a second one asks for the end at once, however soon it comes.
-const stopRequested = stopRequest(process.env['SVC_PARENT_PID'], { passedOnMs: 0 });
+const stopRequested = stopRequest(process.env['SVC_PARENT_PID']);
 // Writing to a pipe that its reader has closed emits an error. Without a listener the error would end the proxy.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 

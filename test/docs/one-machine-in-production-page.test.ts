@@ -31,7 +31,7 @@ function variablesIn(text: string): Readonly<Record<string, string>> {
 /** Returns what the program of a unit is started with. */
 function inputsOf(program: string) {
   const unit = fileAt(`/etc/systemd/system/svc-${program}.service`);
-  const [, words = ''] = /^ExecStart=\S+\/svc (.+)$/m.exec(unit)!;
+  const [, words = ''] = /^ExecStart=\S+\/node \S+\/svc (.+)$/m.exec(unit)!;
   const [name, ...args] = words.split(' ');
   expect(name).toBe(program);
   const own = [...unit.matchAll(/^Environment=(.+)$/gm)].map(([, line]) => line).join('\n');

@@ -101,31 +101,44 @@ test('a request that does not finish is cut when the time for that is over', asy
   expect(await client.rest()).toBe('');
 });
 
+/** A module that makes the process take its Node for an older one, which starts the one that is installed. */
+const OLDER_NODE =
+  'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.0.0"}})';
+
 /** A gateway that was started with a socket. */
 interface GivenSocket {
   /** Resolves once the log has the text. */
   readonly logged: (text: string) => Promise<void>;
+  /** Sends SIGTERM to the process that was started, or to all of its processes. */
+  readonly signal: (to: 'first' | 'all') => void;
+  readonly ended: Promise<number | null>;
   /** Sends SIGTERM; resolves with the exit code. */
   readonly end: () => Promise<number | null>;
 }
 
 /** Starts a gateway as systemd does: with a socket that stays when the process has ended. */
-function startGiven(fd: number): GivenSocket {
-  const words = [process.execPath, cli, 'gateway', ...gatewayWords(installation)];
+function startGiven(fd: number, nodeOptions: readonly string[] = []): GivenSocket {
+  const command = [process.execPath, ...nodeOptions, cli, 'gateway'];
+  const words = [...command, ...gatewayWords(installation)];
   const child = spawn(
     '/bin/sh',
     ['-c', 'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=https exec "$@"', 'sh', ...words],
-    { stdio: ['ignore', 'ignore', 'pipe', fd] },
+    // A group of its own.
+    { stdio: ['ignore', 'ignore', 'pipe', fd], detached: true },
   );
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onTestFinished(() => {
+    if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL');
+  });
   let log = '';
   child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (log += chunk));
-  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const ended = once(child, 'exit').then(([code]) => code as number | null);
   return {
+    ended,
+    signal: (to) => void process.kill(to === 'all' ? -child.pid! : child.pid!, 'SIGTERM'),
     logged: (text) => vi.waitUntil(() => log.includes(text), 10_000).then(() => undefined),
     async end() {
       child.kill('SIGTERM');
-      return (await ended)[0];
+      return await ended;
     },
   };
 }
@@ -157,6 +170,41 @@ test('with a socket that was given, a restart loses nothing: silent and waiting 
   expect((await client.message()).body).toBe('disk');
   client.socket.destroy();
   expect(await second.end()).toBe(0);
+});
+
+test('SIGTERM to all processes of a gateway with a given socket, as systemd sends it, is one stop', async () => {
+  const socket = new BoundSocket({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => socket.close());
+  const inFlight = Promise.withResolvers<ServerResponse>();
+  answer = (response) => inFlight.resolve(response);
+  onTestFinished(() => void (answer = (response) => response.end('disk')));
+  const gateway = startGiven(socket.fd());
+  await gateway.logged('https listening');
+  const ca = installation.names.certificate;
+  const client = await dialTls(socket.address().port, { ca, servername: CART });
+  client.write(GET);
+  const response = await inFlight.promise;
+  gateway.signal('all');
+  await gateway.logged('The gateway stops');
+  // The process that was started passes it on, at a time that nobody knows.
+  gateway.signal('first');
+  response.end('finished');
+  expect((await client.message()).body).toBe('finished');
+  client.socket.end();
+  expect(await gateway.ended).toBe(0);
+});
+
+test('a socket that was given to an older Node is passed on to the one that runs the gateway', async () => {
+  const socket = new BoundSocket({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => socket.close());
+  const gateway = startGiven(socket.fd(), ['--import', OLDER_NODE]);
+  await gateway.logged('https listening');
+  const ca = installation.names.certificate;
+  const client = await dialTls(socket.address().port, { ca, servername: CART });
+  client.write(GET);
+  expect((await client.message()).body).toBe('disk');
+  client.socket.destroy();
+  expect(await gateway.end()).toBe(0);
 });
 
 test('a folder without a usable certificate, and settings that are missing, stop the start', async () => {
