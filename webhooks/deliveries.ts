@@ -10,6 +10,7 @@ import { Scheduler } from './attempts/scheduler.ts';
 import { SegmentPending } from './attempts/segment-pending.ts';
 import { fanOut, type MatchedEvent, type Recipient } from './consumers/fan-out.ts';
 import { type Failure, noticeFailures } from './consumers/notice-failures.ts';
+import { retryParkedEvents } from './consumers/parked-events.ts';
 import { DeliveryLog } from './log/delivery-log.ts';
 import { EventBodies } from './log/event-bodies.ts';
 import { dataset } from './model/dataset.ts';
@@ -59,11 +60,15 @@ export interface DeliveriesParts {
   readonly attempted?: (result: AttemptResult) => void;
 }
 
+/** Time between two log entries of a segment about events that cannot be handled. */
+const REPORT_PAUSE_MS = 60_000;
+
 export class Deliveries {
   readonly intake: Intake;
   readonly log: DeliveryLog;
   readonly #segments: Segments;
   readonly #scheduler: Scheduler;
+  #isStopping = false;
 
   /** Rejects as `createService` does. */
   static async start(parts: DeliveriesParts): Promise<Deliveries> {
@@ -80,7 +85,11 @@ export class Deliveries {
       store: {
         list: () => store.list(),
         remove: (number) => store.remove(number),
-        open: (number) => store.open(number, this.#componentsOf(number, subscriptions, bodies)),
+        open: async (number) => {
+          const service = await store.open(number, this.#componentsOf(number, parts, bodies));
+          void retryParkedEvents(service, number, log);
+          return service;
+        },
       },
       clock,
       log,
@@ -131,15 +140,26 @@ export class Deliveries {
 
   /** Begins no further attempt, waits for those under way, and stops the segments. */
   async stop(graceMs?: number): Promise<void> {
+    this.#isStopping = true;
     await this.#scheduler.stop();
     await this.#segments.stop(graceMs);
   }
 
   #componentsOf(
     segment: number,
-    subscriptions: DeliverySubscriptions,
+    { subscriptions, clock, log }: DeliveriesParts,
     bodies: EventBodies,
   ): Components {
+    let quietUntilMs = -Infinity;
+    const failed = (reason: string): void => {
+      if (this.#isStopping || clock.monotonicMs() < quietUntilMs) return;
+      quietUntilMs = clock.monotonicMs() + REPORT_PAUSE_MS;
+      log({
+        level: 'warn',
+        message: 'an event could not be handled; it is tried again until it can be',
+        fields: { segment, reason },
+      });
+    };
     return {
       entities: [dataset, delivery, notice],
       views: [logView, dueView, backlogView],
@@ -154,10 +174,12 @@ export class Deliveries {
             const whose = { id, segment, tenant, subscription, host: hostOf(url) };
             this.#scheduler.opened({ ...whose, ...next }, next);
           },
+          failed,
         }),
         noticeFailures({
           grant: (tenant, failure) => subscriptions.grantFailing(tenant, failure),
           segmentAt: (timeMs) => this.#segments.at(timeMs),
+          failed,
         }),
       ],
       version: '1',

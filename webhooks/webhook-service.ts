@@ -10,6 +10,7 @@ import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
 import type { SvcError } from '@svc/kit/svc-error';
 import { removedTenants } from './consumers/removed-tenants.ts';
+import { RETRIED_FOR_EVER } from './consumers/retried.ts';
 import { Deliveries, type DeliveryLimits } from './deliveries.ts';
 import { webhookEndpoint } from './endpoints/webhook-endpoint.ts';
 import { maySucceedLater } from './model/refusals.ts';
@@ -165,7 +166,7 @@ async function startedDeliveries(
           dataFolder: folders.folderOf(number),
           http: false,
           deployed,
-          settings: hostSettings,
+          settings: { ...hostSettings, ...RETRIED_FOR_EVER },
           observability: { local: false },
           log,
         }),

@@ -10,7 +10,7 @@ import type { NextAttempt } from '../model/attempt-schedule.ts';
 import type { StoredEvent } from '../model/event.ts';
 import { deliveryId } from '../model/ids.ts';
 import { notice } from '../model/notice.ts';
-import { retried } from './retried.ts';
+import { type HandlingFailed, retried } from './retried.ts';
 
 /** A subscription, as far as the fan-out is concerned. */
 export interface Recipient {
@@ -47,6 +47,7 @@ export interface FanOutParts {
   readonly isBacklogFull: (subscription: string) => boolean;
   /** Receives each delivery whose first attempt is due. */
   readonly opened: (delivery: OpenedDelivery, next: NextAttempt) => void;
+  readonly failed: HandlingFailed;
 }
 
 interface Data {
@@ -64,31 +65,33 @@ export function fanOut(parts: FanOutParts) {
     on: [
       {
         entity: dataset,
-        async handle(happened, context) {
-          const { entityId, seq, done } = context;
-          const event = happened.type === 'reported' ? happened.event : undefined;
-          if (event === undefined) return done();
-          const { data } = JSON.parse(event.body) as { readonly data: Data };
-          const { id, name, model, tags, status } = data;
-          return await open(parts, context, {
-            event,
-            datasetId: id,
-            source: { entity: 'dataset', id: entityId, seq },
-            matched: { ...matchedOf(event), dataset: { name, model, tags, status } },
-          });
-        },
+        handle: (happened, context) =>
+          retried(context, parts.failed, async () => {
+            const { entityId, seq, done } = context;
+            const event = happened.type === 'reported' ? happened.event : undefined;
+            if (event === undefined) return done();
+            const { data } = JSON.parse(event.body) as { readonly data: Data };
+            const { id, name, model, tags, status } = data;
+            return await open(parts, context, {
+              event,
+              datasetId: id,
+              source: { entity: 'dataset', id: entityId, seq },
+              matched: { ...matchedOf(event), dataset: { name, model, tags, status } },
+            });
+          }),
       },
       {
         entity: notice,
-        handle({ event, about }, context) {
-          const { entityId, seq } = context;
-          return open(parts, context, {
-            event,
-            datasetId: null,
-            source: { entity: 'notice', id: entityId, seq },
-            matched: { ...matchedOf(event), about },
-          });
-        },
+        handle: ({ event, about }, context) =>
+          retried(context, parts.failed, () => {
+            const { entityId, seq } = context;
+            return open(parts, context, {
+              event,
+              datasetId: null,
+              source: { entity: 'notice', id: entityId, seq },
+              matched: { ...matchedOf(event), about },
+            });
+          }),
       },
     ],
   });
@@ -105,31 +108,28 @@ interface Opening {
   readonly matched: MatchedEvent;
 }
 
-function open(
+async function open(
   { segment, matching, isBacklogFull, opened }: FanOutParts,
-  context: ConsumerContext,
+  { call, done }: ConsumerContext,
   { event, datasetId, source, matched }: Opening,
 ) {
-  return retried(context, async () => {
-    const { call, done } = context;
-    const { tenant } = event;
-    const recipients = await matching(tenant, matched);
-    const results = await Promise.all(
-      recipients.map(async ({ id: subscription, url }) => {
-        const id = deliveryId(segment, event.id, subscription);
-        const { id: eventId, type: eventType, occurredAtMs } = event;
-        const whose = { tenant, subscription, eventId, eventType, occurredAtMs };
-        const about = { ...whose, dataset: datasetId, source };
-        const next = await call(delivery, id).open({
-          about,
-          url,
-          isBacklogFull: isBacklogFull(subscription),
-        });
-        if (next.isOk && next.value !== null)
-          opened({ id, about, url, body: event.body }, next.value);
-        return next;
-      }),
-    );
-    return results.find((result) => !result.isOk) ?? done();
-  });
+  const { tenant } = event;
+  const recipients = await matching(tenant, matched);
+  const results = await Promise.all(
+    recipients.map(async ({ id: subscription, url }) => {
+      const id = deliveryId(segment, event.id, subscription);
+      const { id: eventId, type: eventType, occurredAtMs } = event;
+      const whose = { tenant, subscription, eventId, eventType, occurredAtMs };
+      const about = { ...whose, dataset: datasetId, source };
+      const next = await call(delivery, id).open({
+        about,
+        url,
+        isBacklogFull: isBacklogFull(subscription),
+      });
+      if (next.isOk && next.value !== null)
+        opened({ id, about, url, body: event.body }, next.value);
+      return next;
+    }),
+  );
+  return results.find((result) => !result.isOk) ?? done();
 }

@@ -7,7 +7,7 @@ import { delivery } from '../model/delivery.ts';
 import { noticeKey } from '../model/ids.ts';
 import { FAILING, notice } from '../model/notice.ts';
 import type { Segment } from '../segments/segments.ts';
-import { retried } from './retried.ts';
+import { type HandlingFailed, retried } from './retried.ts';
 
 export interface Failure {
   readonly subscriptionId: string;
@@ -21,9 +21,10 @@ export interface NoticeFailuresParts {
   /** Returns whether others are to be told. The same failure has the same answer each time. */
   readonly grant: (tenant: string, failure: Failure) => Promise<boolean>;
   readonly segmentAt: (timeMs: number) => Promise<Segment>;
+  readonly failed: HandlingFailed;
 }
 
-export function noticeFailures({ grant, segmentAt }: NoticeFailuresParts) {
+export function noticeFailures({ grant, segmentAt, failed }: NoticeFailuresParts) {
   return defineConsumer({
     id: 'notice-failures',
     start: 'beginning',
@@ -31,7 +32,7 @@ export function noticeFailures({ grant, segmentAt }: NoticeFailuresParts) {
       {
         entity: delivery,
         handle: (event, context) =>
-          retried(context, async () => {
+          retried(context, failed, async () => {
             const { call, entityId: deliveryId, done } = context;
             if (event.type !== 'ended' || event.outcome !== 'exhausted') return done();
             const entry = await call(delivery, deliveryId).entry();

@@ -8,13 +8,14 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PART_ENDING, writeDurably } from '@svc/kit/durable-file';
+import { SvcError } from '@svc/kit/svc-error';
 import { syncFolder } from '@svc/kit/synced-folder';
 
 const SALT_BYTES = 32;
 const FOLDER = 'salts';
 
 export interface Salts {
-  /** Resolves with undefined if there is none. */
+  /** Resolves with undefined if there is none. Rejects with SVC_DATA_UNUSABLE, as `make` does. */
   find(tenantId: string, generation: number): Promise<Uint8Array | undefined>;
   /** Resolves with the salt, which is made if there is none. */
   make(tenantId: string, generation: number): Promise<Uint8Array>;
@@ -46,7 +47,7 @@ export class FolderSalts implements Salts {
       return await readFile(this.#path(tenantId, generation));
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
+      throw unusable('read', error);
     }
   }
 
@@ -75,7 +76,11 @@ export class FolderSalts implements Salts {
     const found = await this.find(tenantId, generation);
     if (found !== undefined) return found;
     const salt = randomBytes(SALT_BYTES);
-    await writeDurably(this.#path(tenantId, generation), salt);
+    try {
+      await writeDurably(this.#path(tenantId, generation), salt);
+    } catch (error) {
+      throw unusable('written', error);
+    }
     return salt;
   }
 
@@ -97,6 +102,15 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     if (isMissing(error)) return [];
     throw error;
   }
+}
+
+/** Such as without file descriptors: another try may succeed. */
+function unusable(verb: string, error: unknown): SvcError {
+  const { code = String(error) } = error as NodeJS.ErrnoException;
+  return new SvcError(
+    'SVC_DATA_UNUSABLE',
+    `The salt of a tenant cannot be ${verb} in the folder '${FOLDER}' of the data folder: ${code}.`,
+  );
 }
 
 function isMissing(error: unknown): boolean {

@@ -12,6 +12,7 @@ import {
 import type { AttemptedSubscription } from '../../../webhooks/attempts/delivery-attempt.ts';
 import type { MatchedEvent } from '../../../webhooks/consumers/fan-out.ts';
 import type { Failure } from '../../../webhooks/consumers/notice-failures.ts';
+import { RETRIED_FOR_EVER } from '../../../webhooks/consumers/retried.ts';
 import {
   Deliveries,
   DELIVERY_LIMITS_DEFAULT,
@@ -130,6 +131,7 @@ export class DeliveriesUnderTest {
         http: false,
         journal: 'memory',
         log: 'none',
+        settings: RETRIED_FOR_EVER,
         testing: { clock, random: this.#random, journal },
       });
       this.#services.set(number, service);

@@ -120,6 +120,18 @@ describe('a salt', () => {
     expect(await readdir(join(folder, 'salts'))).toHaveLength(4);
   });
 
+  test('that the system cannot read or write is an error with a code, which passes', async () => {
+    const folder = await ownFolder();
+    const salts = await FolderSalts.open(folder);
+    await writeFile(join(folder, 'salts'), 'no folder');
+    const failure = { code: 'SVC_DATA_UNUSABLE', message: expect.stringMatching(/ENOTDIR|EEXIST/) };
+    await expect(salts.find('acme', 0)).rejects.toMatchObject(failure);
+    await expect(salts.make('acme', 0)).rejects.toMatchObject(failure);
+    await rm(join(folder, 'salts'));
+    const made = await salts.make('acme', 0);
+    expect(await salts.find('acme', 0)).toEqual(made);
+  });
+
   test('has a file whose name is no text of a caller', async () => {
     const folder = await ownFolder();
     const salts = await FolderSalts.open(folder);
