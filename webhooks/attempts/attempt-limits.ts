@@ -12,9 +12,13 @@ export interface AttemptLimits {
   readonly tenantMax: number;
   /** Attempts of one tenant for subscriptions whose last one got no answer. */
   readonly silentTenantMax: number;
+  /** Attempts of one tenant for subscriptions of which none has ended yet. */
+  readonly newTenantMax: number;
   readonly allMax: number;
   /** Attempts of all subscriptions whose last one got no answer. */
   readonly silentMax: number;
+  /** Attempts of all subscriptions of which none has ended yet. */
+  readonly newMax: number;
   /** Ids of deliveries in memory for one subscription. The others are in the journal. */
   readonly idsMax: number;
   /** Pending deliveries of one subscription; further ones are exhausted at once. */
@@ -28,8 +32,10 @@ export const ATTEMPT_LIMITS_DEFAULT: AttemptLimits = {
   hostMax: 32,
   tenantMax: 256,
   silentTenantMax: 128,
+  newTenantMax: 64,
   allMax: 4_096,
   silentMax: 2_048,
+  newMax: 1_024,
   idsMax: 1_000,
   backlogMax: 1_000_000,
 };

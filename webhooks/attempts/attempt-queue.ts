@@ -3,8 +3,8 @@
 //
 // Invariants
 // - No more attempts are under way than the limits say: of a subscription, of a tenant to a host, of a tenant, and in all.
-// - Subscriptions whose last attempt got no answer have few attempts each, half of those of their tenant, and half of all. One of which no
-//   attempt has ended has one. So those that do not answer never take the slots of those that do.
+// - Subscriptions whose last attempt got no answer, and those of which no attempt has ended yet, have few attempts each, and a part of those
+//   of their tenant and of all. So those that do not answer, and those of which nothing is known, never take the slots of those that do.
 // - A subscription that may not begin another attempt costs nothing until one ends that it waits for.
 import type { AttemptLimits } from './attempt-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -13,9 +13,23 @@ import type { DueDelivery } from './due-delivery.ts';
 export interface Shown {
   /** Host to which the request went. */
   readonly host?: string;
-  /** Whether there was no answer. */
+  /** Whether there was no answer, or a slow one, which takes a slot for as long. */
   readonly isSilent?: boolean;
 }
+
+/** As its last attempt has shown it; `new`: none has ended yet. */
+type Kind = 'answering' | 'silent' | 'new';
+
+/** Attempts under way of the subscriptions of a kind, and those that wait for one to end. */
+interface Share<Waiting> {
+  underWay: number;
+  readonly waiting: Set<Waiting>;
+}
+/** Also has those of the tenant's subscriptions that wait for a slot of all. */
+interface TenantShare extends Share<Subscription> {
+  readonly waitingForAll: Set<Subscription>;
+}
+type OfKinds<Of> = Readonly<Record<Kind, Of>>;
 
 interface Subscription {
   readonly id: string;
@@ -23,20 +37,22 @@ interface Subscription {
   readonly due: DueDelivery[];
   host: string;
   underWay: number;
-  /** It is in the turns of its tenant, or waits for a slot: of its own, of its host, of the silent ones of its tenant, or of all silent ones. */
-  state: 'idle' | 'turn' | 'own' | 'host' | 'tenant' | 'silent';
-  /** It was given the turn because a silent one has ended, and passes the turn on if it cannot use it. */
-  isWoken: boolean;
+  /** It is in the turns of its tenant, or waits for a slot. */
+  state: 'idle' | 'turn' | Obstacle;
+  /** Kind of which an attempt has ended, for which it was given the turn. It passes the turn on if it cannot use it. */
+  wokenFor: Kind | undefined;
 }
+
+/** A subscription waits for a slot of its own, of its host, or of its kind: of the tenant, or of all. */
+type Obstacle = 'own' | 'host' | 'tenant' | 'all';
 
 interface Tenant {
   readonly id: string;
   readonly subscriptions: Map<string, Subscription>;
   readonly turns: Set<Subscription>;
   readonly hosts: Map<string, Host>;
-  readonly silentWaiting: Set<Subscription>;
+  readonly shares: OfKinds<TenantShare>;
   underWay: number;
-  silentUnderWay: number;
 }
 
 interface Host {
@@ -48,7 +64,7 @@ interface Host {
 interface Slots {
   readonly subscription: Subscription;
   readonly host: string;
-  readonly isSilent: boolean;
+  readonly kind: Kind;
 }
 
 /** Subscriptions of which it is known whether they answered last; the one whose attempt has ended first is forgotten. */
@@ -56,17 +72,25 @@ const KNOWN_MAX = 100_000;
 
 export class AttemptQueue {
   readonly #limits: AttemptLimits;
+  /** Maximum of attempts for each kind: of a subscription, of a tenant, and of all. */
+  readonly #maxima: OfKinds<{ own: number; tenant: number; all: number }>;
   readonly #tenants = new Map<string, Tenant>();
   /** Tenants that have a subscription in turn and may begin an attempt, in the order of their turns. */
   readonly #turns = new Set<Tenant>();
   /** Whether the last attempt of a subscription got no answer, by its id; the last ones to end are at the end. */
   readonly #isSilent = new Map<string, boolean>();
-  readonly #silentWaiting = new Set<Subscription>();
+  /** Tenants that have a subscription which waits for a slot take turns, too. */
+  readonly #shares = ofKinds((): Share<Tenant> => ({ underWay: 0, waiting: new Set() }));
   readonly #slots = new Map<string, Slots>();
-  #silentUnderWay = 0;
 
   constructor(limits: AttemptLimits) {
     this.#limits = limits;
+    const { tenantMax, silentTenantMax, newTenantMax, allMax, silentMax, newMax } = limits;
+    this.#maxima = {
+      answering: { own: limits.subscriptionMax, tenant: tenantMax, all: allMax },
+      silent: { own: limits.silentSubscriptionMax, tenant: silentTenantMax, all: silentMax },
+      new: { own: limits.newSubscriptionMax, tenant: newTenantMax, all: newMax },
+    };
   }
 
   /** Number of attempts under way. */
@@ -111,7 +135,7 @@ export class AttemptQueue {
     if (host.underWay === 0) tenant.hosts.delete(slots.host);
     if (subscription.state === 'own') this.#giveTurn(subscription);
     else if (tenant.turns.size > 0) this.#turns.add(tenant);
-    if (slots.isSilent) this.#releaseSilent(tenant);
+    this.#releaseShares(tenant, slots.kind);
     this.#forget(subscription);
   }
 
@@ -123,15 +147,14 @@ export class AttemptQueue {
         subscriptions: new Map(),
         turns: new Set(),
         hosts: new Map(),
-        silentWaiting: new Set(),
+        shares: ofKinds(() => ({ underWay: 0, waiting: new Set(), waitingForAll: new Set() })),
         underWay: 0,
-        silentUnderWay: 0,
       };
       this.#tenants.set(tenantId, tenant);
     }
     let subscription = tenant.subscriptions.get(id);
     if (subscription === undefined) {
-      const none = { due: [], underWay: 0, isWoken: false };
+      const none = { due: [], underWay: 0, wokenFor: undefined };
       subscription = { id, tenant, host, state: 'idle', ...none };
       tenant.subscriptions.set(id, subscription);
     }
@@ -149,74 +172,77 @@ export class AttemptQueue {
     if (tenant.underWay >= this.#limits.tenantMax) return undefined;
     for (const subscription of tenant.turns) {
       tenant.turns.delete(subscription);
-      const obstacle = this.#obstacleOf(subscription);
+      const kind = this.#kindOf(subscription);
+      const obstacle = this.#obstacleOf(subscription, kind);
       if (obstacle === undefined) {
-        const delivery = this.#begin(subscription);
+        const delivery = this.#begin(subscription, kind);
         if (tenant.turns.size > 0) this.#turns.add(tenant);
         return delivery;
       }
       subscription.state = obstacle;
       if (obstacle === 'host') hostOf(subscription).waiting.add(subscription);
-      if (obstacle === 'tenant') tenant.silentWaiting.add(subscription);
-      if (obstacle === 'silent') this.#silentWaiting.add(subscription);
-      else if (subscription.isWoken) this.#wakeSilent();
-      subscription.isWoken = false;
+      if (obstacle === 'tenant') tenant.shares[kind].waiting.add(subscription);
+      if (obstacle === 'all') {
+        tenant.shares[kind].waitingForAll.add(subscription);
+        this.#shares[kind].waiting.add(tenant);
+      } else if (subscription.wokenFor !== undefined) this.#wake(subscription.wokenFor);
+      subscription.wokenFor = undefined;
     }
     return undefined;
   }
 
-  #begin(subscription: Subscription): DueDelivery {
-    const { tenant, id } = subscription;
-    const isSilent = this.#isSilent.get(id) === true;
+  #begin(subscription: Subscription, kind: Kind): DueDelivery {
+    const { tenant } = subscription;
     const delivery = subscription.due.shift()!;
     const host = hostOf(subscription);
-    subscription.isWoken = false;
+    subscription.wokenFor = undefined;
     subscription.underWay++;
     tenant.underWay++;
     host.underWay++;
-    if (isSilent) {
-      tenant.silentUnderWay++;
-      this.#silentUnderWay++;
-    }
-    this.#slots.set(delivery.id, { subscription, host: subscription.host, isSilent });
+    tenant.shares[kind].underWay++;
+    this.#shares[kind].underWay++;
+    this.#slots.set(delivery.id, { subscription, host: subscription.host, kind });
     subscription.state = 'idle';
     if (subscription.due.length > 0) this.#giveTurn(subscription);
     return delivery;
   }
 
-  /** Returns what a subscription has to wait for; undefined: it may begin an attempt. */
-  #obstacleOf(subscription: Subscription): 'own' | 'host' | 'tenant' | 'silent' | undefined {
-    const { hostMax, silentTenantMax, silentMax } = this.#limits;
-    const { id, tenant, underWay } = subscription;
+  #kindOf({ id }: Subscription): Kind {
     const isSilent = this.#isSilent.get(id);
-    if (underWay >= this.#ownMax(isSilent)) return 'own';
-    if (hostOf(subscription).underWay >= hostMax) return 'host';
-    if (isSilent !== true) return undefined;
-    if (tenant.silentUnderWay >= silentTenantMax) return 'tenant';
-    return this.#silentUnderWay >= silentMax ? 'silent' : undefined;
+    if (isSilent === undefined) return 'new';
+    return isSilent ? 'silent' : 'answering';
   }
 
-  /** `isSilent`: undefined: no attempt has ended yet. */
-  #ownMax(isSilent: boolean | undefined): number {
-    const { subscriptionMax, newSubscriptionMax, silentSubscriptionMax } = this.#limits;
-    if (isSilent === undefined) return newSubscriptionMax;
-    return isSilent ? silentSubscriptionMax : subscriptionMax;
+  /** Returns the reason for which a subscription has to wait; undefined: it may begin an attempt. */
+  #obstacleOf(subscription: Subscription, kind: Kind): Obstacle | undefined {
+    const { tenant, underWay } = subscription;
+    const max = this.#maxima[kind];
+    if (underWay >= max.own) return 'own';
+    if (hostOf(subscription).underWay >= this.#limits.hostMax) return 'host';
+    if (tenant.shares[kind].underWay >= max.tenant) return 'tenant';
+    return this.#shares[kind].underWay >= max.all ? 'all' : undefined;
   }
 
-  #releaseSilent(tenant: Tenant): void {
-    tenant.silentUnderWay--;
-    this.#silentUnderWay--;
-    for (const waiting of tenant.silentWaiting) this.#giveTurn(waiting);
-    tenant.silentWaiting.clear();
-    this.#wakeSilent();
+  #releaseShares(tenant: Tenant, kind: Kind): void {
+    const ofTenant = tenant.shares[kind];
+    ofTenant.underWay--;
+    this.#shares[kind].underWay--;
+    for (const waiting of ofTenant.waiting) this.#giveTurn(waiting);
+    ofTenant.waiting.clear();
+    this.#wake(kind);
   }
 
-  #wakeSilent(): void {
-    const [waiting] = this.#silentWaiting;
-    if (waiting === undefined) return;
-    this.#silentWaiting.delete(waiting);
-    waiting.isWoken = true;
-    this.#giveTurn(waiting);
+  #wake(kind: Kind): void {
+    const { waiting: tenants } = this.#shares[kind];
+    const [tenant] = tenants;
+    if (tenant === undefined) return;
+    const { waitingForAll } = tenant.shares[kind];
+    const [subscription] = waitingForAll;
+    waitingForAll.delete(subscription!);
+    tenants.delete(tenant);
+    if (waitingForAll.size > 0) tenants.add(tenant);
+    subscription!.wokenFor = kind;
+    this.#giveTurn(subscription!);
   }
 
   #noteSilence(id: string, isSilent: boolean): void {
@@ -232,6 +258,10 @@ export class AttemptQueue {
     tenant.subscriptions.delete(id);
     if (tenant.subscriptions.size === 0) this.#tenants.delete(tenant.id);
   }
+}
+
+function ofKinds<Of>(make: () => Of): OfKinds<Of> {
+  return { answering: make(), silent: make(), new: make() };
 }
 
 function hostOf({ tenant: { hosts }, host: key }: Subscription): Host {

@@ -45,6 +45,8 @@ export interface AttemptOutcome extends Shown {
 const ENDS_MAX = 5;
 const END_PAUSE_MS = 1_000;
 const REPORT_PAUSE_MS = 60_000;
+/** A receiver whose answer takes longer is scheduled like one that gives none. */
+const SLOW_MS = 2_500;
 
 export class DeliveryAttempt {
   readonly #options: DeliveryAttemptOptions;
@@ -101,15 +103,18 @@ export class DeliveryAttempt {
     const begun = await entity.begin({ run, number, url });
     if (!begun.isOk) return { next: null };
     if (!begun.value.hasBegun) return { next: begun.value.next };
+    const begunMs = clock.monotonicMs();
     const result = await sender.attempt({
       ...signedWith(subscription, clock.nowMs()),
       eventType: about.eventType,
       deliveryId: id,
       body: Buffer.from(body),
     });
+    // The end of a body that is sent slowly is awaited, too.
+    const isSilent = result.status === null || clock.monotonicMs() - begunMs > SLOW_MS;
     ended(result);
     const next = await this.#end(service, delivery, result);
-    return { next, host: hostOf(url), isSilent: result.status === null };
+    return { next, host: hostOf(url), isSilent };
   }
 
   /** Stores the result. Resolves with the next attempt; if it could not be stored, with that after an interrupted one. */

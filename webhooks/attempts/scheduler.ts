@@ -17,16 +17,12 @@ import { WaitingDeliveries } from './waiting-deliveries.ts';
 /** The pending deliveries of all segments. */
 export interface PendingDeliveries {
   /** Returns how many deliveries of each subscription are pending. */
-  backlogs(): Promise<ReadonlyMap<string, Backlog>>;
+  backlogs(): Promise<ReadonlyMap<string, number>>;
   /** Returns those of a subscription that are due first, at most `max`. */
   first(
     subscription: string,
     max: number,
   ): Promise<readonly (DueDelivery & Pick<NextAttempt, 'dueAtMs'>)[]>;
-}
-
-export interface Backlog {
-  readonly pending: number;
 }
 
 export interface SchedulerOptions {
@@ -152,20 +148,23 @@ export class Scheduler {
     const known = this.#knownOf(subscription);
     known.delete(id);
     if (known.size === 0) this.#known.delete(subscription);
-    const isPartial = this.#partial.has(subscription);
-    if (isPartial && known.size <= this.#options.limits.idsMax / 2) void this.#read(subscription);
+    if (this.#partial.has(subscription) && this.#hasRoom(known.size)) void this.#read(subscription);
+  }
+
+  /** Rows that are in memory already come first, so a read is worth its cost only if half of the room is free. */
+  #hasRoom(known: number): boolean {
+    return known <= this.#options.limits.idsMax / 2;
   }
 
   /** Reads what is pending and not in memory, and looks again later. */
   async #look(): Promise<void> {
     const { pending, clock, log } = this.#options;
     try {
-      const backlogs = await pending.backlogs();
-      this.#backlogs = new Map([...backlogs].map(([id, backlog]) => [id, backlog.pending]));
+      this.#backlogs = new Map(await pending.backlogs());
       for (const [subscription, count] of this.#backlogs) {
         const known = this.#known.get(subscription)?.size ?? 0;
         // oxlint-disable-next-line no-await-in-loop -- the views answer one query after the other anyway
-        if (known < count) await this.#read(subscription);
+        if (known < count && this.#hasRoom(known)) await this.#read(subscription);
       }
     } catch (error) {
       log({

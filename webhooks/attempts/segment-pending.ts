@@ -4,7 +4,7 @@ import { backlogView } from '../views/backlog-view.ts';
 import { dueView } from '../views/due-view.ts';
 import { hostOf } from './due-delivery.ts';
 import type { Segments } from '../segments/segments.ts';
-import type { Backlog, PendingDeliveries } from './scheduler.ts';
+import type { PendingDeliveries } from './scheduler.ts';
 
 const PAGE_MAX = 1_000;
 
@@ -15,19 +15,16 @@ export class SegmentPending implements PendingDeliveries {
     this.#segments = segments;
   }
 
-  async backlogs(): Promise<ReadonlyMap<string, Backlog>> {
-    const sums = new Map<string, { pending: number }>();
+  async backlogs(): Promise<ReadonlyMap<string, number>> {
+    const sums = new Map<string, number>();
     for (const { service } of this.#segments.newestFirst) {
       const view = service.view(backlogView);
       let cursor: string | undefined;
       do {
         // oxlint-disable-next-line no-await-in-loop -- a page begins where the one before has ended
         const page = pageOf(await view.all(PAGE_MAX, cursor));
-        for (const { subscription, pending } of page.rows) {
-          const sum = sums.get(subscription);
-          if (sum === undefined) sums.set(subscription, { pending });
-          else sum.pending += pending;
-        }
+        for (const { subscription, pending } of page.rows)
+          sums.set(subscription, (sums.get(subscription) ?? 0) + pending);
         cursor = page.cursor;
       } while (cursor !== undefined);
     }

@@ -16,18 +16,22 @@ export interface WebhooksSection {
   readonly attemptsPerSubscriptionMax: number;
   /** Attempts at the same time of one subscription of which none has ended yet. */
   readonly attemptsPerNewSubscriptionMax: number;
-  /** Attempts at the same time of one subscription whose last attempt got no answer. */
+  /** Attempts at the same time of one subscription whose last attempt got no answer, or one after more than 2.5 seconds. */
   readonly attemptsPerSilentSubscriptionMax: number;
   /** Attempts of one tenant to one host at the same time. */
   readonly attemptsPerHostMax: number;
   /** Attempts of one tenant at the same time. */
   readonly attemptsPerTenantMax: number;
-  /** Attempts of one tenant at the same time for subscriptions whose last attempt got no answer. */
+  /** Attempts of one tenant at the same time for subscriptions whose last attempt got no answer, or one after more than 2.5 seconds. */
   readonly silentAttemptsPerTenantMax: number;
+  /** Attempts of one tenant at the same time for subscriptions of which none has ended yet. */
+  readonly newAttemptsPerTenantMax: number;
   /** Attempts at the same time. Each one takes a connection. */
   readonly attemptsMax: number;
-  /** Attempts at the same time of all subscriptions whose last attempt got no answer. */
+  /** Attempts at the same time of all subscriptions whose last attempt got no answer, or one after more than 2.5 seconds. */
   readonly silentAttemptsMax: number;
+  /** Attempts at the same time of all subscriptions of which none has ended yet. */
+  readonly newAttemptsMax: number;
   /** Ids of pending deliveries of one subscription in memory; the others are in the journal. */
   readonly idsInMemoryMax: number;
   /** Pending deliveries of one subscription; further ones are logged as exhausted, with the error backlog_full. */
@@ -55,8 +59,10 @@ export const WEBHOOKS_DEFAULTS: {
   attemptsPerHostMax: DELIVERY_LIMITS_DEFAULT.hostMax,
   attemptsPerTenantMax: DELIVERY_LIMITS_DEFAULT.tenantMax,
   silentAttemptsPerTenantMax: DELIVERY_LIMITS_DEFAULT.silentTenantMax,
+  newAttemptsPerTenantMax: DELIVERY_LIMITS_DEFAULT.newTenantMax,
   attemptsMax: DELIVERY_LIMITS_DEFAULT.allMax,
   silentAttemptsMax: DELIVERY_LIMITS_DEFAULT.silentMax,
+  newAttemptsMax: DELIVERY_LIMITS_DEFAULT.newMax,
   idsInMemoryMax: DELIVERY_LIMITS_DEFAULT.idsMax,
   backlogMax: DELIVERY_LIMITS_DEFAULT.backlogMax,
   deliveriesPerSecondMax: DELIVERY_LIMITS_DEFAULT.deliveriesPerSecondMax,
@@ -76,8 +82,10 @@ export const WEBHOOKS_RANGES: { readonly [Key in keyof WebhooksSection]: Range }
   attemptsPerHostMax: [1, 10_000],
   attemptsPerTenantMax: [1, 10_000],
   silentAttemptsPerTenantMax: [1, 10_000],
+  newAttemptsPerTenantMax: [1, 10_000],
   attemptsMax: [1, 100_000],
   silentAttemptsMax: [1, 100_000],
+  newAttemptsMax: [1, 100_000],
   idsInMemoryMax: [1, 1_000_000],
   backlogMax: [1, 100_000_000],
   deliveriesPerSecondMax: [1, 1_000_000],
@@ -95,8 +103,10 @@ export function deliveryLimits(section: WebhooksSection): DeliveryLimits {
     hostMax: section.attemptsPerHostMax,
     tenantMax: section.attemptsPerTenantMax,
     silentTenantMax: section.silentAttemptsPerTenantMax,
+    newTenantMax: section.newAttemptsPerTenantMax,
     allMax: section.attemptsMax,
     silentMax: section.silentAttemptsMax,
+    newMax: section.newAttemptsMax,
     idsMax: section.idsInMemoryMax,
     backlogMax: section.backlogMax,
     deliveriesPerSecondMax: section.deliveriesPerSecondMax,

@@ -42,7 +42,13 @@ function takeAll(queue: AttemptQueue): DueDelivery[] {
 /** Lets each subscription show that it answers. */
 function prove(queue: AttemptQueue, ...whose: readonly (readonly [string, string])[]): void {
   for (const [tenant, subscription] of whose) add(queue, 1, tenant, subscription);
-  for (const { id } of takeAll(queue)) queue.release(id, { isSilent: false });
+  endAll(queue, false);
+}
+
+/** Takes and ends attempts until there are none. */
+function endAll(queue: AttemptQueue, isSilent: boolean): void {
+  for (let next = queue.take(); next !== undefined; next = queue.take())
+    queue.release(next.id, { isSilent });
 }
 
 test('a subscription has one attempt under way until the first has ended, then sixteen, and two once one got no answer', () => {
@@ -102,7 +108,7 @@ test('those of a tenant that do not answer leave half of its attempts to the oth
   const silent = Array.from({ length: 99 }, (_, index) => `silent${index}`);
   prove(queue, ['a', 'good']);
   for (const subscription of silent) add(queue, 1, 'a', subscription);
-  for (const { id } of takeAll(queue)) queue.release(id, { isSilent: true });
+  endAll(queue, true);
   for (const subscription of silent) add(queue, 5, 'a', subscription);
   expect(takeAll(queue)).toHaveLength(128);
   add(queue, 20, 'a', 'good');
@@ -114,7 +120,7 @@ test('those that do not answer have half of all attempts, and the others the res
   prove(queue, ['b', 'good']);
   const silent = Array.from({ length: 8 }, (_, index) => `silent${index}`);
   for (const subscription of silent) add(queue, 1, 'a', subscription);
-  for (const { id, host } of takeAll(queue)) queue.release(id, { host, isSilent: true });
+  endAll(queue, true);
   for (const subscription of silent) add(queue, 5, 'a', subscription);
   const taken = takeAll(queue);
   expect(taken).toHaveLength(5);
@@ -123,6 +129,35 @@ test('those that do not answer have half of all attempts, and the others the res
     Array.from({ length: 5 }, () => 'good'),
   );
   // The slot of one that ends goes to the next silent one.
+  queue.release(taken[0]!.id, { isSilent: true });
+  expect(takeAll(queue)).toHaveLength(1);
+});
+
+test('those of which nothing is known leave three quarters of all attempts to the others, and each tenant has its turn', () => {
+  const queue = queueWith();
+  prove(queue, ['good', 's']);
+  for (let index = 0; index < 5_000; index++) add(queue, 1, `t${index % 50}`, `n${index}`);
+  const taken = takeAll(queue);
+  expect(taken).toHaveLength(1_024);
+  const perTenant = Map.groupBy(taken, ({ tenant }) => tenant);
+  expect(Math.max(...[...perTenant.values()].map(({ length }) => length))).toBeLessThanOrEqual(21);
+  add(queue, 20, 'good', 's');
+  expect(takeAll(queue)).toHaveLength(16);
+  // Once one ends, a tenant that has had nothing yet does not wait for all the others.
+  add(queue, 1, 'late', 'new');
+  let ended = 0;
+  for (let late: DueDelivery | undefined; late === undefined && ended < 60; ended++) {
+    queue.release(taken[ended]!.id, { isSilent: true });
+    late = takeAll(queue).find(({ tenant }) => tenant === 'late');
+  }
+  expect(ended).toBeLessThan(60);
+});
+
+test('a tenant has sixty-four attempts under way for subscriptions of which nothing is known', () => {
+  const queue = queueWith();
+  for (let index = 0; index < 100; index++) add(queue, 1, 'a', `n${index}`);
+  const taken = takeAll(queue);
+  expect(taken).toHaveLength(64);
   queue.release(taken[0]!.id, { isSilent: true });
   expect(takeAll(queue)).toHaveLength(1);
 });
@@ -140,6 +175,8 @@ describe('whatever happens in whatever order', () => {
         silentMax: 5,
         silentTenantMax: 3,
         newSubscriptionMax: 1,
+        newTenantMax: 2,
+        newMax: 4,
       };
       const queue = queueWith(limits);
       const random = new Random(seed);
@@ -167,6 +204,11 @@ describe('whatever happens in whatever order', () => {
           expect(count((each) => each.tenant === tenant && each.wasSilent)).toBeLessThanOrEqual(
             limits.silentTenantMax,
           );
+          const isNew = (each: DueDelivery) => !hosts.has(each.subscription);
+          expect(count((each) => each.tenant === tenant && isNew(each))).toBeLessThanOrEqual(
+            limits.newTenantMax,
+          );
+          expect(count(isNew)).toBeLessThanOrEqual(limits.newMax);
           expect(count((each) => each.tenant === tenant)).toBeLessThanOrEqual(limits.tenantMax);
           expect(count((each) => each.tenant === tenant && each.host === host)).toBeLessThanOrEqual(
             limits.hostMax,

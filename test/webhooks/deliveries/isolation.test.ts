@@ -23,6 +23,18 @@ test('W4: receivers that accept and stall do not delay one that answers', async 
   for (const delay of delays) expect(delay).toBeLessThan(100);
 });
 
+test('a receiver that answers slowly has as few attempts as one that does not answer', async () => {
+  const deliveries = new DeliveriesUnderTest();
+  deliveries.subscriptions.add('slow');
+  deliveries.answer = () => ({ status: 200, afterMs: 4_000 });
+  await deliveries.start();
+  await deliveries.report('d0');
+  await deliveries.clock.advance(5_000);
+  for (let index = 1; index < 10; index++) await deliveries.report(`d${index}`);
+  await deliveries.clock.advance(1_000);
+  expect(deliveries.now.counts().underWay).toBe(2);
+});
+
 test('a subscription with a backlog is read from the journal in parts, and every delivery is made', async () => {
   const deliveries = new DeliveriesUnderTest({ idsMax: 10 });
   deliveries.subscriptions.add('one');
