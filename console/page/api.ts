@@ -56,13 +56,7 @@ export async function sendCall(
   request: CallRequest,
   signal: AbortSignal,
 ): Promise<CallAnswer> {
-  const text = await answerOf(`${servicePath(instanceId)}/call`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-svc-console': '1' },
-    body: JSON.stringify(request),
-    signal,
-  });
-  return JSON.parse(text) as CallAnswer;
+  return sendJson('POST', `${servicePath(instanceId)}/call`, request, signal);
 }
 
 /** Changes a service: `path` is one of its control socket, such as '/timers/retry'. Resolves with whether there was something to change. */
@@ -72,13 +66,29 @@ export async function sendChange(
   change: object,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const text = await answerOf(`${servicePath(instanceId)}/control${path}`, {
-    method: 'POST',
+  const { changed } = await sendJson<{ readonly changed: boolean }>(
+    'POST',
+    `${servicePath(instanceId)}/control${path}`,
+    change,
+    signal,
+  );
+  return changed;
+}
+
+/** Sends a request that may change something: it has the header that no other page can send. */
+export async function sendJson<T>(
+  method: 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  value: object,
+  signal: AbortSignal,
+): Promise<T> {
+  const text = await answerOf(path, {
+    method,
     headers: { 'content-type': 'application/json', 'x-svc-console': '1' },
-    body: JSON.stringify(change),
+    body: JSON.stringify(value),
     signal,
   });
-  return (JSON.parse(text) as { readonly changed: boolean }).changed;
+  return JSON.parse(text) as T;
 }
 
 function servicePath(instanceId: string): string {

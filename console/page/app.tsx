@@ -6,13 +6,17 @@ import { keysAreShown } from './keys.ts';
 import { KeysDialog } from './parts/keys-dialog.tsx';
 import { Icon } from './parts/icon.tsx';
 import { DevBar } from './parts/dev-bar.tsx';
-import { hashOf, type Screen, type View } from './route.ts';
+import { hashOf, isOfService, type Screen, type ServiceView, type View } from './route.ts';
 import { ConsumersScreen } from './screens/consumers.tsx';
+import { DeliveriesScreen } from './screens/deliveries.tsx';
+import { DeliveryScreen } from './screens/delivery.tsx';
 import { EntitiesScreen } from './screens/entities.tsx';
 import { FaultsScreen } from './screens/faults.tsx';
 import { OverviewScreen } from './screens/overview.tsx';
 import { RoutesScreen } from './screens/routes.tsx';
 import { ServicesScreen } from './screens/services.tsx';
+import { SubscriptionScreen } from './screens/subscription.tsx';
+import { SubscriptionsScreen } from './screens/subscriptions.tsx';
 import { TimersScreen } from './screens/timers.tsx';
 import { TraceScreen } from './screens/trace.tsx';
 import { TracesScreen } from './screens/traces.tsx';
@@ -79,7 +83,22 @@ function titleOf(screen: Screen): string {
 }
 
 function ScreenOf({ view: now }: { readonly view: View }) {
-  if (now.screen === 'services') return <ServicesScreen />;
+  if (isOfService(now)) return <ServiceScreen view={now} />;
+  switch (now.screen) {
+    case 'services':
+      return <ServicesScreen />;
+    case 'webhooks':
+      return <SubscriptionsScreen />;
+    case 'subscription':
+      return <SubscriptionScreen id={now.id} key={now.id ?? ''} />;
+    case 'deliveries':
+      return <DeliveriesScreen view={now} />;
+    case 'delivery':
+      return <DeliveryScreen id={now.id} key={now.id} />;
+  }
+}
+
+function ServiceScreen({ view: now }: { readonly view: ServiceView }) {
   return (
     <Described instanceId={now.instanceId}>
       {(service) => {
@@ -159,7 +178,7 @@ function Bars() {
   const service = currentService.value;
   const restart = followed.value;
   const isEnded = serviceList.value !== undefined && service?.state !== 'running';
-  const isRestarted = now.screen !== 'services' && restart?.instanceId === now.instanceId;
+  const isRestarted = isOfService(now) && restart?.instanceId === now.instanceId;
   return (
     <section class="bars" aria-label="Notices">
       {consoleEndedMs.value !== undefined && (
@@ -168,7 +187,7 @@ function Bars() {
           stays.
         </Bar>
       )}
-      {now.screen !== 'services' && isEnded && (
+      {isOfService(now) && isEnded && (
         <Bar kind="bad">
           <strong>{visibleLine(nameOfInstance(now.instanceId) ?? 'This service')}</strong>{' '}
           {service?.endedMs === undefined
@@ -183,7 +202,7 @@ function Bars() {
           {clockText(restart.atMs, nowMs.value)}.
         </Bar>
       )}
-      {now.screen !== 'services' && <DevBar instanceId={now.instanceId} />}
+      {isOfService(now) && <DevBar instanceId={now.instanceId} />}
     </section>
   );
 }
@@ -199,7 +218,7 @@ function Bar({ kind, children }: { readonly kind: string; readonly children: Com
 function Side() {
   const now = view.value;
   const side = useRef<HTMLDivElement>(null);
-  const instanceId = now.screen === 'services' ? undefined : now.instanceId;
+  const instanceId = isOfService(now) ? now.instanceId : undefined;
   useEffect(() => showCurrent(side.current), [now.screen, instanceId, services.value.length]);
   return (
     <div class="side" ref={side}>
@@ -207,7 +226,7 @@ function Side() {
         <a
           class="side-title"
           href="#/"
-          aria-current={instanceId === undefined ? 'page' : undefined}
+          aria-current={now.screen === 'services' ? 'page' : undefined}
         >
           Services
         </a>
@@ -227,7 +246,16 @@ function Side() {
           ))}
         </ul>
       </nav>
-      {instanceId !== undefined && <Sections instanceId={instanceId} now={now.screen} />}
+      {isOfService(now) && <Sections instanceId={now.instanceId} now={now.screen} />}
+      <nav aria-label="Platform" class="platform">
+        <a
+          href={hashOf({ screen: 'webhooks' })}
+          aria-current={isOfService(now) || now.screen === 'services' ? undefined : 'page'}
+        >
+          <Icon name="webhooks" />
+          Webhooks
+        </a>
+      </nav>
     </div>
   );
 }

@@ -2,6 +2,7 @@
 // Escape works in both cases, but is left to the browser within a dialog. Attributes of the page mark the elements that
 // keys act on: data-filter, data-row, data-back.
 import { signal } from '@preact/signals';
+import { isOfService } from './route.ts';
 import { SECTIONS } from './sections.ts';
 import { go, services, view } from './store.ts';
 import { soleService } from './view/known-services.ts';
@@ -20,6 +21,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'open'],
   ['Esc', 'close, or back'],
   ['g s', 'services'],
+  ['g w', 'webhooks'],
   ...SECTIONS.map(({ key, name }) => [`g ${key}`, name.toLowerCase()] as const),
   ['← →', 'one event back, one on (in time travel)'],
   ['Home End', 'first and last event'],
@@ -81,6 +83,10 @@ function goTo(key: string): boolean {
     go({ screen: 'services' });
     return true;
   }
+  if (key === 'w') {
+    go({ screen: 'webhooks' });
+    return true;
+  }
   const section = SECTIONS.find((candidate) => candidate.key === key);
   const instanceId = chosenInstance();
   if (section === undefined || instanceId === undefined) return false;
@@ -90,7 +96,7 @@ function goTo(key: string): boolean {
 
 function chosenInstance(): string | undefined {
   const now = view.value;
-  return now.screen === 'services' ? soleService(services.value)?.instanceId : now.instanceId;
+  return isOfService(now) ? now.instanceId : soleService(services.value)?.instanceId;
 }
 
 function step(by: 1 | -1): boolean {

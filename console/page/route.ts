@@ -1,8 +1,11 @@
 // View: the screen that the address after '#' selects, so that every screen has a link and an entry in the
 // browser's history. The functions are pure.
+import { webhooksHashOf, webhooksViewOf, type WebhooksView } from './webhooks-route.ts';
 
-export type View =
-  | { readonly screen: 'services' }
+export type View = { readonly screen: 'services' } | WebhooksView | ServiceView;
+
+/** A screen of one service. */
+export type ServiceView =
   | { readonly screen: 'overview'; readonly instanceId: string }
   | {
       readonly screen: 'routes';
@@ -72,13 +75,14 @@ export interface TraceFilter {
 
 export const NO_FILTER: TraceFilter = { component: '', outcomes: [], minMs: '', text: '' };
 
-/** Returns the view of an address; the list of services if the address names no service. */
+/** Returns the view of an address; the list of services if the address names nothing else. */
 export function viewOf(hash: string): View {
   const [path, query] = splitOnce(hash.replace(/^#/, ''), '?');
   const [, mark, instance, section, ...rest] = path.split('/');
+  const asked = new URLSearchParams(query);
+  if (mark === 'webhooks') return webhooksViewOf(path.split('/').slice(2).map(decoded), asked);
   if (mark !== 's' || !instance) return { screen: 'services' };
   const instanceId = decoded(instance);
-  const asked = new URLSearchParams(query);
   switch (section) {
     case 'routes': {
       const [method, ...segments] = rest;
@@ -131,6 +135,7 @@ export function viewOf(hash: string): View {
 
 export function hashOf(view: View): string {
   if (view.screen === 'services') return '#/';
+  if (!isOfService(view)) return webhooksHashOf(view);
   const service = `#/s/${encodeURIComponent(view.instanceId)}`;
   switch (view.screen) {
     case 'overview':
@@ -167,9 +172,13 @@ export function hashOf(view: View): string {
   }
 }
 
+export function isOfService(view: View): view is ServiceView {
+  return 'instanceId' in view;
+}
+
 /** Returns the same screen for another instance of the service; its list of traces begins with the newest. */
 export function ofInstance(view: View, instanceId: string): View {
-  if (view.screen === 'services') return view;
+  if (!isOfService(view)) return view;
   return view.screen === 'traces' ? tracesView(instanceId, view.filter) : { ...view, instanceId };
 }
 

@@ -1,12 +1,12 @@
 // Sections: the screens of one service, in the order of the navigation. The functions are pure.
-import { tracesView, type View } from './route.ts';
+import { tracesView, type ServiceView } from './route.ts';
 
 export interface Section {
   readonly name: string;
   /** Key that opens the section, after 'g'. */
   readonly key: string;
-  readonly screen: Exclude<View['screen'], 'services' | 'trace'>;
-  readonly viewOf: (instanceId: string) => View;
+  readonly screen: Exclude<ServiceView['screen'], 'trace'>;
+  readonly viewOf: (instanceId: string) => ServiceView;
 }
 
 export const SECTIONS: readonly Section[] = [

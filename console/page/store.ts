@@ -4,7 +4,8 @@ import { computed, signal } from '@preact/signals';
 import type { ServiceList } from '@svc/contract';
 import { getJson } from './api.ts';
 import { pause } from './loaded.ts';
-import { hashOf, ofInstance, viewOf, type TracesView, type View } from './route.ts';
+import { hashOf, isOfService, ofInstance, viewOf, type TracesView, type View } from './route.ts';
+import type { DeliveriesView } from './webhooks-route.ts';
 import {
   comingsAndGoings,
   knownServices,
@@ -30,6 +31,8 @@ export const developed = signal<string | undefined>(undefined);
 export const webHosted = signal<string | undefined>(undefined);
 /** Filter and page of the list of traces that was displayed last, to which a trace links back; undefined: none was. */
 export const lastTraces = signal<TracesView | undefined>(undefined);
+/** Filter and page of the log of deliveries that was displayed last, to which a delivery links back; undefined: none was. */
+export const lastDeliveries = signal<DeliveriesView | undefined>(undefined);
 /** Current time with a resolution of one second, for everything on the page that counts time. */
 export const nowMs = signal(Date.now());
 /** Text that screen readers announce. */
@@ -40,7 +43,7 @@ const names = new Map<string, string>();
 
 export const currentService = computed<KnownService | undefined>(() => {
   const now = view.value;
-  if (now.screen === 'services') return undefined;
+  if (!isOfService(now)) return undefined;
   return services.value.find((service) => service.instanceId === now.instanceId);
 });
 
@@ -95,7 +98,7 @@ async function lookOnce(stop: AbortSignal): Promise<void> {
 /** Opens the same view of the service that has replaced the selected one, if the selected one has ended. */
 function followSuccessor(): void {
   const now = view.value;
-  if (now.screen === 'services' || currentService.value?.state === 'running') return;
+  if (!isOfService(now) || currentService.value?.state === 'running') return;
   const name = names.get(now.instanceId);
   const next = name === undefined ? undefined : successor(services.value, name);
   if (next === undefined) return;

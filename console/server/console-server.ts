@@ -1,6 +1,6 @@
 // ConsoleServer: dispatches a request to its part: the page, the list of services, the introspection of a service,
-// requests to a service's routes, and changes of its timers, views and consumers. None of its paths sends a command to
-// an entity directly.
+// requests to a service's routes, changes of its timers, views and consumers, and the webhooks of a tenant. None of its
+// paths sends a command to an entity directly.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
@@ -11,12 +11,20 @@ import { INSTANCE_ID } from '@svc/kit/registrations';
 import type { RunningServices } from './running-services.ts';
 import { CHANGE_BYTES_MAX, changeService, isChange } from './service-change.ts';
 import { callService, readCall } from './service-call.ts';
+import {
+  type ConsoleWebhooks,
+  WEBHOOK_BODY_BYTES_MAX,
+  webhookRequest,
+  WEBHOOKS_PATH,
+} from './webhook-requests.ts';
 
 export interface Shown {
   readonly page: ReadonlyMap<string, PageFile>;
   readonly services: RunningServices;
   /** Time limit for a response of a service's introspection endpoint. */
   readonly observedDeadlineMs: number;
+  /** Absent: no tenant is chosen. */
+  readonly webhooks: ConsoleWebhooks | undefined;
   /** Called with an error that is a bug of the console. */
   readonly failed: (error: unknown) => void;
 }
@@ -81,6 +89,8 @@ async function answerOf(
   if (file !== undefined) return isRead(request) ? fileAnswer(file) : onlyBy('GET, HEAD');
   if (path === '/api/services')
     return isRead(request) ? jsonAnswer(200, await shown.services.list()) : onlyBy('GET, HEAD');
+  if (path === WEBHOOKS_PATH || path.startsWith(`${WEBHOOKS_PATH}/`))
+    return webhookAnswer(shown, request, response);
   const [, instanceId, what, rest] =
     /^\/api\/services\/([^/]*)\/(call|control|observability)(\/.*)?$/.exec(path) ?? [];
   if (instanceId === undefined || (what === 'call') !== (rest === undefined))
@@ -119,9 +129,43 @@ async function answerOf(
   if (what === 'control') return changeService(registration, rest!, body);
   const read = readCall(body);
   if (!read.ok) return refusal(400, read.problem);
+  return callService(registration, read.call, goneSignal(response));
+}
+
+async function webhookAnswer(
+  { webhooks }: Shown,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer> {
+  const method = request.method === 'HEAD' ? 'GET' : request.method!;
+  const found = webhookRequest(webhooks, method, request.url!);
+  if (!('send' in found)) return found;
+  if (found.isRead) return found.send({}, goneSignal(response));
+  const problem = writeRefusalOf(request);
+  if (problem !== undefined) return refusal(403, problem);
+  const text = await readBody(request, WEBHOOK_BODY_BYTES_MAX);
+  if (text === undefined)
+    return refusal(413, `The request is larger than ${WEBHOOK_BODY_BYTES_MAX} bytes.`);
+  const body = readObject(text);
+  if (body === undefined) return refusal(400, 'The request is not a JSON object.');
+  // A change is made although the page has gone.
+  return found.send(body, new AbortController().signal);
+}
+
+/** Returns a signal that is aborted when the page no longer waits for the response. */
+function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  return callService(registration, read.call, gone.signal);
+  return gone.signal;
+}
+
+function readObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isRead({ method }: IncomingMessage): boolean {

@@ -5,6 +5,9 @@ import { SvcError } from '@svc/kit/svc-error';
 import { consoleServer } from './console-server.ts';
 import { readPage } from './page-files.ts';
 import { RunningServices } from './running-services.ts';
+import type { ConsoleWebhooks } from './webhook-requests.ts';
+
+export type { ConsoleWebhooks } from './webhook-requests.ts';
 
 export interface ConsoleOptions {
   /** Port; 0 takes a free one. */
@@ -15,6 +18,8 @@ export interface ConsoleOptions {
   readonly pageFolder?: string;
   /** Time limit for an answer of a service's introspection, in milliseconds; absent: OBSERVED_DEADLINE_MS. */
   readonly observedDeadlineMs?: number;
+  /** Absent: no tenant is chosen, and the pages of webhooks say how to choose one. */
+  readonly webhooks?: ConsoleWebhooks;
   /** Called with an error that is a bug of the console, or the reason why a connection was not accepted. */
   readonly failed: (error: unknown) => void;
 }
@@ -35,7 +40,7 @@ const PAGE_FOLDER = join(import.meta.dirname, '..', 'public');
 
 /** Starts the console. Rejects with SVC_CONSOLE_UNAVAILABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { port, runningFolder, failed } = options;
+  const { port, runningFolder, webhooks, failed } = options;
   const { pageFolder = PAGE_FOLDER, observedDeadlineMs = OBSERVED_DEADLINE_MS } = options;
   const page = readPage(pageFolder);
   if (page === undefined)
@@ -44,7 +49,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       `The console's page is not in ${pageFolder}. Install the package @svc/console again.`,
     );
   const services = new RunningServices(runningFolder);
-  const server = consoleServer({ page, services, observedDeadlineMs, failed });
+  const server = consoleServer({ page, services, observedDeadlineMs, webhooks, failed });
   const address = await listen(server, { host: HOST, port }, WORDS);
   // The event reports a connection that cannot be accepted, for example when this process may open no more files.
   server.on('error', failed);
