@@ -1,7 +1,8 @@
 // svc console, as a user starts and stops it.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildStalePage } from '../../cli/console-page.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -38,6 +39,10 @@ async function folderOf(url: string): Promise<string> {
   return ((await answer.json()) as { folder: string }).folder;
 }
 
+async function tenantOf(svc: SvcProcess): Promise<unknown> {
+  return (await fetch(`${await svc.listening()}/api/webhooks`)).json();
+}
+
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'it serves its page until %s, and ends at once',
   async (signal) => {
@@ -67,6 +72,50 @@ test('services register in ~/.svc/running unless it is said otherwise', async ()
   const home = temporaryFolder();
   const svc = started(['--port', '0'], { SVC_RUNNING_DIR: undefined, HOME: home });
   expect(await folderOf(await svc.listening())).toBe(join(home, '.svc', 'running'));
+});
+
+describe('webhooks', () => {
+  const URL = 'https://api.example.com';
+
+  /** Writes a context, and returns the environment in which it is chosen. */
+  function contextOf(context: object): NodeJS.ProcessEnv {
+    const home = temporaryFolder();
+    mkdirSync(join(home, 'svc'), { mode: 0o700 });
+    const contexts = { version: 1, current: 'here', contexts: { here: { url: URL, ...context } } };
+    writeFileSync(join(home, 'svc', 'contexts.json'), JSON.stringify(contexts), { mode: 0o600 });
+    return { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, SVC_RUNNING_DIR: temporaryFolder() };
+  }
+
+  test('the page has those of the tenant of the context, and says how to log in', async () => {
+    const svc = started(['--port', '0'], contextOf({ tenant: 'acme' }));
+    expect(await tenantOf(svc)).toEqual({ tenant: 'acme', url: URL });
+    const answer = await fetch(`${await svc.listening()}/api/webhooks/subscriptions`);
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({
+      error: expect.stringContaining('svc login') as string,
+    });
+    expect(svc.stderr).toContain(`Its webhooks are those of the tenant acme at ${URL}.`);
+  });
+
+  test('--tenant goes before the tenant of the context', async () => {
+    const svc = started(['--port', '0', '--tenant', 'other'], contextOf({ tenant: 'acme' }));
+    expect(await tenantOf(svc)).toMatchObject({ tenant: 'other' });
+  });
+
+  test('a context that cannot be used is reported, and services are shown nevertheless', async () => {
+    const svc = started(['--port', '0'], contextOf({ tenant: 'acme', authority: '/nowhere.pem' }));
+    expect(await tenantOf(svc)).toEqual({ tenant: null, url: null });
+    expect(svc.stderr).toContain('The page has no webhooks: /nowhere.pem cannot be read');
+  });
+
+  test('--tenant without an installation is refused', async () => {
+    const home = temporaryFolder();
+    const { code, stderr } = await runSvc(['console', '--port', '0', '--tenant', 'acme'], {
+      env: { XDG_CONFIG_HOME: home, SVC_RUNNING_DIR: home },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('[SVC_CONTEXT_INVALID]');
+  });
 });
 
 test('a port that is taken: it says so, and names --port', async () => {

@@ -1,6 +1,7 @@
 // SubscriptionDraft: what the user has typed into the form of a subscription, the request that it becomes, and the problems
 // of a refused request by the controls that they are about. The functions are pure.
 import type { Subscription, SubscribableEvent, SubscriptionRequest } from '@svc/client';
+import { STATUS_EVENTS } from '../view/webhook-words.ts';
 
 export interface SubscriptionDraft {
   readonly url: string;
@@ -36,6 +37,8 @@ export interface SubscriptionProblems {
 export const NO_PROBLEMS: SubscriptionProblems = { byControl: new Map(), others: [] };
 
 const ALL_OF_DATASETS = 'dataset.*';
+/** The types that `dataset.*` contains. */
+const OF_DATASETS: readonly SubscribableEvent[] = Object.values(STATUS_EVENTS);
 
 export function subscriptionDraft(subscription: Subscription): SubscriptionDraft {
   const { url, events, filters, signing, headers } = subscription;
@@ -44,21 +47,30 @@ export function subscriptionDraft(subscription: Subscription): SubscriptionDraft
   return { url, events, status, model, nameRegex, tags, over, headers: Object.entries(headers) };
 }
 
-/** Adds or removes a type of events. `dataset.*` contains the other types of datasets, which are then not listed. */
+/** Returns whether the events of a draft contain a type: `dataset.*` contains the types of datasets. */
+export function hasEvent({ events }: SubscriptionDraft, event: SubscribableEvent): boolean {
+  return (
+    events.includes(event) || (events.includes(ALL_OF_DATASETS) && OF_DATASETS.includes(event))
+  );
+}
+
+/** Adds or removes a type of events. Types that `dataset.*` contains are not listed beside it. */
 export function withEvent(
   draft: SubscriptionDraft,
   event: SubscribableEvent,
   isChosen: boolean,
 ): SubscriptionDraft {
-  const others = draft.events.filter(
-    (one) => one !== event && !(isChosen && event === ALL_OF_DATASETS && isContained(one)),
-  );
-  return { ...draft, events: isChosen ? [...others, event] : others };
-}
-
-/** Returns whether `dataset.*` contains the type. */
-export function isContained(event: SubscribableEvent): boolean {
-  return event.startsWith('dataset.') && event !== ALL_OF_DATASETS;
+  if (isChosen) {
+    const others = draft.events.filter(
+      (one) => one !== event && !(event === ALL_OF_DATASETS && OF_DATASETS.includes(one)),
+    );
+    return { ...draft, events: [...others, event] };
+  }
+  const isPart = OF_DATASETS.includes(event) && draft.events.includes(ALL_OF_DATASETS);
+  const listed = isPart
+    ? draft.events.flatMap((one) => (one === ALL_OF_DATASETS ? OF_DATASETS : [one]))
+    : draft.events;
+  return { ...draft, events: listed.filter((one) => one !== event) };
 }
 
 /** Returns the request; blank rows are left out. */

@@ -9,7 +9,7 @@ import { EVENT_WORDS, STATUS_EVENTS } from '../view/webhook-words.ts';
 import { saveSubscription, webhookProblemText } from '../webhooks-api.ts';
 import {
   draftProblems,
-  isContained,
+  hasEvent,
   NO_PROBLEMS,
   refusalProblems,
   subscriptionRequest,
@@ -94,8 +94,7 @@ export function SubscriptionForm({
       <TextField
         id="url"
         label="URL"
-        hint="http or https; events are posted to it"
-        placeholder="https://receiver.example/hook"
+        hint="begins with https:// or http://; events are posted to it"
         value={draft.url}
         problem={refused.byControl.get('url')}
         onChange={(url) => parts.change({ url })}
@@ -134,31 +133,25 @@ function othersOf(text: string, status: number, id: string | undefined): readonl
 }
 
 function EventsPart({ draft, problems, change }: PartProps) {
-  const { events } = draft;
-  const hasAll = events.includes('dataset.*');
   const problem = problems.byControl.get('events');
   return (
     <fieldset aria-describedby={problem === undefined ? undefined : 'events-problem'}>
       <legend>Events</legend>
       <div class="event-choices">
-        {EVENTS.map((event) => {
-          const isPart = hasAll && isContained(event);
-          return (
-            <label class="check" key={event}>
-              <input
-                type="checkbox"
-                checked={isPart || events.includes(event)}
-                disabled={isPart}
-                aria-invalid={problem !== undefined}
-                onChange={({ currentTarget: { checked } }) =>
-                  change(withEvent(draft, event, checked))
-                }
-              />
-              <code>{event}</code>
-              <span class="hint-text">{EVENT_WORDS[event]}</span>
-            </label>
-          );
-        })}
+        {EVENTS.map((event) => (
+          <label class="check" key={event}>
+            <input
+              type="checkbox"
+              checked={hasEvent(draft, event)}
+              aria-invalid={problem !== undefined}
+              onChange={({ currentTarget: { checked } }) =>
+                change(withEvent(draft, event, checked))
+              }
+            />
+            <code>{event}</code>
+            <span class="hint-text">{EVENT_WORDS[event]}</span>
+          </label>
+        ))}
       </div>
       {problem !== undefined && <FieldProblem id="events" problem={problem} />}
     </fieldset>

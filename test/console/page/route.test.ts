@@ -10,6 +10,7 @@ import {
   viewOf,
   type View,
 } from '../../../console/page/route.ts';
+import { deliveriesView, filterOfId } from '../../../console/page/webhooks-route.ts';
 import { newTraceCount, pageText, traceQuery } from '../../../console/page/view/trace-list.ts';
 import { traceSummaries } from '../fake/traces.ts';
 
@@ -53,6 +54,17 @@ const VIEWS: readonly (readonly [string, View])[] = [
   ['#/s/a1b2/consumers', { screen: 'consumers', instanceId, consumer: undefined }],
   ['#/s/a1b2/consumers/ledger', { screen: 'consumers', instanceId, consumer: 'ledger' }],
   ['#/s/a1b2/faults', { screen: 'faults', instanceId }],
+  ['#/webhooks', { screen: 'webhooks' }],
+  ['#/webhooks/new', { screen: 'subscription', id: undefined }],
+  ['#/webhooks/subscriptions/wh_1', { screen: 'subscription', id: 'wh_1' }],
+  ['#/webhooks/deliveries', deliveriesView()],
+  [
+    '#/webhooks/deliveries?outcome=pending&subscription=wh_1&after=a%2Fb',
+    deliveriesView({ outcome: 'pending', subscription: 'wh_1' }, 'a/b'),
+  ],
+  ['#/webhooks/deliveries?dataset=a+b%26c', deliveriesView({ dataset: 'a b&c' })],
+  ['#/webhooks/deliveries?eventId=evt_1', deliveriesView({ eventId: 'evt_1' })],
+  ['#/webhooks/deliveries/dl_1_a', { screen: 'delivery', id: 'dl_1_a' }],
 ];
 
 test.each(VIEWS)('%s leads to its screen and back', (hash, view) => {
@@ -66,12 +78,31 @@ test.each([
   ['#/s/', 'services'],
   ['#/s/a/nowhere', 'overview'],
   ['#/s/%E0%A4%A/faults', 'faults'],
+  ['#/webhooks/nowhere', 'webhooks'],
+  ['#/webhooks/subscriptions/', 'webhooks'],
 ])('%j leads to %s', (hash, screen) => {
   expect(viewOf(hash).screen).toBe(screen);
 });
 
 test.each(['0', '-1', '1.5', 'x', '1e9', '99999999999999999999'])('at=%s is no event', (at) => {
   expect(viewOf(`#/s/a/entities/c/i?at=${at}`)).toMatchObject({ at: undefined });
+});
+
+test('filters that the log does not take together are left out of its address', () => {
+  const hash = '#/webhooks/deliveries?outcome=pending&dataset=a&eventId=evt_1';
+  expect(viewOf(hash)).toEqual(deliveriesView({ dataset: 'a' }));
+  expect(viewOf('#/webhooks/deliveries?outcome=lost')).toEqual(deliveriesView());
+});
+
+test('an id that the user types is that of an event or of a dataset', () => {
+  const eventId = `evt_${'a2'.repeat(13)}`;
+  expect(filterOfId(` ${eventId} `)).toEqual({ eventId });
+  expect(filterOfId('evt_1')).toEqual({ dataset: 'evt_1' });
+});
+
+test('webhooks stay as they are when a service is started again', () => {
+  const view = deliveriesView({ dataset: 'a' });
+  expect(ofInstance(view, 'new')).toBe(view);
 });
 
 test('a service that is started again is shown where its predecessor was', () => {

@@ -33,7 +33,7 @@ export class ConsoleUnderTest {
   }
 
   static async start(
-    options: Pick<ConsoleOptions, 'observedDeadlineMs'> = {},
+    options: Pick<ConsoleOptions, 'observedDeadlineMs' | 'webhooks'> = {},
   ): Promise<ConsoleUnderTest> {
     const folder = join(temporaryFolder(), 'running');
     const pageFolder = join(temporaryFolder(), 'public');
@@ -61,8 +61,17 @@ export class ConsoleUnderTest {
   /** Sends the path unchanged: nothing in it is resolved, unlike with fetch. */
   async ask(path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Got> {
     const { promise, resolve, reject } = Promise.withResolvers<Got>();
+    // Node frames the body of a DELETE only if its length is given.
+    const framing = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const outgoing = request(
-      { host: '127.0.0.1', port: this.port, path, method, headers, agent: false },
+      {
+        host: '127.0.0.1',
+        port: this.port,
+        path,
+        method,
+        headers: { ...framing, ...headers },
+        agent: false,
+      },
       (incoming) => {
         let text = '';
         incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -82,6 +91,15 @@ export class ConsoleUnderTest {
     outgoing.on('error', reject);
     outgoing.end(body);
     return promise;
+  }
+
+  /** Sends a request that changes something, as the page does. */
+  async change(method: string, path: string, body: object = {}): Promise<Got> {
+    return this.ask(path, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-svc-console': '1' },
+      body: JSON.stringify(body),
+    });
   }
 
   /** Sends a request to a service, as the page does. */
