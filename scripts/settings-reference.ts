@@ -248,6 +248,7 @@ const WEBHOOKS_SETTINGS = `\`svc webhook-service\`, the [webhook service](../how
 | \`svc.webhooks.tls-certificate\` | | none | PEM file with the certificate of the API, and the intermediate ones after it. With \`svc.webhooks.tls-key\` the API is served with TLS |
 | \`svc.webhooks.tls-key\` | | none | PEM file with the key of that certificate |
 | \`svc.webhooks.master-key-file\` | | made in \`svc.data\`, for development | file with the master key: 32 bytes in hex or base64url. A deployed service needs it |
+| \`svc.webhooks.receiver-authorities\` | | none | PEM file with certificates of authorities that receivers may have beside those that everybody trusts |
 | \`svc.webhooks.tenants-claim\` | | \`tenants\` | claim with the id of the caller's tenant, or the list of them |
 | \`svc.webhooks.admin-role\` | | \`tenant-admin\` | role of those who administer their tenants' webhooks |
 | \`svc.webhooks.platform-role\` | | \`platform\` | role of the platform, which reports datasets and removes tenants |`;

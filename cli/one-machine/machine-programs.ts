@@ -122,17 +122,23 @@ function registry(options: ProgramsOptions, { api }: Addresses): MachineProgram 
   });
 }
 
-/** Receivers on this machine are admitted: those of its developer. */
+/** Receivers on this machine are admitted: programs of its developer, and services that are exposed at the gateway. */
 function webhooks(options: ProgramsOptions, { baseDomain, issuer }: Addresses): MachineProgram {
+  const { hostnamesAuthority } = certificatesOf(options.layout);
   const settings = {
     'svc.auth.issuer': issuer,
     'svc.auth.client-id': CLIENT_ID,
     'svc.auth.audience': audienceOf(baseDomain),
     'svc.webhooks.admitted-networks': '127.0.0.0/8,::1/128',
+    'svc.webhooks.receiver-authorities': hostnamesAuthority,
     'svc.webhooks.port': String(options.ports.webhooks),
     'svc.data': options.layout.webhooks,
   };
-  return programOf(options, 'webhook-service', settings, [], '@svc/webhooks/main');
+  const made = programOf(options, 'webhook-service', settings, [], '@svc/webhooks/main');
+  // The control plane makes the authority at the first start.
+  return existsSync(hostnamesAuthority) && !options.isNewAuthority
+    ? made
+    : { ...made, after: 'control-plane' };
 }
 
 function gateway(options: ProgramsOptions, addresses: Addresses): MachineProgram {

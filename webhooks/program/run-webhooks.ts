@@ -13,7 +13,9 @@ import { developmentMasterKey, readMasterKey } from '../subscriptions/master-key
 import { startWebhooks, type WebhookHost, type WebhookService } from '../webhook-service.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
 import { deliveryLimits } from './webhooks-section.ts';
+import { readReceiverAuthorities } from './receiver-authorities.ts';
 import {
+  AUTHORITIES_FILE,
   MASTER_KEY_FILE,
   type ProgramSettings,
   readWebhooksSettings,
@@ -51,6 +53,11 @@ async function serve(
     masterKeyFile === undefined
       ? await developmentMasterKey(dataFolder)
       : await readMasterKey(masterKeyFile, MASTER_KEY_FILE);
+  const { authoritiesFile } = settings;
+  const authorities =
+    authoritiesFile === undefined
+      ? []
+      : await readReceiverAuthorities(authoritiesFile, AUTHORITIES_FILE);
   const verifier = new TokenVerifier({
     settings: tokens,
     callerOf: (found) => callerOf(found, claims),
@@ -66,6 +73,7 @@ async function serve(
       checkedFor: (who) => authorization.of(who),
       settings: {
         admitted: settings.admitted,
+        authorities,
         nameTimeoutMs: NAME_TIMEOUT_MS,
         deliveries: deliveryLimits(section),
         sender: SENDER_LIMITS_DEFAULT,

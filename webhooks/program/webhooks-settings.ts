@@ -36,6 +36,8 @@ export interface ProgramSettings extends ApiListener {
   readonly tokens: TokenSettings;
   readonly claims: CallerClaims;
   readonly admitted: AdmittedReceivers;
+  /** Absolute path of the certificates of authorities that receivers may have beside those that everybody trusts, as PEM. */
+  readonly authoritiesFile: string | undefined;
   /** Address of the management server, which a deployed service has. */
   readonly management: { readonly host: string; readonly port: number };
   /** Folder in which a service that is not deployed registers; undefined: that of the user. */
@@ -58,6 +60,7 @@ export const WEBHOOKS_OPTIONS: readonly string[] = [...Object.keys(FLAGS), 'set'
 
 const PROGRAM = 'svc.webhooks';
 export const MASTER_KEY_FILE = 'svc.webhooks.master-key-file';
+export const AUTHORITIES_FILE = 'svc.webhooks.receiver-authorities';
 const TENANTS_CLAIM = 'svc.webhooks.tenants-claim';
 const ADMIN_ROLE = 'svc.webhooks.admin-role';
 const PLATFORM_ROLE = 'svc.webhooks.platform-role';
@@ -70,6 +73,7 @@ const NAMES: readonly string[] = [
   ...OTLP_NAMES,
   ...sectionNames(SECTIONS),
   MASTER_KEY_FILE,
+  AUTHORITIES_FILE,
   TENANTS_CLAIM,
   ADMIN_ROLE,
   PLATFORM_ROLE,
@@ -98,6 +102,7 @@ export function readWebhooksSettings(inputs: ProgramInputs): ProgramSettings {
     tokens,
     claims: claimsOf(reader, tokens),
     admitted: admittedOf(section),
+    authoritiesFile: readPath(reader, AUTHORITIES_FILE),
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
       port: reader.port('svc.management.port', MANAGEMENT_PORT),
