@@ -1,4 +1,5 @@
-// docs/how-to/one-machine-in-production.md: its units are ones that systemd takes, and each program takes the settings that they give.
+// docs/how-to/one-machine-in-production.md: its units, and those of the gateway, are ones that systemd takes, and each program takes the settings
+// that they give.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -10,9 +11,12 @@ import { snippetsOf } from '../support/doc-snippets.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const PAGE = 'docs/how-to/one-machine-in-production.md';
-/** The files of the page, by their paths, which stand in their first lines. */
+const GATEWAY_PAGE = 'docs/how-to/running-the-gateway.md';
+/** The files of the page, and the units of the gateway, by their paths, which stand in their first lines. */
 const files = new Map(
-  snippetsOf(PAGE, 'ini').map(({ code }) => [/^# (\S+)\n/.exec(code)![1]!, code]),
+  [PAGE, GATEWAY_PAGE]
+    .flatMap((page) => snippetsOf(page, 'ini'))
+    .map(({ code }) => [/^# (\S+)\n/.exec(code)![1]!, code]),
 );
 const SYSTEMD = 'systemd-analyze';
 
@@ -77,13 +81,24 @@ test('the gateway leads to the ports of the control plane and the registry, by t
   });
 });
 
+test.each(['control-plane', 'registry', 'gateway'])(
+  'the unit of the %s starts the Node that was installed with svc, however often the program ends',
+  (program) => {
+    const unit = fileAt(`/etc/systemd/system/svc-${program}.service`);
+    const bin = '/opt/svc/current/node_modules/.bin';
+    expect(unit).toContain(`\nExecStart=${bin}/node ${bin}/svc ${program}`);
+    expect(unit).toMatch(/^\[Unit\]\n(.+\n)*StartLimitIntervalSec=0\n/m);
+    expect(unit).toMatch(/^Restart=always\nRestartSec=1$/m);
+  },
+);
+
 const hasSystemd = spawnSync(SYSTEMD, ['--version']).status === 0;
 if (!hasSystemd) console.log(`${PAGE}: its units are not tested: there is no ${SYSTEMD}`);
 
 test.skipIf(!hasSystemd)('systemd takes the units', () => {
   const folder = temporaryFolder();
-  const units = [...files].filter(([path]) => path.endsWith('.service'));
-  expect(units.length).toBeGreaterThan(1);
+  const units = [...files].filter(([path]) => /\.(service|socket)$/.test(path));
+  expect(units.length).toBe(6);
   const paths = units.map(([path, text]) => {
     const file = join(folder, basename(path));
     // Neither the program nor the file of settings is on the machine of the test.
