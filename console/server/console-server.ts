@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
 import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request';
+import { isOfThisUser } from './connection-user.ts';
 import type { PageFile } from './page-files.ts';
 import { refusalOf, writeRefusalOf } from './request-guard.ts';
 import { INSTANCE_ID } from '@svc/kit/registrations';
@@ -137,6 +138,11 @@ async function webhookAnswer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer> {
+  if (!(await isOfThisUser(request.socket)))
+    return refusal(
+      403,
+      'The webhooks are shown to the user who has started the console, and this is another user of the machine.',
+    );
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
   const found = webhookRequest(webhooks, method, request.url!);
   if (!('send' in found)) return found;

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildStalePage } from '../../cli/console-page.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { WebhookServiceUnderTest } from '../webhooks/service/webhook-service-under-test.ts';
 
 const DEFAULT_PORT = 9889;
 
@@ -95,6 +96,21 @@ describe('webhooks', () => {
       error: expect.stringContaining('svc login') as string,
     });
     expect(svc.stderr).toContain(`Its webhooks are those of the tenant acme at ${URL}.`);
+  });
+
+  test('those of the environment are asked for with its token', async () => {
+    const service = new WebhookServiceUnderTest();
+    await service.start();
+    await service.send('POST', '/webhooks', { url: 'https://receiver.example/hook' });
+    const svc = started(['--port', '0'], {
+      XDG_CONFIG_HOME: temporaryFolder(),
+      SVC_RUNNING_DIR: temporaryFolder(),
+      SVC_URL: service.url,
+      SVC_TOKEN: 'a-token',
+      SVC_TENANT: 'acme',
+    });
+    const answer = await fetch(`${await svc.listening()}/api/webhooks/subscriptions`);
+    expect(await answer.json()).toMatchObject([{ url: 'https://receiver.example/hook' }]);
   });
 
   test('--tenant goes before the tenant of the context', async () => {
