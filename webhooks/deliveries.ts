@@ -28,6 +28,8 @@ import { logView } from './views/log-view.ts';
 export interface DeliverySubscriptions {
   find(tenant: string, id: string): Promise<AttemptedSubscription | undefined>;
   matching(tenant: string, event: MatchedEvent): Promise<readonly Recipient[]>;
+  /** Returns how many steps `matching` may take for searches in the name. */
+  searchSteps(tenant: string, event: MatchedEvent): Promise<number>;
   grantFailing(tenant: string, failure: Failure): Promise<boolean>;
   /** Returns when the tenant was removed last, in milliseconds since 1970; undefined: never. */
   removedAtMs(tenant: string): Promise<number | undefined>;
@@ -87,7 +89,7 @@ export class Deliveries {
         remove: (number) => store.remove(number),
         open: async (number) => {
           const service = await store.open(number, this.#componentsOf(number, parts, bodies));
-          void retryParkedEvents(service, number, log);
+          void retryParkedEvents(service, { segment: number, clock, log });
           return service;
         },
       },
@@ -112,6 +114,7 @@ export class Deliveries {
     });
     this.intake = new Intake({
       segments: this.#segments,
+      searchSteps: (tenant, event) => subscriptions.searchSteps(tenant, event),
       countMatching: async (tenant, event) => (await subscriptions.matching(tenant, event)).length,
       clock,
       limits,

@@ -77,7 +77,12 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
   const started = Promise.withResolvers<Started>();
   // Requests wait for it, and nobody else does if it fails.
   started.promise.catch(() => {});
-  const subscriptions = new TenantSubscriptions({ call: (...of) => control.call(...of), keys });
+  const subscriptions = new TenantSubscriptions({
+    call: (...of) => control.call(...of),
+    keys,
+    clock: SYSTEM_CLOCK,
+    log,
+  });
   const flows = new SubscriptionFlows({ subscriptions, keys, addresses, clock: SYSTEM_CLOCK });
   const control = await startedControl(parts, { flows, keys, started: started.promise });
   const sender = new Sender({

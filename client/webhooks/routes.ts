@@ -30,7 +30,7 @@ export const WEBHOOK_ROUTES = {
     body: bodies.subscriptionRequest,
     answer: bodies.subscription,
     success: 201,
-    refusals: { 409: 'the tenant has as many subscriptions as it may' },
+    refusals: { 409: 'the tenant has as many subscriptions, or as much in them, as it may' },
   },
   listWebhooks: {
     method: 'GET',
@@ -96,6 +96,7 @@ export const WEBHOOK_ROUTES = {
     description: 'Its id, its secret and when it was created stay.',
     body: bodies.subscriptionRequest,
     answer: bodies.subscription,
+    refusals: { 409: 'the subscriptions of the tenant would be larger than they may be' },
   },
   changeWebhook: {
     method: 'PATCH',
@@ -104,6 +105,7 @@ export const WEBHOOK_ROUTES = {
     summary: 'Changes parts of a subscription',
     body: bodies.subscriptionPatch,
     answer: bodies.subscription,
+    refusals: { 409: 'the subscriptions of the tenant would be larger than they may be' },
   },
   deleteWebhook: {
     method: 'DELETE',

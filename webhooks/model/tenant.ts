@@ -13,6 +13,13 @@ import { NO_SUCH_SUBSCRIPTION, refuseChanged } from './refusals.ts';
 
 /** Subscriptions of a tenant. */
 export const SUBSCRIPTIONS_MAX = 100;
+/** Bytes of what is sealed of all subscriptions of a tenant. The whole state is read for each command and query. */
+export const SEALED_BYTES_MAX = 393_216;
+/** Bits of a character of sealed text, which is base64url. */
+const CHARACTER_BITS = 6;
+const BYTE_BITS = 8;
+
+const NO_ROOM = `the subscriptions of the tenant would have more than ${SEALED_BYTES_MAX / 1_024} KiB of URLs, filters, headers and secrets together: shorten or delete some first`;
 
 const Text = Type.String();
 const Count = Type.Integer();
@@ -154,6 +161,7 @@ export const tenant = defineEntity({
             'CONFLICT',
           );
         if (found(state, id) !== undefined) return refuseChanged(nowMs);
+        if (!hasRoomFor(state, sealed)) return refuse(NO_ROOM, 'CONFLICT');
         return persist({ type: 'created', id, events, sealed, createdAtMs: nowMs }).thenReply({
           id,
           revision: 1,
@@ -161,14 +169,23 @@ export const tenant = defineEntity({
         });
       },
     },
+    /** Without `changed` the request says what there is, and nothing is stored. */
     replace: {
-      input: Type.Object({ ...Digest, ...Change, ...Target }),
+      input: Type.Object({
+        ...Digest,
+        ...Target,
+        changed: Type.Optional(Type.Object({ events: Type.Array(Text), sealed: Text })),
+      }),
       reply: Reply,
-      handle(state, { id, revision, events, sealed }, { nowMs, persist, refuse }) {
+      handle(state, { id, revision, changed }, { nowMs, persist, refuse, reply }) {
         const one = found(state, id);
         if (one === undefined) return refuse(NO_SUCH_SUBSCRIPTION, 'NOT_FOUND');
         if (!isAt(one, revision)) return refuseChanged(nowMs);
         const { rotation } = one;
+        if (changed === undefined) return reply({ id, revision, rotation });
+        const { events, sealed } = changed;
+        if (sealed.length > one.sealed.length && !hasRoomFor(state, sealed, one.sealed))
+          return refuse(NO_ROOM, 'CONFLICT');
         return persist({ type: 'replaced', id, events, sealed }).thenReply({
           id,
           revision: revision + 1,
@@ -239,17 +256,19 @@ export const tenant = defineEntity({
         ...(removedAtMs !== undefined && { removedAtMs }),
       }),
     },
-    /** Ids and revisions, oldest first. All texts together may be larger than a reply. */
+    /** Oldest first. */
     subscriptions: {
       reply: Type.Object({
         version: Count,
         generation: Count,
-        subscriptions: Type.Array(Type.Object(Target)),
+        removedAtMs: Type.Optional(TimeMs),
+        subscriptions: Type.Array(StoredSubscription),
       }),
-      handle: ({ version, generation, subscriptions }) => ({
+      handle: ({ version, generation, removedAtMs, subscriptions }) => ({
         version,
         generation,
-        subscriptions: subscriptions.map(({ id, revision }) => ({ id, revision })),
+        ...(removedAtMs !== undefined && { removedAtMs }),
+        subscriptions,
       }),
     },
     subscription: {
@@ -275,6 +294,12 @@ function found(state: Readable<Tenant>, id: string): Readable<StoredSubscription
 
 function isAt(one: Readable<StoredSubscription>, revision: number): boolean {
   return one.revision === revision;
+}
+
+/** Returns whether a tenant may have this text, too, or instead of another one. */
+function hasRoomFor({ subscriptions }: Readable<Tenant>, sealed: string, former = ''): boolean {
+  const length = subscriptions.reduce((sum, one) => sum + one.sealed.length, sealed.length);
+  return ((length - former.length) * CHARACTER_BITS) / BYTE_BITS <= SEALED_BYTES_MAX;
 }
 
 function changeOne(state: Tenant, id: string, change: (one: StoredSubscription) => void): void {

@@ -8,10 +8,10 @@ import { dataset, eventTypeOf, type LastReport } from '../model/dataset.ts';
 import { datasetKey } from '../model/ids.ts';
 import { DeliveryBudgets, type IntakeLimits } from './delivery-budgets.ts';
 import type { Segment, Segments } from './segments.ts';
-import { Turns } from './turns.ts';
+import { Turns } from '../model/turns.ts';
 
-/** Finds how many subscriptions of a tenant an event would go to. */
-export type CountMatching = (
+/** Finds a number about the subscriptions of a tenant that an event would go to. */
+export type CountOf = (
   tenant: string,
   event: {
     readonly type: string;
@@ -22,10 +22,15 @@ export type CountMatching = (
 
 export interface IntakeOptions {
   readonly segments: Pick<Segments, 'at' | 'newestFirst'>;
-  readonly countMatching: CountMatching;
+  readonly countMatching: CountOf;
+  /** How many steps `countMatching` may take for searches in the name. */
+  readonly searchSteps: CountOf;
   readonly clock: Clock;
   readonly limits: IntakeLimits;
 }
+
+/** Steps of searches that count as a delivery: about 50 microseconds. */
+const STEPS_A_DELIVERY = 2_000;
 
 export class Intake {
   readonly #options: IntakeOptions;
@@ -66,14 +71,19 @@ export class Intake {
     });
   }
 
-  /** Takes the deliveries of the report from the tenant's budget. Returns the time until there are enough, in milliseconds. */
+  /**
+   * Takes the searches and the deliveries of the report from the tenant's budget; an event that goes to nobody counts as one. Returns the time until
+   * there are enough, in milliseconds. Nothing is searched before.
+   */
   async #overload(tenant: string, reported: DatasetReport): Promise<number> {
     const type = eventTypeOf(reported.status, undefined);
     if (type === undefined) return 0;
-    const { clock, countMatching } = this.#options;
-    const occurredAtMs = clock.nowMs();
-    const count = await countMatching(tenant, { type, occurredAtMs, dataset: reported });
-    return this.#budgets.take(tenant, count);
+    const { clock, countMatching, searchSteps } = this.#options;
+    const event = { type, occurredAtMs: clock.nowMs(), dataset: reported };
+    const steps = await searchSteps(tenant, event);
+    const waitMs = this.#budgets.take(tenant, Math.floor(steps / STEPS_A_DELIVERY));
+    if (waitMs > 0) return waitMs;
+    return this.#budgets.take(tenant, Math.max(await countMatching(tenant, event), 1));
   }
 
   /** Returns what the segments before know of a dataset. */

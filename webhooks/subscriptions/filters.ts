@@ -22,26 +22,47 @@ export class Filters {
     this.request = request;
   }
 
-  matches({ name, model, tags, status }: FilteredDataset): boolean {
+  matches(dataset: FilteredDataset): boolean {
+    return this.matchesButName(dataset) && this.isFoundIn(dataset.name);
+  }
+
+  /** Whether a dataset matches every filter but `nameRegex`. */
+  matchesButName({ model, tags, status }: Omit<FilteredDataset, 'name'>): boolean {
     const wanted = this.request;
     return (
       (wanted.status === undefined || wanted.status === status) &&
       (wanted.model === undefined || wanted.model === model) &&
-      (wanted.tags ?? []).every((tag) => tags.includes(tag)) &&
-      (wanted.nameRegex === undefined || this.#isFound(wanted.nameRegex, name))
+      (wanted.tags ?? []).every((tag) => tags.includes(tag))
     );
   }
 
+  /** Whether `nameRegex` is found in a name; without one it is. */
+  isFoundIn(name: string): boolean {
+    const { nameRegex } = this.request;
+    return nameRegex === undefined || this.#prepared(nameRegex).isFoundIn(name);
+  }
+
+  /** Whether there is no program to be made before a search. */
+  get isPrepared(): boolean {
+    return this.request.nameRegex === undefined || this.#pattern !== undefined;
+  }
+
+  /** Makes the program of the expression, as the first search does. */
+  prepare(): void {
+    const { nameRegex } = this.request;
+    if (nameRegex !== undefined) this.#prepared(nameRegex);
+  }
+
   /** Steps that the next search may take for a dataset of this name, at most. */
-  stepsMax({ name }: FilteredDataset): number {
+  stepsMax({ name }: Pick<FilteredDataset, 'name'>): number {
     if (this.request.nameRegex === undefined) return 0;
     return this.#pattern === undefined
       ? COMPILING_STEPS
       : this.#pattern.size * Math.min(name.length, SEARCHED_MAX);
   }
 
-  #isFound(nameRegex: string, name: string): boolean {
+  #prepared(nameRegex: string): NamePattern {
     this.#pattern ??= new NamePattern(nameRegex);
-    return this.#pattern.isFoundIn(name);
+    return this.#pattern;
   }
 }

@@ -102,7 +102,7 @@ export function listensTo(
   );
 }
 
-function unreadable(tenantId: string, id: string): SvcError {
+export function unreadable(tenantId: string, id: string): SvcError {
   return new SvcError(
     'SVC_SUBSCRIPTION_UNREADABLE',
     `Subscription '${id}' of tenant '${tenantId}' cannot be opened: its salt is missing, or what is stored was changed. ` +

@@ -4,8 +4,10 @@
 // Invariants
 // F1  A request that is repeated with its idempotency key changes nothing more. Its answer is made of what is stored: the reply that is kept names
 //     subscription and rotation alone. Once the secret that it showed is no longer in use, it is refused.
-// F2  A secret is in the answers of creation and rotation, and nowhere else.
+// F2  Changes of one subscription that are requested at the same time are made one after the other.
+// F3  A secret is in the answers of creation and rotation, and nowhere else.
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { problemsText, type Subscription } from '@svc/client';
 import { Ok, type Result, refuse } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
@@ -28,6 +30,7 @@ import {
 } from './subscription-request.ts';
 import type { TenantKeys } from './tenant-keys.ts';
 import type { Call, TenantSubscriptions } from './tenant-subscriptions.ts';
+import { Turns } from '../model/turns.ts';
 import type { AddressJudge } from './url-problem.ts';
 
 export interface SubscriptionFlowsOptions {
@@ -39,9 +42,10 @@ export interface SubscriptionFlowsOptions {
 }
 
 const SECRET_BYTES = 32;
-const ATTEMPTS_MAX = 4;
+/** Runs of a flow until others are no longer in its way. */
+const RUNS_MAX = 4;
 /** Refusals of earlier requests with the same idempotency key that a request skips. Each of them left a few. */
-const SKIPPED_MAX = 1_000;
+const SKIPPED_MAX = 32;
 const MS_PER_SECOND = 1_000;
 
 export class SubscriptionFlows {
@@ -49,6 +53,8 @@ export class SubscriptionFlows {
   readonly #keys: TenantKeys;
   readonly #addresses: AddressJudge;
   readonly #clock: Clock;
+  /** Changes by tenant and subscription. */
+  readonly #turns = new Turns();
 
   constructor({ subscriptions, keys, addresses, clock }: SubscriptionFlowsOptions) {
     this.#subscriptions = subscriptions;
@@ -70,13 +76,15 @@ export class SubscriptionFlows {
       const key = await this.#keys.make(tenantId, generation);
       const id = newSubscriptionId(this.#clock.nowMs());
       const { events } = content;
-      const created = await client.create({
-        id,
-        generation,
-        events: [...events],
-        digest: key.digest(JSON.stringify(content)),
-        sealed: sealedContent(key, id, { ...content, secret: newSecret() }),
-      });
+      const created = await this.#changing(tenantId, () =>
+        client.create({
+          id,
+          generation,
+          events: [...events],
+          digest: key.digest(JSON.stringify(content)),
+          sealed: sealedContent(key, id, { ...content, secret: newSecret() }),
+        }),
+      );
       if (created.isOk) return await this.#withSecret(call, tenantId, created.value);
       // The tenant was removed meanwhile, perhaps before the salt was made, which nobody would remove any more.
       if (maySucceedLater(created) && !(await isStill(call, tenantId, generation)))
@@ -124,33 +132,35 @@ export class SubscriptionFlows {
     const checked = checkedGracePeriod(request);
     if (!checked.isValid) return refusedFor(checked);
     const graceMs = checked.value * MS_PER_SECOND;
-    return this.#inTime(async () => {
+    return this.#inTurn(tenantId, id, async () => {
       const opened = await this.#opened(call, tenantId, id);
       if (!opened.isOk) return opened;
       const { key, subscription } = opened.value;
       const { previousSecret: _former, ...content } = contentOf(subscription);
-      const rotated = await call(tenant, tenantId).rotate({
-        id,
-        graceMs,
-        revision: subscription.revision,
-        digest: key.digest(`rotate ${id} ${graceMs}`),
-        sealed: sealedContent(key, id, {
-          ...content,
-          secret: newSecret(),
-          ...(graceMs > 0 && { previousSecret: content.secret }),
+      const rotated = await this.#changing(tenantId, () =>
+        call(tenant, tenantId).rotate({
+          id,
+          graceMs,
+          revision: subscription.revision,
+          digest: key.digest(`rotate ${id} ${graceMs}`),
+          sealed: sealedContent(key, id, {
+            ...content,
+            secret: newSecret(),
+            ...(graceMs > 0 && { previousSecret: content.secret }),
+          }),
         }),
-      });
+      );
       return rotated.isOk ? this.#withSecret(call, tenantId, rotated.value) : rotated;
     });
   }
 
   async remove(call: Call, tenantId: string, id: string): Promise<Result<null>> {
-    return await call(tenant, tenantId).delete({ id });
+    return await this.#changing(tenantId, () => call(tenant, tenantId).delete({ id }));
   }
 
   /** Removes all subscriptions of the tenant, which nothing opens any more. */
   async removeTenant(call: Call, tenantId: string): Promise<Result<null>> {
-    return await call(tenant, tenantId).remove();
+    return await this.#changing(tenantId, () => call(tenant, tenantId).remove());
   }
 
   async #change(
@@ -160,7 +170,7 @@ export class SubscriptionFlows {
     request: object,
     changed: (content: SubscriptionContent) => Checked<SubscriptionContent>,
   ): Promise<Result<Subscription>> {
-    return this.#inTime(async () => {
+    return this.#inTurn(tenantId, id, async () => {
       const opened = await this.#opened(call, tenantId, id);
       if (!opened.isOk) return opened;
       const { key, subscription } = opened.value;
@@ -168,14 +178,21 @@ export class SubscriptionFlows {
       const checked = changed(content);
       if (!checked.isValid) return refusedFor(checked);
       const secrets = { secret, ...(previousSecret !== undefined && { previousSecret }) };
-      const replaced = await call(tenant, tenantId).replace({
-        id,
-        revision: subscription.revision,
-        events: [...checked.value.events],
-        // Only a request without problems is shallow enough to be written.
-        digest: key.digest(JSON.stringify([id, request])),
-        sealed: sealedContent(key, id, { ...checked.value, ...secrets }),
-      });
+      const isSame = isDeepStrictEqual(checked.value, content);
+      const replaced = await this.#changing(tenantId, () =>
+        call(tenant, tenantId).replace({
+          id,
+          revision: subscription.revision,
+          // Only a request without problems is shallow enough to be written.
+          digest: key.digest(JSON.stringify([id, request])),
+          ...(!isSame && {
+            changed: {
+              events: [...checked.value.events],
+              sealed: sealedContent(key, id, { ...checked.value, ...secrets }),
+            },
+          }),
+        }),
+      );
       if (!replaced.isOk) return replaced;
       const now = await this.#opened(call, tenantId, id);
       return now.isOk ? new Ok(shown(now.value.subscription)) : now;
@@ -215,16 +232,37 @@ export class SubscriptionFlows {
     return new Ok({ ...shown(subscription), secret: subscription.secret });
   }
 
+  /** Has what is kept of a tenant read again before a change is acknowledged, or fails. */
+  async #changing<Value>(
+    tenantId: string,
+    command: () => Promise<Result<Value>>,
+  ): Promise<Result<Value>> {
+    try {
+      return await command();
+    } finally {
+      this.#subscriptions.changed(tenantId);
+    }
+  }
+
+  /** Runs a flow that changes a subscription once those before have ended. */
+  #inTurn<Value>(
+    tenantId: string,
+    id: string,
+    flow: () => Promise<Result<Value>>,
+  ): Promise<Result<Value>> {
+    return this.#turns.take(JSON.stringify([tenantId, id]), () => this.#inTime(flow));
+  }
+
   /** Runs a flow again while other requests change the same subscription. */
   async #inTime<Value>(flow: () => Promise<Result<Value>>): Promise<Result<Value>> {
     const sinceMs = this.#clock.nowMs();
-    for (let attempt = 1, skipped = 0; ;) {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+    for (let runs = 1, skipped = 0; ;) {
+      // oxlint-disable-next-line no-await-in-loop -- one run after the other
       const result = await flow();
       if (result.isOk || !maySucceedLater(result)) return result;
       // An earlier request with the same key got this refusal: the next command has another key.
       if (isDecidedBefore(result, sinceMs) && skipped < SKIPPED_MAX) skipped++;
-      else if (attempt++ === ATTEMPTS_MAX) return result;
+      else if (runs++ === RUNS_MAX) return result;
     }
   }
 }

@@ -1,19 +1,27 @@
 // TenantSubscriptions: the subscriptions of tenants, opened, for those who deliver.
 //
 // Invariants
-// S1  It asks the entity of the tenant each time, so that no subscription that was acknowledged is missed, and none that was deleted is used.
-// S2  What it keeps in memory is bounded in bytes.
-// S3  However many expensive filters a tenant has, others get their turn between them.
+// S1  No subscription that was acknowledged is missed, and none that was deleted is used: whoever changes subscriptions calls `changed` before it
+//     acknowledges that. A change whose end nobody knows is noticed within five seconds.
+// S2  What it keeps in memory is bounded in bytes, and a tenant is read once, however many wait for it.
+// S3  However many expensive filters a tenant has, other tenants and everything else get their turn between two searches.
+// S4  A subscription that cannot be opened is left out, so that the others of its tenant get their events.
 import type { EndpointContext, Result } from '@svc/host';
+import type { Clock } from '@svc/kit/clock';
+import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
 import { tenant } from '../model/tenant.ts';
+import { NameSearches } from './name-searches.ts';
 import {
   type MatchedEvent,
   type OpenSubscription,
   listensTo,
   openedWith,
+  unreadable,
 } from './open-subscription.ts';
-import { OpenedCache, type OpenedTenant } from './opened-cache.ts';
-import type { TenantKey, TenantKeys } from './tenant-keys.ts';
+import { type KeptTenant, OpenedCache, type OpenedTenant } from './opened-cache.ts';
+import { SearchTurns } from './search-turns.ts';
+import type { TenantKeys } from './tenant-keys.ts';
 
 /** Returns a client of an entity of the control service: of a request, a consumer, or the service itself. */
 export type Call = EndpointContext['call'];
@@ -21,6 +29,8 @@ export type Call = EndpointContext['call'];
 export interface TenantSubscriptionsOptions {
   readonly call: Call;
   readonly keys: TenantKeys;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Log;
   /** Size of what is kept of opened subscriptions. Default: 64 MiB. */
   readonly cacheBytesMax?: number;
 }
@@ -34,20 +44,38 @@ export interface Exhaustion {
 }
 
 export const CACHE_BYTES_MAX_DEFAULT = 67_108_864;
-/** Size of an opened subscription beside its texts, with its regular expression, in bytes. */
+/** Size of an opened subscription beside its texts, with its regular expression and what searches have found, in bytes. */
 const SUBSCRIPTION_BYTES = 8_192;
 const TENANT_BYTES = 512;
-/** Steps of searches after which others get their turn: about two milliseconds. */
-const STEPS_A_TURN = 200_000;
+/** Time after which what is kept of a tenant is compared with its entity. */
+const FRESH_MS = 5_000;
+/** Steps of searches in a turn: about two milliseconds. */
+const STEPS_A_TURN = 100_000;
+/** Steps of searches without a turn, which most events need at most. */
+const STEPS_WITHOUT_TURN = 10_000;
+
+/** A tenant that is being read. Once it has changed meanwhile, nobody else waits for this, and it is not kept. */
+interface Reading {
+  readonly opened: Promise<OpenedTenant>;
+  hasChanged: boolean;
+}
 
 export class TenantSubscriptions {
   readonly #call: Call;
   readonly #keys: TenantKeys;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #log: Log;
   readonly #cache: OpenedCache;
+  /** By tenant. */
+  readonly #readings = new Map<string, Reading>();
+  readonly #turns = new SearchTurns();
 
-  constructor({ call, keys, cacheBytesMax = CACHE_BYTES_MAX_DEFAULT }: TenantSubscriptionsOptions) {
+  constructor(options: TenantSubscriptionsOptions) {
+    const { call, keys, clock, log, cacheBytesMax = CACHE_BYTES_MAX_DEFAULT } = options;
     this.#call = call;
     this.#keys = keys;
+    this.#clock = clock;
+    this.#log = log;
     this.#cache = new OpenedCache(cacheBytesMax);
   }
 
@@ -56,40 +84,78 @@ export class TenantSubscriptions {
     return this.#cache.bytes;
   }
 
-  /** Oldest first. */
-  async all(tenantId: string): Promise<readonly OpenSubscription[]> {
-    const { version } = valueOf(await this.#call(tenant, tenantId).version());
-    const cached = this.#cache.get(tenantId);
-    if (cached?.version === version) return cached.subscriptions;
-    const opened = await this.#open(tenantId, cached);
-    this.#cache.set(tenantId, opened);
-    return opened.subscriptions;
+  /** Call it when a command may have changed the subscriptions of a tenant, before that is acknowledged. */
+  changed(tenantId: string): void {
+    this.#cache.expire(tenantId);
+    const reading = this.#readings.get(tenantId);
+    if (reading === undefined) return;
+    reading.hasChanged = true;
+    this.#readings.delete(tenantId);
   }
 
+  /** Oldest first, without those that cannot be opened. */
+  async all(tenantId: string): Promise<readonly OpenSubscription[]> {
+    return (await this.#read(tenantId)).subscriptions;
+  }
+
+  /** Rejects with SVC_SUBSCRIPTION_UNREADABLE if it cannot be opened. */
   async find(tenantId: string, id: string): Promise<OpenSubscription | undefined> {
-    return (await this.all(tenantId)).find((one) => one.id === id);
+    const opened = await this.#read(tenantId);
+    if (opened.unreadable.has(id)) throw unreadable(tenantId, id);
+    return opened.subscriptions.find((one) => one.id === id);
   }
 
   /** Those that want the event, oldest first. */
   async matching(tenantId: string, event: MatchedEvent): Promise<readonly OpenSubscription[]> {
-    const found: OpenSubscription[] = [];
+    const { subscriptions, searches } = await this.#read(tenantId);
+    const listening = subscriptions.filter((one) => listensTo(one, event));
     const { dataset } = event;
-    let steps = 0;
-    for (const subscription of await this.all(tenantId)) {
-      if (!listensTo(subscription, event)) continue;
-      if (dataset !== undefined) {
-        const { filters } = subscription;
-        steps += filters.stepsMax(dataset);
-        if (steps >= STEPS_A_TURN) {
+    if (dataset === undefined) return listening;
+    const { name } = dataset;
+    const found: OpenSubscription[] = [];
+    let stepsLeft = STEPS_WITHOUT_TURN;
+    for (const subscription of listening) {
+      const { filters } = subscription;
+      const { nameRegex } = filters.request;
+      if (!filters.matchesButName(dataset)) continue;
+      let isFound = nameRegex === undefined || searches.find(name, nameRegex);
+      if (isFound === undefined) {
+        const steps = filters.stepsMax(dataset);
+        if (steps > stepsLeft) {
           // oxlint-disable-next-line no-await-in-loop -- so that others get their turn
-          await nextTurn();
-          steps = 0;
+          await this.#turns.next(tenantId);
+          stepsLeft = STEPS_A_TURN;
         }
-        if (!filters.matches(dataset)) continue;
+        stepsLeft -= steps;
+        isFound = filters.isFoundIn(name);
+        searches.keep(name, nameRegex!, isFound);
       }
-      found.push(subscription);
+      if (isFound) found.push(subscription);
     }
     return found;
+  }
+
+  /** Resolves with how many steps the searches of `matching` may take. Each expression is searched once. */
+  async searchSteps(tenantId: string, event: MatchedEvent): Promise<number> {
+    const { subscriptions } = await this.#read(tenantId);
+    const { dataset } = event;
+    if (dataset === undefined) return 0;
+    let sum = 0;
+    const counted = new Set<string | undefined>();
+    for (const subscription of subscriptions) {
+      const { filters } = subscription;
+      const { nameRegex } = filters.request;
+      if (counted.has(nameRegex)) continue;
+      if (!listensTo(subscription, event) || !filters.matchesButName(dataset)) continue;
+      if (!filters.isPrepared) {
+        // oxlint-disable-next-line no-await-in-loop -- so that others get their turn
+        await this.#turns.next(tenantId);
+        filters.prepare();
+      }
+      counted.add(nameRegex);
+      sum += filters.stepsMax(dataset);
+    }
+    return sum;
   }
 
   /**
@@ -97,19 +163,43 @@ export class TenantSubscriptions {
    * delivery and run get the same answer.
    */
   async grantFailing(tenantId: string, exhaustion: Exhaustion): Promise<boolean> {
+    const { subscriptionId: about, atMs: occurredAtMs } = exhaustion;
+    const notice = { type: 'webhook.failing', occurredAtMs, about };
+    if ((await this.matching(tenantId, notice)).length === 0) return false;
     return valueOf(await this.#call(tenant, tenantId).grantFailing({ ...exhaustion }));
   }
 
   /** Resolves with the time of the last removal: nobody sees what was before. */
   async removedAtMs(tenantId: string): Promise<number | undefined> {
-    return valueOf(await this.#call(tenant, tenantId).version()).removedAtMs;
+    return (await this.#read(tenantId)).removedAtMs;
   }
 
-  /** `known`: subscriptions that need not be opened again if they have not changed. */
-  async #open(tenantId: string, known: OpenedTenant | undefined): Promise<OpenedTenant> {
+  async #read(tenantId: string): Promise<OpenedTenant> {
+    const kept = this.#cache.get(tenantId);
+    if (kept !== undefined && this.#clock.monotonicMs() < kept.freshUntilMs) return kept.opened;
+    const known = this.#readings.get(tenantId);
+    if (known !== undefined) return await known.opened;
+    const freshUntilMs = this.#clock.monotonicMs() + FRESH_MS;
+    const reading: Reading = { opened: this.#opened(tenantId, kept), hasChanged: false };
+    this.#readings.set(tenantId, reading);
+    try {
+      const opened = await reading.opened;
+      if (!reading.hasChanged) this.#cache.set(tenantId, { opened, freshUntilMs });
+      return opened;
+    } finally {
+      if (this.#readings.get(tenantId) === reading) this.#readings.delete(tenantId);
+    }
+  }
+
+  /** `kept`: subscriptions that need not be opened again if they have not changed. */
+  async #opened(tenantId: string, kept: KeptTenant | undefined): Promise<OpenedTenant> {
+    if (kept !== undefined) {
+      const { version } = valueOf(await this.#call(tenant, tenantId).version());
+      if (version === kept.opened.version) return kept.opened;
+    }
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- again, if the tenant was removed meanwhile
-      const opened = await this.#openGeneration(tenantId, known);
+      const opened = await this.#openGeneration(tenantId, kept?.opened);
       if (opened !== undefined) return opened;
     }
   }
@@ -120,31 +210,44 @@ export class TenantSubscriptions {
     known: OpenedTenant | undefined,
   ): Promise<OpenedTenant | undefined> {
     const client = this.#call(tenant, tenantId);
-    const index = valueOf(await client.subscriptions());
-    const { version, generation } = index;
-    const sizes = new Map<string, number>();
-    const subscriptions: OpenSubscription[] = [];
-    let key: TenantKey | undefined;
-    for (const { id, revision } of index.subscriptions) {
-      const before = known?.subscriptions.find((one) => one.id === id);
-      if (before?.revision === revision) {
-        subscriptions.push(before);
-        sizes.set(id, known?.sizes.get(id) ?? 0);
-        continue;
-      }
-      // oxlint-disable-next-line no-await-in-loop -- each is large, and one at a time is enough
-      const found = await client.subscription({ id });
-      // It was deleted meanwhile.
-      if (!found.isOk) continue;
-      if (found.value.generation !== generation) return undefined;
-      // oxlint-disable-next-line no-await-in-loop -- once
-      key ??= await this.#keys.find(tenantId, generation);
-      const stored = found.value.subscription;
-      subscriptions.push(openedWith(key, tenantId, stored).subscription);
-      sizes.set(id, SUBSCRIPTION_BYTES + 2 * stored.sealed.length);
+    const stored = valueOf(await client.subscriptions());
+    const { version, generation, removedAtMs } = stored;
+    const before = new Map(known?.subscriptions.map((one) => [one.id, one]));
+    const isKnown = ({ id, revision }: { readonly id: string; readonly revision: number }) =>
+      before.get(id)?.revision === revision;
+    const hasAll = stored.subscriptions.every(isKnown);
+    const key = hasAll ? undefined : await this.#keys.find(tenantId, generation);
+    if (key === undefined && !hasAll) {
+      // The consumer that removes keys may have been faster.
+      const now = valueOf(await client.version());
+      if (now.generation !== generation) return undefined;
     }
-    const bytes = sizes.values().reduce((sum, size) => sum + size, TENANT_BYTES);
-    return { version, subscriptions, sizes, bytes };
+    let bytes = TENANT_BYTES;
+    const subscriptions: OpenSubscription[] = [];
+    const failed = new Set<string>();
+    for (const one of stored.subscriptions) {
+      const { id } = one;
+      bytes += SUBSCRIPTION_BYTES + 2 * one.sealed.length;
+      if (isKnown(one)) subscriptions.push(before.get(id)!);
+      else
+        try {
+          subscriptions.push(openedWith(key, tenantId, one).subscription);
+        } catch (error) {
+          if (!(error instanceof SvcError)) throw error;
+          failed.add(id);
+          if (known?.unreadable.has(id) !== true) this.#report(error);
+        }
+    }
+    const searches = new NameSearches();
+    return { version, removedAtMs, subscriptions, unreadable: failed, searches, bytes };
+  }
+
+  #report({ code, message }: SvcError): void {
+    this.#log({
+      level: 'error',
+      message: 'a subscription cannot be opened; the others of its tenant get their events',
+      fields: { code, error: message },
+    });
   }
 }
 
@@ -152,10 +255,4 @@ export class TenantSubscriptions {
 function valueOf<Value>(result: Result<Value>): Value {
   if (!result.isOk) throw new Error(`a tenant refused what it never refuses: ${result.message}`);
   return result.value;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -1,5 +1,5 @@
 // Events that an earlier version has parked.
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Type } from 'typebox';
 import { createService, defineConsumer, defineEntity, refuse } from '@svc/host';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
@@ -62,23 +62,32 @@ test('events that were parked are handled when their segment is opened', async (
   await clock.advance(60_000);
   expect(handled.size).toBe(0);
   const logged: string[] = [];
-  await retryParkedEvents(after, 1, ({ message }) => void logged.push(message));
+  const log = ({ message }: { readonly message: string }) => void logged.push(message);
+  await retryParkedEvents(after, { segment: 1, clock, log });
   await clock.until(() => handled.size === 2);
   expect(logged).toEqual([]);
 });
 
 test('that they cannot be handled again is logged, unless the service stops', async () => {
   const logged: string[] = [];
-  const failing = (code: SvcErrorCode) =>
-    retryParkedEvents(
-      { change: () => Promise.reject(new SvcError(code, 'Not now.')) },
-      1,
-      ({ message }) => void logged.push(message),
-    );
-  await failing('SVC_STOPPING');
+  const log = ({ message }: { readonly message: string }) => void logged.push(message);
+  const clock = new VirtualClock();
+  const failing = (code: SvcErrorCode) => {
+    const change = vi.fn(() => Promise.reject(new SvcError(code, 'Not now.')));
+    return { change, ended: retryParkedEvents({ change }, { segment: 1, clock, log }) };
+  };
+  await failing('SVC_STOPPING').ended;
   expect(logged).toEqual([]);
-  await failing('SVC_DISK_FULL');
+  await failing('SVC_DISK_FULL').ended;
   expect(logged).toEqual([
     'parked events of deliveries cannot be handled again before the next start',
   ]);
+  // Consumers that have not started are given a minute.
+  const { change, ended } = failing('SVC_SHARD_UNAVAILABLE');
+  await clock.advance(30_500);
+  expect(change).toHaveBeenCalledTimes(31);
+  expect(logged).toHaveLength(1);
+  await clock.advance(30_000);
+  await ended;
+  expect(logged).toHaveLength(2);
 });

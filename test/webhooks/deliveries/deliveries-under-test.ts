@@ -73,6 +73,13 @@ export class SubscriptionsUnderTest implements DeliverySubscriptions {
     return Promise.resolve(matching);
   }
 
+  /** Steps of searches that each event needs. */
+  steps = 0;
+
+  searchSteps(): Promise<number> {
+    return Promise.resolve(this.steps);
+  }
+
   grantFailing(_tenant: string, failure: Failure): Promise<boolean> {
     this.asked.push(failure);
     const key = `${failure.deliveryId}/${failure.run}`;

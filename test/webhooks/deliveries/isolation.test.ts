@@ -1,5 +1,5 @@
 // Receivers that do not answer, and those of others beside them.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { DeliveriesUnderTest } from './deliveries-under-test.ts';
 
 test('W4: receivers that accept and stall do not delay one that answers', async () => {
@@ -81,4 +81,25 @@ test('a tenant that reports more than its budget is refused, and another one is 
   expect(await deliveries.report('d9', { status: 'SOLVING_ACTIVE' })).toMatchObject({ isOk: true });
   await deliveries.clock.advance(1_000);
   expect(await deliveries.report('d3')).toMatchObject({ isOk: true });
+});
+
+test('W16: searches and events that go to nobody take from the budget of their tenant, and beyond it nothing is searched', async () => {
+  const deliveries = new DeliveriesUnderTest({ deliveriesPerSecondMax: 1, deliveriesBurstMax: 3 });
+  const { subscriptions } = deliveries;
+  const matching = vi.spyOn(subscriptions, 'matching');
+  await deliveries.start();
+  const codeOf = async (id: string): Promise<unknown> => {
+    const answer = await deliveries.report(id);
+    return answer.isOk || answer.code;
+  };
+  expect([await codeOf('a'), await codeOf('b'), await codeOf('c')]).toEqual([true, true, true]);
+  expect(await codeOf('d')).toBe('TOO_MANY_REQUESTS');
+  await deliveries.clock.advance(3_000);
+  // As much as two deliveries, and one for the event.
+  subscriptions.steps = 4_000;
+  expect(await codeOf('e')).toBe(true);
+  await deliveries.clock.advance(1_000);
+  matching.mockClear();
+  expect(await codeOf('f')).toBe('TOO_MANY_REQUESTS');
+  expect(matching).not.toHaveBeenCalled();
 });

@@ -116,6 +116,8 @@ test('W22: the files, the log and the metrics of a service have no secret', asyn
   const subscriptions = new TenantSubscriptions({
     keys,
     call: (entity, id) => service.call(entity, id),
+    clock: SYSTEM_CLOCK,
+    log: (entry) => void entries.push(entry),
   });
   const flows = new SubscriptionFlows({ subscriptions, keys, addresses, clock: SYSTEM_CLOCK });
   const endpoint = defineEndpoint({

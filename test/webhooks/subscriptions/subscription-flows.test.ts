@@ -88,23 +88,59 @@ test('a tenant has at most 100 subscriptions, also when requests come together',
   expect(await flows.list('acme')).toHaveLength(100);
 });
 
-test('changes at the same time all take effect, or are refused without having changed anything', async () => {
+test('changes of one subscription at the same time all take effect', async () => {
   const { call, flows } = await startSubscriptions();
   const { id } = accepted(await flows.create(call, 'acme', { url }));
-  const results = await Promise.all(
-    Array.from({ length: 8 }, (_, index) =>
-      flows.patch(call, 'acme', id, { headers: { [`X-${index}`]: String(index) } }),
+  const changes = Array.from({ length: 12 }, (_, index) => [`X-${index}`, String(index)] as const);
+  const results = await Promise.all([
+    ...changes.map(([name, value]) =>
+      flows.patch(call, 'acme', id, { headers: { [name]: value } }),
     ),
-  );
-  const expected = results.flatMap((result, index) =>
-    result.isOk ? [[`X-${index}`, String(index)] as const] : [],
-  );
-  expect(results.filter((result) => !result.isOk).map(outcomeOf)).toEqual(
-    Array(8 - expected.length).fill('CHANGED'),
-  );
-  expect(expected.length).toBeGreaterThanOrEqual(4);
+    flows.rotate(call, 'acme', id, undefined),
+  ]);
+  expect(results.map(outcomeOf)).toEqual(Array(13).fill('ok'));
   const { headers } = accepted(await flows.get('acme', id));
-  expect(headers).toEqual(Object.fromEntries(expected));
+  expect(headers).toEqual(Object.fromEntries(changes));
+});
+
+test('the subscriptions of a tenant have a bounded size together, and can be listed', async () => {
+  const { call, flows } = await startSubscriptions();
+  const headers = Object.fromEntries(
+    Array.from({ length: 32 }, (_, index) => [`X-${index}`, 'v'.repeat(4_096)]),
+  );
+  const large = () => flows.create(call, 'acme', { url, headers });
+  const outcomes = [await large(), await large(), await large()].map(outcomeOf);
+  expect(outcomes).toEqual(['ok', 'ok', 'CONFLICT']);
+  const refused = await large();
+  expect(refused).toMatchObject({ message: expect.stringContaining('more than 384 KiB') });
+  const small = accepted(await flows.create(call, 'acme', { url }));
+  expect(outcomeOf(await flows.replace(call, 'acme', small.id, { url, headers }))).toBe('CONFLICT');
+  const [first, second] = await flows.list('acme');
+  expect(await flows.list('acme')).toHaveLength(3);
+  // What does not grow is never refused.
+  accepted(await flows.rotate(call, 'acme', first!.id, undefined));
+  accepted(await flows.patch(call, 'acme', first!.id, { headers: { 'X-0': null } }));
+  accepted(await flows.remove(call, 'acme', second!.id));
+  expect(outcomeOf(await flows.replace(call, 'acme', small.id, { url, headers }))).toBe('ok');
+});
+
+test('a change to what there is stores nothing', async () => {
+  const { call, flows } = await startSubscriptions();
+  const { id } = accepted(await flows.create(call, 'acme', { url, headers: { A: '1', B: '2' } }));
+  const shown = accepted(await flows.get('acme', id));
+  const same = { url, headers: { B: '2', A: '1' } };
+  expect(await flows.replace(call, 'acme', id, same)).toMatchObject({ value: shown });
+  expect(await flows.patch(call, 'acme', id, {})).toMatchObject({ value: shown });
+  expect(await flows.patch(callsOf(call, 'k'), 'acme', id, { url })).toMatchObject({
+    value: shown,
+  });
+  expect(await call(tenant, 'acme').events()).toHaveLength(1);
+  // It is done once all the same.
+  const changed = accepted(await flows.patch(call, 'acme', id, { url: `${url}2` }));
+  expect(await flows.patch(callsOf(call, 'k'), 'acme', id, { url })).toMatchObject({
+    value: changed,
+  });
+  expect(await call(tenant, 'acme').events()).toHaveLength(2);
 });
 
 describe('a request that is repeated with its idempotency key', () => {
@@ -181,10 +217,11 @@ describe('a request that is repeated with its idempotency key', () => {
           name !== 'replace'
             ? Reflect.get(target, name)
             : async (input: Parameters<typeof client.replace>[0]) => {
+                const others = call(tenant, 'acme');
+                const { subscription } = accepted(await others.subscription({ id }));
+                const { revision, sealed } = subscription;
                 accepted(
-                  await flows.patch(call, 'acme', id, {
-                    headers: { 'X-A': String(Math.random()) },
-                  }),
+                  await others.rotate({ id, revision, sealed, graceMs: 0, digest: 'other' }),
                 );
                 return await client.replace(input);
               },

@@ -26,6 +26,7 @@ export interface SubscriptionsUnderTest {
   readonly flows: SubscriptionFlows;
   readonly subscriptions: TenantSubscriptions;
   readonly clock: VirtualClock;
+  readonly logged: readonly string[];
 }
 
 interface TestOptions {
@@ -64,13 +65,16 @@ export async function startSubscriptions({
   });
   onTestFinished(() => service.stop());
   const call: Call = (entity, id) => service.call(entity, id);
+  const logged: string[] = [];
   const subscriptions = new TenantSubscriptions({
     call,
     keys,
+    clock,
+    log: ({ message, fields }) => void logged.push(`${message} ${JSON.stringify(fields)}`),
     ...(cacheBytesMax !== undefined && { cacheBytesMax }),
   });
   const flows = new SubscriptionFlows({ subscriptions, keys, addresses, clock });
-  return { service, call, keys, flows, subscriptions, clock };
+  return { service, call, keys, flows, subscriptions, clock, logged };
 }
 
 /** Calls of a request with an idempotency key. */
