@@ -4,15 +4,14 @@
 // Invariant: deliveries ask the journal of tenants, so they begin after it and end before it.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createService, type CheckedRoutes, type Service, type ServiceOptions } from '@svc/host';
-import type { WebhookCaller } from '@svc/client';
+import { createService, type Service, type ServiceOptions } from '@svc/host';
 import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
 import type { SvcError } from '@svc/kit/svc-error';
 import { removedTenants } from './consumers/removed-tenants.ts';
 import { RETRIED_FOR_EVER } from './consumers/retried.ts';
 import { Deliveries, type DeliveryLimits } from './deliveries.ts';
-import { webhookEndpoint } from './endpoints/webhook-endpoint.ts';
+import { type CheckedFor, webhookEndpoint } from './endpoints/webhook-endpoint.ts';
 import { maySucceedLater } from './model/refusals.ts';
 import { tenant } from './model/tenant.ts';
 import { SegmentFolders } from './segments/segment-folders.ts';
@@ -46,8 +45,7 @@ export interface WebhookServiceParts {
   /** Folder of all that is stored. */
   readonly dataFolder: string;
   readonly masterKey: Uint8Array;
-  /** Makes routes for callers of a kind. */
-  readonly checkedFor: (who: WebhookCaller) => CheckedRoutes<unknown>;
+  readonly checkedFor: CheckedFor;
   readonly settings: WebhookSettings;
   readonly host: WebhookHost;
   readonly log: Log;

@@ -2,7 +2,13 @@
 // (429), membership of the tenant in the path (404), role (403).
 //
 // Invariant: the answer to a caller who is no member of a tenant is the same whether there is such a tenant or not, and nothing is read for it.
-import { CallerRoutes, type KnownCaller, type Verifier } from '@svc/api/caller-routes';
+import {
+  CallerRoutes,
+  UNLIMITED,
+  type KnownCaller,
+  type RequestLimits,
+  type Verifier,
+} from '@svc/api/caller-routes';
 import type { WebhookCaller } from '@svc/client';
 import { refuse, type CheckedRoutes, type Refused } from '@svc/host';
 import type { Caller } from './webhook-caller.ts';
@@ -12,9 +18,12 @@ export type GivenCaller = KnownCaller<Caller>;
 
 export interface TenantAuthorizationOptions {
   readonly verifier: Verifier<Caller>;
-  /** Limits of the requests of one caller in a minute; 0: none. Those of the platform are bounded by the budgets of its tenants. */
-  readonly limits: { readonly requestsPerMinuteMax: number };
+  /** Limits of administrators of tenants. The platform has none: its reports are bounded by the budgets of tenants. */
+  readonly limits: RequestLimits;
 }
+
+/** `write`: a route whose changes the journal of the tenants keeps for good. */
+export type RouteKind = 'read' | 'write';
 
 const TOKEN_ADVICE = 'get one from the identity provider of the installation';
 const NO_SUCH_TENANT = 'there is no such tenant, or you are not a member of it';
@@ -22,31 +31,27 @@ const NOT_ADMIN = 'only administrators of the tenant may do this: ask one of the
 const NOT_PLATFORM = 'only the platform may do this';
 
 export class TenantAuthorization {
-  readonly #routes: Readonly<Record<WebhookCaller, CheckedRoutes<GivenCaller>>>;
+  readonly #admin: Readonly<Record<RouteKind, CheckedRoutes<GivenCaller>>>;
+  readonly #platform: CheckedRoutes<GivenCaller>;
 
-  constructor({ verifier, limits: { requestsPerMinuteMax } }: TenantAuthorizationOptions) {
-    const knownWithin = (perMinute: number): CheckedRoutes<GivenCaller> =>
-      new CallerRoutes({
-        verifier,
-        limits: { requestsPerMinuteMax: perMinute, writesPerMinuteMax: 0 },
-        tokenAdvice: TOKEN_ADVICE,
-      }).reads;
-    this.#routes = {
-      'tenant-admin': allowed(
-        knownWithin(requestsPerMinuteMax),
-        ({ isTenantAdmin, tenants }, tenant) =>
-          tenants.has(tenant) && isTenantAdmin ? undefined : NOT_ADMIN,
-      ),
-      platform: allowed(knownWithin(0), ({ isPlatform }) =>
-        isPlatform ? undefined : NOT_PLATFORM,
-      ),
-    };
+  constructor({ verifier, limits }: TenantAuthorizationOptions) {
+    const shared = { verifier, tokenAdvice: TOKEN_ADVICE };
+    const { reads, writes } = new CallerRoutes({ ...shared, limits });
+    this.#admin = { read: allowed(reads, adminProblem), write: allowed(writes, adminProblem) };
+    const { reads: unlimited } = new CallerRoutes({ ...shared, limits: UNLIMITED });
+    this.#platform = allowed(unlimited, ({ isPlatform }) =>
+      isPlatform ? undefined : NOT_PLATFORM,
+    );
   }
 
   /** Makes routes for callers of a kind. Their paths have the parameter `tenantId`. */
-  of(who: WebhookCaller): CheckedRoutes<GivenCaller> {
-    return this.#routes[who];
+  of(who: WebhookCaller, kind: RouteKind): CheckedRoutes<GivenCaller> {
+    return who === 'platform' ? this.#platform : this.#admin[kind];
   }
+}
+
+function adminProblem({ tenants, isTenantAdmin }: Caller, tenant: string): string | undefined {
+  return tenants.has(tenant) && isTenantAdmin ? undefined : NOT_ADMIN;
 }
 
 /** `problem`: why the caller may not use the route, which only members of the tenant learn. */

@@ -1,6 +1,6 @@
 // WebhookEndpoint: the routes of the webhook service with their checks and handlers.
 import { apiRoutes } from '@svc/api/api-routes';
-import { WEBHOOK_ROUTES, type WebhookCaller } from '@svc/client';
+import { WEBHOOK_ROUTES, type WebhookCaller, type WebhookRouteName } from '@svc/client';
 import {
   defineEndpoint,
   type CheckedRoutes,
@@ -11,12 +11,23 @@ import { type AnsweringDeliveries, deliveryHandlers } from './deliveries.ts';
 import { type SubscriptionFlows, subscriptionHandlers } from './subscriptions.ts';
 import { webhookTable } from './webhook-table.ts';
 
+/** Makes routes for callers of a kind. `write`: the journal of the tenants keeps for good what they change. */
+export type CheckedFor = (who: WebhookCaller, kind: 'read' | 'write') => CheckedRoutes<unknown>;
+
+/** A retry of a delivery is none: its runs are bounded, and its segment is removed. */
+const WRITES: ReadonlySet<WebhookRouteName> = new Set([
+  'createWebhook',
+  'replaceWebhook',
+  'changeWebhook',
+  'deleteWebhook',
+  'rotateSecret',
+]);
+
 export interface WebhookEndpointParts {
   readonly flows: SubscriptionFlows;
   /** Resolves once deliveries have begun. No route is handled before. */
   readonly deliveries: () => Promise<AnsweringDeliveries>;
-  /** Makes routes for callers of a kind. */
-  readonly checkedFor: (who: WebhookCaller) => CheckedRoutes<unknown>;
+  readonly checkedFor: CheckedFor;
   readonly maySucceedLater: (refused: Refused) => boolean;
 }
 
@@ -32,10 +43,12 @@ export function webhookEndpoint({
     prefix: '',
     access: 'internet',
     routes: apiRoutes(webhookTable(maySucceedLater), handlers, (name) =>
-      checkedFor(WEBHOOK_ROUTES[name].who).before(async (_request, { given }) => {
-        await deliveries();
-        return given as object;
-      }),
+      checkedFor(WEBHOOK_ROUTES[name].who, WRITES.has(name) ? 'write' : 'read').before(
+        async (_request, { given }) => {
+          await deliveries();
+          return given as object;
+        },
+      ),
     ),
   });
 }

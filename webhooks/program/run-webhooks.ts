@@ -70,7 +70,7 @@ async function serve(
     const service = await startWebhooks({
       dataFolder,
       masterKey,
-      checkedFor: (who) => authorization.of(who),
+      checkedFor: (who, kind) => authorization.of(who, kind),
       settings: {
         admitted: settings.admitted,
         authorities,

@@ -8,6 +8,8 @@ export interface WebhooksSection {
   readonly port: number;
   /** Requests of one administrator of a tenant in a minute; further ones are answered 429. 0: no limit. Those of the platform have none. */
   readonly requestsPerMinuteMax: number;
+  /** Requests of one administrator of a tenant in a minute that create, change or delete subscriptions, or make another secret, which also count as requests; further ones are answered 429. 0: no limit. */
+  readonly writesPerMinuteMax: number;
   /** Networks of receivers that are admitted although they are not of the internet, such as 10.1.0.0/16 or fd00::/8. */
   readonly admittedNetworks: readonly string[];
   /** Domains whose hosts, and all below them, are admitted as receivers whatever their addresses are, such as hooks.example.com. */
@@ -51,6 +53,7 @@ export const WEBHOOKS_DEFAULTS: {
 } = {
   port: 7643,
   requestsPerMinuteMax: 600,
+  writesPerMinuteMax: 60,
   admittedNetworks: [],
   admittedDomains: [],
   attemptsPerSubscriptionMax: DELIVERY_LIMITS_DEFAULT.subscriptionMax,
@@ -74,6 +77,7 @@ export const WEBHOOKS_DEFAULTS: {
 export const WEBHOOKS_RANGES: { readonly [Key in keyof WebhooksSection]: Range } = {
   port: [0, 65_535],
   requestsPerMinuteMax: [0, 1_000_000],
+  writesPerMinuteMax: [0, 1_000_000],
   admittedNetworks: [0, 100],
   admittedDomains: [0, 100],
   attemptsPerSubscriptionMax: [1, 10_000],

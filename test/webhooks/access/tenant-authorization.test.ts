@@ -30,7 +30,7 @@ interface Sender {
 }
 
 /** Starts a service with a route for each kind of callers. */
-async function started(requestsPerMinuteMax = 0) {
+async function started(requestsPerMinuteMax = 0, writesPerMinuteMax = 0) {
   const { issuer, audience } = provider;
   const settings = { issuer, audience, clientId: CLI_CLIENT, rolesPath: ROLES_PATH };
   const verifier = new TokenVerifier({
@@ -38,7 +38,10 @@ async function started(requestsPerMinuteMax = 0) {
     callerOf: (claims) => callerOf(claims, CLAIMS),
     log: () => {},
   });
-  const authorization = new TenantAuthorization({ verifier, limits: { requestsPerMinuteMax } });
+  const authorization = new TenantAuthorization({
+    verifier,
+    limits: { requestsPerMinuteMax, writesPerMinuteMax },
+  });
   const service = await createService({
     name: 'webhooks',
     journal: 'memory',
@@ -52,12 +55,15 @@ async function started(requestsPerMinuteMax = 0) {
         access: 'internet',
         routes: {
           list: authorization
-            .of('tenant-admin')
+            .of('tenant-admin', 'read')
             .get('/{tenantId}/webhooks', { reply: 'text' }, (_, { given: { caller } }) =>
               JSON.stringify({ subject: caller.subject, tenants: [...caller.tenants] }),
             ),
+          create: authorization
+            .of('tenant-admin', 'write')
+            .post('/{tenantId}/webhooks', { reply: 'text' }, () => JSON.stringify('created')),
           report: authorization
-            .of('platform')
+            .of('platform', 'write')
             .put('/{tenantId}/datasets', { reply: 'text' }, () => JSON.stringify('reported')),
         },
       }),
@@ -135,4 +141,21 @@ test('requests of administrators are limited, and reports are not', async () => 
   };
   expect(await statuses('GET acme/webhooks')).toEqual([200, 200, 429]);
   expect(await statuses('PUT acme/datasets')).toEqual([200, 200, 200]);
+});
+
+test('writes of administrators have a limit of their own, and count as requests', async () => {
+  const send = await started(4, 2);
+  const all = { tenants: 'acme', roles: ['tenant-admin', 'platform'] };
+  const statusOf = async (line: string) => (await send(line, all)).status;
+  const statuses = [];
+  for (const line of [
+    'POST acme/webhooks',
+    'POST acme/webhooks',
+    'POST acme/webhooks',
+    'GET acme/webhooks',
+    'GET acme/webhooks',
+    'PUT acme/datasets',
+  ])
+    statuses.push(await statusOf(line));
+  expect(statuses).toEqual([200, 200, 429, 200, 429, 200]);
 });
