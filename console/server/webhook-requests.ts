@@ -157,5 +157,5 @@ function failure({ url }: ConsoleWebhooks, error: unknown): Answer {
   }
   const { code, message } = error as { readonly code?: unknown; readonly message?: string };
   if (typeof code !== 'string' || !code.startsWith('SVC_') || message === undefined) throw error;
-  return refusal(code === 'SVC_NOT_LOGGED_IN' || code === 'SVC_LOGIN_FAILED' ? 401 : 502, message);
+  return refusal(code === 'SVC_NOT_LOGGED_IN' ? 401 : 502, message);
 }

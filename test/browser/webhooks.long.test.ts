@@ -99,7 +99,8 @@ describe.skipIf(noBrowser !== undefined)('the webhooks of a tenant', () => {
     await page.getByLabel('dataset.*').uncheck();
     await page.getByLabel('Name').fill('(a');
     await page.getByRole('button', { name: 'Header', exact: true }).click();
-    await page.getByRole('textbox', { name: 'Header' }).fill('Host');
+    await page.locator('#header-name-0:focus').waitFor();
+    await page.keyboard.type('Host');
     await page.getByRole('button', { name: 'Create' }).click();
     await expect.poll(() => page.locator('.field-problem').count()).toBe(4);
     expect(await page.locator('#url').getAttribute('aria-invalid')).toBe('true');
@@ -110,7 +111,7 @@ describe.skipIf(noBrowser !== undefined)('the webhooks of a tenant', () => {
     await page.getByLabel('dataset.failed').check();
     await page.getByLabel('Name').fill('^mon');
     await page.getByRole('button', { name: 'Remove header Host' }).click();
-    await page.getByLabel('Name').focus();
+    await page.locator('.add-row:focus').waitFor();
     await press(page, 'Control+Enter');
     const secret = await textOf(page.locator('.new-secret code'));
     expect(secret).toMatch(/^[\w-]{43}$/);

@@ -158,11 +158,21 @@ function EventsPart({ draft, problems, change }: PartProps) {
   );
 }
 
+/** Focuses the control of a row that the user has just added. `idOf`: its id, by the index of the row. */
+function useFocusOnAdded(rows: number, idOf: (row: number) => string): void {
+  const before = useRef(rows);
+  useEffect(() => {
+    if (rows > before.current) document.getElementById(idOf(rows - 1))?.focus();
+    before.current = rows;
+  }, [rows]);
+}
+
 function FiltersPart({ draft, problems: { byControl }, change }: PartProps) {
   const { status, model, nameRegex, tags } = draft;
   const statusProblem = byControl.get('status');
   const tagsProblem = byControl.get('tags');
   const known: readonly string[] = STATUSES;
+  useFocusOnAdded(tags.length, (row) => `tag-${row}`);
   return (
     <fieldset>
       <legend>
@@ -198,7 +208,6 @@ function FiltersPart({ draft, problems: { byControl }, change }: PartProps) {
         id="name-regex"
         label="Name"
         hint="regular expression (RE2), found anywhere in it"
-        placeholder="^munich-"
         value={nameRegex}
         problem={byControl.get('nameRegex')}
         onChange={(next) => change({ nameRegex: next })}
@@ -222,7 +231,7 @@ function FiltersPart({ draft, problems: { byControl }, change }: PartProps) {
       ))}
       {tagsProblem !== undefined && <FieldProblem id="tags" problem={tagsProblem} />}
       <div>
-        <button type="button" class="quiet" onClick={() => change({ tags: [...tags, ''] })}>
+        <button type="button" class="quiet add-row" onClick={() => change({ tags: [...tags, ''] })}>
           <Icon name="add" /> Tag
         </button>
       </div>
@@ -261,6 +270,7 @@ function SigningPart({ draft: { over }, problems: { byControl }, change }: PartP
 
 function HeadersPart({ draft: { headers }, problems: { byControl }, change }: PartProps) {
   const problem = byControl.get('headers');
+  useFocusOnAdded(headers.length, (row) => `header-name-${row}`);
   const set = (at: number, name: string, value: string) =>
     change({ headers: headers.with(at, [name, value]) });
   return (
@@ -296,7 +306,7 @@ function HeadersPart({ draft: { headers }, problems: { byControl }, change }: Pa
       <div>
         <button
           type="button"
-          class="quiet"
+          class="quiet add-row"
           onClick={() => change({ headers: [...headers, ['', '']] })}
         >
           <Icon name="add" /> Header
@@ -308,7 +318,16 @@ function HeadersPart({ draft: { headers }, problems: { byControl }, change }: Pa
 
 function RemoveButton({ what, onClick }: { readonly what: string; readonly onClick: () => void }) {
   return (
-    <button type="button" class="icon-button" aria-label={`Remove ${what}`} onClick={onClick}>
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Remove ${what}`}
+      onClick={(event) => {
+        // The focus would be lost with the row.
+        event.currentTarget.closest('fieldset')?.querySelector<HTMLElement>('.add-row')?.focus();
+        onClick();
+      }}
+    >
       <Icon name="remove" />
     </button>
   );

@@ -241,17 +241,20 @@ describe('the page learns', () => {
     expect(await served.change('POST', SUBSCRIPTIONS)).toMatchObject({ status: 404 });
   });
 
-  test('that the user is not logged in, in the words of the command line', async () => {
-    const message = 'You are not logged in. Log in with svc login.';
-    const served = await consoleOf('http://127.0.0.1:1', () =>
-      Promise.reject(new SvcError('SVC_NOT_LOGGED_IN', message)),
-    );
-    expect(await served.ask(SUBSCRIPTIONS)).toMatchObject({
-      status: 401,
-      json: { error: message },
-    });
-    expect(served.bugs).toEqual([]);
-  });
+  test.each([
+    ['SVC_NOT_LOGGED_IN', 401],
+    ['SVC_LOGIN_FAILED', 502],
+  ] as const)(
+    'in the words of the command line why there is no token: %s',
+    async (code, status) => {
+      const error = 'There is no token. Log in with svc login.';
+      const served = await consoleOf('http://127.0.0.1:1', () =>
+        Promise.reject(new SvcError(code, error)),
+      );
+      expect(await served.ask(SUBSCRIPTIONS)).toMatchObject({ status, json: { error } });
+      expect(served.bugs).toEqual([]);
+    },
+  );
 
   test('that the login is not accepted', async () => {
     const { url } = await startServer(401, '{"status":401,"error":"the token has expired"}');
