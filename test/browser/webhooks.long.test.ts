@@ -286,8 +286,14 @@ describe.skipIf(noBrowser !== undefined)('the webhooks of a tenant', () => {
   });
 
   test('who has chosen no tenant or is not logged in reads what to do', async () => {
-    const none = await open(await startedConsole(), '/webhooks/deliveries');
+    const tenantless = await startedConsole();
+    const none = await open(tenantless, '/webhooks/deliveries');
     await none.page.getByText('npx svc console --tenant ID').waitFor();
+    const target = { url: 'https://api.example.com', tenant: 'acme' };
+    // A server that has no such routes, as an installation without a webhook service.
+    const elsewhere = createWebhooksClient({ baseUrl: tenantless });
+    const missing = await open(await startedConsole({ ...target, client: elsewhere }), '/webhooks');
+    await missing.page.getByText('svc up --webhooks').waitFor();
     let isLoggedIn = false;
     const service = new WebhookServiceUnderTest();
     await service.start();
@@ -299,7 +305,7 @@ describe.skipIf(noBrowser !== undefined)('the webhooks of a tenant', () => {
       );
     };
     const client = createWebhooksClient({ baseUrl: service.url, token });
-    const url = await startedConsole({ url: 'https://api.example.com', tenant: 'acme', client });
+    const url = await startedConsole({ ...target, client });
     const { page } = await open(url, '/webhooks');
     await page.getByText('You are not logged in to it.').waitFor();
     await page.getByText('npx svc login').waitFor();

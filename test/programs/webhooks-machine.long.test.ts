@@ -34,6 +34,10 @@ test('a stranger gets a verified delivery with the commands of the page', async 
   expect(await machine.svc('webhooks deliveries --tenant local')).toMatch(/ 7 +delivered /);
   const log = await machine.svc('webhooks list --tenant other').catch(String);
   expect(log).toContain('there is no such tenant, or you are not a member of it');
+  const console = new SvcProcess(['console', '--port', '0'], { cwd: machine.cwd, env });
+  onTestFinished(async () => void (await console.end('SIGKILL')));
+  const shown = await fetch(`${await console.listening()}/api/webhooks/deliveries?dataset=7`);
+  expect(await shown.json()).toMatchObject({ entries: [{ outcome: 'delivered' }] });
   expect(await listen.end('SIGTERM')).toMatchObject({ code: 0 });
   expect(await machine.svc('webhooks list --tenant local')).toContain('has no subscriptions');
 

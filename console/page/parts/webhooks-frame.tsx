@@ -93,8 +93,17 @@ function NoTenant() {
   );
 }
 
-/** Displays why a request was not answered. A user who is not logged in reads how to log in. */
-export function WebhookProblem({ problem }: { readonly problem: ApiProblem }) {
+/**
+ * Displays why a request was not answered. A user who is not logged in reads how to log in. `isOfTenant`: the request was for
+ * what the whole tenant has, so that 404 is about the tenant.
+ */
+export function WebhookProblem({
+  problem,
+  isOfTenant = false,
+}: {
+  readonly problem: ApiProblem;
+  readonly isOfTenant?: boolean;
+}) {
   const text = webhookProblemText(problem);
   if (problem.status === 401)
     return (
@@ -107,7 +116,20 @@ export function WebhookProblem({ problem }: { readonly problem: ApiProblem }) {
     return (
       <Empty title="You may not manage the webhooks of this tenant.">
         <p>{text}</p>
-        <p class="dim">An administrator of the tenant may. Log in as one, or ask for the role.</p>
+        <p class="dim">
+          An administrator of the tenant may. The roles are those of your access token: log in again
+          once they have been changed.
+        </p>
+      </Empty>
+    );
+  if (problem.status === 404 && isOfTenant)
+    return (
+      <Empty title="The webhooks of this tenant cannot be shown.">
+        <p>{text}</p>
+        <p class="dim">
+          Check the tenant, and whether you are a member of it. The installation may also have no
+          webhook service, which <code>svc up --webhooks</code> runs on your machine.
+        </p>
       </Empty>
     );
   return (

@@ -63,7 +63,7 @@ function Log({ view }: { readonly view: DeliveriesView }) {
   const added = isShown ? addedCount(shown.page.entries, value!.entries) : 0;
   return (
     <>
-      {problem !== undefined && <WebhookProblem problem={problem} />}
+      {problem !== undefined && <WebhookProblem problem={problem} isOfTenant />}
       <p class="new-rows">
         {added > 0 && (
           <button type="button" class="quiet" onClick={() => setShown({ path, page: value! })}>

@@ -61,7 +61,7 @@ function List() {
         />
       )}
       {value === undefined && problem === undefined && <Waiting rows={6} />}
-      {problem !== undefined && <WebhookProblem problem={problem} />}
+      {problem !== undefined && <WebhookProblem problem={problem} isOfTenant />}
       {value?.length === 0 && (
         <Empty title="The tenant has no subscription.">
           <p>
