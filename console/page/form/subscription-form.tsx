@@ -94,7 +94,7 @@ export function SubscriptionForm({
       <TextField
         id="url"
         label="URL"
-        hint="begins with https:// or http://; events are posted to it"
+        hint="events are posted to it, over https or http"
         value={draft.url}
         problem={refused.byControl.get('url')}
         onChange={(url) => parts.change({ url })}
