@@ -19,7 +19,7 @@ export const SEALED_BYTES_MAX = 393_216;
 const CHARACTER_BITS = 6;
 const BYTE_BITS = 8;
 
-const NO_ROOM = `the subscriptions of the tenant would have more than ${SEALED_BYTES_MAX / 1_024} KiB of URLs, filters, headers and secrets together: shorten or delete some first`;
+const TOO_LARGE = `the subscriptions of the tenant would have more than ${SEALED_BYTES_MAX / 1_024} KiB of URLs, filters, headers and secrets together: shorten or delete some first`;
 
 const Text = Type.String();
 const Count = Type.Integer();
@@ -161,7 +161,7 @@ export const tenant = defineEntity({
             'CONFLICT',
           );
         if (found(state, id) !== undefined) return refuseChanged(nowMs);
-        if (!hasRoomFor(state, sealed)) return refuse(NO_ROOM, 'CONFLICT');
+        if (!fits(state, sealed)) return refuse(TOO_LARGE, 'CONFLICT');
         return persist({ type: 'created', id, events, sealed, createdAtMs: nowMs }).thenReply({
           id,
           revision: 1,
@@ -184,8 +184,8 @@ export const tenant = defineEntity({
         const { rotation } = one;
         if (changed === undefined) return reply({ id, revision, rotation });
         const { events, sealed } = changed;
-        if (sealed.length > one.sealed.length && !hasRoomFor(state, sealed, one.sealed))
-          return refuse(NO_ROOM, 'CONFLICT');
+        if (sealed.length > one.sealed.length && !fits(state, sealed, one.sealed))
+          return refuse(TOO_LARGE, 'CONFLICT');
         return persist({ type: 'replaced', id, events, sealed }).thenReply({
           id,
           revision: revision + 1,
@@ -297,7 +297,7 @@ function isAt(one: Readable<StoredSubscription>, revision: number): boolean {
 }
 
 /** Returns whether a tenant may have this text, too, or instead of another one. */
-function hasRoomFor({ subscriptions }: Readable<Tenant>, sealed: string, former = ''): boolean {
+function fits({ subscriptions }: Readable<Tenant>, sealed: string, former = ''): boolean {
   const length = subscriptions.reduce((sum, one) => sum + one.sealed.length, sealed.length);
   return ((length - former.length) * CHARACTER_BITS) / BYTE_BITS <= SEALED_BYTES_MAX;
 }

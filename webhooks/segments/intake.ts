@@ -78,12 +78,16 @@ export class Intake {
   async #overload(tenant: string, reported: DatasetReport): Promise<number> {
     const type = eventTypeOf(reported.status, undefined);
     if (type === undefined) return 0;
-    const { clock, countMatching, searchSteps } = this.#options;
+    const { clock, limits, countMatching, searchSteps } = this.#options;
     const event = { type, occurredAtMs: clock.nowMs(), dataset: reported };
     const steps = await searchSteps(tenant, event);
-    const waitMs = this.#budgets.take(tenant, Math.floor(steps / STEPS_A_DELIVERY));
+    const searches = Math.floor(steps / STEPS_A_DELIVERY);
+    const waitMs = this.#budgets.take(tenant, searches);
     if (waitMs > 0) return waitMs;
-    return this.#budgets.take(tenant, Math.max(await countMatching(tenant, event), 1));
+    const deliveries = Math.max(await countMatching(tenant, event), 1);
+    // Both together take a whole budget at most, so that it is enough for any event.
+    const left = Math.max(limits.deliveriesBurstMax - searches, 0);
+    return this.#budgets.take(tenant, Math.min(deliveries, left));
   }
 
   /** Returns what the segments before know of a dataset. */

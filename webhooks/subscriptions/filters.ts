@@ -10,6 +10,8 @@ export interface FilteredDataset {
   readonly status: string;
 }
 
+/** Size of an instruction of a program, in bytes: that of those that take most. */
+const INSTRUCTION_BYTES = 256;
 /** Steps that count for making the program of an expression, which is made with the first search. */
 const COMPILING_STEPS = 200_000;
 
@@ -45,6 +47,11 @@ export class Filters {
   /** Whether there is no program to be made before a search. */
   get isPrepared(): boolean {
     return this.request.nameRegex === undefined || this.#pattern !== undefined;
+  }
+
+  /** Size of the program of the expression, in bytes; 0: it has not been made. */
+  get programBytes(): number {
+    return (this.#pattern?.size ?? 0) * INSTRUCTION_BYTES;
   }
 
   /** Makes the program of the expression, as the first search does. */

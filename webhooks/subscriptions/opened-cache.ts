@@ -12,7 +12,7 @@ export interface OpenedTenant {
   /** Ids of those that cannot be opened. */
   readonly unreadable: ReadonlySet<string>;
   readonly searches: NameSearches;
-  /** Size of all, in bytes, estimated from the sealed texts. */
+  /** Size of all without the programs of their expressions, in bytes, estimated from the sealed texts. */
   readonly bytes: number;
 }
 
@@ -27,6 +27,8 @@ export class OpenedCache {
   #bytes = 0;
   /** By tenant, in the order of their last use. */
   readonly #tenants = new Map<string, KeptTenant>();
+  /** Size of each tenant, in bytes. */
+  readonly #sizes = new Map<string, number>();
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
@@ -48,9 +50,11 @@ export class OpenedCache {
   /** Keeps a tenant instead of what was kept of it, unless it is too large; others leave for it, the ones first that were not used for longest. */
   set(tenantId: string, kept: KeptTenant): void {
     this.#remove(tenantId);
-    if (kept.opened.bytes > this.#bytesMax) return;
+    const bytes = sizeOf(kept.opened);
+    if (bytes > this.#bytesMax) return;
     this.#tenants.set(tenantId, kept);
-    this.#bytes += kept.opened.bytes;
+    this.#sizes.set(tenantId, bytes);
+    this.#bytes += bytes;
     for (const other of this.#tenants.keys()) {
       if (this.#bytes <= this.#bytesMax) break;
       this.#remove(other);
@@ -63,8 +67,19 @@ export class OpenedCache {
     if (kept !== undefined) kept.freshUntilMs = -Infinity;
   }
 
+  /** Call it when programs of a tenant's expressions were made. */
+  resize(tenantId: string): void {
+    const kept = this.#tenants.get(tenantId);
+    if (kept !== undefined) this.set(tenantId, kept);
+  }
+
   #remove(tenantId: string): void {
-    this.#bytes -= this.#tenants.get(tenantId)?.opened.bytes ?? 0;
+    this.#bytes -= this.#sizes.get(tenantId) ?? 0;
+    this.#sizes.delete(tenantId);
     this.#tenants.delete(tenantId);
   }
+}
+
+function sizeOf({ bytes, subscriptions }: OpenedTenant): number {
+  return subscriptions.reduce((sum, { filters }) => sum + filters.programBytes, bytes);
 }

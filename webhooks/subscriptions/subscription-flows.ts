@@ -42,7 +42,7 @@ export interface SubscriptionFlowsOptions {
 }
 
 const SECRET_BYTES = 32;
-/** Runs of a flow until others are no longer in its way. */
+/** Runs of a flow while other requests change what it has read. */
 const RUNS_MAX = 4;
 /** Refusals of earlier requests with the same idempotency key that a request skips. Each of them left a few. */
 const SKIPPED_MAX = 32;

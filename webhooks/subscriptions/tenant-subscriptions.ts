@@ -11,6 +11,7 @@ import type { Clock } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
 import { tenant } from '../model/tenant.ts';
+import type { Filters } from './filters.ts';
 import { NameSearches } from './name-searches.ts';
 import {
   type MatchedEvent,
@@ -44,7 +45,7 @@ export interface Exhaustion {
 }
 
 export const CACHE_BYTES_MAX_DEFAULT = 67_108_864;
-/** Size of an opened subscription beside its texts, with its regular expression and what searches have found, in bytes. */
+/** Size of an opened subscription beside its texts and the program of its expression, with what searches have found, in bytes. */
 const SUBSCRIPTION_BYTES = 8_192;
 const TENANT_BYTES = 512;
 /** Time after which what is kept of a tenant is compared with its entity. */
@@ -127,6 +128,7 @@ export class TenantSubscriptions {
           stepsLeft = STEPS_A_TURN;
         }
         stepsLeft -= steps;
+        this.#prepare(tenantId, filters);
         isFound = filters.isFoundIn(name);
         searches.keep(name, nameRegex!, isFound);
       }
@@ -150,7 +152,7 @@ export class TenantSubscriptions {
       if (!filters.isPrepared) {
         // oxlint-disable-next-line no-await-in-loop -- so that others get their turn
         await this.#turns.next(tenantId);
-        filters.prepare();
+        this.#prepare(tenantId, filters);
       }
       counted.add(nameRegex);
       sum += filters.stepsMax(dataset);
@@ -172,6 +174,13 @@ export class TenantSubscriptions {
   /** Resolves with the time of the last removal: nobody sees what was before. */
   async removedAtMs(tenantId: string): Promise<number | undefined> {
     return (await this.#read(tenantId)).removedAtMs;
+  }
+
+  /** Makes the program of an expression that has none. */
+  #prepare(tenantId: string, filters: Filters): void {
+    if (filters.isPrepared) return;
+    filters.prepare();
+    this.#cache.resize(tenantId);
   }
 
   async #read(tenantId: string): Promise<OpenedTenant> {

@@ -103,3 +103,19 @@ test('W16: searches and events that go to nobody take from the budget of their t
   expect(await codeOf('f')).toBe('TOO_MANY_REQUESTS');
   expect(matching).not.toHaveBeenCalled();
 });
+
+test('W16: an event whose searches take more than a budget waits for a full one', async () => {
+  const deliveries = new DeliveriesUnderTest({ deliveriesPerSecondMax: 1, deliveriesBurstMax: 3 });
+  deliveries.subscriptions.add('one');
+  deliveries.subscriptions.steps = 1_000_000;
+  await deliveries.start();
+  expect(await deliveries.report('a')).toMatchObject({ isOk: true });
+  await deliveries.clock.advance(2_000);
+  expect(await deliveries.report('b')).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+  await deliveries.clock.advance(1_000);
+  expect(await deliveries.report('b')).toMatchObject({ isOk: true });
+  // Searches and deliveries that are more than a budget only together.
+  deliveries.subscriptions.steps = 6_000;
+  await deliveries.clock.advance(3_000);
+  expect(await deliveries.report('c')).toMatchObject({ isOk: true });
+});

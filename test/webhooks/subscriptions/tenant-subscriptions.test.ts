@@ -191,6 +191,25 @@ test('a subscription is opened once for each of its changes, and those of tenant
   expect(subscriptions.cacheBytes).toBeLessThanOrEqual(60_000);
 });
 
+test('W16: the programs of expressions count for what is kept', async () => {
+  const { call, flows, subscriptions, clock } = await startSubscriptions({
+    cacheBytesMax: 200_000,
+  });
+  const search = async (tenantId: string): Promise<number> => {
+    await subscriptions.matching(tenantId, eventAt(clock.nowMs()));
+    return subscriptions.cacheBytes;
+  };
+  for (const id of ['a', 'b'])
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    accepted(await flows.create(call, id, { url, filters: { nameRegex: 'a{500}' } }));
+  await subscriptions.all('a');
+  const before = subscriptions.cacheBytes;
+  const one = await search('a');
+  expect(one).toBeGreaterThan(before + 128_000);
+  // Two of them are more than the size.
+  expect(await search('b')).toBe(one);
+});
+
 test('a tenant that is removed has no subscriptions, and nothing opens those that it had', async () => {
   const folder = await ownFolder();
   const { call, flows, subscriptions, keys, clock, service } = await startSubscriptions({ folder });
