@@ -15,6 +15,7 @@ import { DeliveryLog } from './log/delivery-log.ts';
 import { EventBodies } from './log/event-bodies.ts';
 import { dataset } from './model/dataset.ts';
 import { delivery } from './model/delivery.ts';
+import { segmentOf } from './model/ids.ts';
 import { notice } from './model/notice.ts';
 import { INTAKE_LIMITS_DEFAULT, type IntakeLimits } from './segments/delivery-budgets.ts';
 import { Intake } from './segments/intake.ts';
@@ -173,7 +174,7 @@ export class Deliveries {
           isBacklogFull: (subscription) => this.#scheduler.isBacklogFull(subscription),
           opened: ({ id, about, url, body }, next) => {
             const { tenant, subscription, eventId } = about;
-            bodies.keep(eventId, body);
+            bodies.keep(segment, eventId, body);
             const whose = { id, segment, tenant, subscription, host: hostOf(url) };
             this.#scheduler.opened({ ...whose, ...next }, next);
           },
@@ -181,7 +182,9 @@ export class Deliveries {
         }),
         noticeFailures({
           grant: (tenant, failure) => subscriptions.grantFailing(tenant, failure),
-          segmentAt: (timeMs) => this.#segments.at(timeMs),
+          // The same failure has its notice in the same segment each time.
+          segmentAt: async (timeMs) =>
+            (await this.#segments.opening(segmentOf(timeMs))) ?? (await this.#segments.at(timeMs)),
           failed,
         }),
       ],

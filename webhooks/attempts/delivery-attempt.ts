@@ -25,7 +25,7 @@ export interface AttemptedSubscription {
 }
 
 export interface DeliveryAttemptOptions {
-  readonly segments: Pick<Segments, 'find'>;
+  readonly segments: Pick<Segments, 'find' | 'opening'>;
   /** Finds a subscription; undefined: it is deleted. */
   readonly find: (tenant: string, id: string) => Promise<AttemptedSubscription | undefined>;
   readonly bodies: EventBodies;
@@ -59,7 +59,8 @@ export class DeliveryAttempt {
   async make(delivery: DueDelivery): Promise<AttemptOutcome> {
     const { segments, clock } = this.#options;
     const { run, number } = delivery;
-    const segment = segments.find(delivery.segment);
+    // Deliveries are opened from the moment on in which their segment is.
+    const segment = segments.find(delivery.segment) ?? (await segments.opening(delivery.segment));
     // It has expired.
     if (segment === undefined) return { next: null };
     try {

@@ -7,7 +7,7 @@ import {
   type LogEntryWithBody,
   type ReportAnswer,
 } from '@svc/client';
-import { refuse, respond, respondError, type Result } from '@svc/host';
+import { refuse, respond, respondError, type Refused, type Result } from '@svc/host';
 import type { LogPage, LogQuery } from '../log/delivery-log.ts';
 import type { WebhookHandlers } from './webhook-table.ts';
 
@@ -59,7 +59,14 @@ export function deliveryHandlers(
     async reportDataset({ input: { tenantId, datasetId, body } }) {
       if (Buffer.byteLength(JSON.stringify(body)) > DATASET_BYTES_MAX)
         return respondError(413, `a report has at most ${DATASET_BYTES_MAX} bytes`);
-      return await (await deliveries()).intake.report(tenantId, datasetId, body);
+      const answer = await (await deliveries()).intake.report(tenantId, datasetId, body);
+      return !answer.isOk && answer.code === 'TOO_MANY_REQUESTS' ? tooMany(answer) : answer;
     },
   };
+}
+
+/** The budget knows when it has enough again. */
+function tooMany({ message, details }: Refused): ReturnType<typeof respondError> {
+  const { retryAfterS = 1 } = (details ?? {}) as { readonly retryAfterS?: number };
+  return respondError(429, message, { headers: [['retry-after', String(retryAfterS)]] });
 }

@@ -7,7 +7,7 @@
 import type { DeliveryOutcome, LogAttempt, LogEntry, LogEntryWithBody } from '@svc/client';
 import { Ok, refuse, type Page, type Refused, type Result, type ValueOf } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
-import { isExpired, RUN_ENDS_MS } from '../model/attempt-schedule.ts';
+import { KEPT_MS, RUN_ENDS_MS } from '../model/attempt-schedule.ts';
 import { delivery, type Entry } from '../model/delivery.ts';
 import { segmentOfDelivery } from '../model/ids.ts';
 import type { Segment, Segments } from '../segments/segments.ts';
@@ -53,6 +53,10 @@ type Attempts = Row['attempts'];
 const NO_SUCH_DELIVERY = 'there is no such delivery';
 const SUBSCRIPTION_DELETED =
   'the subscription of the delivery is deleted, so there is nobody to whom it could be sent again';
+/** Queries of views for one page. A page with fewer entries than it may have, because some have expired, names the next one. */
+const READS_MAX = 20;
+/** Age of the oldest cursor that is taken. */
+const CURSOR_MS_MAX = 86_400_000;
 const WRONG_CURSOR = 'cursor: is none that a page of this query had';
 
 export class DeliveryLog {
@@ -65,10 +69,18 @@ export class DeliveryLog {
   async list(tenant: string, query: LogQuery): Promise<Result<LogPage>> {
     const { segments, clock } = this.#options;
     const shownSinceMs = await this.#sinceMs(tenant);
-    const begin = positionOf(query.cursor, shownSinceMs);
-    if (begin === undefined) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
     const nowMs = clock.nowMs();
+    // A run that is under way when its delivery expires is found by its id alone.
+    const listedSinceMs = Math.max(shownSinceMs, nowMs - KEPT_MS);
+    const begin = positionOf(query.cursor, listedSinceMs);
+    const [newest] = segments.newestFirst;
+    if (
+      begin === undefined ||
+      (query.cursor !== undefined && begin.segment > (newest?.number ?? 0))
+    )
+      return refuse(WRONG_CURSOR, 'BAD_REQUEST');
     const entries: LogEntry[] = [];
+    let reads = 0;
     // A cursor belongs to the time with which the walk has begun. The time of now decides about what is shown.
     const { sinceMs } = begin;
     let { cursor } = begin;
@@ -77,7 +89,7 @@ export class DeliveryLog {
       if (segment.number < begin.segment) cursor = undefined;
       do {
         const left = query.limit - entries.length;
-        if (left === 0)
+        if (left === 0 || reads === READS_MAX)
           return new Ok({
             entries,
             cursor: cursorOf({ segment: segment.number, sinceMs, cursor }),
@@ -85,9 +97,9 @@ export class DeliveryLog {
         // oxlint-disable-next-line no-await-in-loop -- a page begins where the one before has ended
         const page = await rowsOf(segment, query, { tenant, sinceMs, limit: left, cursor });
         if (!page.isOk) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
-        const rows = page.value.rows.filter(
-          (row) => row.occurredAtMs >= shownSinceMs && !isExpired(row, nowMs),
-        );
+        reads++;
+        // Those of a cursor may have expired since.
+        const rows = page.value.rows.filter((row) => row.occurredAtMs >= listedSinceMs);
         entries.push(...rows.map((row) => entryOf(row.id, row)));
         cursor = page.value.cursor;
       } while (cursor !== undefined);
@@ -217,9 +229,11 @@ function positionOf(text: string | undefined, sinceMs: number): Position | undef
   const parts = /^(\d{1,6}) (\d{1,15}) (.*)$/s.exec(Buffer.from(text, 'base64url').toString());
   if (parts === null) return undefined;
   const [, segment, since, cursor] = parts;
-  return {
+  const position = {
     segment: Number(segment),
     sinceMs: Number(since),
     cursor: cursor === '' ? undefined : cursor,
   };
+  const isOfNow = position.sinceMs <= sinceMs && position.sinceMs >= sinceMs - CURSOR_MS_MAX;
+  return isOfNow && cursorOf(position) === text ? position : undefined;
 }

@@ -8,6 +8,7 @@ import type { Segment } from '../segments/segments.ts';
 
 export class EventBodies {
   readonly #bytesMax: number;
+  /** By segment and event: an event whose dataset was forgotten has its id again in a later segment. */
   readonly #byEvent = new Map<string, string>();
   #bytes = 0;
 
@@ -16,9 +17,10 @@ export class EventBodies {
   }
 
   /** Keeps a body that was just made. */
-  keep(eventId: string, body: string): void {
-    if (this.#byEvent.has(eventId)) return;
-    this.#byEvent.set(eventId, body);
+  keep(segment: number, eventId: string, body: string): void {
+    const key = keyOf(segment, eventId);
+    if (this.#byEvent.has(key)) return;
+    this.#byEvent.set(key, body);
     this.#bytes += body.length;
     for (const [oldest, { length }] of this.#byEvent) {
       if (this.#bytes <= this.#bytesMax) break;
@@ -29,10 +31,10 @@ export class EventBodies {
 
   /** Returns the body of a delivery's event. */
   async read(
-    { service }: Segment,
+    { number, service }: Segment,
     { eventId, source }: Pick<About, 'eventId' | 'source'>,
   ): Promise<string> {
-    const kept = this.#byEvent.get(eventId);
+    const kept = this.#byEvent.get(keyOf(number, eventId));
     if (kept !== undefined) return kept;
     const { entity, id, seq } = source;
     const events =
@@ -43,7 +45,11 @@ export class EventBodies {
     const stored = event !== undefined && 'event' in event ? event.event : undefined;
     if (stored?.id !== eventId)
       throw new Error(`the event ${eventId} is not where its deliveries say`);
-    this.keep(eventId, stored.body);
+    this.keep(number, eventId, stored.body);
     return stored.body;
   }
+}
+
+function keyOf(segment: number, eventId: string): string {
+  return `${segment}/${eventId}`;
 }

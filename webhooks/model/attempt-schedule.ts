@@ -27,7 +27,8 @@ export interface NextAttempt {
 
 /** Returns how long the next attempt has to wait, in milliseconds. */
 export function waitOf({ dueAtMs }: Pick<NextAttempt, 'dueAtMs'>, nowMs: number): number {
-  return Math.min(Math.max(dueAtMs - nowMs, 0), INTERRUPTED_MS);
+  const aheadMs = Math.max(dueAtMs - nowMs, 0);
+  return aheadMs > INTERRUPTED_MS ? PAUSE_MS : aheadMs;
 }
 
 /** Whether an attempt would be early, as far as the time of day shows it. */

@@ -40,7 +40,7 @@ export function segmentOfDelivery(id: string): number | undefined {
 
 /** Returns the id of a dataset's entity. */
 export function datasetKey(tenant: string, dataset: string): string {
-  return `${encodeURIComponent(tenant)}/${encodeURIComponent(dataset)}`;
+  return `ds_${hashOf('key', tenant, dataset)}`;
 }
 
 /** Returns the id of the entity of an event `webhook.failing`. */

@@ -51,16 +51,17 @@ export class Intake {
     const key = datasetKey(tenant, id);
     return this.#turns.take(key, async () => {
       const { segments, clock } = this.#options;
-      const waitMs = await this.#overload(tenant, reported);
-      if (waitMs > 0)
-        return refuse(
-          'the tenant has reported more than its subscriptions can be sent: send it again later',
-          'TOO_MANY_REQUESTS',
-        );
       const segment = await segments.at(clock.nowMs());
       const entity = segment.service.call(dataset, key);
       const { last } = accepted(await entity.last());
       const former = last === null ? await this.#former(segment, key) : undefined;
+      const waitMs = await this.#overload(tenant, reported, last ?? former);
+      if (waitMs > 0)
+        return refuse(
+          'the tenant has reported more than its subscriptions can be sent: send it again later',
+          'TOO_MANY_REQUESTS',
+          { details: { retryAfterS: Math.ceil(waitMs / 1_000) } },
+        );
       return await entity.report({
         ...reported,
         tags: [...reported.tags],
@@ -72,11 +73,16 @@ export class Intake {
   }
 
   /**
-   * Takes the searches and the deliveries of the report from the tenant's budget; an event that goes to nobody counts as one. Returns the time until
-   * there are enough, in milliseconds. Nothing is searched before.
+   * Takes the searches and the deliveries of the report from the tenant's budget, if an event follows from it; one that goes to nobody counts as
+   * one. Returns the time until there are enough, in milliseconds. Nothing is searched before.
    */
-  async #overload(tenant: string, reported: DatasetReport): Promise<number> {
-    const type = eventTypeOf(reported.status, undefined);
+  async #overload(
+    tenant: string,
+    reported: DatasetReport,
+    last: LastReport | undefined,
+  ): Promise<number> {
+    if (last !== undefined && reported.seq <= last.seq) return 0;
+    const type = eventTypeOf(reported.status, last?.status);
     if (type === undefined) return 0;
     const { clock, limits, countMatching, searchSteps } = this.#options;
     const event = { type, occurredAtMs: clock.nowMs(), dataset: reported };

@@ -28,9 +28,14 @@ export class SegmentFolders {
     return names.filter((name) => NUMBER.test(name)).map(Number);
   }
 
+  /** Finishes the removal if it was begun before. */
   async remove(number: number): Promise<void> {
     const name = `${number}${REMOVED}`;
-    await rename(this.folderOf(number), join(this.#folder, name));
+    try {
+      await rename(this.folderOf(number), join(this.#folder, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
     await syncFolder(this.#folder);
     await this.#delete(name);
   }

@@ -43,6 +43,8 @@ export class Segments {
   readonly #open = new Map<number, Promise<Segment>>();
   /** Those that are open, the newest first. */
   #newestFirst: readonly Segment[] = [];
+  /** Those that are removed, or could not be yet. */
+  readonly #expired = new Map<number, Segment>();
   readonly #failure = Promise.withResolvers<SvcError>();
   #cancelSweep = () => {};
   #isStopping = false;
@@ -54,7 +56,12 @@ export class Segments {
   /** Opens the segments that there are. Rejects as `createService` does. */
   async start(): Promise<void> {
     const numbers = await this.#options.store.list();
-    await Promise.all(numbers.map((number) => this.#opened(number)));
+    const opened = await Promise.allSettled(numbers.map((number) => this.#opened(number)));
+    const failed = opened.find(({ status }) => status === 'rejected');
+    if (failed !== undefined) {
+      await this.stop(0);
+      throw (failed as PromiseRejectedResult).reason;
+    }
     this.#sweepLater();
   }
 
@@ -70,6 +77,11 @@ export class Segments {
   /** Returns a segment that is open; undefined: it was removed, or has never been there. */
   find(number: number): Segment | undefined {
     return this.#newestFirst.find((segment) => segment.number === number);
+  }
+
+  /** Resolves with a segment once it is open, for what happens meanwhile; with undefined as `find` does. */
+  async opening(number: number): Promise<Segment | undefined> {
+    return await this.#open.get(number)?.catch(() => undefined);
   }
 
   /** Returns the segment of what happens at a time, in milliseconds since 1970. Rejects as `createService` does. */
@@ -89,17 +101,33 @@ export class Segments {
 
   /** Removes the segments whose deliveries have all left the log. */
   async removeExpired(): Promise<void> {
-    const { clock, store, log } = this.#options;
-    const nowMs = clock.nowMs();
-    for (const { number, service } of this.#newestFirst) {
+    const nowMs = this.#options.clock.nowMs();
+    for (const segment of this.#newestFirst) {
+      const { number } = segment;
       if (nowMs < (number + 1) * SEGMENT_MS + RUN_ENDS_MS) continue;
       this.#open.delete(number);
       this.#newestFirst = this.#newestFirst.filter((each) => each.number !== number);
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is soon enough
+      this.#expired.set(number, segment);
+    }
+    // oxlint-disable-next-line no-await-in-loop -- one at a time is soon enough
+    for (const segment of this.#expired.values()) await this.#remove(segment);
+  }
+
+  /** A segment that cannot be removed leaves the others alone. */
+  async #remove({ number, service }: Segment): Promise<void> {
+    const { store, log } = this.#options;
+    const fields = { segment: number };
+    try {
       await service.stop();
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is soon enough
       await store.remove(number);
-      log({ level: 'info', message: 'deliveries were removed', fields: { segment: number } });
+      this.#expired.delete(number);
+      log({ level: 'info', message: 'deliveries were removed', fields });
+    } catch (error) {
+      log({
+        level: 'error',
+        message: 'old deliveries cannot be removed; it is tried again in an hour',
+        fields: { ...fields, error: String(error) },
+      });
     }
   }
 
@@ -124,23 +152,15 @@ export class Segments {
   }
 
   #sweepLater(): void {
-    const { clock, log } = this.#options;
+    const { clock } = this.#options;
     const [sinceMs, sinceMonotonicMs] = [clock.nowMs(), clock.monotonicMs()];
     this.#cancelSweep = clock.after(HOUR_MS, () => {
       const passedMs = clock.nowMs() - sinceMs;
       const driftMs = Math.abs(passedMs - (clock.monotonicMs() - sinceMonotonicMs));
       const swept = driftMs > DRIFT_MAX_MS ? Promise.resolve() : this.removeExpired();
-      void swept
-        .catch((error: unknown) =>
-          log({
-            level: 'error',
-            message: 'old deliveries cannot be removed; it is tried again in an hour',
-            fields: { error: String(error) },
-          }),
-        )
-        .finally(() => {
-          if (!this.#isStopping) this.#sweepLater();
-        });
+      void swept.finally(() => {
+        if (!this.#isStopping) this.#sweepLater();
+      });
     });
   }
 }

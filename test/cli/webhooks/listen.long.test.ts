@@ -35,8 +35,10 @@ test('listen shows and passes on what is verified, gives the answer back, and le
   );
   expect(svc.stdout).toMatch(/^\S+Z {2}dataset\.completed {2}dl_\S+ {2}verified/);
   expect(program.received[0]!.headers).toHaveProperty('x-hook-signature');
-  const { json } = await service.send('GET', '/webhooks/deliveries');
-  expect(json).toMatchObject([{ attempts: [{ status: 418 }] }]);
+  await vi.waitFor(async () => {
+    const { json } = await service.send('GET', '/webhooks/deliveries');
+    expect(json).toMatchObject([{ attempts: [{ status: 418 }] }]);
+  });
 
   // Whoever knows the port can send, and is not believed.
   const forged = await fetch(url!, {

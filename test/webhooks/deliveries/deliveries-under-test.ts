@@ -99,6 +99,8 @@ export class DeliveriesUnderTest {
   readonly sent: SentRequest[] = [];
   readonly journals = new Map<number, TestJournal>();
   readonly logged: string[] = [];
+  /** Segments that cannot be removed. */
+  readonly unremovable = new Set<number>();
   readonly #services = new Map<number, Service>();
   /** Decides about each request. */
   answer: (request: SentRequest) => Answer = () => ({ status: 200 });
@@ -162,7 +164,10 @@ export class DeliveriesUnderTest {
       sender: { attempt: (delivery) => this.#attempt(delivery) },
       store: {
         list: () => Promise.resolve([...journals.keys()]),
-        remove: (number) => Promise.resolve(void journals.delete(number)),
+        remove: (number) =>
+          this.unremovable.has(number)
+            ? Promise.reject(new Error('the folder is in use'))
+            : Promise.resolve(void journals.delete(number)),
         open,
       },
       clock,

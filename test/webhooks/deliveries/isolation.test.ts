@@ -79,6 +79,10 @@ test('a tenant that reports more than its budget is refused, and another one is 
   }
   expect(codes).toEqual([true, true, true, 'TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS']);
   expect(await deliveries.report('d9', { status: 'SOLVING_ACTIVE' })).toMatchObject({ isOk: true });
+  // A repeat and a report without a change cause no event.
+  expect(await deliveries.report('d0')).toMatchObject({ isOk: true });
+  expect(await deliveries.report('d0', { seq: 2 })).toMatchObject({ value: { eventId: null } });
+  expect(await deliveries.report('d8')).toMatchObject({ details: { retryAfterS: 1 } });
   await deliveries.clock.advance(1_000);
   expect(await deliveries.report('d3')).toMatchObject({ isOk: true });
 });

@@ -61,7 +61,9 @@ test('a cursor that no page had is refused, whatever it is', async () => {
   const [segment, since] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const parts = `${segment} ${since}`;
   const wrong = ['x', '', '5', '1 2', `${segment} x`, '99999999 1 x'];
-  const forged = wrong.concat(`${parts} x`, `${parts} ${'A'.repeat(5_000)}`);
+  const ahead = Number(since) + 1;
+  const longAgo = [`${segment} 0 `, `${segment} ${ahead} `, `${Number(segment) + 1} ${since} `];
+  const forged = wrong.concat(longAgo, `0${parts} `, `${parts} x`, `${parts} ${'A'.repeat(5_000)}`);
   for (const text of forged) {
     const given = Buffer.from(text).toString('base64url');
     const refused = await deliveries.now.log.list(TENANT, { limit: 1, cursor: given });

@@ -1,5 +1,6 @@
 // The journals of deliveries: what a new one takes over, and when an old one goes.
 import { expect, test } from 'vitest';
+import { Segments } from '../../../webhooks/segments/segments.ts';
 import { SEGMENT_MS } from '../../../webhooks/model/ids.ts';
 import { DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
 
@@ -132,4 +133,62 @@ test('a segment is removed once its last delivery has left the log, after an hou
   expect(deliveries.logged).toEqual([
     `info deliveries were removed ${JSON.stringify({ segment: old })}`,
   ]);
+});
+
+test('an old segment that cannot be removed leaves the others alone, and is tried again', async () => {
+  const deliveries = await started();
+  await deliveries.report('d1');
+  await skip(deliveries, SEGMENT_MS);
+  await deliveries.report('d2');
+  const [first, second] = deliveries.journals.keys();
+  await skip(deliveries, 45 * DAY_MS);
+  deliveries.unremovable.add(second!);
+  await deliveries.clock.advance(7_300_000);
+  expect([...deliveries.journals.keys()]).toEqual([second]);
+  expect(deliveries.logged.join()).toContain(`old deliveries cannot be removed`);
+  deliveries.unremovable.clear();
+  await deliveries.clock.advance(3_600_000);
+  expect([...deliveries.journals.keys()]).toEqual([]);
+  expect(first).toBe(second! - 1);
+});
+
+test('a segment that cannot be opened stops the start, and the others are closed', async () => {
+  const closed: number[] = [];
+  const segments = new Segments({
+    store: {
+      list: () => Promise.resolve([1, 2, 3]),
+      remove: () => Promise.resolve(),
+      open: (number) =>
+        number === 2
+          ? Promise.reject(new Error('damaged'))
+          : Promise.resolve({
+              failure: new Promise(() => {}),
+              stop: () => Promise.resolve(void closed.push(number)),
+            } as never),
+    },
+    clock: new DeliveriesUnderTest().clock,
+    log: () => {},
+  });
+  await expect(segments.start()).rejects.toThrow('damaged');
+  expect(new Set(closed)).toEqual(new Set([1, 3]));
+});
+
+test('a cursor of long ago is refused, so that no page walks through what has left the log since', async () => {
+  const deliveries = await started();
+  for (const id of ['d1', 'd2']) await deliveries.report(id);
+  const page = await deliveries.now.log.list(TENANT, { limit: 1 });
+  const cursor = page.isOk ? page.value.cursor! : '';
+  await skip(deliveries, DAY_MS + 1_000);
+  expect(await deliveries.now.log.list(TENANT, { limit: 1, cursor })).toMatchObject({
+    code: 'BAD_REQUEST',
+  });
+});
+
+test('the longest ids that the API takes are ids of datasets, and no two of them are the same one', async () => {
+  const deliveries = await started();
+  const [long, foreign] = ['x'.repeat(255), '\u4e2d'.repeat(255)];
+  for (const id of [long, foreign, 'a/b', 'a%2Fb'])
+    expect(await deliveries.report(id)).toMatchObject({
+      value: { eventId: expect.stringMatching(/^evt_/) },
+    });
 });
