@@ -165,9 +165,6 @@ export class TenantSubscriptions {
    * delivery and run get the same answer.
    */
   async grantFailing(tenantId: string, exhaustion: Exhaustion): Promise<boolean> {
-    const { subscriptionId: about, atMs: occurredAtMs } = exhaustion;
-    const notice = { type: 'webhook.failing', occurredAtMs, about };
-    if ((await this.matching(tenantId, notice)).length === 0) return false;
     return valueOf(await this.#call(tenant, tenantId).grantFailing({ ...exhaustion }));
   }
 

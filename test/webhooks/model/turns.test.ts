@@ -1,6 +1,6 @@
 // Turns: work for one key is done in its order, and that for others beside it.
 import { expect, test } from 'vitest';
-import { Turns } from '../../../webhooks/segments/turns.ts';
+import { Turns } from '../../../webhooks/model/turns.ts';
 
 test('work for a key waits for what was given before, also if that fails, and other keys do not wait', async () => {
   const turns = new Turns();
