@@ -5,7 +5,8 @@
 //     acknowledges that. A change whose end nobody knows is noticed within five seconds.
 // S2  What it keeps in memory is bounded in bytes, and a tenant is read once, however many wait for it.
 // S3  However many expensive filters a tenant has, other tenants and everything else get their turn between two searches.
-// S4  A subscription that cannot be opened is left out, so that the others of its tenant get their events.
+// S4  A subscription that cannot be opened is left out, so that the others of its tenant get their events. Without the salt of the tenant, which opens all of
+//     them, nothing is answered, so that its events wait.
 import type { EndpointContext, Result } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
@@ -227,6 +228,7 @@ export class TenantSubscriptions {
       // The consumer that removes keys may have been faster.
       const now = valueOf(await client.version());
       if (now.generation !== generation) return undefined;
+      throw unreadable(tenantId, stored.subscriptions.find((one) => !isKnown(one))!.id);
     }
     let bytes = TENANT_BYTES;
     const subscriptions: OpenSubscription[] = [];
