@@ -87,7 +87,7 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
     addresses,
     limits,
     ...(settings.authorities !== undefined && { authorities: settings.authorities }),
-    nowMs: () => SYSTEM_CLOCK.nowMs(),
+    clock: SYSTEM_CLOCK,
   });
   try {
     const deliveries = await startedDeliveries(parts, { subscriptions, sender });

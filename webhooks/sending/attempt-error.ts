@@ -52,8 +52,8 @@ const REASONS: ReadonlyMap<string, AttemptError> = new Map([
 /** The codes of Node's TLS, and those of OpenSSL for certificates. */
 const TLS_CODE =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|ERROR_IN_CERT_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH)/;
-/** Messages of undici for a 101 that nobody asked for, and for a 100; their code is that of a closed connection. */
-const UNREADABLE: ReadonlySet<string> = new Set(['bad upgrade', 'bad response']);
+/** Message of undici for a 101 that nobody asked for; its code is that of a closed connection. */
+const BAD_UPGRADE = 'bad upgrade';
 
 /** `error`: an error of undici or Node, or an AttemptFailure. An error of no other kind is a response that cannot be read. */
 export function attemptErrorOf(error: unknown): AttemptError {
@@ -61,7 +61,7 @@ export function attemptErrorOf(error: unknown): AttemptError {
   // All addresses of a name have failed. Each had its reason, and the first one is the one preferred.
   if (error instanceof AggregateError && error.errors.length > 0)
     return attemptErrorOf(error.errors[0]);
-  if (!(error instanceof Error) || UNREADABLE.has(error.message)) return 'protocol';
+  if (!(error instanceof Error) || error.message === BAD_UPGRADE) return 'protocol';
   const { code = '' } = error as NodeJS.ErrnoException;
   return REASONS.get(code) ?? (TLS_CODE.test(code) ? 'tls' : 'protocol');
 }

@@ -6,10 +6,14 @@
 // A2  One address that may not be contacted blocks its name, whatever the other addresses are.
 // A3  Names are resolved by c-ares, since the threads of the system's resolver are so few that one dead name server would stop every
 //     other receiver. So the file of hosts of the machine does not count.
+// A4  A name whose addresses of one family are known waits for those of the other one for a short time. A question that fails or is late has
+//     no addresses: nothing is connected to that was not found. So a name server that does not know AAAA stops nobody's deliveries.
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { isPublicAddress } from '@svc/addresses/public-address';
+import { type Clock, SYSTEM_CLOCK } from '@svc/kit/clock';
 import { AttemptFailure } from './attempt-error.ts';
 
 /** Receivers that the operator admits although their addresses are not public. */
@@ -27,9 +31,23 @@ export interface ReceiverAddressesOptions {
   readonly nameTimeoutMs: number;
   /** Name servers, as `192.0.2.1:53`. Absent: those of the system. */
   readonly nameServers?: readonly string[];
+  /** Asks name servers. Absent: c-ares. */
+  readonly resolver?: NameResolver;
+  readonly clock?: Clock;
+  /** Returns the addresses of this machine. Absent: those of its network interfaces. */
+  readonly machineAddresses?: () => readonly string[];
 }
 
+export type NameResolver = Pick<Resolver, 'cancel'> & {
+  resolve4(name: string): Promise<string[]>;
+  resolve6(name: string): Promise<string[]>;
+};
+
 const NETWORK = /^([^/]+)\/(\d{1,3})$/;
+/** Time for the addresses of one family once those of the other one are known. */
+const OTHER_FAMILY_MS = 500;
+/** Age from which the addresses of this machine are read again. */
+const MACHINE_ADDRESSES_MS = 10_000;
 const PORT_MAX_OF_SYSTEM = 1023;
 const WEB_PORTS: ReadonlySet<number> = new Set([80, 443]);
 const LOOPBACK: readonly LookupAddress[] = [
@@ -38,14 +56,27 @@ const LOOPBACK: readonly LookupAddress[] = [
 ];
 
 export class ReceiverAddresses {
-  readonly #resolver: Resolver;
+  readonly #resolver: NameResolver;
+  readonly #clock: Clock;
+  readonly #machineAddresses: () => readonly string[];
+  #machine = new BlockList();
+  #machineReadMs = Number.NEGATIVE_INFINITY;
   readonly #networks = new BlockList();
   readonly #domains: readonly string[];
   readonly #addressesMax: number;
 
-  constructor({ admitted, addressesMax, nameTimeoutMs, nameServers }: ReceiverAddressesOptions) {
-    this.#resolver = new Resolver({ timeout: nameTimeoutMs, tries: 2 });
-    if (nameServers !== undefined) this.#resolver.setServers(nameServers);
+  constructor({
+    admitted,
+    addressesMax,
+    nameTimeoutMs,
+    nameServers,
+    resolver,
+    clock = SYSTEM_CLOCK,
+    machineAddresses = addressesOfInterfaces,
+  }: ReceiverAddressesOptions) {
+    this.#resolver = resolver ?? resolverOf(nameTimeoutMs, nameServers);
+    this.#clock = clock;
+    this.#machineAddresses = machineAddresses;
     for (const network of admitted.networks) {
       const [, address = '', bits = ''] = NETWORK.exec(network) ?? [];
       const version = isIP(address);
@@ -123,23 +154,71 @@ export class ReceiverAddresses {
     this.#resolver.cancel();
   }
 
-  /** A family whose question fails has no addresses: the other one may. */
   async #resolve(hostname: string): Promise<readonly LookupAddress[]> {
-    const [ipv4, ipv6] = await Promise.all([
-      this.#resolver.resolve4(hostname).catch(() => []),
-      this.#resolver.resolve6(hostname).catch(() => []),
+    const ipv4 = foundBy(this.#resolver.resolve4(hostname), 4);
+    const ipv6 = foundBy(this.#resolver.resolve6(hostname), 6);
+    const families = await Promise.all([
+      this.#unlessLate(ipv4, ipv6),
+      this.#unlessLate(ipv6, ipv4),
     ]);
-    return [
-      ...ipv4.map((address) => ({ address, family: 4 })),
-      ...ipv6.map((address) => ({ address, family: 6 })),
-    ];
+    return families.flat();
+  }
+
+  /** Resolves with no addresses if they come long after those of the other family. */
+  async #unlessLate(
+    addresses: Promise<readonly LookupAddress[]>,
+    others: Promise<readonly LookupAddress[]>,
+  ): Promise<readonly LookupAddress[]> {
+    const late = Promise.withResolvers<readonly LookupAddress[]>();
+    let cancel: (() => void) | undefined;
+    let isOver = false;
+    void others.then(({ length }) => {
+      if (length === 0 || isOver) return;
+      cancel = this.#clock.after(OTHER_FAMILY_MS, () => late.resolve([]));
+    });
+    const first = await Promise.race([addresses, late.promise]);
+    isOver = true;
+    cancel?.();
+    return first;
   }
 
   #isAdmitted(address: string): boolean {
-    return (
-      isPublicAddress(address) ||
-      this.#networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-    );
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (this.#networks.check(address, family)) return true;
+    return isPublicAddress(address) && !this.#isMachine(address, family);
+  }
+
+  #isMachine(address: string, family: 'ipv4' | 'ipv6'): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#machineReadMs >= MACHINE_ADDRESSES_MS) {
+      this.#machineReadMs = nowMs;
+      this.#machine = new BlockList();
+      for (const own of this.#machineAddresses())
+        this.#machine.addAddress(own, isIP(own) === 6 ? 'ipv6' : 'ipv4');
+    }
+    return this.#machine.check(address, family);
+  }
+}
+
+function resolverOf(nameTimeoutMs: number, nameServers?: readonly string[]): NameResolver {
+  const resolver = new Resolver({ timeout: nameTimeoutMs, tries: 2 });
+  if (nameServers !== undefined) resolver.setServers(nameServers);
+  return resolver;
+}
+
+function addressesOfInterfaces(): readonly string[] {
+  const interfaces = Object.values(networkInterfaces());
+  return interfaces.flatMap((addresses = []) => addresses.map(({ address }) => address));
+}
+
+async function foundBy(
+  question: Promise<readonly string[]>,
+  family: number,
+): Promise<readonly LookupAddress[]> {
+  try {
+    return (await question).map((address) => ({ address, family }));
+  } catch {
+    return [];
   }
 }
 

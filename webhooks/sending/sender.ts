@@ -6,9 +6,11 @@
 // S3  Its result is decided by the head of the final response. It keeps no more of a response than the limits say.
 // S4  It never rejects, and its result has no text of the receiver.
 import { createSecureContext, getCACertificates } from 'node:tls';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import type { Clock } from '@svc/kit/clock';
 import { type AttemptError, AttemptFailure, attemptErrorOf } from './attempt-error.ts';
 import type { ReceiverAddresses } from './receiver-addresses.ts';
+import { ReceiverConnection } from './receiver-connection.ts';
 import { receiverUrl } from './receiver-url.ts';
 import type { SenderLimits } from './sender-limits.ts';
 import { type SignedDelivery, signedHeaders } from './signed-headers.ts';
@@ -18,8 +20,9 @@ export interface SenderOptions {
   readonly limits: SenderLimits;
   /** Certificates of further authorities whose receivers are trusted, in PEM, besides those that Node brings. */
   readonly authorities?: readonly string[];
-  /** Time in milliseconds since 1970, for signatures. */
-  readonly nowMs: () => number;
+  readonly clock: Clock;
+  /** Connects to a host whose addresses it takes from `addresses.lookup`. Default: sockets of the system. */
+  readonly connect?: buildConnector.connector;
 }
 
 /** A delivery, with its subscription as it is now. */
@@ -39,8 +42,6 @@ export interface AttemptResult {
 }
 
 const STATUS_SWITCHING_PROTOCOLS = 101;
-/** Informational responses before the final one. */
-const INFORMATIONAL_MAX = 16;
 
 export class Sender implements AsyncDisposable {
   readonly #options: SenderOptions;
@@ -48,7 +49,7 @@ export class Sender implements AsyncDisposable {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    const { addresses, limits, authorities = [] } = options;
+    const { limits, connect = systemConnector(options) } = options;
     this.#agent = new Agent({
       allowH2: false,
       maxHeaderSize: limits.headBytesMax,
@@ -57,18 +58,12 @@ export class Sender implements AsyncDisposable {
       // The time of the attempt is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: {
-        timeout: limits.attemptTimeoutMs,
-        lookup: addresses.lookup,
-        secureContext: createSecureContext({
-          minVersion: 'TLSv1.2',
-          ca: [...getCACertificates(), ...authorities],
+      connect: (target, callback) =>
+        connect(target, (...[error, socket]) => {
+          if (error !== null) callback(error, null);
+          // undici needs a duplex stream alone.
+          else callback(null, new ReceiverConnection(socket, limits) as unknown as typeof socket);
         }),
-        // The environment could turn it off.
-        rejectUnauthorized: true,
-        // Node does not check the certificate of a resumed session.
-        maxCachedSessions: 0,
-      },
     });
   }
 
@@ -77,14 +72,14 @@ export class Sender implements AsyncDisposable {
    * Never rejects.
    */
   async attempt(delivery: SentDelivery): Promise<AttemptResult> {
-    const startedMs = performance.now();
-    const { addresses, limits, nowMs } = this.#options;
+    const { addresses, limits, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
     const { promise, resolve } = Promise.withResolvers<AttemptResult>();
     try {
       const url = receiverUrl(delivery.url);
       addresses.check(url);
-      const headers = signedHeaders(delivery, url.pathname, nowMs());
-      const handler = new AttemptHandler(startedMs, limits, resolve);
+      const headers = signedHeaders(delivery, url.pathname, clock.nowMs());
+      const handler = new AttemptHandler({ limits, clock, resolve });
       this.#agent.dispatch(
         {
           origin: url.origin,
@@ -96,7 +91,7 @@ export class Sender implements AsyncDisposable {
         handler,
       );
     } catch (error) {
-      resolve(failed(startedMs, attemptErrorOf(error)));
+      resolve(failed(attemptErrorOf(error), clock.monotonicMs() - startedMs));
     }
     return await promise;
   }
@@ -108,23 +103,25 @@ export class Sender implements AsyncDisposable {
   }
 }
 
+interface AttemptOptions extends Pick<SenderOptions, 'limits' | 'clock'> {
+  readonly resolve: (result: AttemptResult) => void;
+}
+
 /** Receives the events of one attempt from undici. */
 class AttemptHandler implements Dispatcher.DispatchHandler {
+  readonly #options: AttemptOptions;
   readonly #startedMs: number;
-  readonly #limits: SenderLimits;
-  readonly #resolve: (result: AttemptResult) => void;
-  readonly #timer: NodeJS.Timeout;
+  readonly #cancelTimeout: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #result: AttemptResult | undefined;
   #isOver = false;
   #bodyBytes = 0;
-  #informational = 0;
 
-  constructor(startedMs: number, limits: SenderLimits, resolve: (result: AttemptResult) => void) {
-    this.#startedMs = startedMs;
-    this.#limits = limits;
-    this.#resolve = resolve;
-    this.#timer = setTimeout(() => this.#end('timeout'), limits.attemptTimeoutMs);
+  constructor(options: AttemptOptions) {
+    const { clock, limits } = options;
+    this.#options = options;
+    this.#startedMs = clock.monotonicMs();
+    this.#cancelTimeout = clock.after(limits.attemptTimeoutMs, () => this.#end('timeout'));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -134,21 +131,18 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
     if (status === STATUS_SWITCHING_PROTOCOLS) return this.#end('protocol');
-    if (status < 200) {
-      if (++this.#informational > INFORMATIONAL_MAX) this.#end('protocol');
-      return;
-    }
+    if (status < 200) return;
     this.#result = {
       isDelivered: status < 300,
       status,
       error: status >= 300 && status < 400 ? 'redirect' : null,
-      durationMs: performance.now() - this.#startedMs,
+      durationMs: this.#durationMs(),
     };
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > this.#limits.bodyBytesMax) this.#end('protocol');
+    if (this.#bodyBytes > this.#options.limits.bodyBytesMax) this.#end('protocol');
   }
 
   onResponseEnd(): void {
@@ -165,17 +159,36 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   #end(error: AttemptError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimeout();
     this.#controller?.abort(new AttemptFailure(error));
-    this.#resolve(this.#result ?? failed(this.#startedMs, error));
+    this.#options.resolve(this.#result ?? failed(error, this.#durationMs()));
+  }
+
+  #durationMs(): number {
+    return this.#options.clock.monotonicMs() - this.#startedMs;
   }
 }
 
-function failed(startedMs: number, error: AttemptError): AttemptResult {
-  return {
-    isDelivered: false,
-    status: null,
-    error,
-    durationMs: performance.now() - startedMs,
-  };
+function failed(error: AttemptError, durationMs: number): AttemptResult {
+  return { isDelivered: false, status: null, error, durationMs };
+}
+
+function systemConnector({
+  addresses,
+  limits,
+  authorities = [],
+}: SenderOptions): buildConnector.connector {
+  return buildConnector({
+    allowH2: false,
+    timeout: limits.attemptTimeoutMs,
+    lookup: addresses.lookup,
+    secureContext: createSecureContext({
+      minVersion: 'TLSv1.2',
+      ca: [...getCACertificates(), ...authorities],
+    }),
+    // The environment could turn it off.
+    rejectUnauthorized: true,
+    // Node does not check the certificate of a resumed session.
+    maxCachedSessions: 0,
+  });
 }

@@ -1,8 +1,57 @@
-// The scheduler's reads of what is pending, with journals that are counted in place of real ones.
+// The scheduler with a backlog that is far larger than its memory: whom it delays, and how much of it is read.
 import { expect, test } from 'vitest';
 import { VirtualClock } from '@svc/host/testing';
 import { ATTEMPT_LIMITS_DEFAULT } from '../../../webhooks/attempts/attempt-limits.ts';
+import type { DueDelivery } from '../../../webhooks/attempts/due-delivery.ts';
 import { Scheduler } from '../../../webhooks/attempts/scheduler.ts';
+
+const BACKLOG = 100_000;
+
+function deliveryOf(tenant: string, id: string): DueDelivery {
+  const subscription = `subscription of ${tenant}`;
+  return { id, tenant, subscription, host: `${tenant}.example`, segment: 1, run: 1, number: 1 };
+}
+
+test('W5: a backlog of one tenant does not delay the first attempt of another one', async () => {
+  const clock = new VirtualClock();
+  const begun: { readonly tenant: string; readonly atMs: number }[] = [];
+  let left = BACKLOG;
+  const scheduler = new Scheduler({
+    attempt: async ({ tenant }) => {
+      begun.push({ tenant, atMs: clock.monotonicMs() });
+      await new Promise<void>((resolve) => void clock.after(50, resolve));
+      if (tenant === 'busy') left--;
+      return { next: null, isSilent: false };
+    },
+    pending: {
+      backlogs: () => Promise.resolve(new Map([['subscription of busy', left]])),
+      first: (_subscription, max) =>
+        Promise.resolve(
+          Array.from({ length: Math.min(max, left) }, (_, index) => ({
+            ...deliveryOf('busy', `busy ${BACKLOG - left + index}`),
+            dueAtMs: clock.nowMs(),
+          })),
+        ),
+    },
+    clock,
+    limits: ATTEMPT_LIMITS_DEFAULT,
+    log: () => undefined,
+  });
+  scheduler.start();
+  await clock.advance(1_000);
+  expect(scheduler.counts().inMemory).toBeLessThanOrEqual(ATTEMPT_LIMITS_DEFAULT.idsMax);
+  expect(begun.length).toBeGreaterThan(ATTEMPT_LIMITS_DEFAULT.subscriptionMax * 10);
+  const openedMs = clock.monotonicMs();
+  const next = { run: 1, number: 1, dueAtMs: clock.nowMs() };
+  scheduler.opened(deliveryOf('calm', 'calm 1'), next);
+  await clock.advance(0);
+  expect(begun.filter(({ tenant }) => tenant === 'calm')).toEqual([
+    { tenant: 'calm', atMs: openedMs },
+  ]);
+  const stopped = scheduler.stop();
+  await clock.advance(100);
+  await stopped;
+});
 
 test('a subscription of which enough is in memory is not read again at each look', async () => {
   const clock = new VirtualClock(Date.UTC(2030, 0, 1));

@@ -1,5 +1,6 @@
 // W10: to which addresses a delivery may go, in every spelling of a URL, and whatever name servers say.
 import { expect, onTestFinished, test } from 'vitest';
+import { VirtualClock } from '@svc/host/testing';
 import { AttemptFailure } from '../../../webhooks/sending/attempt-error.ts';
 import {
   type AdmittedReceivers,
@@ -170,4 +171,50 @@ test('an operator admits the names of a domain, with any address', async () => {
   expect(await found(addresses, 'localhost.example')).toBe('blocked_address');
   expect(await found(addresses, 'evilprivate.example')).toBe('blocked_address');
   expect(() => addresses.check(new URL('http://127.0.0.1/'))).toThrow(AttemptFailure);
+});
+
+test('the addresses of this machine are blocked although they are public, unless they are admitted', async () => {
+  const server = await nameServer();
+  const options = {
+    addressesMax: 8,
+    nameTimeoutMs: 100,
+    nameServers: [server.address],
+    machineAddresses: () => ['1.1.1.1', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
+  };
+  const strict = new ReceiverAddresses({ ...options, admitted: NOBODY });
+  for (const url of ['http://1.1.1.1/', 'http://[::ffff:1.1.1.1]/'])
+    expect(() => strict.check(new URL(url))).toThrow(AttemptFailure);
+  expect(await found(strict, 'good.example')).toBe('blocked_address');
+  expect(await found(strict, 'ipv6.example')).toBe('blocked_address');
+  expect(await found(strict, 'many.example')).toHaveLength(8);
+  const admitted = { networks: ['1.1.1.1/32'], domains: [] };
+  const open = new ReceiverAddresses({ ...options, admitted });
+  expect(await found(open, 'good.example')).toEqual(['93.184.215.14', '1.1.1.1']);
+});
+
+test('a name whose other family is not answered goes to the addresses that are known', async () => {
+  const clock = new VirtualClock();
+  const answers = { four: ['93.184.215.14'], six: ['fd00::1'] };
+  let lateMs = 499;
+  const addresses = new ReceiverAddresses({
+    admitted: NOBODY,
+    addressesMax: 8,
+    nameTimeoutMs: 100,
+    clock,
+    resolver: {
+      cancel: () => undefined,
+      resolve4: () => Promise.resolve(answers.four),
+      resolve6: () =>
+        new Promise((resolve) => void clock.after(lateMs, () => resolve(answers.six))),
+    },
+  });
+  const intime = found(addresses, 'a.example');
+  await clock.advance(1_000);
+  expect(await intime).toBe('blocked_address');
+  lateMs = 501;
+  const late = found(addresses, 'a.example');
+  await clock.advance(500);
+  expect(await late).toEqual(['93.184.215.14']);
+  await clock.advance(1_000);
+  expect(clock.waiting).toBe(0);
 });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import {
   type AdmittedReceivers,
   ReceiverAddresses,
@@ -74,7 +75,7 @@ export function startSender({
   const sender = new Sender({
     addresses,
     limits: { ...SENDER_LIMITS_DEFAULT, ...limits },
-    nowMs: Date.now,
+    clock: SYSTEM_CLOCK,
     ...(authorities === undefined ? {} : { authorities }),
   });
   onTestFinished(() => sender[Symbol.asyncDispose]());

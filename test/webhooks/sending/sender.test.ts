@@ -101,28 +101,37 @@ test.each([
     'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
     { isDelivered: false, status: null, error: 'protocol' },
   ],
-  ['100 that nobody asked for', `HTTP/1.1 100 Continue\r\n\r\n${OK}`, { error: 'protocol' }],
+  [
+    '100 that nobody asked for',
+    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nA: b\r\n\r\n${OK}`,
+    { isDelivered: true, status: 200, error: null },
+  ],
+  [
+    'informational responses without end',
+    `${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(17)}${OK}`,
+    { status: null, error: 'protocol' },
+  ],
+  [
+    'a head as large as it may be',
+    `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nA: ${'a'.repeat(16_384 - 43)}\r\n\r\n`,
+    { isDelivered: true, status: 200, error: null },
+  ],
   ['101 alone', `HTTP/1.1 101 X\r\n\r\n${OK}`, { status: null, error: 'protocol' }],
   ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', { status: null, error: 'protocol' }],
-  [
-    'a head of 10 MB',
-    `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(10_000_000)}\r\n\r\n`,
-    { status: null, error: 'protocol' },
-  ],
-  [
-    'many fields',
-    `HTTP/1.1 200 OK\r\n${'A: b\r\n'.repeat(10_000)}\r\n`,
-    { status: null, error: 'protocol' },
-  ],
+  ['205', 'HTTP/1.1 205 X\r\nContent-Length: 0\r\n\r\n', { isDelivered: true, status: 205 }],
+  ['304', 'HTTP/1.1 304 X\r\n\r\n', { isDelivered: false, status: 304, error: 'redirect' }],
+  ['399', 'HTTP/1.1 399 X\r\nContent-Length: 0\r\n\r\n', { status: 399, error: 'redirect' }],
+  ['100 alone', 'HTTP/1.1 100 Continue\r\n\r\n', { status: null, error: 'connection_reset' }],
+  ['103 alone', 'HTTP/1.1 103 X\r\n\r\n', { status: null, error: 'connection_reset' }],
   ['nothing', '', { status: null, error: 'connection_reset' }],
   ['half a head', 'HTTP/1.1 200 OK\r\nContent-', { status: null, error: 'connection_reset' }],
-])('the result of %s', async (_name, response, expected) => {
+])('W7: the result of %s', async (_name, response, expected) => {
   const receiver = await startReceiver((socket) => socket.end(response));
   expect(await startSender().attempt(deliveryTo(receiver.url))).toMatchObject(expected);
   expect(receiver.received).toHaveLength(1);
 });
 
-test('a redirect is an error, and nobody goes where it leads', async () => {
+test('W7: a redirect is an error, and nobody goes where it leads', async () => {
   const other = await startReceiver((socket) => socket.write(OK));
   const receiver = await startReceiver((socket) =>
     socket.end(`HTTP/1.1 307 X\r\nLocation: ${other.url}\r\nContent-Length: 0\r\n\r\n`),
@@ -136,7 +145,7 @@ test('a redirect is an error, and nobody goes where it leads', async () => {
 });
 
 describe('time', () => {
-  test('a receiver that does not answer is left after the time of an attempt', async () => {
+  test('W6: a receiver that does not answer is left after the time of an attempt', async () => {
     const receiver = await startReceiver(() => undefined);
     const sender = startSender({ attemptTimeoutMs: SHORT_MS });
     const result = await sender.attempt(deliveryTo(receiver.url));
@@ -145,7 +154,7 @@ describe('time', () => {
     await expect.poll(() => receiver.received[0]!.isOpen).toBe(false);
   });
 
-  test('a receiver that sends a byte of its head now and then is left as well', async () => {
+  test('W6: a receiver that sends a byte of its head now and then is left as well', async () => {
     const receiver = await startReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nA: ');
       const timer = setInterval(() => socket.write('a'), 20);
@@ -168,7 +177,7 @@ describe('time', () => {
     expect(await sender.attempt(deliveryTo(receiver.url))).toMatchObject({ error: 'timeout' });
   });
 
-  test('the head of an answer decides, and its body is left after the time of an attempt', async () => {
+  test('W6: the head of an answer decides, and its body is left after the time of an attempt', async () => {
     const receiver = await startReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
       const timer = setInterval(() => socket.write('1\r\na\r\n'), 20);
@@ -209,7 +218,7 @@ describe('time', () => {
 });
 
 describe('bodies of answers', () => {
-  test('no more than the limit is read, undecoded', async () => {
+  test('W8: no more than the limit is read of a body, undecoded', async () => {
     let sent = 0;
     const bomb = gzipSync(Buffer.alloc(1_000_000));
     const receiver = await startReceiver((socket) => {
@@ -229,6 +238,49 @@ describe('bodies of answers', () => {
     await expect.poll(() => receiver.received[0]!.isOpen).toBe(false);
     expect(sent).toBeLessThan(20_000_000);
   });
+});
+
+test.each([
+  ['of 10 MB', `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(10_000_000)}\r\n\r\n`],
+  ['with many fields', `HTTP/1.1 200 OK\r\n${'A: b\r\n'.repeat(10_000)}\r\n`],
+  ['with a long reason', `HTTP/1.1 200 ${'a'.repeat(16_384)}\r\n\r\n`],
+  ['with much space', `HTTP/1.1 200 OK\r\nA:${' '.repeat(16_384)}b\r\nContent-Length: 0\r\n\r\n`],
+  ['of an early hint', `HTTP/1.1 103 X\r\nA: ${'a'.repeat(16_384)}\r\n\r\n${OK}`],
+])('W8: a head %s is refused', async (_name, response) => {
+  const receiver = await startReceiver((socket) => socket.end(response));
+  expect(await startSender().attempt(deliveryTo(receiver.url))).toMatchObject({
+    status: null,
+    error: 'protocol',
+  });
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('W7: a 200 counts although the connection is reset behind it', async () => {
+  const receiver = await startReceiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n', () => socket.resetAndDestroy());
+  });
+  expect(await startSender().attempt(deliveryTo(receiver.url))).toMatchObject({
+    isDelivered: true,
+    status: 200,
+    error: null,
+  });
+});
+
+test('W8: extensions of chunks are part of what is read of a body at most', async () => {
+  let sent = 0;
+  const chunk = Buffer.from(`1;${'a'.repeat(10_000)}\r\na\r\n`);
+  const receiver = await startReceiver((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(chunk)) sent += chunk.length;
+      if (!socket.destroyed) socket.once('drain', more);
+    };
+    more();
+  });
+  const result = await startSender().attempt(deliveryTo(receiver.url));
+  expect(result).toMatchObject({ isDelivered: true, status: 200, error: null });
+  await expect.poll(() => receiver.received[0]!.isOpen).toBe(false);
+  expect(sent).toBeLessThan(20_000_000);
 });
 
 describe('connections', () => {
