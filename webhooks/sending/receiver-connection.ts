@@ -23,7 +23,7 @@ export class ReceiverConnection extends Duplex {
   readonly #limits: Pick<SenderLimits, 'headBytesMax' | 'bodyBytesMax'>;
   /** True from a request until the final head of its answer. */
   #isInHead = false;
-  /** What was received of a head, which is passed on once it is complete. */
+  /** The received part of a head, which is passed on once it is complete. */
   #head: Buffer[] = [];
   #headBytes = 0;
   #lineBytes = 0;
