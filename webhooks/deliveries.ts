@@ -13,6 +13,7 @@ import { type Failure, noticeFailures } from './consumers/notice-failures.ts';
 import { retryParkedEvents } from './consumers/parked-events.ts';
 import { DeliveryLog } from './log/delivery-log.ts';
 import { EventBodies } from './log/event-bodies.ts';
+import { LogCursors } from './log/log-cursors.ts';
 import { dataset } from './model/dataset.ts';
 import { delivery } from './model/delivery.ts';
 import { segmentOf } from './model/ids.ts';
@@ -56,6 +57,7 @@ export interface DeliveriesParts {
   readonly subscriptions: DeliverySubscriptions;
   readonly sender: ConstructorParameters<typeof DeliveryAttempt>[0]['sender'];
   readonly store: DeliveryStore;
+  readonly masterKey: Uint8Array;
   readonly clock: Clock;
   readonly limits: DeliveryLimits;
   readonly log: Log;
@@ -124,6 +126,7 @@ export class Deliveries {
       segments: this.#segments,
       subscriptions,
       bodies,
+      cursors: new LogCursors(parts.masterKey),
       clock,
       due: ({ number: segment }, id, { about, url }, next) => {
         const { tenant, subscription } = about;

@@ -151,7 +151,7 @@ interface DeliveryNeeds {
 }
 
 async function startedDeliveries(
-  { dataFolder, settings, host, log, attempted = () => {} }: WebhookServiceParts,
+  { dataFolder, masterKey, settings, host, log, attempted = () => {} }: WebhookServiceParts,
   { subscriptions, sender }: DeliveryNeeds,
 ): Promise<Deliveries> {
   const folders = new SegmentFolders(join(dataFolder, 'segments'));
@@ -174,6 +174,7 @@ async function startedDeliveries(
           log,
         }),
     },
+    masterKey,
     clock: SYSTEM_CLOCK,
     limits: settings.deliveries,
     log,

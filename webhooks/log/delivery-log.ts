@@ -4,7 +4,7 @@
 // - A segment has later events than the one before it, so the log is walked from the newest segment on, and each page is one walk of one
 //   index in one segment or two.
 // - A delivery of another tenant, one that has expired, and one of the tenant's life before it was removed are as if there were none.
-import type { DeliveryOutcome, LogAttempt, LogEntry, LogEntryWithBody } from '@svc/client';
+import type { LogAttempt, LogEntry, LogEntryWithBody } from '@svc/client';
 import { Ok, refuse, type Page, type Refused, type Result, type ValueOf } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
 import { KEPT_MS, RUN_ENDS_MS } from '../model/attempt-schedule.ts';
@@ -13,13 +13,10 @@ import { segmentOfDelivery } from '../model/ids.ts';
 import type { Segment, Segments } from '../segments/segments.ts';
 import { logView, type LogRow } from '../views/log-view.ts';
 import type { EventBodies } from './event-bodies.ts';
+import type { LogCursors, LogFilters } from './log-cursors.ts';
+import { OwnWrites } from './own-writes.ts';
 
-/** `outcome` goes alone or with `subscription`; the others go alone. */
-export interface LogQuery {
-  readonly outcome?: DeliveryOutcome;
-  readonly subscription?: string;
-  readonly dataset?: string;
-  readonly eventId?: string;
+export interface LogQuery extends LogFilters {
   readonly limit: number;
   /** The cursor of the page before. */
   readonly cursor?: string;
@@ -41,6 +38,7 @@ export interface DeliveryLogOptions {
   readonly segments: Pick<Segments, 'find' | 'newestFirst'>;
   readonly subscriptions: LogSubscriptions;
   readonly bodies: EventBodies;
+  readonly cursors: LogCursors;
   readonly clock: Clock;
   /** Receives each delivery whose next attempt is due. */
   readonly due: (segment: Segment, id: string, entry: ValueOf<typeof Entry>, next: Next) => void;
@@ -53,7 +51,7 @@ type Attempts = Row['attempts'];
 const NO_SUCH_DELIVERY = 'there is no such delivery';
 const SUBSCRIPTION_DELETED =
   'the subscription of the delivery is deleted, so there is nobody to whom it could be sent again';
-/** Queries of views for one page. A page with fewer entries than it may have, because some have expired, names the next one. */
+/** Queries of views for one page. One that has fewer entries than it may have then names the next page. */
 const READS_MAX = 20;
 /** Age of the oldest cursor that is taken. */
 const CURSOR_MS_MAX = 86_400_000;
@@ -61,23 +59,23 @@ const WRONG_CURSOR = 'cursor: is none that a page of this query had';
 
 export class DeliveryLog {
   readonly #options: DeliveryLogOptions;
+  readonly #ownWrites = new OwnWrites();
 
   constructor(options: DeliveryLogOptions) {
     this.#options = options;
   }
 
   async list(tenant: string, query: LogQuery): Promise<Result<LogPage>> {
-    const { segments, clock } = this.#options;
+    const { segments, clock, cursors } = this.#options;
     const shownSinceMs = await this.#sinceMs(tenant);
     const nowMs = clock.nowMs();
     // A run that is under way when its delivery expires is found by its id alone.
     const listedSinceMs = Math.max(shownSinceMs, nowMs - KEPT_MS);
-    const begin = positionOf(query.cursor, listedSinceMs);
-    const [newest] = segments.newestFirst;
-    if (
-      begin === undefined ||
-      (query.cursor !== undefined && begin.segment > (newest?.number ?? 0))
-    )
+    const begin =
+      query.cursor === undefined
+        ? { segment: Number.POSITIVE_INFINITY, sinceMs: listedSinceMs, cursor: undefined }
+        : cursors.positionOf(tenant, query, query.cursor);
+    if (begin === undefined || begin.sinceMs < listedSinceMs - CURSOR_MS_MAX)
       return refuse(WRONG_CURSOR, 'BAD_REQUEST');
     const entries: LogEntry[] = [];
     let reads = 0;
@@ -92,16 +90,16 @@ export class DeliveryLog {
         if (left === 0 || reads === READS_MAX)
           return new Ok({
             entries,
-            cursor: cursorOf({ segment: segment.number, sinceMs, cursor }),
+            cursor: cursors.textOf(tenant, query, { segment: segment.number, sinceMs, cursor }),
           });
         // oxlint-disable-next-line no-await-in-loop -- a page begins where the one before has ended
-        const page = await rowsOf(segment, query, { tenant, sinceMs, limit: left, cursor });
+        const page = await this.#rowsOf(segment, query, { tenant, sinceMs, limit: left, cursor });
         if (!page.isOk) return refuse(WRONG_CURSOR, 'BAD_REQUEST');
         reads++;
-        // Those of a cursor may have expired since.
+        // Those of a cursor may have expired since, and then all that follow in the segment.
         const rows = page.value.rows.filter((row) => row.occurredAtMs >= listedSinceMs);
         entries.push(...rows.map((row) => entryOf(row.id, row)));
-        cursor = page.value.cursor;
+        cursor = rows.length < page.value.rows.length ? undefined : page.value.cursor;
       } while (cursor !== undefined);
     }
     return new Ok({ entries, cursor: undefined });
@@ -126,9 +124,20 @@ export class DeliveryLog {
       return refuse(SUBSCRIPTION_DELETED, 'CONFLICT');
     const retried = await segment.service.call(delivery, id).retry();
     if (!retried.isOk) return retried;
+    this.#ownWrites.add(tenant, segment);
     const { next, entry: after } = retried.value;
     if (next !== null) due(segment, id, after, next);
     return new Ok(shownOf(id, after));
+  }
+
+  /** Returns rows of a segment; none if it is removed meanwhile, as all of them have expired. */
+  async #rowsOf(segment: Segment, query: LogQuery, page: PageOf): Promise<Result<Page<Row>>> {
+    try {
+      return await rowsOf(segment, query, page, this.#ownWrites.of(page.tenant, segment));
+    } catch (error) {
+      if (this.#options.segments.find(segment.number) === segment) throw error;
+      return new Ok({ rows: [], cursor: undefined, asOfMs: this.#options.clock.nowMs() });
+    }
   }
 
   async #find(
@@ -164,8 +173,9 @@ function rowsOf(
   { service }: Segment,
   { outcome, subscription, dataset, eventId }: LogQuery,
   { limit, cursor, ...common }: PageOf,
+  after: string | undefined,
 ): Promise<Result<Page<Row>>> {
-  const rows = service.view(logView, { after: service.position() });
+  const rows = service.view(logView, after === undefined ? {} : { after });
   if (subscription !== undefined)
     return outcome === undefined
       ? rows.ofSubscription({ ...common, subscription }, limit, cursor)
@@ -210,30 +220,4 @@ function attemptsOf(attempts: Attempts): readonly LogAttempt[] {
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/** Where a page begins: a segment, the time since which entries are walked, and what its view calls a cursor. */
-interface Position {
-  readonly segment: number;
-  readonly sinceMs: number;
-  readonly cursor: string | undefined;
-}
-
-function cursorOf({ segment, sinceMs, cursor = '' }: Position): string {
-  return Buffer.from(`${segment} ${sinceMs} ${cursor}`).toString('base64url');
-}
-
-/** Returns the position that a cursor names; undefined: it is none. */
-function positionOf(text: string | undefined, sinceMs: number): Position | undefined {
-  if (text === undefined) return { segment: Number.POSITIVE_INFINITY, sinceMs, cursor: undefined };
-  const parts = /^(\d{1,6}) (\d{1,15}) (.*)$/s.exec(Buffer.from(text, 'base64url').toString());
-  if (parts === null) return undefined;
-  const [, segment, since, cursor] = parts;
-  const position = {
-    segment: Number(segment),
-    sinceMs: Number(since),
-    cursor: cursor === '' ? undefined : cursor,
-  };
-  const isOfNow = position.sinceMs <= sinceMs && position.sinceMs >= sinceMs - CURSOR_MS_MAX;
-  return isOfNow && cursorOf(position) === text ? position : undefined;
 }

@@ -99,6 +99,8 @@ export class DeliveriesUnderTest {
   readonly sent: SentRequest[] = [];
   readonly journals = new Map<number, TestJournal>();
   readonly logged: string[] = [];
+  /** After which position each page of the log was read; undefined: it took any rows. */
+  readonly logReads: (string | undefined)[] = [];
   /** Segments that cannot be removed. */
   readonly unremovable = new Set<number>();
   readonly #services = new Map<number, Service>();
@@ -143,6 +145,11 @@ export class DeliveriesUnderTest {
         settings: RETRIED_FOR_EVER,
         testing: { clock, random: this.#random, journal },
       });
+      const view = service.view.bind(service);
+      service.view = (definition, options) => {
+        if (definition.id === 'log') this.logReads.push(options?.after);
+        return view(definition, options);
+      };
       this.#services.set(number, service);
       const epoch = this.#epoch;
       void service.failure.then(() => {
@@ -170,6 +177,7 @@ export class DeliveriesUnderTest {
             : Promise.resolve(void journals.delete(number)),
         open,
       },
+      masterKey: Buffer.alloc(32, 'the master key of the tests'),
       clock,
       limits: this.#limits,
       log: ({ level, message, fields }) =>

@@ -58,19 +58,48 @@ test('a cursor that no page had is refused, whatever it is', async () => {
   const deliveries = await withThree();
   const page = await deliveries.now.log.list(TENANT, { limit: 1 });
   const cursor = page.isOk ? page.value.cursor! : '';
-  const [segment, since] = Buffer.from(cursor, 'base64url').toString().split(' ');
-  const parts = `${segment} ${since}`;
-  const wrong = ['x', '', '5', '1 2', `${segment} x`, '99999999 1 x'];
-  const ahead = Number(since) + 1;
-  const longAgo = [`${segment} 0 `, `${segment} ${ahead} `, `${Number(segment) + 1} ${since} `];
-  const forged = wrong.concat(longAgo, `0${parts} `, `${parts} x`, `${parts} ${'A'.repeat(5_000)}`);
-  for (const text of forged) {
-    const given = Buffer.from(text).toString('base64url');
-    const refused = await deliveries.now.log.list(TENANT, { limit: 1, cursor: given });
+  const bytes = Buffer.from(cursor, 'base64url');
+  const [segment, since] = bytes.subarray(16).toString().split(' ');
+  const positions = [`${segment} ${since} `, `${segment} 0 `, '1 2', '', 'x', 'A'.repeat(5_000)];
+  const forged = positions.flatMap((text) => {
+    const position = Buffer.from(text);
+    const codes = [bytes.subarray(0, 16), Buffer.alloc(16), Buffer.alloc(0)];
+    return codes.map((code) => Buffer.concat([code, position]).toString('base64url'));
+  });
+  for (const text of forged.concat('', `${cursor}=`, `${cursor}!`)) {
+    const refused = await deliveries.now.log.list(TENANT, { limit: 1, cursor: text });
     expect([text, refused.isOk || refused.code]).toEqual([text, 'BAD_REQUEST']);
   }
+  const refused = { code: 'BAD_REQUEST' };
   const other = { limit: 1, cursor, outcome: 'delivered' as const };
-  expect(await deliveries.now.log.list(TENANT, other)).toMatchObject({ code: 'BAD_REQUEST' });
+  expect(await deliveries.now.log.list(TENANT, other)).toMatchObject(refused);
+  expect(await deliveries.now.log.list('other', { limit: 1, cursor })).toMatchObject(refused);
+  const next = await deliveries.now.log.list(TENANT, { limit: 1, cursor });
+  expect(next).toMatchObject({ value: { entries: [{ datasetId: 'd2' }] } });
+});
+
+test('a page whose entries have expired since its cursor ends the walk, however many there are', async () => {
+  const deliveries = await withThree();
+  deliveries.clock.set(30 * 86_400_000 - 2_000);
+  const page = await deliveries.now.log.list(TENANT, { limit: 1 });
+  const cursor = page.isOk ? page.value.cursor! : '';
+  expect(deliveries.logReads).toHaveLength(1);
+  deliveries.clock.set(2_000);
+  expect(await deliveries.now.log.list(TENANT, { limit: 1, cursor })).toMatchObject({
+    value: { entries: [], cursor: undefined },
+  });
+  expect(deliveries.logReads).toHaveLength(2);
+});
+
+test('what an administrator sends again is pending on the next page, and nobody waits for the views of others', async () => {
+  const deliveries = await withThree();
+  const [{ deliveryId }] = deliveries.sent as unknown as [{ deliveryId: string }];
+  await deliveries.now.log.list(TENANT, { limit: 1 });
+  expect(await deliveries.now.log.retry(TENANT, deliveryId)).toMatchObject({ isOk: true });
+  expect(await found(deliveries, { outcome: 'pending' })).toHaveLength(1);
+  await deliveries.now.log.list('other', { limit: 1 });
+  const waits = deliveries.logReads.map((after) => after !== undefined);
+  expect(waits).toEqual([false, true, false]);
 });
 
 test('W22: another tenant sees nothing of a delivery', async () => {
