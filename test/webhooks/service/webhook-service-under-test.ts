@@ -12,12 +12,13 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 export const TENANT = '/api/platform/v1/tenants/acme';
 
 export class WebhookServiceUnderTest {
-  readonly folder = temporaryFolder();
+  readonly folder: string;
   readonly masterKey = Buffer.alloc(32, 'the master key of the tests');
   readonly logged: string[] = [];
   #service: WebhookService | undefined;
 
-  constructor() {
+  constructor(folder = temporaryFolder()) {
+    this.folder = folder;
     onTestFinished(() => this.#service?.stop(0));
   }
 
