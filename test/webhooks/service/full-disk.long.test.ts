@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { LogEntry } from '@svc/client';
 import { SmallDisk, whyNoSmallDisk } from '../../support/small-disk.ts';
 import { reported } from '../reported-dataset.ts';
-import { startReceiver, TENANT, WebhookServiceUnderTest } from './webhook-service-under-test.ts';
+import { startReceiver, WebhookServiceUnderTest } from './webhook-service-under-test.ts';
 
 /** Views need a gibibyte of free space. The disk is in memory, of which it takes what is written. */
 const BYTES = 2 * 1_073_741_824;
