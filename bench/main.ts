@@ -33,6 +33,7 @@ import { measureTimers } from './timers.ts';
 import { measureViewLag } from './view-lag.ts';
 import { measureViewRequests } from './view-requests.ts';
 import { measureViews } from './views.ts';
+import { measureWebhooks } from './webhooks/webhook-rows.ts';
 
 const LETTERS = [
   'a',
@@ -89,6 +90,10 @@ const LETTERS = [
   'bd2',
   'bd3',
   'be',
+  'ca',
+  'cb',
+  'cc',
+  'cd',
 ];
 const { values } = parseArgs({
   options: {
@@ -162,6 +167,7 @@ for (const [letters, measure] of [
   [['bd', 'bd2'], () => measureReplacements(wanted, pace, entities)],
   [['bd3'], () => measureOverlaps(pace)],
   [['be'], async () => [await measureJourney(pace)]],
+  [['ca', 'cb', 'cc', 'cd'], () => measureWebhooks(wanted, pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

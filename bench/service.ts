@@ -1,6 +1,6 @@
 // Service: starts the servers of measurements, each in a process of its own: a module served by `svc run`; fastify with
 // the same routes, whose handlers answer a constant; the server whose recorder is switched off in turns; the control plane,
-// and the embedded service with which it is compared.
+// and the embedded service with which it is compared; the webhook service.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,6 +73,25 @@ export async function startControlPlane(
     ...Object.entries(more).map((setting) => setting.join('=')),
   ].flatMap((setting) => ['--set', setting]);
   const args = ['control-plane', '--deployed', '--port', '0', '--data', dataFolder, ...settings];
+  return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
+}
+
+/** Starts `svc webhook-service`, which judges tokens of this provider and delivers to this machine. `more`: as for a control plane. */
+export async function startWebhookService(
+  { issuer, audience }: { readonly issuer: string; readonly audience: string },
+  dataFolder: string,
+  processors?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Service> {
+  const settings = [
+    `svc.auth.issuer=${issuer}`,
+    `svc.auth.audience=${audience}`,
+    'svc.auth.client-id=svc-cli',
+    'svc.webhooks.admitted-networks=127.0.0.0/8',
+    `svc.running.dir=${join(dataFolder, 'running')}`,
+    ...Object.entries(more).map((setting) => setting.join('=')),
+  ].flatMap((setting) => ['--set', setting]);
+  const args = ['webhook-service', '--port', '0', '--data', dataFolder, ...settings];
   return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
 }
 

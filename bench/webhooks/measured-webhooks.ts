@@ -1,0 +1,133 @@
+// MeasuredWebhooks: a webhook service as a process on one core, its tenants, and receivers in this process.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createWebhooksClient, type WebhooksClient } from '@svc/client';
+import { IdentityProvider } from '../../test/support/identity-provider/identity-provider.ts';
+import { REPORT } from '../../test/support/webhook-process.ts';
+import { startWebhookService, type Service } from '../service.ts';
+
+const TOKEN_LIFETIME_S = 14_400;
+/** No figure is about the limits of what a tenant may do. */
+const UNLIMITED = {
+  'svc.webhooks.deliveries-per-second-max': '1000000',
+  'svc.webhooks.deliveries-burst-max': '10000000',
+  'svc.webhooks.requests-per-minute-max': '0',
+  'svc.webhooks.writes-per-minute-max': '0',
+};
+
+export class MeasuredWebhooks {
+  readonly #provider: IdentityProvider;
+  readonly #parent = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  readonly #processors: string | undefined;
+  readonly #clients = new Map<string, WebhooksClient>();
+  readonly #receivers: Server[] = [];
+  #service: Service | undefined;
+  #seq = 0;
+
+  private constructor(provider: IdentityProvider, processors: string | undefined) {
+    this.#provider = provider;
+    this.#processors = processors;
+  }
+
+  static async open(processors: string | undefined): Promise<MeasuredWebhooks> {
+    const webhooks = new MeasuredWebhooks(await IdentityProvider.start(), processors);
+    await webhooks.start();
+    return webhooks;
+  }
+
+  get pid(): number {
+    return this.#service!.pid;
+  }
+
+  /** Starts the service over its folder. */
+  async start(): Promise<void> {
+    const folder = join(this.#parent, 'data');
+    this.#service = await startWebhookService(this.#provider, folder, this.#processors, UNLIMITED);
+    this.#clients.clear();
+  }
+
+  async stop(): Promise<void> {
+    await this.#service?.stop();
+    this.#service = undefined;
+  }
+
+  /** A client with all rights in a tenant. */
+  async clientOf(tenantId: string): Promise<WebhooksClient> {
+    const known = this.#clients.get(tenantId);
+    if (known !== undefined) return known;
+    const token = await this.#provider.issue({
+      subject: `of ${tenantId}`,
+      roles: ['tenant-admin', 'platform'],
+      lifetimeS: TOKEN_LIFETIME_S,
+      claims: { tenants: [tenantId] },
+    });
+    const client = createWebhooksClient({ baseUrl: this.#service!.url, token });
+    this.#clients.set(tenantId, client);
+    return client;
+  }
+
+  /** Subscribes receivers at as many addresses of this machine. */
+  async subscribe(tenantId: string, urls: readonly string[]): Promise<void> {
+    const client = await this.clientOf(tenantId);
+    for (const url of urls)
+      // oxlint-disable-next-line no-await-in-loop -- the order of a tenant's subscriptions is that of the loop
+      await client.createWebhook({ tenantId, body: { url } });
+  }
+
+  /** Reports a dataset that nobody has reported before, and resolves with the id of its event and the time of the answer. */
+  async report(tenantId: string): Promise<{ readonly eventId: string; readonly atMs: number }> {
+    const client = await this.clientOf(tenantId);
+    const datasetId = `d${++this.#seq}`;
+    const { eventId } = await client.reportDataset({ tenantId, datasetId, body: REPORT });
+    return { eventId: eventId!, atMs: performance.now() };
+  }
+
+  /**
+   * Starts a server on all loopback addresses, and returns its URLs at `count` of them, from 127.0.`network`.1 on. `received` gets the id of each event;
+   * undefined: it takes requests and never answers.
+   */
+  async receivers(
+    count: number,
+    network: number,
+    received: ((eventId: string) => void) | undefined,
+  ): Promise<readonly string[]> {
+    const server = createServer((request, response) => {
+      if (received !== undefined) answer(request, response, received);
+    });
+    server.listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    this.#receivers.push(server);
+    const { port } = server.address() as AddressInfo;
+    return Array.from(
+      { length: count },
+      (_, index) => `http://127.0.${network}.${index + 1}:${port}/`,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    for (const server of this.#receivers) {
+      server.closeAllConnections();
+      server.close();
+    }
+    await this.#provider.stop();
+    rmSync(this.#parent, { recursive: true, force: true });
+  }
+}
+
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  received: (eventId: string) => void,
+): void {
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => {
+    received((JSON.parse(Buffer.concat(parts).toString()) as { readonly id: string }).id);
+    response.writeHead(204).end();
+  });
+}
