@@ -74,7 +74,8 @@ export const WEBHOOK_ROUTES = {
     path: `${DELIVERY}/retry`,
     who: 'tenant-admin',
     summary: 'Delivers an event again',
-    description: 'It begins with the first attempt; the old attempts stay in the log.',
+    description:
+      'It begins with the first attempt; the old attempts stay in the log. With the `Idempotency-Key` of the last retry it begins no further one.',
     answer: bodies.logEntry,
     success: 202,
     refusals: {
@@ -133,7 +134,10 @@ export const WEBHOOK_ROUTES = {
     description: 'A change to a final status becomes an event.',
     body: bodies.datasetReport,
     answer: bodies.reportAnswer,
-    refusals: { 409: 'a report with this seq or a higher one was made before' },
+    refusals: {
+      409: 'a report with this seq or a higher one was made before',
+      413: 'the report has more than 65,536 bytes, without spaces between its parts',
+    },
   },
   removeTenant: {
     method: 'DELETE',

@@ -16,7 +16,7 @@ export interface AnsweringDeliveries {
   readonly log: {
     list(tenant: string, query: LogQuery): Promise<Result<LogPage>>;
     entry(tenant: string, id: string): Promise<Result<LogEntryWithBody>>;
-    retry(tenant: string, id: string): Promise<Result<LogEntry>>;
+    retry(tenant: string, id: string, key?: string): Promise<Result<LogEntry>>;
   };
   readonly intake: {
     report(tenant: string, dataset: string, report: DatasetReport): Promise<Result<ReportAnswer>>;
@@ -54,8 +54,8 @@ export function deliveryHandlers(
     },
     getDelivery: async ({ input: { tenantId, deliveryId } }) =>
       await (await deliveries()).log.entry(tenantId, deliveryId),
-    retryDelivery: async ({ input: { tenantId, deliveryId } }) =>
-      await (await deliveries()).log.retry(tenantId, deliveryId),
+    retryDelivery: async ({ input: { tenantId, deliveryId }, given: { idempotencyKey } }) =>
+      await (await deliveries()).log.retry(tenantId, deliveryId, idempotencyKey),
     async reportDataset({ input: { tenantId, datasetId, body } }) {
       if (Buffer.byteLength(JSON.stringify(body)) > DATASET_BYTES_MAX)
         return respondError(413, `a report has at most ${DATASET_BYTES_MAX} bytes`);

@@ -9,7 +9,7 @@ import {
 } from '@svc/host';
 import { type AnsweringDeliveries, deliveryHandlers } from './deliveries.ts';
 import { type SubscriptionFlows, subscriptionHandlers } from './subscriptions.ts';
-import { webhookTable } from './webhook-table.ts';
+import { type GivenRequest, type Givens, webhookTable } from './webhook-table.ts';
 
 /** Makes routes for callers of a kind. `write`: the journal of the tenants keeps for good what they change. */
 export type CheckedFor = (who: WebhookCaller, kind: 'read' | 'write') => CheckedRoutes<unknown>;
@@ -42,13 +42,16 @@ export function webhookEndpoint({
     name: 'webhooks',
     prefix: '',
     access: 'internet',
-    routes: apiRoutes(webhookTable(maySucceedLater), handlers, (name) =>
-      checkedFor(WEBHOOK_ROUTES[name].who, WRITES.has(name) ? 'write' : 'read').before(
-        async (_request, { given }) => {
-          await deliveries();
-          return given as object;
-        },
-      ),
+    routes: apiRoutes<typeof WEBHOOK_ROUTES, Givens>(
+      webhookTable(maySucceedLater),
+      handlers,
+      (name) =>
+        checkedFor(WEBHOOK_ROUTES[name].who, WRITES.has(name) ? 'write' : 'read').before(
+          async ({ header }): Promise<GivenRequest> => {
+            await deliveries();
+            return { idempotencyKey: header('idempotency-key') };
+          },
+        ),
     ),
   });
 }

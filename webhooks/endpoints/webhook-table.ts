@@ -10,7 +10,13 @@ import {
 } from '@svc/client';
 import type { Refused } from '@svc/host';
 
-type Givens = Readonly<Record<WebhookRouteName, unknown>>;
+/** What handlers are given of a request beside its input. */
+export interface GivenRequest {
+  /** The calls of its context have it already; deliveries are entities of other services. */
+  readonly idempotencyKey: string | undefined;
+}
+
+export type Givens = Readonly<Record<WebhookRouteName, GivenRequest>>;
 export type AllHandlers = ApiHandlers<typeof WEBHOOK_ROUTES, Givens>;
 /** Handlers of some routes. */
 export type WebhookHandlers<Names extends WebhookRouteName> = Pick<AllHandlers, Names>;

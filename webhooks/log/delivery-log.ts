@@ -4,6 +4,7 @@
 // - A segment has later events than the one before it, so the log is walked from the newest segment on, and each page is one walk of one
 //   index in one segment or two.
 // - A delivery of another tenant, one that has expired, and one of the tenant's life before it was removed are as if there were none.
+import { createHash } from 'node:crypto';
 import type { LogAttempt, LogEntry, LogEntryWithBody } from '@svc/client';
 import { Ok, refuse, type Page, type Refused, type Result, type ValueOf } from '@svc/host';
 import type { Clock } from '@svc/kit/clock';
@@ -114,15 +115,17 @@ export class DeliveryLog {
     return new Ok({ ...shownOf(id, entry), body });
   }
 
-  /** Begins another run of a delivery that is delivered or exhausted. */
-  async retry(tenant: string, id: string): Promise<Result<LogEntry>> {
+  /** Begins another run of a delivery that is delivered or exhausted; with the idempotency key of the last run, none. */
+  async retry(tenant: string, id: string, key?: string): Promise<Result<LogEntry>> {
     const found = await this.#find(tenant, id);
     if ('isOk' in found) return found;
     const { segment, entry } = found;
     const { subscriptions, due } = this.#options;
     if ((await subscriptions.find(tenant, entry.about.subscription)) === undefined)
       return refuse(SUBSCRIPTION_DELETED, 'CONFLICT');
-    const retried = await segment.service.call(delivery, id).retry();
+    const retried = await segment.service
+      .call(delivery, id)
+      .retry(key === undefined ? {} : { request: requestOf(key) });
     if (!retried.isOk) return retried;
     this.#ownWrites.add(tenant, segment);
     const { next, entry: after } = retried.value;
@@ -184,6 +187,11 @@ function rowsOf(
   if (dataset !== undefined) return rows.ofDataset({ ...common, dataset }, limit, cursor);
   if (eventId !== undefined) return rows.ofEvent({ ...common, eventId }, limit, cursor);
   return rows.all(common, limit, cursor);
+}
+
+/** Keys are up to 255 bytes, and stay in the journal. */
+function requestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
 }
 
 function entryOf(id: string, row: Omit<Row, 'id' | 'tenant'>): LogEntry {

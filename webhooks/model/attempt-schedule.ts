@@ -25,15 +25,18 @@ export interface NextAttempt {
   readonly dueAtMs: number;
 }
 
-/** Returns how long the next attempt has to wait, in milliseconds. */
+/** Returns how long the next attempt has to wait, in milliseconds. After an interrupted one the entity says that it waits longer. */
 export function waitOf({ dueAtMs }: Pick<NextAttempt, 'dueAtMs'>, nowMs: number): number {
-  const aheadMs = Math.max(dueAtMs - nowMs, 0);
-  return aheadMs > INTERRUPTED_MS ? PAUSE_MS : aheadMs;
+  return Math.min(Math.max(dueAtMs - nowMs, 0), PAUSE_MS);
 }
 
-/** Whether an attempt would be early, as far as the time of day shows it. */
-export function isEarly({ dueAtMs }: Pick<NextAttempt, 'dueAtMs'>, nowMs: number): boolean {
-  return dueAtMs > nowMs && dueAtMs - nowMs <= INTERRUPTED_MS;
+/** Whether an attempt would be early, as far as the time of day shows it. `pauseMs`: the pause before it. */
+export function isEarly(
+  { dueAtMs }: Pick<NextAttempt, 'dueAtMs'>,
+  nowMs: number,
+  pauseMs: number,
+): boolean {
+  return dueAtMs > nowMs && dueAtMs - nowMs <= pauseMs;
 }
 
 /** Whether a delivery is no longer in the log. */

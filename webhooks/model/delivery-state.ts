@@ -57,6 +57,8 @@ export const Delivery = Type.Object({
   begunAtMs: Type.Optional(Type.Integer()),
   nextAttemptAtMs: nullable(Type.Integer()),
   attempts: Type.Array(EndedAttempt),
+  /** What tells the request of the last retry from others. */
+  retryRequest: Type.Optional(Type.String()),
 });
 export type Delivery = ValueOf<typeof Delivery>;
 
@@ -97,6 +99,7 @@ export const DeliveryEvent = Type.Union([
     url: Type.String(),
     run: Type.Integer(),
     nextAttemptAtMs: Type.Integer(),
+    request: Type.Optional(Type.String()),
   }),
 ]);
 export type DeliveryEvent = ValueOf<typeof DeliveryEvent>;
@@ -133,6 +136,8 @@ export function appliedTo(state: Delivery, event: DeliveryEvent): Delivery {
       state.run = event.run;
       state.number = 0;
       state.nextAttemptAtMs = event.nextAttemptAtMs;
+      if (event.request === undefined) delete state.retryRequest;
+      else state.retryRequest = event.request;
       return state;
   }
 }

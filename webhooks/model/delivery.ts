@@ -92,7 +92,15 @@ export const delivery = defineEntity({
         if (about === undefined) return refuse(NO_SUCH_DELIVERY, 'NOT_FOUND');
         const next = nextAttemptOf(state, INTERRUPTED_MS);
         if (next === null) return reply({ hasBegun: false, next });
-        if (next.run !== run || next.number !== number || isEarly(next, nowMs))
+        const { begunAtMs } = state;
+        // The clock was set back since: the time of the attempt under way counts from now on.
+        if (begunAtMs !== undefined && nowMs < begunAtMs)
+          return persist({ ...underWay(state), atMs: nowMs }).thenReplyFrom((begun) => ({
+            hasBegun: false,
+            next: nextAttemptOf(begun, INTERRUPTED_MS),
+          }));
+        const pauseMs = begunAtMs === undefined ? PAUSE_MS : INTERRUPTED_MS;
+        if (next.run !== run || next.number !== number || isEarly(next, nowMs, pauseMs))
           return reply({ hasBegun: false, next });
         const interrupted = interruptionOf(state, nowMs);
         if (interrupted?.outcome === 'exhausted')
@@ -147,11 +155,16 @@ export const delivery = defineEntity({
     },
     /** Begins another run. */
     retry: {
+      /** `request`: what tells the request from others. One that is repeated begins no further run. */
+      input: Type.Object({ request: Type.Optional(Type.String()) }),
+      /** `next`: the first attempt of the run, if it has begun. */
       reply: Type.Object({ next: Next, entry: Entry }),
-      handle(state, { nowMs, persist, refuse }) {
+      handle(state, { request }, { nowMs, persist, reply, refuse }) {
         const { about, url, outcome, run } = state;
         if (about === undefined || isExpired({ ...about, outcome }, nowMs))
           return refuse(NO_SUCH_DELIVERY, 'NOT_FOUND');
+        if (request !== undefined && request === state.retryRequest)
+          return reply({ next: null, entry: entryOf(state, about) });
         if (outcome === 'pending') return refuse(PENDING, 'CONFLICT');
         if (run >= RUNS_MAX) return refuse(RUNS_USED, 'CONFLICT');
         const { tenant, subscription } = about;
@@ -162,6 +175,7 @@ export const delivery = defineEntity({
           url,
           run: run + 1,
           nextAttemptAtMs: nowMs,
+          ...(request !== undefined && { request }),
         }).thenReplyFrom((retried) => ({
           next: nextAttemptOf(retried, INTERRUPTED_MS),
           entry: entryOf(retried, about),
@@ -193,6 +207,11 @@ function entryOf(
   about: ReadonlyDeep<About>,
 ) {
   return { about, url, outcome, error, nextAttemptAtMs, attempts };
+}
+
+/** Returns the event of the attempt under way. */
+function underWay({ run, number, url }: ReadonlyDeep<Delivery>) {
+  return { type: 'begun' as const, run, number, url };
 }
 
 type Ended = Extract<DeliveryEvent, { readonly type: 'ended' }>;

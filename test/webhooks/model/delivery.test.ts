@@ -72,6 +72,36 @@ test('an attempt whose end comes after it was interrupted changes nothing', asyn
   });
 });
 
+test('a clock that is set back lets no other sender begin the next attempt while one is under way', async () => {
+  const { clock, entity, begin } = await opened();
+  await begin(1, 1);
+  clock.set(-3_000);
+  expect(await begin(1, 2)).toMatchObject({
+    value: { hasBegun: false, next: { number: 2, dueAtMs: clock.nowMs() + 15_000 } },
+  });
+  await clock.advance(14_999);
+  expect(await begin(1, 2)).toMatchObject(NOT_BEGUN);
+  await clock.advance(1);
+  expect(await begin(1, 2)).toMatchObject(BEGUN);
+  expect(await entity.entry()).toMatchObject({
+    value: { attempts: [{ number: 1, error: 'interrupted' }] },
+  });
+});
+
+test('a retry that is repeated has the answer of the first time, and begins no further run', async () => {
+  const { entity, begin } = await opened();
+  await begin(1, 1);
+  await entity.end({ run: 1, number: 1, ...FAILED, isDelivered: true, status: 200 });
+  const request = { request: 'first' };
+  expect(await entity.retry(request)).toMatchObject({ value: { next: { run: 2, number: 1 } } });
+  expect(await entity.retry(request)).toMatchObject({
+    value: { next: null, entry: { outcome: 'pending' } },
+  });
+  expect(await entity.retry({ request: 'other' })).toMatchObject({ code: 'CONFLICT' });
+  expect(await entity.retry({})).toMatchObject({ code: 'CONFLICT' });
+  expect(await begin(2, 1)).toMatchObject(BEGUN);
+});
+
 test('a delivery that is opened twice is the first one', async () => {
   const { entity, begin } = await opened();
   await begin(1, 1);
@@ -96,7 +126,7 @@ test('a delivery that nobody has opened is none', async () => {
   const entity = service.call(delivery, 'dl_2');
   const refused = { isOk: false, code: 'NOT_FOUND' };
   expect(await entity.entry()).toMatchObject(refused);
-  expect(await entity.retry()).toMatchObject(refused);
+  expect(await entity.retry({})).toMatchObject(refused);
   expect(await entity.begin({ run: 1, number: 1, url: URL_OF_HOOK })).toMatchObject(refused);
   expect(await entity.close({ error: 'subscription_deleted' })).toMatchObject(refused);
   expect(await entity.about()).toMatchObject({ value: null });

@@ -77,6 +77,8 @@ test('an administrator sends a delivery again, and pages through the log by its 
   await service.send('POST', '/webhooks', { url: receiver.url });
   for (const id of ['d1', 'd2', 'd3']) await service.send('PUT', `/datasets/${id}`, reported());
   await expect.poll(() => receiver.received.length).toBe(3);
+  const all = async () => (await service.send('GET', '/webhooks/deliveries')).json;
+  await expect.poll(all).toHaveLength(3);
   const found: string[] = [];
   let query = '?limit=2';
   for (let pages = 0; query !== '' && pages < 5; pages++) {
@@ -87,12 +89,20 @@ test('an administrator sends a delivery again, and pages through the log by its 
   }
   expect(found.toSorted()).toEqual(['d1', 'd2', 'd3']);
   const id = String(receiver.received[0]!.headers['x-hook-delivery']);
-  await expect
-    .poll(async () => (await service.send('POST', `/webhooks/deliveries/${id}/retry`)).status)
-    .toBe(202);
+  const retry = async () =>
+    (
+      await service.send('POST', `/webhooks/deliveries/${id}/retry`, undefined, {
+        'idempotency-key': 'again',
+      })
+    ).status;
+  await expect.poll(retry).toBe(202);
   await expect.poll(() => receiver.received.length).toBe(4);
+  expect(await retry()).toBe(202);
   expect(receiver.received[3]!.headers['x-hook-delivery']).toBe(id);
   expect(receiver.received[3]!.body).toEqual(receiver.received[0]!.body);
+  const entry = await service.send('GET', `/webhooks/deliveries/${id}`);
+  const { attempts } = entry.json as { readonly attempts: readonly { readonly run: number }[] };
+  expect(attempts.every(({ run }) => run <= 2)).toBe(true);
 });
 
 test('requests that are wrong are refused with every problem', async () => {
