@@ -10,7 +10,7 @@ import {
 } from '@svc/client';
 import type { Refused } from '@svc/host';
 
-/** What handlers are given of a request beside its input. */
+/** Parts of a request that handlers are given beside its input. */
 export interface GivenRequest {
   /** The calls of its context have it already; deliveries are entities of other services. */
   readonly idempotencyKey: string | undefined;

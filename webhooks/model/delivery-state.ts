@@ -57,7 +57,7 @@ export const Delivery = Type.Object({
   begunAtMs: Type.Optional(Type.Integer()),
   nextAttemptAtMs: nullable(Type.Integer()),
   attempts: Type.Array(EndedAttempt),
-  /** What tells the request of the last retry from others. */
+  /** Name of the request of the last retry, which no other request has. */
   retryRequest: Type.Optional(Type.String()),
 });
 export type Delivery = ValueOf<typeof Delivery>;

@@ -155,7 +155,7 @@ export const delivery = defineEntity({
     },
     /** Begins another run. */
     retry: {
-      /** `request`: what tells the request from others. One that is repeated begins no further run. */
+      /** `request`: its name, which no other request has. One that is repeated begins no further run. */
       input: Type.Object({ request: Type.Optional(Type.String()) }),
       /** `next`: the first attempt of the run, if it has begun. */
       reply: Type.Object({ next: Next, entry: Entry }),
