@@ -10,6 +10,7 @@ import { MeasuredWebhooks } from './measured-webhooks.ts';
 const TENANTS = 10;
 const SUBSCRIPTIONS = 10;
 const STALLED_OF_A_TENANT = 100;
+const TRIAL_STALLED = 5;
 const DELIVERIES_PER_SECOND = 1_000;
 const REPORTS_PER_SECOND = DELIVERIES_PER_SECOND / SUBSCRIPTIONS;
 /** Reports of one tenant a second, for the rows of one delivery. */
@@ -17,6 +18,7 @@ const CALM_PER_SECOND = 20;
 const PENDING = 100_000;
 const IN_FLIGHT = 16;
 const PAGES = 200;
+const TRIAL_PAGES = 2;
 /** Longer than the scheduler's pause between two looks at what is pending. */
 const SETTLE_MS = 12_000;
 const TRIAL_SETTLE_MS = 500;
@@ -63,14 +65,15 @@ async function measureStalled(
     await run();
     const alone: Delivered[] = [];
     for (let round = 0; round < rounds; round++) alone.push(await run());
-    await stall(webhooks, isTrial ? 1 : TENANTS, isTrial ? TRIAL_SETTLE_MS : SETTLE_MS);
+    const stalled = isTrial ? TRIAL_STALLED : STALLED_OF_A_TENANT;
+    await stall(webhooks, stalled, isTrial ? TRIAL_SETTLE_MS : SETTLE_MS);
     const beside: Delivered[] = [];
     for (let round = 0; round < rounds; round++) beside.push(await run());
     const [svc, other] = [median(beside.map(p99Of)), median(alone.map(p99Of))];
     const core = (all: readonly Delivered[]) => median(all.map((each) => each.core)).toFixed(2);
     return {
       letter: 'ca',
-      what: `webhooks: ${DELIVERIES_PER_SECOND} deliveries a second to ${urls.length} receivers beside ${STALLED_OF_A_TENANT * TENANTS} that accept and never answer, from the answer to a report until its delivery arrives, 99th percentile`,
+      what: `webhooks: ${DELIVERIES_PER_SECOND} deliveries a second to ${urls.length} receivers beside ${stalled * TENANTS} that accept and never answer, from the answer to a report until its delivery arrives, 99th percentile`,
       svc,
       beside: `of a core: ${core(beside)}, and ${core(alone)} without; the same without stalled ones`,
       other,
@@ -104,15 +107,16 @@ async function measureBacklog(
   { seconds, rounds, warmUpSeconds }: Pace,
 ): Promise<Measurement[]> {
   const isTrial = warmUpSeconds === 0;
-  const pending = isTrial ? STALLED_OF_A_TENANT : PENDING;
+  const stalled = isTrial ? TRIAL_STALLED : STALLED_OF_A_TENANT;
+  const pending = isTrial ? 20 * TRIAL_STALLED : PENDING;
   const settleMs = isTrial ? TRIAL_SETTLE_MS : SETTLE_MS;
   const webhooks = await MeasuredWebhooks.open(server);
   const measurements: Measurement[] = [];
   try {
     await pause(settleMs / 2);
     const emptyMib = residentMib(webhooks.pid).now;
-    await webhooks.subscribe('busy', await webhooks.receivers(STALLED_OF_A_TENANT, 2, undefined));
-    await fill(webhooks, pending / STALLED_OF_A_TENANT);
+    await webhooks.subscribe('busy', await webhooks.receivers(stalled, 2, undefined));
+    await fill(webhooks, pending / stalled);
     // The fan-out is behind the answers.
     await pause(settleMs);
     const arrivals = new Arrivals();
@@ -135,8 +139,15 @@ async function measureBacklog(
         cores,
       });
     }
-    if (wanted.has('cd')) measurements.push(await measurePages(webhooks, pending, cores));
-    if (wanted.has('cc')) {
+    if (wanted.has('cc'))
+      measurements.push(
+        await measurePages(
+          webhooks,
+          { entries: pending, pages: isTrial ? TRIAL_PAGES : PAGES },
+          cores,
+        ),
+      );
+    if (wanted.has('cd')) {
       await webhooks.stop();
       const startedMs = performance.now();
       await webhooks.start();
@@ -144,7 +155,7 @@ async function measureBacklog(
       const firstMs = (await arrivals.of(eventId)) - startedMs;
       await pause(settleMs);
       measurements.push({
-        letter: 'cc',
+        letter: 'cd',
         what: `webhooks: from the start of the process with ${pending} pending deliveries until the first delivery of another tenant arrives`,
         svc: firstMs,
         beside: `answering after ${(atMs - startedMs).toFixed(0)} ms; ${(residentMib(webhooks.pid).now - emptyMib).toFixed(0)} MiB more than an empty one`,
@@ -172,7 +183,7 @@ async function fill(webhooks: MeasuredWebhooks, reports: number): Promise<void> 
 /** Pages of fifty entries, with each of the filters. */
 async function measurePages(
   webhooks: MeasuredWebhooks,
-  entries: number,
+  { entries, pages }: { readonly entries: number; readonly pages: number },
   cores: string,
 ): Promise<Measurement> {
   const tenantId = 'busy';
@@ -194,7 +205,7 @@ async function measurePages(
   for (const [name, filter] of Object.entries(filters)) {
     const tookMs: number[] = [];
     let cursor: string | undefined;
-    for (let count = 0; count < PAGES; count++) {
+    for (let count = 0; count < pages; count++) {
       const begunMs = performance.now();
       const page = await client.listDeliveries({
         tenantId,
@@ -210,7 +221,7 @@ async function measurePages(
     longest = Math.max(longest, p99);
   }
   return {
-    letter: 'cd',
+    letter: 'cc',
     what: `webhooks: a page of 50 of ${entries} entries of the log, one page after the other, 99th percentile of the slowest filter`,
     svc: longest,
     beside: `by filter, in ms: ${worst.join(', ')}`,
