@@ -98,13 +98,12 @@ export class Intake {
 
   /** Returns what the segments before know of a dataset. */
   async #former({ number }: Segment, key: string): Promise<LastReport | undefined> {
-    for (const segment of this.#options.segments.newestFirst) {
-      if (segment.number >= number) continue;
-      // oxlint-disable-next-line no-await-in-loop -- the first one that knows it counts
-      const { last } = accepted(await segment.service.call(dataset, key).last());
-      if (last !== null) return last;
-    }
-    return undefined;
+    const before = this.#options.segments.newestFirst.filter((segment) => segment.number < number);
+    // Most datasets are new to all of them, so that one after the other would be asked anyway.
+    const known = await Promise.all(
+      before.map(async ({ service }) => accepted(await service.call(dataset, key).last()).last),
+    );
+    return known.find((last) => last !== null) ?? undefined;
   }
 }
 

@@ -55,7 +55,17 @@ export class Segments {
 
   /** Opens the segments that there are. Rejects as `createService` does. */
   async start(): Promise<void> {
-    const numbers = await this.#options.store.list();
+    const { store, clock, log } = this.#options;
+    const numbers = await store.list();
+    const now = segmentOf(clock.nowMs());
+    const ahead = numbers.filter((number) => number > now);
+    if (ahead.length > 0)
+      log({
+        level: 'warn',
+        message:
+          'the clock is behind deliveries that are stored: what is reported joins them, and is kept until they are removed',
+        fields: { segments: ahead.join(', '), now },
+      });
     const opened = await Promise.allSettled(numbers.map((number) => this.#opened(number)));
     const failed = opened.find(({ status }) => status === 'rejected');
     if (failed !== undefined) {

@@ -54,6 +54,17 @@ test('a clock that is set back reports to the newest segment, so that no event i
   expect(deliveries.journals.size).toBe(1);
 });
 
+test('a start with deliveries that are ahead of the clock is logged, since they are kept longer', async () => {
+  const deliveries = await started();
+  await skip(deliveries, 40 * DAY_MS);
+  await deliveries.report('d1');
+  await skip(deliveries, -40 * DAY_MS);
+  expect(deliveries.logged).toEqual([]);
+  await deliveries.crash();
+  await deliveries.start();
+  expect(deliveries.logged.join()).toContain('warn the clock is behind deliveries that are stored');
+});
+
 test('the log is merged over segments, the newest entries first, page by page', async () => {
   const deliveries = await started();
   const expected: string[] = [];
