@@ -20,7 +20,7 @@ import {
   type DeliveryStore,
   type DeliverySubscriptions,
 } from '../../../webhooks/deliveries.ts';
-import type { AttemptResult, SentDelivery } from '../../../webhooks/sending/sender.ts';
+import type { AttemptResult, Sender, SentDelivery } from '../../../webhooks/sending/sender.ts';
 import { reported } from '../reported-dataset.ts';
 
 export const TENANT = 'acme';
@@ -97,6 +97,8 @@ export class DeliveriesUnderTest {
   readonly clock = new VirtualClock(Date.UTC(2030, 0, 1));
   readonly subscriptions = new SubscriptionsUnderTest();
   readonly sent: SentRequest[] = [];
+  /** The last request of each delivery that a real sender was asked for. */
+  readonly underWay = new Map<string, SentDelivery>();
   readonly journals = new Map<number, TestJournal>();
   readonly logged: string[] = [];
   /** After which position each page of the log was read; undefined: it took any rows. */
@@ -108,6 +110,8 @@ export class DeliveriesUnderTest {
   answer: (request: SentRequest) => Answer = () => ({ status: 200 });
   /** Decides about each write of a journal that is made from now on. */
   onWrite: NonNullable<TestJournalOptions['onWrite']> = () => 'stored';
+  /** Returns the sender of a start. Absent: `answer` is asked, and nothing is sent. */
+  newSender: (() => Sender) | undefined;
   readonly #limits: DeliveryLimits;
   readonly #random = new SeededRandom(1n);
   #deliveries: Deliveries | undefined;
@@ -168,7 +172,7 @@ export class DeliveriesUnderTest {
     const { clock, journals, logged } = this;
     return await Deliveries.start({
       subscriptions: this.subscriptions,
-      sender: { attempt: (delivery) => this.#attempt(delivery) },
+      sender: { attempt: this.#attempts() },
       store: {
         list: () => Promise.resolve([...journals.keys()]),
         remove: (number) =>
@@ -213,6 +217,20 @@ export class DeliveriesUnderTest {
     const result = this.now.intake.report(TENANT, id, reported(changed));
     await this.clock.until(() => settled(result));
     return await result;
+  }
+
+  /** Returns what makes the attempts of a start. After a crash nobody learns how they have ended. */
+  #attempts(): (delivery: SentDelivery) => Promise<AttemptResult> {
+    const sender = this.newSender?.();
+    if (sender === undefined) return (delivery) => this.#attempt(delivery);
+    const epoch = this.#epoch;
+    onTestFinished(() => sender[Symbol.asyncDispose]());
+    return async (delivery) => {
+      this.underWay.set(delivery.deliveryId, delivery);
+      const result = await sender.attempt(delivery);
+      if (epoch !== this.#epoch) await new Promise(() => {});
+      return result;
+    };
   }
 
   async #attempt(delivery: SentDelivery): Promise<AttemptResult> {

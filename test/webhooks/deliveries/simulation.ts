@@ -1,13 +1,29 @@
-// Simulation: a random history of reports, answers and power failures on the production code, with time of the test. What has to hold whatever
+// Simulation: a random history of reports, answers, lies of a name server and power failures on the production code, its sender included, with time of the test. What has to hold whatever
 // happens is checked at its end.
 import { Random } from '../../support/random.ts';
-import { type Answer, DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
+import { DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
+import { SimulatedReceivers, type Wire } from './simulated-receivers.ts';
 
 const REPORTS = 12;
 const SUBSCRIPTIONS_MAX = 4;
 const STATUSES = ['DATASET_COMPUTED', 'SOLVING_ACTIVE', 'SOLVING_COMPLETED', 'SOLVING_FAILED'];
 /** One of so many writes is one at which the power fails. */
 const CRASH_EVERY = 40;
+/** One of so many answers of the name server is an address to which nothing may go. */
+const LIE_EVERY = 15;
+const PUBLIC = '93.184.215.14';
+const BLOCKED = ['127.0.0.1', '10.0.0.1', '169.254.169.254'];
+const SUCCESSES = [
+  'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+  'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n',
+  'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 X\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+];
+const FAILURES = [
+  'HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/1.1 307 X\r\nLocation: http://127.0.0.1/\r\nContent-Length: 0\r\n\r\n',
+  'no HTTP\r\n\r\n',
+  `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
+];
 /** An attempt never takes longer. */
 const ATTEMPT_MS_MAX = 5_000;
 /** Time in which every run ends: eleven attempts, and as many interruptions. */
@@ -27,8 +43,17 @@ export async function simulated(seed: number): Promise<{
       events: random.chance(30) ? ['dataset.*', 'webhook.failing'] : ['dataset.*'],
     });
   const failing = new Set(names.filter(() => random.chance(30)));
-  deliveries.answer = ({ url }) =>
-    answerOf(random, failing.has(URL.parse(url)!.hostname.split('.')[0]!));
+  const receivers = new SimulatedReceivers({
+    clock: deliveries.clock,
+    resolve: () => [random.below(LIE_EVERY) === 0 ? random.pick(BLOCKED) : PUBLIC],
+    answer: ({ host, deliveryId, body }) => {
+      const delivery = deliveries.underWay.get(deliveryId)!;
+      const atMs = deliveries.clock.nowMs();
+      deliveries.sent.push({ ...delivery, body: Buffer.from(body), atMs });
+      return wireOf(random, failing.has(host.split('.')[0]!));
+    },
+  });
+  deliveries.newSender = () => receivers.sender();
   let crashes = 0;
   let mayCrash = true;
   deliveries.onWrite = () =>
@@ -58,7 +83,12 @@ export async function simulated(seed: number): Promise<{
   if (deliveries.hasCrashed) await restart();
   await deliveries.clock.advance(SETTLED_MS);
   return {
-    complaints: await complaintsOf(deliveries, acknowledged),
+    complaints: [
+      ...(await complaintsOf(deliveries, acknowledged)),
+      ...[...receivers.contacted]
+        .filter((address) => address !== PUBLIC)
+        .map((address) => `${address} was connected to`),
+    ],
     crashes,
     sent: deliveries.sent.length,
   };
@@ -74,13 +104,13 @@ export async function simulated(seed: number): Promise<{
   }
 }
 
-function answerOf(random: Random, isFailing: boolean): Answer {
+function wireOf(random: Random, isFailing: boolean): Wire {
   const afterMs = random.chance(30) ? random.below(ATTEMPT_MS_MAX) : random.below(50);
-  if (isFailing || random.chance(30))
-    return random.chance(50)
-      ? { status: 500, afterMs }
-      : { error: 'timeout', afterMs: ATTEMPT_MS_MAX };
-  return { status: 200, afterMs };
+  const isReset = random.chance(20);
+  if (!isFailing && random.chance(70)) return { bytes: random.pick(SUCCESSES), afterMs, isReset };
+  return random.chance(50)
+    ? { bytes: random.pick(FAILURES), afterMs, isReset }
+    : { afterMs, isReset };
 }
 
 async function complaintsOf(
