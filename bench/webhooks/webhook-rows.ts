@@ -88,9 +88,10 @@ async function measureStalled(
 
 /** Gives tenants receivers that never answer, and lets their attempts begin. */
 async function stall(webhooks: MeasuredWebhooks, tenants: number, settleMs: number): Promise<void> {
-  const stalled = await webhooks.receivers(STALLED_OF_A_TENANT, 2, undefined);
   for (let index = 0; index < tenants; index++) {
     const tenant = `stalled${index}`;
+    // oxlint-disable-next-line no-await-in-loop -- before anything is measured
+    const stalled = await webhooks.receivers(STALLED_OF_A_TENANT, 2 + index, undefined);
     // oxlint-disable-next-line no-await-in-loop -- before anything is measured
     await webhooks.subscribe(tenant, stalled);
     // oxlint-disable-next-line no-await-in-loop -- as above
