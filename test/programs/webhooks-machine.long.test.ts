@@ -31,7 +31,11 @@ test('a stranger gets a verified delivery with the commands of the page', async 
     /^event +evt_/,
   );
   await vi.waitFor(() => expect(listen.stdout).toContain('verified, answered 204'), 5_000);
-  expect(await machine.svc('webhooks deliveries --tenant local')).toMatch(/ 7 +delivered /);
+  await vi.waitFor(
+    async () =>
+      expect(await machine.svc('webhooks deliveries --tenant local')).toMatch(/ 7 +delivered /),
+    10_000,
+  );
   const log = await machine.svc('webhooks list --tenant other').catch(String);
   expect(log).toContain('there is no such tenant, or you are not a member of it');
   const console = new SvcProcess(['console', '--port', '0'], { cwd: machine.cwd, env });

@@ -172,10 +172,13 @@ export class AttemptQueue {
     if (tenant.underWay >= this.#limits.tenantMax) return undefined;
     for (const subscription of tenant.turns) {
       tenant.turns.delete(subscription);
+      const { wokenFor } = subscription;
       const kind = this.#kindOf(subscription);
       const obstacle = this.#obstacleOf(subscription, kind);
       if (obstacle === undefined) {
         const delivery = this.#begin(subscription, kind);
+        // Its last attempt has shown it as of another kind meanwhile.
+        if (wokenFor !== undefined && wokenFor !== kind) this.#wake(wokenFor);
         if (tenant.turns.size > 0) this.#turns.add(tenant);
         return delivery;
       }
@@ -185,7 +188,7 @@ export class AttemptQueue {
       if (obstacle === 'all') {
         tenant.shares[kind].waitingForAll.add(subscription);
         this.#shares[kind].waiting.add(tenant);
-      } else if (subscription.wokenFor !== undefined) this.#wake(subscription.wokenFor);
+      } else if (wokenFor !== undefined) this.#wake(wokenFor);
       subscription.wokenFor = undefined;
     }
     return undefined;
