@@ -69,7 +69,8 @@ export const webhooksDeliveries = routeCommand(
     table: { heads: DELIVERY_HEADS, rows: ({ entries: found }) => found.map(deliveryRow) },
     names: ({ entries: found }) => found.map(({ id }) => id),
     note: ({ entries: found, cursor }) => {
-      if (cursor !== undefined) return `There are more. The next page: --cursor ${cursor}`;
+      // A cursor may begin with a hyphen.
+      if (cursor !== undefined) return `There are more. The next page: --cursor=${cursor}`;
       return found.length > 0 ? undefined : 'There are no such deliveries.';
     },
   },

@@ -91,10 +91,8 @@ test('the log is filtered and paged, and a delivery has its attempts and its bod
   const [first, second] = [await reported('1', 'delivered'), await reported('2', 'delivered')];
   const page = await svc('deliveries', '--limit', '1');
   expect(page).toContain(second);
-  const [, cursor] = /--cursor (\S+)$/m.exec(page)!;
-  expect(await svc('deliveries', '--limit', '1', '--cursor', cursor!, '-o', 'names')).toBe(
-    `${first}\n`,
-  );
+  const [next] = /--cursor=\S+$/m.exec(page)!;
+  expect(await svc('deliveries', '--limit', '1', next, '-o', 'names')).toBe(`${first}\n`);
   expect(await svc('deliveries', '--outcome', 'pending')).toBe('There are no such deliveries.\n');
   expect(JSON.parse(await svc('deliveries', '-o', 'json'))).toHaveLength(2);
   const shown = await svc('delivery', first);
