@@ -10,6 +10,8 @@ import { MeasuredWebhooks } from './measured-webhooks.ts';
 const TENANTS = 10;
 const SUBSCRIPTIONS = 10;
 const STALLED_OF_A_TENANT = 100;
+/** As many deliveries are pending for each that stalls as it may have attempts in progress. */
+const REPORTS_TO_STALLED = 2;
 const TRIAL_STALLED = 5;
 const DELIVERIES_PER_SECOND = 1_000;
 const REPORTS_PER_SECOND = DELIVERIES_PER_SECOND / SUBSCRIPTIONS;
@@ -95,7 +97,7 @@ async function stall(webhooks: MeasuredWebhooks, tenants: number, settleMs: numb
     // oxlint-disable-next-line no-await-in-loop -- before anything is measured
     await webhooks.subscribe(tenant, stalled);
     // oxlint-disable-next-line no-await-in-loop -- as above
-    for (let count = 0; count < 5; count++) await webhooks.report(tenant);
+    for (let count = 0; count < REPORTS_TO_STALLED; count++) await webhooks.report(tenant);
   }
   await pause(settleMs);
 }
