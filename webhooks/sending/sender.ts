@@ -115,7 +115,6 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #result: AttemptResult | undefined;
   #isOver = false;
-  #bodyBytes = 0;
 
   constructor(options: AttemptOptions) {
     const { clock, limits } = options;
@@ -140,10 +139,8 @@ class AttemptHandler implements Dispatcher.DispatchHandler {
     };
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > this.#options.limits.bodyBytesMax) this.#end('protocol');
-  }
+  /** The body is read to its end, or to the limit of the connection, and dropped. */
+  onResponseData(): void {}
 
   onResponseEnd(): void {
     // The connection is kept for the next attempt.
