@@ -58,41 +58,53 @@ export async function startBareEmbedded(dataFolder: string, processors?: string)
   return start(join(root, 'bench', 'control-plane', 'bare-embedded.ts'), [dataFolder], processors);
 }
 
-/** Starts `svc control-plane`, which judges tokens of this provider. `more`: settings beside those that it needs. */
+/** An identity provider, of which a program judges tokens. */
+type Provider = Readonly<Record<'issuer' | 'audience', string>>;
+type Settings = Readonly<Record<string, string>>;
+
+/** Starts `svc control-plane`. `more`: settings beside those that it needs. */
 export async function startControlPlane(
-  { issuer, audience }: { readonly issuer: string; readonly audience: string },
+  provider: Provider,
   dataFolder: string,
   processors?: string,
-  more: Readonly<Record<string, string>> = {},
+  more: Settings = {},
 ): Promise<Service> {
-  const settings = [
-    `svc.auth.issuer=${issuer}`,
-    `svc.auth.audience=${audience}`,
-    'svc.auth.client-id=svc-cli',
-    'svc.management.port=0',
-    ...Object.entries(more).map((setting) => setting.join('=')),
-  ].flatMap((setting) => ['--set', setting]);
-  const args = ['control-plane', '--deployed', '--port', '0', '--data', dataFolder, ...settings];
-  return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
+  const args = ['control-plane', '--deployed', '--port', '0', '--data', dataFolder];
+  const settings = { 'svc.management.port': '0', ...more };
+  return startProgram([...args, ...settingWords(provider, settings)], processors);
 }
 
-/** Starts `svc webhook-service`, which judges tokens of this provider and delivers to this machine. `more`: as for a control plane. */
+/** Starts `svc webhook-service`, which delivers to this machine. `more`: as for a control plane. */
 export async function startWebhookService(
-  { issuer, audience }: { readonly issuer: string; readonly audience: string },
+  provider: Provider,
   dataFolder: string,
   processors?: string,
-  more: Readonly<Record<string, string>> = {},
+  more: Settings = {},
 ): Promise<Service> {
-  const settings = [
-    `svc.auth.issuer=${issuer}`,
-    `svc.auth.audience=${audience}`,
-    'svc.auth.client-id=svc-cli',
-    'svc.webhooks.admitted-networks=127.0.0.0/8',
-    `svc.running.dir=${join(dataFolder, 'running')}`,
-    ...Object.entries(more).map((setting) => setting.join('=')),
-  ].flatMap((setting) => ['--set', setting]);
-  const args = ['webhook-service', '--port', '0', '--data', dataFolder, ...settings];
-  return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
+  const args = ['webhook-service', '--port', '0', '--data', dataFolder];
+  const settings = {
+    'svc.webhooks.admitted-networks': '127.0.0.0/8',
+    'svc.running.dir': join(dataFolder, 'running'),
+    ...more,
+  };
+  return startProgram([...args, ...settingWords(provider, settings)], processors);
+}
+
+async function startProgram(
+  args: readonly string[],
+  processors: string | undefined,
+): Promise<Service> {
+  return start(join(root, 'cli', 'bin', 'svc.js'), [...args], processors);
+}
+
+function settingWords({ issuer, audience }: Provider, more: Settings): readonly string[] {
+  const settings = {
+    'svc.auth.issuer': issuer,
+    'svc.auth.audience': audience,
+    'svc.auth.client-id': 'svc-cli',
+    ...more,
+  };
+  return Object.entries(settings).flatMap((setting) => ['--set', setting.join('=')]);
 }
 
 /** Starts bench/recorded-server.ts. `report`: called after each of its turns. */
