@@ -12,7 +12,7 @@ export interface KilledWebhooksOptions {
   /** The working directory, with the data. */
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Of somebody who is administrator of the tenant and the platform. */
+  /** Access token of a caller who is an administrator of the tenant, and the platform. */
   readonly token: string;
 }
 
