@@ -1,19 +1,14 @@
 // The schema of a module descriptor, the description that a module carries. It is published as JSON Schema
 // (generated/module-descriptor.schema.json), and descriptors are checked against that file: programs import only
 // types from here, so that only `npm run generate` loads the schema library.
-import {
-  ADMITTED_SERVICES_MAX,
-  SERVICE_REFERENCE_LENGTH_MAX,
-  SERVICE_REFERENCE_PATTERN,
-} from '@svc/client';
 import { Type, type Static } from 'typebox';
+import { endpointRuleShapes, Reason } from './endpoint-rule-schema.ts';
 import {
   ANSWERS_MAX,
   DEFAULT_ITEMS_MAX,
   DEFAULT_LENGTH_MAX,
   DESCRIPTION_LENGTH_MAX,
   QUERY_PARAMETERS_MAX,
-  REASON_LENGTH_MAX,
   SUMMARY_LENGTH_MAX,
 } from './route-limits.ts';
 import { EVERY_MS_MIN } from './timer-limits.ts';
@@ -40,13 +35,6 @@ const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });
  * `filter[name]`.
  */
 const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
-/** An origin in lower case; `originProblem` checks what the pattern cannot. */
-const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
-const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
-/** The content of a quoted string of HTTP that needs no escape. */
-const Realm = Type.String({ pattern: '^[ !#-\\[\\]-~]{1,100}$' });
-/** Text for people in the OpenAPI document. */
-const Reason = Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX });
 /** Text that people choose, without control characters. */
 const Version = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
 const EntityId = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,256}$' });
@@ -56,64 +44,7 @@ const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", ma
 
 const shapes = {
   ...typeSchemaShapes,
-  /** Admitted callers. `services` without a list: any service of the project. */
-  AccessRule: Type.Union([
-    Type.Object({ allow: Type.Literal('internet') }, closed),
-    Type.Object(
-      {
-        allow: Type.Literal('services'),
-        services: Type.Optional(
-          Type.Array(
-            Type.String({
-              pattern: SERVICE_REFERENCE_PATTERN,
-              maxLength: SERVICE_REFERENCE_LENGTH_MAX,
-            }),
-            { minItems: 1, maxItems: ADMITTED_SERVICES_MAX },
-          ),
-        ),
-      },
-      closed,
-    ),
-    Type.Object({ allow: Type.Literal('local') }, closed),
-    Type.Object({ allow: Type.Literal('nobody') }, closed),
-  ]),
-  /**
-   * Allows pages of other origins to call, within what the operator allows. An absent field allows everything that
-   * the operator allows.
-   */
-  Cors: Type.Object(
-    {
-      /** Narrows the operator's origins to those that equal one of these or match its wildcard. */
-      origins: Type.Optional(Type.Array(Origin, { minItems: 1, maxItems: 100 })),
-      /** Narrows the operator's request headers to these. */
-      headers: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
-      /** Narrows the operator's response headers to these. */
-      exposedHeaders: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
-      /** `false`: never with cookies, HTTP authentication or client certificates. */
-      credentials: Type.Optional(Type.Boolean()),
-    },
-    closed,
-  ),
-  /** How callers show who they are. It is a description: the handler judges what they send. */
-  Security: Type.Union([
-    Type.Object(
-      {
-        scheme: Type.Union([Type.Literal('bearer'), Type.Literal('basic')]),
-        realm: Type.Optional(Realm),
-        description: Type.Optional(Reason),
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        scheme: Type.Literal('header'),
-        /** Header that has the key. */
-        name: HeaderName,
-        description: Type.Optional(Reason),
-      },
-      closed,
-    ),
-  ]),
+  ...endpointRuleShapes,
   Handler: Type.Object(
     {
       name: WireName,

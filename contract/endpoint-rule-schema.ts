@@ -1,0 +1,79 @@
+// The schemas of the rules of endpoints and routes: who may call, and from which pages. They are part of
+// the schema of a module descriptor (module-descriptor-schema.ts).
+import {
+  ADMITTED_SERVICES_MAX,
+  SERVICE_REFERENCE_LENGTH_MAX,
+  SERVICE_REFERENCE_PATTERN,
+} from '@svc/client';
+import { Type } from 'typebox';
+import { REASON_LENGTH_MAX } from './route-limits.ts';
+
+const closed = { additionalProperties: false } as const;
+/** An origin in lower case; `originProblem` checks what the pattern cannot. */
+const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
+const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
+/** The content of a quoted string of HTTP that needs no escape. */
+const Realm = Type.String({ pattern: '^[ !#-\\[\\]-~]{1,100}$' });
+/** Text for people in the OpenAPI document. */
+export const Reason = Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX });
+
+export const endpointRuleShapes = {
+  /** Admitted callers. `services` without a list: any service of the project. */
+  AccessRule: Type.Union([
+    Type.Object({ allow: Type.Literal('internet') }, closed),
+    Type.Object(
+      {
+        allow: Type.Literal('services'),
+        services: Type.Optional(
+          Type.Array(
+            Type.String({
+              pattern: SERVICE_REFERENCE_PATTERN,
+              maxLength: SERVICE_REFERENCE_LENGTH_MAX,
+            }),
+            { minItems: 1, maxItems: ADMITTED_SERVICES_MAX },
+          ),
+        ),
+      },
+      closed,
+    ),
+    Type.Object({ allow: Type.Literal('local') }, closed),
+    Type.Object({ allow: Type.Literal('nobody') }, closed),
+  ]),
+  /**
+   * Allows pages of other origins to call, within what the operator allows. An absent field allows everything that
+   * the operator allows.
+   */
+  Cors: Type.Object(
+    {
+      /** Narrows the operator's origins to those that equal one of these or match its wildcard. */
+      origins: Type.Optional(Type.Array(Origin, { minItems: 1, maxItems: 100 })),
+      /** Narrows the operator's request headers to these. */
+      headers: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
+      /** Narrows the operator's response headers to these. */
+      exposedHeaders: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
+      /** `false`: never with cookies, HTTP authentication or client certificates. */
+      credentials: Type.Optional(Type.Boolean()),
+    },
+    closed,
+  ),
+  /** How callers show who they are. It is a description: the handler judges what they send. */
+  Security: Type.Union([
+    Type.Object(
+      {
+        scheme: Type.Union([Type.Literal('bearer'), Type.Literal('basic')]),
+        realm: Type.Optional(Realm),
+        description: Type.Optional(Reason),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        scheme: Type.Literal('header'),
+        /** Header that has the key. */
+        name: HeaderName,
+        description: Type.Optional(Reason),
+      },
+      closed,
+    ),
+  ]),
+};
