@@ -54,8 +54,8 @@ export async function isOfThisUser(socket: Socket): Promise<boolean> {
 }
 
 /**
- * Finds the user of the client's end in tables of connections. Undefined: the end is closed. 'not-listed': the tables do not have the
- * connection, not even the server's end.
+ * Finds the user of the client's end in tables of connections. Undefined: the end is closed; a connection that was reset has left the
+ * tables. 'not-listed': the tables do not have the server's end, not even as that which listens.
  */
 export function userIn(
   tables: string,
@@ -67,7 +67,7 @@ export function userIn(
     const [, local, remote, state, , , , user, , inode] = line.trim().split(/\s+/);
     if (local === undefined || remote === undefined) continue;
     const [from, to] = [withoutMapping(local), withoutMapping(remote)];
-    if (from === serverEnd && to === clientEnd) isListed = true;
+    if (from === serverEnd) isListed = true;
     if (from !== clientEnd || to !== serverEnd) continue;
     if (state === ESTABLISHED && inode !== '0') return Number(user);
   }

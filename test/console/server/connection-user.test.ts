@@ -37,6 +37,11 @@ describe('the user of a connection', () => {
     expect(userIn(SERVER, ENDS)).toBeUndefined();
   });
 
+  test('is nobody if the connection was reset, so that the tables have the listening socket alone', () => {
+    const listening = row('0100007F:2695', '00000000:0000', '0A', 1000, 7);
+    expect(userIn(listening, ENDS)).toBeUndefined();
+  });
+
   test('is unknown where connections are not listed', () => {
     expect(userIn('', ENDS)).toBe('not-listed');
     expect(userIn(`${row('0100007F:D2F1', '0100007F:2695', '01', 0, 8)}\n`, ENDS)).toBe(
