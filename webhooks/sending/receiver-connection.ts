@@ -4,6 +4,7 @@
 // Invariants
 // - Each head of an answer, informational ones as well, has at most `headBytesMax` bytes as they were sent.
 // - After the final head at most `bodyBytesMax` bytes are passed on, the framing of chunks included. Then the connection ends.
+// - However small the pieces are in which a head comes, each byte is looked at once.
 // - A `100 Continue` is left out. The other informational responses are passed on, and all are counted.
 import { Duplex } from 'node:stream';
 import { AttemptFailure } from './attempt-error.ts';
@@ -25,6 +26,8 @@ export class ReceiverConnection extends Duplex {
   #isInHead = false;
   /** The received part of a head, which is passed on once it is complete. */
   #head: Buffer[] = [];
+  /** The first characters of that, up to the end of the status. */
+  #start = '';
   #headBytes = 0;
   #lineBytes = 0;
   #bodyBytes = 0;
@@ -85,6 +88,7 @@ export class ReceiverConnection extends Duplex {
 
   #beginHead(): void {
     this.#head = [];
+    this.#start = '';
     this.#headBytes = 0;
     this.#lineBytes = 0;
   }
@@ -96,6 +100,7 @@ export class ReceiverConnection extends Duplex {
       const part = rest.subarray(0, end ?? rest.length);
       rest = rest.subarray(part.length);
       this.#head.push(part);
+      this.#start += part.toString('latin1', 0, STATUS_END - this.#start.length);
       this.#headBytes += part.length;
       if (this.#headBytes > this.#limits.headBytesMax) this.#refuse();
       else if (end !== undefined) this.#completeHead();
@@ -115,7 +120,7 @@ export class ReceiverConnection extends Duplex {
   }
 
   #completeHead(): void {
-    const status = Number(this.#start().slice(STATUS_AT, STATUS_END));
+    const status = Number(this.#start.slice(STATUS_AT, STATUS_END));
     const isFinal = !(status >= STATUS_CONTINUE && status < 200);
     if (!isFinal && ++this.#informational > INFORMATIONAL_MAX) this.#refuse();
     else if (status === STATUS_CONTINUE) this.#beginHead();
@@ -127,14 +132,7 @@ export class ReceiverConnection extends Duplex {
   }
 
   #mayBeHttp(): boolean {
-    const start = this.#start().slice(0, START.length);
-    return START.startsWith(start);
-  }
-
-  #start(): string {
-    const [first = Buffer.alloc(0)] = this.#head;
-    const start = first.length < STATUS_END ? Buffer.concat(this.#head) : first;
-    return start.toString('latin1', 0, STATUS_END);
+    return START.startsWith(this.#start.slice(0, START.length));
   }
 
   /** Passes a final head on, or what is none, and lets undici judge. */
