@@ -3,10 +3,12 @@ import { printable, printableJson } from '@svc/kit/printable';
 import { stopRequest } from '@svc/kit/stop-request';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { Platform } from '../platform/platform.ts';
+import type { InputOf } from '../platform/installation-api.ts';
+import { Platform, refusedBy } from '../platform/platform.ts';
 import { portOption } from '../port-option.ts';
 import { printData } from '../terminal.ts';
-import { Listener, type ReceivedDelivery } from '../webhooks/listener.ts';
+import { type ForwardTo, Listener, type ReceivedDelivery } from '../webhooks/listener.ts';
+import { chosenSecret, receiverUrlOf, SECRET_VARIABLE } from '../webhooks/local-receiver.ts';
 import { EVENT_AND_FILTER_OPTIONS, settingsOf } from '../webhooks/subscription-options.ts';
 import { TENANT_OPTION, tenantOf } from '../webhooks/tenant-option.ts';
 
@@ -17,8 +19,8 @@ export const webhooksListen = command(
     name: NAME,
     summary: 'show deliveries on this machine as they come',
     about: `Creates a subscription whose receiver is this command, verifies each delivery and prints it, until
-ctrl-c or SIGTERM, when the subscription is deleted. With --to, passes deliveries on to a program;
-its answer counts.`,
+ctrl-c or SIGTERM, when the subscription is deleted. With --to, passes deliveries on to a program,
+signed afresh; its answer counts.`,
     words: [],
     options: {
       to: {
@@ -42,21 +44,26 @@ as that of a tunnel; needed if it runs on another machine`,
       output: OUTPUT_OPTION,
       tenant: TENANT_OPTION,
     },
-    notes: `With -o json, stdout has a line of JSON for each delivery.`,
+    notes: `With --to, the secret is the value of ${SECRET_VARIABLE}. Without that, it is the
+subscription's, and printed. With -o json, stdout has a line of JSON for each delivery.`,
     examples: [
       'svc webhooks listen',
       'svc webhooks listen --to http://127.0.0.1:3000/hooks --event webhook.failing',
     ],
   },
   async (_words, options) => {
+    const { to } = options;
+    const forwardTo =
+      to === undefined ? undefined : { url: receiverUrlOf(NAME, to), secret: chosenSecret() };
     const platform = Platform.open();
     const tenantId = tenantOf(NAME, options, platform.target);
     const settings = settingsOf(NAME, options);
     // From here on a signal may not leave the subscription behind.
     const stopRequested = stopRequest(undefined);
+    const outputClosed = new Promise((resolve) => process.stdout.once('close', resolve));
     const listener = await openListener(portOption(NAME, '--port', options.port), {
-      forwardTo: options.to,
-      onDelivery: (delivery) => void show(delivery, options.output, options.to),
+      forwardTo,
+      onDelivery: (delivery) => show(delivery, options.output, to),
     });
     try {
       const url = options['public-url'] ?? listener.url;
@@ -66,17 +73,12 @@ as that of a tunnel; needed if it runs on another machine`,
       });
       const { id: webhookId, secret = '', signing } = subscription;
       listener.expect({ secret, signing });
+      const place = `Listening at ${listener.url} for the tenant ${tenantId}, with the subscription ${webhookId}.`;
       process.stderr.write(
-        `${printable(`Listening at ${listener.url} for the tenant ${tenantId}, with the subscription ${webhookId}. Ctrl-c ends it.`)}\n`,
+        `${printable(`${place}${forwardedText(forwardTo, secret)} Ctrl-c ends it.`)}\n`,
       );
-      await stopRequested;
-      await platform.call('deleteWebhook', { tenantId, webhookId }).catch((error: Error) => {
-        throw new CommandFailure(
-          'SVC_API_UNAVAILABLE',
-          `The subscription ${webhookId} was not deleted: ${error.message} Delete it with svc webhooks delete ${webhookId}.`,
-          { cause: error },
-        );
-      });
+      await Promise.race([stopRequested, outputClosed]);
+      await deleteSubscription(platform, { tenantId, webhookId });
     } finally {
       await listener.close();
     }
@@ -84,11 +86,39 @@ as that of a tunnel; needed if it runs on another machine`,
   },
 );
 
+/** One that somebody else has deleted is no failure. */
+async function deleteSubscription(
+  platform: Platform,
+  input: InputOf<'deleteWebhook'>,
+): Promise<void> {
+  const { webhookId } = input;
+  try {
+    await platform.call('deleteWebhook', input);
+  } catch (error) {
+    if (refusedBy(error)?.status === 404) return;
+    throw new CommandFailure(
+      'SVC_API_UNAVAILABLE',
+      `The subscription ${webhookId} was not deleted: ${(error as Error).message} Delete it with svc webhooks delete ${webhookId}.`,
+      { cause: error },
+    );
+  }
+}
+
+function forwardedText(forwardTo: ForwardTo | undefined, secret: string): string {
+  if (forwardTo === undefined) return '';
+  const { url, secret: chosen } = forwardTo;
+  const signed =
+    chosen === undefined
+      ? `${secret}; set ${SECRET_VARIABLE} to have another one`
+      : `in ${SECRET_VARIABLE}`;
+  return ` Deliveries go on to ${url}, signed with the secret ${signed}.`;
+}
+
 async function openListener(
   port: number,
   options: {
-    readonly forwardTo: string | undefined;
-    readonly onDelivery: (delivery: ReceivedDelivery) => void;
+    readonly forwardTo: ForwardTo | undefined;
+    readonly onDelivery: (delivery: ReceivedDelivery) => Promise<void>;
   },
 ): Promise<Listener> {
   try {
@@ -121,5 +151,6 @@ async function show(
       ? `${status}`
       : `${status} from ${to}${failure === undefined ? '' : ` (${failure})`}`;
   const line = `${new Date().toISOString()}  ${eventType}  ${id}  ${verdict}, answered ${answer}`;
-  await printData(`${printable(line)}\n  ${printable(body)}\n`);
+  const shownBody = body === undefined ? '' : `  ${printable(body)}\n`;
+  await printData(`${printable(line)}\n${shownBody}`);
 }

@@ -1,20 +1,24 @@
 // svc webhooks replay: delivers exhausted events again, or sends the body of one delivery to another receiver.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, signWebhook, WEBHOOK_DELIVERY_HEADER, WEBHOOK_EVENT_HEADER } from '@svc/client';
+import { WEBHOOK_DELIVERY_HEADER, WEBHOOK_EVENT_HEADER, type Subscription } from '@svc/client';
 import { printable } from '@svc/kit/printable';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import type { InputOf } from '../platform/installation-api.ts';
-import { readEnvironment } from '../platform/environment.ts';
-import { Platform } from '../platform/platform.ts';
+import { Platform, refusedBy } from '../platform/platform.ts';
 import { printData } from '../terminal.ts';
 import { readTime } from '../time-word.ts';
 import { UsageError } from '../usage-error.ts';
+import {
+  chosenSecret,
+  receiverUrlOf,
+  SECRET_VARIABLE,
+  sendLocally,
+} from '../webhooks/local-receiver.ts';
 import { TENANT_OPTION, tenantOf } from '../webhooks/tenant-option.ts';
 import { DELIVERY_WORD } from '../webhooks/webhook-word.ts';
 
 const NAME = 'webhooks replay';
-const SECRET_VARIABLE = 'SVC_WEBHOOK_SECRET';
 const PAGE = 250;
 const SEND_TIMEOUT_MS = 5_000;
 /** Longest wait for the next request, in seconds, when the service takes no more for a while. */
@@ -61,9 +65,11 @@ which changes nothing in the log.`,
       throw new UsageError(`${NAME} takes --since TIME, or a delivery with --to URL.`);
     if (to !== undefined && (options['dry-run'] || subscription !== undefined))
       throw new UsageError(`${NAME} takes --dry-run and --subscription with --since alone.`);
+    const receiver = to === undefined ? undefined : receiverUrlOf(NAME, to);
     const platform = Platform.open();
     const tenantId = tenantOf(NAME, options, platform.target);
-    if (to !== undefined) await sendTo(platform, { tenantId, deliveryId: deliveryId! }, to);
+    if (receiver !== undefined)
+      await sendTo(platform, { tenantId, deliveryId: deliveryId! }, receiver);
     else
       await retryAll(platform, {
         tenantId,
@@ -114,10 +120,11 @@ async function retryAll(platform: Platform, replay: Replay): Promise<void> {
     cursor = wanted.length < page.entries.length ? undefined : page.cursor;
   } while (cursor !== undefined);
   const again = counted(found - refused, 'delivery', 'deliveries');
+  const others = refused === 0 ? '' : ` Not made again: ${refused}, for the reasons above.`;
   process.stderr.write(
     isDryRun
       ? `${again} would be made again.\n`
-      : `Made again: ${again}. svc webhooks deliveries shows how far they are.\n`,
+      : `Made again: ${again}. svc webhooks deliveries shows how far they are.${others}\n`,
   );
 }
 
@@ -132,88 +139,69 @@ async function retryOne(
       await platform.call('retryDelivery', input);
       return undefined;
     } catch (error) {
-      const { cause } = error as Error;
-      if (!(cause instanceof ApiError)) throw error;
-      if (cause.status === 409 || cause.status === 404) return cause.reason;
-      if (cause.status !== 429 || (cause.retryAfterS ?? Infinity) > WAIT_S_MAX) throw error;
+      const refused = refusedBy(error);
+      if (refused === undefined) throw error;
+      const { status, reason, retryAfterS = Infinity } = refused;
+      if (status === 409 || status === 404) return reason;
+      if (status !== 429 || retryAfterS > WAIT_S_MAX) throw error;
       // oxlint-disable-next-line no-await-in-loop -- the service has said when
-      await sleep(cause.retryAfterS! * 1_000);
+      await sleep(retryAfterS * 1_000);
     }
   }
 }
 
-async function sendTo(
-  platform: Platform,
-  input: InputOf<'getDelivery'>,
-  url: string,
-): Promise<void> {
-  const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (target === undefined || !/^https?:$/.test(target.protocol))
-    throw new UsageError(`${NAME} takes a URL with http or https as --to, and found '${url}'.`);
+async function sendTo(platform: Platform, input: InputOf<'getDelivery'>, url: URL): Promise<void> {
   const {
     id,
     eventType,
-    body: text,
+    body,
     subscriptionId: webhookId,
   } = await platform.call('getDelivery', input);
   const over = await signedPart(platform, { tenantId: input.tenantId, webhookId });
-  const body = new TextEncoder().encode(text);
-  const signature = await signWebhook({
-    secret: secretOfReplay(),
-    ...(over === 'path' ? { path: target.pathname } : { body }),
-  });
+  const secret = secretOfReplay();
   const startMs = performance.now();
-  let status: number;
-  try {
-    const response = await fetch(target, {
-      method: 'POST',
-      redirect: 'manual',
-      body,
-      headers: {
-        'Content-Type': 'application/json',
-        [WEBHOOK_EVENT_HEADER]: eventType,
-        [WEBHOOK_DELIVERY_HEADER]: id,
-        ...signature,
-      },
-      signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
-    });
-    await response.body?.cancel();
-    ({ status } = response);
-  } catch (error) {
-    const { cause, message } = error as Error;
+  const { status, failure } = await sendLocally(url, {
+    headers: {
+      'Content-Type': 'application/json',
+      [WEBHOOK_EVENT_HEADER]: eventType,
+      [WEBHOOK_DELIVERY_HEADER]: id,
+    },
+    body: new TextEncoder().encode(body),
+    over,
+    secret,
+    timeoutMs: SEND_TIMEOUT_MS,
+  });
+  if (failure !== undefined)
     throw new CommandFailure(
       'SVC_WEBHOOK_REFUSED',
-      `${url} gave no answer (${cause instanceof Error ? cause.message : message}). Check that the receiver listens there.`,
-      { cause: error },
+      `${url} gave no answer (${failure}). Check that the receiver listens there.`,
     );
-  }
   if (status < 200 || status > 299)
     throw new CommandFailure(
       'SVC_WEBHOOK_REFUSED',
       `${url} answered ${status}, and a receiver answers 2xx. Look at the output of the receiver.`,
     );
   process.stderr.write(
-    `${printable(url)} answered ${status} in ${Math.round(performance.now() - startMs)} ms.\n`,
+    `${printable(url.href)} answered ${status} in ${Math.round(performance.now() - startMs)} ms.\n`,
   );
 }
 
 /** A subscription that is deleted has signed the body, as far as anyone knows. */
-async function signedPart(platform: Platform, input: InputOf<'getWebhook'>): Promise<string> {
+async function signedPart(
+  platform: Platform,
+  input: InputOf<'getWebhook'>,
+): Promise<Subscription['signing']['over']> {
   try {
     return (await platform.call('getWebhook', input)).signing.over;
   } catch (error) {
-    if (
-      (error as Error).cause instanceof ApiError &&
-      ((error as Error).cause as ApiError).status === 404
-    )
-      return 'body';
+    if (refusedBy(error)?.status === 404) return 'body';
     throw error;
   }
 }
 
 function secretOfReplay(): string {
-  const given = readEnvironment().variables[SECRET_VARIABLE];
-  if (given !== undefined) return given;
+  const chosen = chosenSecret();
+  if (chosen !== undefined) return chosen;
   const made = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
   process.stderr.write(`Signed with the secret ${made}, which was made for this replay.\n`);
   return made;

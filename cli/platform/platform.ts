@@ -141,6 +141,12 @@ export class Platform {
   }
 }
 
+/** Returns the answer with which the installation has refused a call that has rejected; undefined: it has failed otherwise. */
+export function refusedBy(error: unknown): ApiError | undefined {
+  const { cause } = error as Error;
+  return cause instanceof ApiError ? cause : undefined;
+}
+
 function report(path: string, reason: string): void {
   process.stderr.write(`${printable(`${argumentOf(path)} ${reason}.`)}\n`);
 }

@@ -1,7 +1,9 @@
 // Listener: a receiver of deliveries on this machine, for development. It verifies each one, shows it, and passes it on to a program if there is one.
 //
-// Invariants: only what is verified is passed on. The receiver's answer becomes that of the delivery, so that its attempts are as
-// they will be without the listener.
+// Invariants
+// - Only what is verified is passed on, signed afresh: the program may have another path and another secret than the subscription.
+// - The program's answer becomes that of the delivery, so that its attempts are as they will be without the listener.
+// - Whoever can reach the port can take a bounded part of its memory: a delivery is answered once it has been shown.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,21 +11,34 @@ import {
   verifyWebhook,
   WEBHOOK_DELIVERY_HEADER,
   WEBHOOK_EVENT_HEADER,
+  WEBHOOK_PREVIOUS_SIGNATURE_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
   type Subscription,
 } from '@svc/client';
+import { sendLocally } from './local-receiver.ts';
+
+/** A program that gets what is verified. */
+export interface ForwardTo {
+  readonly url: URL;
+  /** Secret with which deliveries are signed for it. Undefined: that of the subscription. */
+  readonly secret: string | undefined;
+}
 
 export interface ListenerOptions {
   /** Port of 127.0.0.1; 0 takes a free one. */
   readonly port: number;
-  /** URL of the program that gets what is verified; undefined: deliveries are answered 204. */
-  readonly forwardTo: string | undefined;
-  readonly onDelivery: (delivery: ReceivedDelivery) => void;
+  /** Undefined: deliveries are answered 204. */
+  readonly forwardTo: ForwardTo | undefined;
+  /** The delivery is answered once this has resolved. */
+  readonly onDelivery: (delivery: ReceivedDelivery) => Promise<void>;
 }
 
 export interface ReceivedDelivery {
   readonly id: string;
   readonly eventType: string;
-  readonly body: string;
+  /** Undefined if it is refused: anybody may have sent it. */
+  readonly body: string | undefined;
   /** Why it is not a delivery of the subscription; undefined if it is one. */
   readonly refusal: string | undefined;
   readonly status: number;
@@ -37,8 +52,21 @@ type Signed = Required<Pick<Subscription, 'secret'>> & Pick<Subscription, 'signi
 const BODY_BYTES_MAX = 1024 * 1024;
 /** The sender waits five seconds. */
 const FORWARD_TIMEOUT_MS = 4_500;
-/** Headers of the connection, and those that `fetch` sets itself. */
-const NOT_PASSED = /^(?:host|connection|content-length|transfer-encoding|keep-alive|expect)$/;
+/** The service has 16 attempts of a subscription under way at most. */
+const CONNECTIONS_MAX = 64;
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Headers of the connection, those that `fetch` sets itself, and those of the signature. */
+const NOT_PASSED: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'keep-alive',
+  'expect',
+  ...[WEBHOOK_SIGNATURE_HEADER, WEBHOOK_PREVIOUS_SIGNATURE_HEADER, WEBHOOK_TIMESTAMP_HEADER].map(
+    (name) => name.toLowerCase(),
+  ),
+]);
 
 export class Listener {
   readonly #server: Server;
@@ -52,7 +80,12 @@ export class Listener {
 
   /** Rejects with the error of Node if the port cannot be had. */
   static async open(options: ListenerOptions): Promise<Listener> {
-    const server = createServer();
+    const server = createServer({
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+    });
+    server.maxConnections = CONNECTIONS_MAX;
     const listener = new Listener(server, options);
     server.on('request', (request: IncomingMessage, response) => {
       void listener.#answer(request).then((status) => response.writeHead(status).end());
@@ -91,11 +124,11 @@ export class Listener {
     });
     const refusal = verification.kind === 'refused' ? verification.message : undefined;
     const { status, failure } =
-      refusal === undefined ? await this.#passedOn(request, body) : { status: 401 };
-    this.#options.onDelivery({
+      refusal === undefined ? await this.#passedOn(request, body, subscription) : { status: 401 };
+    await this.#options.onDelivery({
       id: String(request.headers[WEBHOOK_DELIVERY_HEADER.toLowerCase()] ?? ''),
       eventType: String(request.headers[WEBHOOK_EVENT_HEADER.toLowerCase()] ?? ''),
-      body: body.toString(),
+      body: refusal === undefined ? body.toString() : undefined,
       refusal,
       status,
       failure,
@@ -106,24 +139,19 @@ export class Listener {
   async #passedOn(
     { headers }: IncomingMessage,
     body: Buffer,
+    { signing: { over }, secret }: Signed,
   ): Promise<{ readonly status: number; readonly failure?: string }> {
     const { forwardTo } = this.#options;
     if (forwardTo === undefined) return { status: 204 };
-    const passed = Object.entries(headers).filter(([name]) => !NOT_PASSED.test(name));
-    try {
-      const response = await fetch(forwardTo, {
-        method: 'POST',
-        headers: passed.map(([name, value]) => [name, String(value)]),
-        body: new Uint8Array(body),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
-      });
-      await response.body?.cancel();
-      return { status: response.status };
-    } catch (error) {
-      const { cause, message } = error as Error;
-      return { status: 502, failure: cause instanceof Error ? cause.message : message };
-    }
+    const passed = Object.entries(headers).filter(([name]) => !NOT_PASSED.has(name));
+    const { status = 502, failure } = await sendLocally(forwardTo.url, {
+      headers: Object.fromEntries(passed.map(([name, value]) => [name, String(value)])),
+      body: new Uint8Array(body),
+      over,
+      secret: forwardTo.secret ?? secret,
+      timeoutMs: FORWARD_TIMEOUT_MS,
+    });
+    return { status, ...(failure !== undefined && { failure }) };
   }
 }
 

@@ -54,7 +54,8 @@ const HEADER_OPTION = {
     type: 'string',
     multiple: true,
     value: "'NAME: VALUE'",
-    help: 'header that is sent, too; may be repeated',
+    help: `header that is sent, too; may be repeated. The shell keeps it in
+its history: give what is secret with -f`,
   },
 } as const satisfies OptionDescriptions;
 
@@ -147,5 +148,8 @@ function headersOf(command: string, lines: readonly string[]): Readonly<Record<s
       );
     return [name, value] as const;
   });
+  const twice = headers.find(([name], at) => headers.findIndex(([other]) => other === name) < at);
+  if (twice !== undefined)
+    throw new UsageError(`${command} takes the header ${twice[0]} once, and found it twice.`);
   return Object.fromEntries(headers);
 }

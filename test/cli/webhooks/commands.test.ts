@@ -161,6 +161,7 @@ const REFUSALS: readonly (readonly [words: readonly string[], code: number, mess
   [['create', 'ftp://x', '--header', 'Host: x'], 1, /answered 400: headers\/Host: .*; url: /],
   [['create', 'http://a.test', '--event', 'x'], 2, /events\/0 is "x": use dataset/],
   [['create', 'http://a.test', '--header', 'X-Key'], 2, /takes a header such as/],
+  [['create', 'http://a.test', '--header', 'A:1', '--header', 'A:2'], 2, /header A once/],
   [['create', 'http://a.test', '-f', 'x.json'], 2, /takes url as options or from a file, not both/],
   [['create', '-f', 'missing.json'], 2, /cannot read missing\.json \(ENOENT\)/],
   [['create', '-f', import.meta.filename], 2, /found no JSON in /],
@@ -175,6 +176,8 @@ const REFUSALS: readonly (readonly [words: readonly string[], code: number, mess
   [['replay', '--since', 'x'], 2, /takes a time as --since/],
   [['replay', 'dl_1', '--to', 'http://a', '--dry-run'], 2, /with --since alone/],
   [['replay', 'dl_1', '--to', 'ftp://a'], 2, /takes a URL with http or https/],
+  [['replay', 'dl_1', '--to', 'http://a:b@c'], 2, /takes no user name and no password/],
+  [['listen', '--to', 'hooks'], 2, /takes a URL with http or https as --to/],
   [['delete', 'wh_1'], 2, /Give --yes/],
 ];
 
