@@ -111,7 +111,7 @@ function forwardedText(forwardTo: ForwardTo | undefined, secret: string): string
     chosen === undefined
       ? `${secret}; set ${SECRET_VARIABLE} to have another one`
       : `in ${SECRET_VARIABLE}`;
-  return ` Deliveries go on to ${url}, signed with the secret ${signed}.`;
+  return ` Deliveries go on to ${url.href}, signed with the secret ${signed}.`;
 }
 
 async function openListener(

@@ -174,12 +174,12 @@ async function sendTo(platform: Platform, input: InputOf<'getDelivery'>, url: UR
   if (failure !== undefined)
     throw new CommandFailure(
       'SVC_WEBHOOK_REFUSED',
-      `${url} gave no answer (${failure}). Check that the receiver listens there.`,
+      `${url.href} gave no answer (${failure}). Check that the receiver listens there.`,
     );
   if (status < 200 || status > 299)
     throw new CommandFailure(
       'SVC_WEBHOOK_REFUSED',
-      `${url} answered ${status}, and a receiver answers 2xx. Look at the output of the receiver.`,
+      `${url.href} answered ${status}, and a receiver answers 2xx. Look at the output of the receiver.`,
     );
   process.stderr.write(
     `${printable(url.href)} answered ${status} in ${Math.round(performance.now() - startMs)} ms.\n`,
