@@ -73,9 +73,9 @@ subscription's, and printed. With -o json, stdout has a line of JSON for each de
       });
       const { id: webhookId, secret = '', signing } = subscription;
       listener.expect({ secret, signing });
-      const place = `Listening at ${listener.url} for the tenant ${tenantId}, with the subscription ${webhookId}.`;
+      const listening = `Listening at ${listener.url} for the tenant ${tenantId}, with the subscription ${webhookId}.`;
       process.stderr.write(
-        `${printable(`${place}${forwardedText(forwardTo, secret)} Ctrl-c ends it.`)}\n`,
+        `${printable(`${listening}${forwardedText(forwardTo, secret)} Ctrl-c ends it.`)}\n`,
       );
       await Promise.race([stopRequested, outputClosed]);
       await deleteSubscription(platform, { tenantId, webhookId });
