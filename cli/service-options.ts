@@ -34,6 +34,25 @@ between: http://localhost:5173`,
     otherwise: 'text on a terminal, json elsewhere',
     completes: { kind: 'choices', choices: ['text', 'json'] },
   },
+  configuration: {
+    type: 'string',
+    value: 'FILE',
+    help: "values of the module's configuration, in YAML or JSON",
+    completes: { kind: 'file', ending: '.yaml' },
+  },
+  'configuration-folder': {
+    type: 'string',
+    value: 'DIR',
+    help: `folder with a file for each value of the configuration, as
+clusters mount secrets`,
+    completes: { kind: 'folder' },
+  },
+  configure: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=VALUE',
+    help: 'a value of the configuration that is no secret; may be repeated',
+  },
   name: {
     type: 'string',
     value: 'NAME',

@@ -6,6 +6,17 @@ export {
   type ColumnType,
   type FieldColumn,
 } from './column-type.ts';
+export {
+  CONFIGURATION_BYTES_MAX,
+  CONFIGURATION_COMPONENT,
+  configurationJson,
+  configurationProblems,
+  declaredTypeName,
+  declaredValues,
+  SECRET_LENGTH_MIN,
+  valueOfText,
+  type DeclaredValue,
+} from './configuration.ts';
 export { cronProblem } from './cron-expression.ts';
 export { decimalOrder } from './decimal-order.ts';
 export { REFUSAL_CODES, type RefusalCode } from './error-code.ts';
@@ -21,6 +32,7 @@ export {
 } from './module-descriptor.ts';
 export type {
   AccessRule,
+  ConfigurationDescriptor,
   ConsumerDescriptor,
   CorsDescriptor,
   EndpointDescriptor,

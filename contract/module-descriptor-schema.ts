@@ -249,6 +249,26 @@ const shapes = {
     },
     closed,
   ),
+  /** The values that an operator gives to the module. */
+  Configuration: Type.Object(
+    {
+      /** A record with a property for each value. */
+      schema: Type.Ref('TypeSchema'),
+      /** Defaults that the source spells out. A value that may be left out and has none is computed by the module. */
+      defaults: Type.Optional(
+        Type.Record(
+          ParameterName,
+          Type.Union([
+            Type.Ref('Scalar'),
+            Type.Array(Type.Ref('Scalar'), { maxItems: DEFAULT_ITEMS_MAX }),
+          ]),
+        ),
+      ),
+      /** Names of the values that nothing prints. */
+      secrets: Type.Optional(Type.Array(ParameterName, { minItems: 1, maxItems: 200 })),
+    },
+    closed,
+  ),
   ModuleDescriptor: Type.Object(
     {
       /** The WIT package version the module was built for. */
@@ -275,6 +295,8 @@ const shapes = {
       schedules: Type.Optional(
         Type.Array(Type.Ref('Schedule'), { minItems: 1, maxItems: SCHEDULES_MAX }),
       ),
+      /** Absent: the module reads no configuration. */
+      configuration: Type.Optional(Type.Ref('Configuration')),
     },
     closed,
   ),
@@ -292,3 +314,4 @@ export type RouteDescriptor = EndpointDescriptor['routes'][number];
 export type ViewDescriptor = NonNullable<ModuleDescriptor['views']>[number];
 export type ConsumerDescriptor = NonNullable<ModuleDescriptor['consumers']>[number];
 export type ScheduleDescriptor = NonNullable<ModuleDescriptor['schedules']>[number];
+export type ConfigurationDescriptor = NonNullable<ModuleDescriptor['configuration']>;

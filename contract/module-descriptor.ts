@@ -14,6 +14,7 @@ import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import { scheduleProblems } from './schedule-problems.ts';
 import type { TypeSchema } from './type-schema.ts';
 import { followerProblems } from './view-problems.ts';
+import { configurationDescriptorProblems } from './configuration.ts';
 
 /** The custom section of the component that holds the descriptor. */
 export const DESCRIPTOR_SECTION = 'svc:descriptor';
@@ -82,8 +83,12 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   problems.push(...routeProblems(descriptor));
   problems.push(...danglingReferences(descriptor), ...circularReferences(descriptor));
   problems.push(...fieldProblems(descriptor));
-  for (const follower of [followerProblems(descriptor), scheduleProblems(descriptor)])
-    for (const problem of follower) {
+  for (const found of [
+    followerProblems(descriptor),
+    scheduleProblems(descriptor),
+    configurationDescriptorProblems(descriptor),
+  ])
+    for (const problem of found) {
       if (problems.length >= PROBLEMS_MAX) break;
       problems.push(problem);
     }

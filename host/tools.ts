@@ -69,6 +69,8 @@ export { outgoingRequest } from './service-calls/outgoing-request.ts';
 export { unfoundService } from './service-calls/service-exchange.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';
 export type { Due, TimerChange } from './model/timer.ts';
+export { CurrentConfiguration } from './model/configuration.ts';
+export { gatherConfiguration } from './configuration/configuration-values.ts';
 export { GuestFault } from './model/guest-fault.ts';
 export { COUNT_PREFIX, KEY_QUERY } from './model/view.ts';
 export { SvcError } from '@svc/kit/svc-error';

@@ -18,6 +18,20 @@ export interface ProgramFlag {
   readonly dotted: string;
 }
 
+interface FlagOptions {
+  readonly allowPositionals?: boolean;
+  /** Flags that are no settings and may be repeated. */
+  readonly lists?: readonly string[];
+}
+
+export interface ProgramFlags {
+  /** Values of settings by their dotted names. */
+  readonly given: ReadonlyMap<string, string>;
+  /** Values of the flags that may be repeated, in their order. */
+  readonly listed: ReadonlyMap<string, readonly string[]>;
+  readonly positionals: readonly string[];
+}
+
 /**
  * Returns the settings that the arguments give, by their dotted names, and the arguments that are no flags. `command`: `run`, as in
  * `svc run`. Throws SVC_USAGE.
@@ -26,13 +40,16 @@ export function readProgramFlags(
   command: string,
   args: readonly string[],
   flags: Readonly<Record<string, ProgramFlag>>,
-  { allowPositionals = false }: { readonly allowPositionals?: boolean } = {},
-): { readonly given: ReadonlyMap<string, string>; readonly positionals: readonly string[] } {
-  const { values, positionals } = parsed(command, args, flags, allowPositionals);
+  { allowPositionals = false, lists = [] }: FlagOptions = {},
+): ProgramFlags {
+  const { values, positionals } = parsed(command, args, flags, { allowPositionals, lists });
   const { set = [], ...found } = values;
   const given = readAssignments(set);
-  for (const [flag, value] of Object.entries(found)) given.set(flags[flag]!.dotted, String(value));
-  return { given, positionals };
+  const listed = new Map<string, readonly string[]>();
+  for (const [flag, value] of Object.entries(found))
+    if (Array.isArray(value)) listed.set(flag, value.map(String));
+    else given.set(flags[flag]!.dotted, String(value));
+  return { given, listed, positionals };
 }
 
 /** Name of the setting for the file in which a program says how far it is (state-file.ts). */
@@ -46,7 +63,7 @@ export function readStateFile(
   { args, env }: Pick<ProgramInputs, 'args' | 'env'>,
   command: string,
   flags: Readonly<Record<string, ProgramFlag>>,
-  options: { readonly allowPositionals?: boolean } = {},
+  options: FlagOptions = {},
 ): string | undefined {
   try {
     const { given } = readProgramFlags(command, args, flags, options);
@@ -75,9 +92,11 @@ function parsed(
   command: string,
   args: readonly string[],
   flags: Readonly<Record<string, ProgramFlag>>,
-  allowPositionals: boolean,
+  { allowPositionals, lists }: Required<FlagOptions>,
 ) {
-  const options = { ...flags, set: { type: 'string', multiple: true } } as const;
+  const list = { type: 'string', multiple: true } as const;
+  const repeated = Object.fromEntries(lists.map((flag) => [flag, list]));
+  const options = { ...flags, ...repeated, set: list };
   try {
     return parseArgs({ args: [...args], options, allowPositionals });
   } catch (error) {

@@ -102,6 +102,7 @@ export const SVC_ERROR_CODES = [
   // The command line and the settings.
   'SVC_USAGE',
   'SVC_SETTING_INVALID',
+  'SVC_CONFIGURATION_INVALID',
   'SVC_BUILD_FAILED',
   'SVC_NEW_FAILED',
   'SVC_CONSOLE_UNAVAILABLE',

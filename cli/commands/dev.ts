@@ -17,6 +17,9 @@ start, the one before it stays in service. Stop it with ctrl-c or SIGTERM; only 
       host: SERVICE_OPTIONS.host,
       cors: SERVICE_OPTIONS.cors,
       data: { ...SERVICE_OPTIONS.data, otherwise: 'DIR/.svc/NAME' },
+      configuration: SERVICE_OPTIONS.configuration,
+      'configuration-folder': SERVICE_OPTIONS['configuration-folder'],
+      configure: SERVICE_OPTIONS.configure,
       name: { ...SERVICE_OPTIONS.name, otherwise: 'that of package.json, or the folder' },
       set: SERVICE_OPTIONS.set,
     },
@@ -26,7 +29,7 @@ locations exact: it is larger, slower and uses more fuel than a module of svc bu
 Every setting of svc run can be given by the environment too: svc.http.port is SVC_HTTP_PORT.`,
     examples: ['svc dev', 'svc dev my-service --port 0', 'svc dev --cors http://localhost:5173'],
   },
-  async ([dir = '.'], { port, host, cors, data, name, set }) => {
+  async ([dir = '.'], { port, host, cors, data, name, set, ...configured }) => {
     const stop = askedToStop(process.env['npm_lifecycle_event']);
     const { findProject } = await import('../dev/dev-project.ts');
     const found = findProject(dir);
@@ -37,6 +40,7 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
       `--host=${host}`,
       ...(cors === undefined ? [] : [`--cors=${cors}`]),
       ...(data === undefined ? [] : [`--data=${resolve(data)}`]),
+      ...configurationArguments(configured),
       ...set.map((setting) => `--set=${setting}`),
     ];
     const { loadCompiler } = await import('../compiler.ts');
@@ -49,6 +53,23 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
     return process.exit(EXIT_CODE.ok);
   },
 );
+
+/** Returns the arguments of the service that say where its configuration is. Paths are those of the user's folder. */
+function configurationArguments({
+  configuration,
+  'configuration-folder': folder,
+  configure,
+}: {
+  readonly configuration: string | undefined;
+  readonly 'configuration-folder': string | undefined;
+  readonly configure: readonly string[];
+}): string[] {
+  return [
+    ...(configuration === undefined ? [] : [`--configuration=${resolve(configuration)}`]),
+    ...(folder === undefined ? [] : [`--configuration-folder=${resolve(folder)}`]),
+    ...configure.map((value) => `--configure=${value}`),
+  ];
+}
 
 /**
  * Returns the environment of the service, without two variables that the shell may have: SVC_DEPLOYED makes a service

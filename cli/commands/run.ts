@@ -21,6 +21,9 @@ const description: CommandDescription = {
     data: { ...SERVICE_OPTIONS.data, otherwise: '.svc/NAME' },
     name: { ...SERVICE_OPTIONS.name, otherwise: "the module file's name" },
     log: SERVICE_OPTIONS.log,
+    configuration: SERVICE_OPTIONS.configuration,
+    'configuration-folder': SERVICE_OPTIONS['configuration-folder'],
+    configure: SERVICE_OPTIONS.configure,
     shards: {
       type: 'string',
       value: 'COUNT',

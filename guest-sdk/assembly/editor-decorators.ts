@@ -4,6 +4,7 @@
 declare function data(name: string): (type: object) => void;
 declare function data(type: object): void;
 declare function variant(name: string): (type: object) => void;
+declare function configuration(type: object): void;
 declare function entity(component: string): (type: object) => void;
 declare function endpoint(prefix: string): (type: object) => void;
 declare function view(id: string, version?: string): (type: object) => void;
@@ -21,6 +22,7 @@ declare function answers(...statuses: i32[]): (type: object, name: string, handl
 
 declare function alias(...names: string[]): (type: object, field: string) => void;
 declare function optional(type: object, field: string): void;
+declare function secret(type: object, field: string): void;
 declare function command(name: string): (type: object, name: string, handler: object) => void;
 declare function query(name: string): (type: object, name: string, handler: object) => void;
 declare function get(path: string): (type: object, name: string, handler: object) => void;

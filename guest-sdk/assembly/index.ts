@@ -18,6 +18,7 @@ export { register } from "./registry";
 export { Result, ok, refuse } from "./result";
 export { EventContext } from "./source-event";
 export { ServiceClient, ServiceReply, ServiceResponse } from "./service-client";
+export { settings } from "./settings";
 export { DeferredCall, Due } from "./timer";
 export { Timers } from "./timers";
 export { RowChange, View } from "./view";

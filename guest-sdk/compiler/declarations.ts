@@ -12,6 +12,7 @@ import {
   type Source,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
+import { readConfiguration, type ConfigurationClass } from './configuration-declaration.ts';
 import { readEnums, type DataEnum } from './data-enum.ts';
 import { readConsumer, type ConsumerClass } from './consumer-declaration.ts';
 import { decoratorProblems } from './decorators.ts';
@@ -81,10 +82,20 @@ export interface Declarations {
   readonly consumers: ReadonlyMap<ClassDeclaration, ConsumerClass>;
   /** Queries of views, in the order of the sources. */
   readonly queries: readonly ViewQueryClass[];
+  /** The class of the module's configuration, which is also in `data`; undefined if the module reads none. */
+  readonly configuration: ConfigurationClass | undefined;
   readonly problems: readonly Problem[];
 }
 
-const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint', 'view', 'consumer']);
+const CLASS_DECORATORS = new Set([
+  'data',
+  'variant',
+  'configuration',
+  'entity',
+  'endpoint',
+  'view',
+  'consumer',
+]);
 /** Types of the SDK for fields that may be absent. */
 const PATCHES: ReadonlySet<string> = new Set(['Patch', 'NullablePatch']);
 const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
@@ -101,6 +112,7 @@ export function readDeclarations(parser: Parser): Declarations {
   const views = new Map<ClassDeclaration, ViewClass>();
   const consumers = new Map<ClassDeclaration, ConsumerClass>();
   const queries: ViewQueryClass[] = [];
+  let configuration: ConfigurationClass | undefined;
   const problems: Problem[] = [];
   for (const source of parser.sources.filter((candidate) => isUserSource(candidate))) {
     problems.push(...decoratorProblems(source));
@@ -132,7 +144,9 @@ export function readDeclarations(parser: Parser): Declarations {
           consumers.set(declaration, readConsumer(declaration, role, names, problems));
           break;
         default: {
-          data.set(declaration, readData(declaration, role, classes, names, problems));
+          const one = readData(declaration, role, classes, names, problems);
+          data.set(declaration, one);
+          configuration = readConfiguration(one, role, configuration, problems);
           const query = readViewQuery(declaration, problems);
           if (query !== undefined) queries.push(query);
         }
@@ -141,7 +155,7 @@ export function readDeclarations(parser: Parser): Declarations {
   }
   const isRecord = (one: ClassDeclaration) => data.get(one)?.kind === 'record';
   problems.push(...viewQueryProblems([...views.values()], queries, isRecord));
-  return { data, enums, entities, endpoints, views, consumers, queries, problems };
+  return { data, enums, entities, endpoints, views, consumers, queries, configuration, problems };
 }
 
 /** Reports a class without a decorator that extends a @data class: as a case of it, it could not be decoded. */
@@ -331,6 +345,8 @@ function declaresClone(declaration: ClassDeclaration): boolean {
 
 function ownFields(declaration: ClassDeclaration, problems: Problem[], names: SdkNames): Field[] {
   const fields: Field[] = [];
+  // A value of the configuration may be left out if it has a default.
+  const isConfiguration = decoratorOf(declaration, 'configuration') !== undefined;
   for (const member of declaration.members) {
     if (member instanceof MethodDeclaration) continue;
     if (!(member instanceof FieldDeclaration) || has(member, STATIC)) continue;
@@ -345,7 +361,9 @@ function ownFields(declaration: ClassDeclaration, problems: Problem[], names: Sd
       node: member,
       type: textOf(member.type),
       initializer: member.initializer === null ? undefined : textOf(member.initializer),
-      optional: decoratorOf(member, 'optional') !== undefined,
+      optional:
+        decoratorOf(member, 'optional') !== undefined ||
+        (isConfiguration && member.initializer !== null),
       isPatch: PATCHES.has(names.of(member.type) ?? ''),
       aliases: readAliases(member, problems),
       readonly: has(member, READONLY),

@@ -16,7 +16,7 @@ import {
 import type { Problem } from './build-error.ts';
 import { decoratorName, problemAt } from './syntax.ts';
 
-const ROLES = ['data', 'variant', 'entity', 'endpoint', 'view', 'consumer'];
+const ROLES = ['data', 'variant', 'configuration', 'entity', 'endpoint', 'view', 'consumer'];
 /** Roles of classes whose methods have decorators. */
 const COMPONENTS = ['entity', 'endpoint', 'view', 'consumer'];
 /** AssemblyScript's own decorators; those that import something fail the build like imports do. */
@@ -43,6 +43,7 @@ const TARGETS: ReadonlyMap<string, string> = new Map([
   ['cors', 'an @endpoint class or one of its routes'],
   ['answers', 'a route of an @endpoint class'],
   ['optional', 'a field of a @data or @variant class'],
+  ['secret', 'a field of a @configuration class'],
   ...['command', 'query'].map((name) => [name, METHOD_OF_ENTITY] as const),
   ...['get', 'post', 'put', 'patch', 'del'].map((name) => [name, METHOD_OF_ENDPOINT] as const),
   ['index', 'a @view class'],
@@ -60,6 +61,7 @@ const ONCE: ReadonlySet<string> = new Set([
   'cors',
   'answers',
   'optional',
+  'secret',
   'command',
   'query',
   'find',
@@ -151,7 +153,8 @@ export function decoratorProblems(source: Source): Problem[] {
       // The methods of components are checked with their decorators as handlers.
       if (isService && member instanceof MethodDeclaration) continue;
       const isField = member instanceof FieldDeclaration;
-      check(member.decorators, isData && isField ? ['alias', 'optional'] : []);
+      const ofField = isData ? ['alias', 'optional'] : names.has('configuration') ? ['secret'] : [];
+      check(member.decorators, isField ? ofField : []);
     }
   }
   return problems;

@@ -21,6 +21,7 @@ import {
   type ViewDescriptor,
 } from '@svc/contract';
 import type { Problem } from './build-error.ts';
+import { configurationDescriptor } from './configuration-descriptor.ts';
 import type { ConsumerClass } from './consumer-declaration.ts';
 import type { Declarations } from './declarations.ts';
 import {
@@ -86,6 +87,7 @@ export function describe(
       views.push(viewDescriptor(reference, view, declarations, definitions, schemas));
     else if (consumer !== undefined) consumers.push(consumerDescriptor(consumer));
   }
+  const configuration = configurationDescriptor(program, declarations, schemas);
   const descriptor = {
     protocol: '0.2.0',
     sdk,
@@ -94,6 +96,7 @@ export function describe(
     endpoints,
     ...(views.length === 0 ? {} : { views }),
     ...(consumers.length === 0 ? {} : { consumers }),
+    ...(configuration === undefined ? {} : { configuration }),
   };
   return { descriptor, endpoints: registeredEndpoints };
 }

@@ -19,6 +19,7 @@ import { nothingRegistered, readRegistrations } from './registrations.ts';
 import { descriptorProblems } from './refused-descriptor.ts';
 import { reservedNameProblems } from './reserved-names.ts';
 import { serviceCallProblems } from './service-calls.ts';
+import { settingsProblems } from './settings-calls.ts';
 import { sourceNumbers } from './source-map.ts';
 import { timerCallProblems } from './timer-calls.ts';
 import { typeProblems } from './type-problems.ts';
@@ -96,7 +97,8 @@ export function sdkTransform(state: BuildState): TransformClass {
       const types = typeProblems(program, declarations!);
       const registrations = readRegistrations(program, declarations!, state.entryName);
       const reported = new Set(state.problems.map(locationKey));
-      for (const problem of [...types, ...registrations.problems]) {
+      const reads = settingsProblems(program, declarations!);
+      for (const problem of [...types, ...reads, ...registrations.problems]) {
         if (reported.has(locationKey(problem))) continue;
         reported.add(locationKey(problem));
         state.problems.push(problem);

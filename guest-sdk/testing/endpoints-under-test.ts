@@ -32,6 +32,7 @@ import {
   contentOf,
   withQuery,
 } from './request-options.ts';
+import { checkConfiguration, testedConfiguration } from './tested-configuration.ts';
 import { storedEvent } from './stored-events.ts';
 import { TestedService } from './tested-service.ts';
 import { SetRandomSource, SetClock, type Time } from './test-inputs.ts';
@@ -47,6 +48,11 @@ export interface EndpointsOptions {
    * be found.
    */
   readonly services?: Readonly<Record<string, FakeService>>;
+  /**
+   * Values of the module's configuration, by their names: `{ currency: 'EUR' }`. Values with a default may be left out. Without
+   * this option, handlers find no value that has to be given.
+   */
+  readonly configuration?: Readonly<Record<string, unknown>>;
   /** The current time; 2026-01-01T00:00:00Z by default. */
   readonly nowMs?: Time;
   /** The first random number; 1 by default. */
@@ -64,6 +70,7 @@ export function testEndpoints(
 ): EndpointsUnderTest {
   expectModule(module, testEndpoints);
   for (const id of Object.keys(options.components ?? {})) module.component(id, testEndpoints);
+  checkConfiguration(module, options.configuration, testEndpoints);
   const endpoints = new EndpointsUnderTest(module, options);
   atTestEnd(() => endpoints.close(), testEndpoints);
   atTestFailure(() => endpoints.faults);
@@ -90,7 +97,8 @@ export class EndpointsUnderTest {
     const fakes = new Map(Object.entries(options.components ?? {}));
     const inputs = { clock: this.#clock, random: this.#random };
     const services = new Map(Object.entries(options.services ?? {}));
-    const service = new TestedService({ module, fakes, services, ...inputs });
+    const configuration = testedConfiguration(options.configuration);
+    const service = new TestedService({ module, fakes, services, configuration, ...inputs });
     this.#service = service;
     const statuses = new DeclaredStatuses(module.descriptor);
     const handle = requestHandler({
@@ -98,6 +106,7 @@ export class EndpointsUnderTest {
       engine: service.callable,
       views: service.views?.queried,
       services: service.services,
+      configuration,
       ...inputs,
     });
     this.#http = new InProcessHttp({

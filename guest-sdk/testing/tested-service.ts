@@ -13,6 +13,7 @@ import {
   type Reply,
   SvcError,
   createEngine,
+  type CurrentConfiguration,
   developerLimits,
   eventHandler,
   systemDigest,
@@ -36,6 +37,8 @@ export interface TestedServiceOptions {
   readonly fakes: ReadonlyMap<string, FakeComponent>;
   /** Name of a service → function in its place. */
   readonly services: ReadonlyMap<string, FakeService>;
+  /** What handlers read as the configuration. */
+  readonly configuration: CurrentConfiguration;
   readonly clock: SetClock;
   readonly random: SetRandomSource;
 }
@@ -150,12 +153,13 @@ export class TestedService {
   }
 
   #openConsumers(): EndpointConsumers | undefined {
-    const { module, clock } = this.#options;
+    const { module, clock, configuration } = this.#options;
     const handle = eventHandler({
       guest: this.guest,
       engine: this.callable,
       views: this.views?.queried,
       services: this.services,
+      configuration,
       answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     if (handle === undefined) return undefined;

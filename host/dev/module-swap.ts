@@ -16,7 +16,7 @@ export interface SwappedService {
   readonly journal: SharedJournal;
   /** Starts the reader for the next module. */
   readonly newReader: () => SourceReader;
-  /** Notes where the new consumers of a module begin, before it serves. May reject. */
+  /** Reads the configuration of a module, and notes where its new consumers begin, before it serves. May reject. */
   readonly begins: (module: GuestSource) => Promise<void>;
   /** Called with each module that replaces another one, even if its start has failed and is being retried. */
   readonly replaced: (by: GuestSource) => void;

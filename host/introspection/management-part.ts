@@ -57,7 +57,7 @@ export class ManagementPart implements IntrospectionPart {
   }
 
   #checks(): readonly ReadinessCheck[] {
-    const { settings, shards, source, journal, views } = this.#view;
+    const { settings, shards, source, journal, views, configuration } = this.#view;
     let isAdmitted = false;
     // A refused module ends the service, which reports the reason.
     source.then(
@@ -106,6 +106,15 @@ export class ManagementPart implements IntrospectionPart {
       isRequired: false,
       failureReason: () => unansweredViews(views.read()),
     });
+    // The values before stay in use.
+    if (configuration !== undefined)
+      checks.push({
+        part: 'configuration',
+        isRequired: false,
+        failureReason: () =>
+          configuration.problem &&
+          `Changed values are not in use, and those before are: ${configuration.problem}.`,
+      });
     if (settings.http)
       checks.push({
         part: 'http',

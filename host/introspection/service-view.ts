@@ -16,6 +16,8 @@ export interface ServiceView {
   /** How the views of the service fare; none if it declares none. */
   readonly views: { read(): readonly ViewStatus[] };
   readonly metrics: MetricsSource;
+  /** The configuration of the module. `problem`: why changed values are not in use. Absent: it cannot change. */
+  readonly configuration?: { readonly problem: string | undefined };
   /** The source that is served first. It rejects if the source is refused, which ends the service. */
   readonly source: Promise<SourceDescription>;
   /**

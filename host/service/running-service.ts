@@ -19,20 +19,23 @@ import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { CallRelay } from './call-relay.ts';
-import { ConsumerDispatch } from './consumer-dispatch.ts';
-import { TimerDispatch } from './timer-dispatch.ts';
+import type { ConsumerDispatch } from './consumer-dispatch.ts';
+import type { TimerDispatch } from './timer-dispatch.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
+import { logWithoutSecrets } from './log-without-secrets.ts';
 import { withLocatedFailure } from './located-start.ts';
 import type { RunOptions } from './run-options.ts';
 import { moduleStandby } from './module-standby.ts';
 import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
+import { ServiceConfiguration } from './service-configuration.ts';
 import { ServiceControl } from './service-control.ts';
+import { consumerDispatch, timerDispatch } from './service-dispatchers.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { announce } from './service-start.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
@@ -47,6 +50,7 @@ export class RunningService {
   readonly #log: Log;
   readonly #source: Promise<GuestSource>;
   readonly #admission = new AbortController();
+  readonly #configuration: ServiceConfiguration;
   readonly #standby: Standby | undefined;
   readonly #journal: ServiceJournal;
   readonly #views: ViewThreads;
@@ -76,13 +80,19 @@ export class RunningService {
   constructor(settings: Settings<SettingsSections>, options: RunOptions) {
     this.#settings = settings;
     this.#options = options;
-    this.#log = this.#startLog();
     void options.stopRequested.then((reason) => {
       options.status?.enter('stopping');
       this.#ended.resolve(reason);
       this.#admission.abort();
     });
     this.#ended.promise.catch(() => {});
+    const log = this.#startLog();
+    this.#log = logWithoutSecrets(log, () => this.#configuration.current);
+    this.#configuration = new ServiceConfiguration({
+      sources: settings.configuration,
+      log,
+      onChange: (texts) => this.#supervisor.renewConfiguration(texts),
+    });
     this.#source = this.#admit();
     // Shards handle the rejection; if none was started, it must not count as unhandled.
     this.#source.catch(() => {});
@@ -114,8 +124,10 @@ export class RunningService {
     });
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
-    this.#timers = this.#makeTimers();
-    this.#consumers = this.#makeConsumers();
+    const { env } = options;
+    const dispatching = { settings, env, log: this.#log, supervisor: this.#supervisor };
+    this.#timers = timerDispatch(dispatching);
+    this.#consumers = consumerDispatch(dispatching);
     this.#control = new ServiceControl({
       log: this.#log,
       journal: this.#journal.opened,
@@ -173,6 +185,7 @@ export class RunningService {
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
       { start: () => this.#control.open(), stop: () => this.#control.close() },
+      { start: () => this.#configuration.watch(), stop: () => this.#configuration.close() },
       { start: () => this.#announce(), stop: () => this.#withdraw() },
       ...(loop === undefined
         ? []
@@ -206,8 +219,10 @@ export class RunningService {
   async #admit(): Promise<GuestSource> {
     const { moduleFile: file, sections } = this.#settings;
     const given = { env: this.#options.env, signal: this.#admission.signal };
-    this.#served = await readModule(file, sections, given);
-    return this.#served;
+    const source = await readModule(file, sections, given);
+    await this.#configuration.prepare(source);
+    this.#served = source;
+    return source;
   }
 
   #makeStandby(series: JournalSeries): Standby | undefined {
@@ -222,28 +237,6 @@ export class RunningService {
   #historyWork(): HistoryWork {
     const { dataFolder: dir, sections } = this.#settings;
     return { dir, source: this.#served!, settings: { wasm: sections.wasm } };
-  }
-
-  #makeTimers(): TimerDispatch {
-    return new TimerDispatch({
-      settings: this.#settings.sections.timers,
-      shards: this.#supervisor.count,
-      env: this.#options.env,
-      log: this.#log,
-      relink: () => this.#supervisor.linkWork('firings'),
-    });
-  }
-
-  #makeConsumers(): ConsumerDispatch {
-    const { consumers, log } = this.#settings.sections;
-    return new ConsumerDispatch({
-      settings: consumers,
-      logLimits: log,
-      shards: this.#supervisor.count,
-      env: this.#options.env,
-      log: this.#log,
-      relink: () => this.#supervisor.linkWork('deliveries'),
-    });
   }
 
   async #beginWork(): Promise<void> {
@@ -298,6 +291,7 @@ export class RunningService {
       },
       certificates: identity && (() => this.#certificates!.current.certificates.texts),
       serveViews: (source) => this.#views.serve(source),
+      configuration: (source) => this.#configuration.of(source),
       log: this.#log,
       recovered: () => this.#options.loop?.dev.recovered(),
     });
@@ -319,6 +313,7 @@ export class RunningService {
         timerSeries: this.#timers.series,
         consumerSeries: this.#consumers,
         views: this.#viewStatuses,
+        configuration: this.#configuration,
         controlSocket: () => this.#control.socket,
         source: this.#source,
         journal: this.#journal.opened,
@@ -381,6 +376,7 @@ export class RunningService {
       env: this.#options.env,
       supervisor: this.#supervisor,
       journal: await this.#journal.opened,
+      configuration: this.#configuration,
       log: this.#log,
       replaced: (by) => this.#replace(by),
     });

@@ -34,6 +34,7 @@ import { RouteTable } from '../http/route-table.ts';
 import { SpanRing } from '../shards/recorder/span-ring.ts';
 import type { CalledServices } from '../model/service-call.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
+import type { CurrentConfiguration } from '../model/configuration.ts';
 import type { SharedSeries } from '../model/shared-series.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
 import { NumberSamples, type SampledGuest } from '../shards/number-samples.ts';
@@ -91,6 +92,8 @@ export interface ServedGuestOptions {
   readonly views?: ServedViews | undefined;
   /** Other services, which handlers call; absent: they call none. */
   readonly services?: ServedServices | undefined;
+  /** What handlers read as the configuration; absent: the guest cannot have one. */
+  readonly configuration?: CurrentConfiguration | undefined;
   /** Creates the HTTP server. The caller loads its code: a shard does so while the journal is being opened. */
   readonly createServer: typeof createHttpServer;
   /** Routes requests and calls between the shards of a service; absent if there is one shard. */
@@ -99,7 +102,7 @@ export interface ServedGuestOptions {
 
 type RoutedParts = Pick<
   Parameters<typeof shardRouting>[0],
-  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop' | 'views' | 'services'
+  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop' | 'views' | 'services' | 'configuration'
 >;
 
 export interface ServedViews extends QueriedViews {
@@ -135,10 +138,13 @@ export class ServedGuest {
     const { clock: given, random = systemRandom() } = options;
     const clock = given ?? systemClock;
     const eventLoop = new EventLoopBudget(given && loopClock(given));
-    const recorder = new SpanRing(numbers, index);
+    const configuration = guest.descriptor.configuration && options.configuration;
+    const recorder = new SpanRing(numbers, index, {
+      shown: configuration && ((text) => configuration.withoutSecrets(text)),
+    });
     this.engine = servedEngine(options, { clock, random, eventLoop, recorder });
     const { engine } = this;
-    const parts = { guest, engine, clock, random, eventLoop, views, services };
+    const parts = { guest, engine, clock, random, eventLoop, views, services, configuration };
     this.#views = views;
     this.#services = services;
     this.#guest = guest;

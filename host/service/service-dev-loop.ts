@@ -7,6 +7,7 @@ import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
 import { beginConsumers } from './consumer-beginnings.ts';
 import { moduleReader } from './module-source.ts';
+import type { ServiceConfiguration } from './service-configuration.ts';
 import { serviceSchedules } from './service-schedules.ts';
 
 /** The loop, and the module that the service serves first. */
@@ -24,6 +25,7 @@ interface LoopedService {
   readonly env: Readonly<Record<string, string>>;
   readonly supervisor: Supervisor;
   readonly journal: SqliteJournal;
+  readonly configuration: ServiceConfiguration;
   readonly log: Log;
   /** Called when a module has replaced the one that was served. */
   readonly replaced: (by: GuestSource) => void;
@@ -32,7 +34,7 @@ interface LoopedService {
 /** Begins the loop. From now on it replaces the module that the service serves. */
 export async function startDevLoop(
   { dev, built }: ServiceLoop,
-  { url, source, settings, env, supervisor, journal, log, replaced }: LoopedService,
+  { url, source, settings, env, supervisor, journal, configuration, log, replaced }: LoopedService,
 ): Promise<void> {
   const { ModuleSwap } = await import('../dev/module-swap.ts');
   const swap = new ModuleSwap({
@@ -40,7 +42,10 @@ export async function startDevLoop(
     supervisor,
     journal,
     newReader: () => moduleReader(settings, env),
-    begins: ({ descriptor }) => beginConsumers(journal, descriptor.consumers),
+    begins: async (module) => {
+      await configuration.prepare(module);
+      await beginConsumers(journal, module.descriptor.consumers);
+    },
     replaced: (by) => {
       void reconcileSchedules(journal, by, log);
       replaced(by);

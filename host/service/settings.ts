@@ -27,6 +27,7 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
+import type { ConfigurationSources } from '../configuration/configuration-values.ts';
 import { type GivenSockets, givenSockets } from './given-sockets.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 import type { CalledNetwork } from '../shards/shard-messages.ts';
@@ -76,6 +77,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly upgradeFrom: string | undefined;
   /** Absolute path of the folder of the log files; undefined: the log goes to stderr. */
   readonly logFolder: string | undefined;
+  /** Where the values of the module's configuration are. */
+  readonly configuration: ConfigurationSources;
   /** Settings of each section. */
   readonly sections: SectionValues<Sections>;
 }
@@ -93,6 +96,8 @@ const flags = {
   data: { type: 'string', dotted: 'svc.data' },
   name: { type: 'string', dotted: 'svc.name' },
   log: { type: 'string', dotted: 'svc.log' },
+  configuration: { type: 'string', dotted: 'svc.configuration.file' },
+  'configuration-folder': { type: 'string', dotted: 'svc.configuration.folder' },
   shards: { type: 'string', dotted: 'svc.shards' },
   cors: { type: 'string', dotted: 'svc.http.cors.origins' },
   'ignore-components': { type: 'string', dotted: 'svc.ignore-components' },
@@ -100,7 +105,8 @@ const flags = {
   standby: { type: 'boolean', dotted: 'svc.standby' },
 } as const;
 /** The options of `svc run`. */
-export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
+export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'configure', 'set'];
+const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   'svc.http.enabled',
@@ -131,7 +137,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   sections: Sections,
   ranges: SectionRanges<Sections>,
 ): Settings<Sections> {
-  const flagged = readProgramFlags('run', args, flags, { allowPositionals: true });
+  const flagged = readProgramFlags('run', args, flags, FLAG_OPTIONS);
   const { positionals } = flagged;
   const reader = new SettingsReader(flagged.given, env);
   reader.checkNames(new Set([...plainNames, ...sectionNames(sections)]));
@@ -171,13 +177,18 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     standby: reader.boolean('svc.standby', false),
     upgradeFrom: readPath(reader, 'svc.upgrade.from'),
     logFolder,
+    configuration: {
+      file: readPath(reader, 'svc.configuration.file'),
+      folder: readPath(reader, 'svc.configuration.folder'),
+      assignments: flagged.listed.get('configure') ?? [],
+    },
     sections: reader.sections(sections, ranges),
   };
 }
 
 /** Returns the path of the state file, which is to say that the other settings are invalid; undefined: there is none. */
 export function readStateFile(inputs: Pick<HostInputs, 'args' | 'env'>): string | undefined {
-  return readProgramStateFile(inputs, 'run', flags, { allowPositionals: true });
+  return readProgramStateFile(inputs, 'run', flags, FLAG_OPTIONS);
 }
 
 /** Throws SVC_SETTING_INVALID if a service that is not deployed has an identity. */

@@ -6,6 +6,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
+import { CurrentConfiguration } from '../model/configuration.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -43,6 +44,8 @@ let connectPeer = (peer: Peer): void => void earlyPeers.push(peer);
 let peerAway = (_index: number, _pauseMs: number): void => {};
 /** Does nothing before the shard has certificates: `serve` brings those that are in use then. */
 let renewCertificates = (_texts: CertificateTexts): void => {};
+/** Without values before the shard serves: no handler runs before. */
+const configuration = new CurrentConfiguration();
 /** Undefined until the shard serves; the supervisor sends no questions before. */
 let served: ServedGuest | undefined;
 
@@ -50,6 +53,9 @@ supervisor.on('message', (message: ToShard) => {
   switch (message.kind) {
     case 'certificates':
       return renewCertificates(message.texts);
+    case 'configuration':
+      configuration.texts = message.texts;
+      return undefined;
     case 'peer':
       return connectPeer(message.peer);
     case 'peer-away':
@@ -107,6 +113,7 @@ async function run(): Promise<void> {
   // So is that of its TLS, which a service without an identity does not load.
   if (settings.identity !== undefined) void import('./shard-identity.ts');
   const resources = await serveRequested;
+  configuration.texts = resources.configuration;
   const journal = attachJournal(resources.journal);
   const views = await viewFinder(guest, journal, resources);
   served = new ServedGuest(await servedOptions({ guest, journal, views, resources, httpServer }));
@@ -173,7 +180,7 @@ async function servedOptions({
   const budgets = requestBudgets(sections.http, settings.budgets, index);
   const identity = await servedIdentity(certificates);
   const services = calledServices(identity);
-  const own = { log, numbers, budgets, index, services, tls: identity?.tls };
+  const own = { log, numbers, budgets, index, services, configuration, tls: identity?.tls };
   const options = { guest, journal, deployed, sections, views, ...own };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };

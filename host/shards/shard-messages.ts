@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { CallerRules } from '@svc/identity/caller';
 import type { CertificateTexts } from '@svc/identity/certificates';
+import type { ConfigurationTexts } from '../model/configuration.ts';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
@@ -52,7 +53,7 @@ export type ToShard =
   | { readonly kind: 'run'; readonly source: GuestSource }
   /**
    * `peers`: links to the other shards. `views`: memory of the module's views; undefined if it has none. `certificates`: those
-   * in use; undefined if the service listens without TLS.
+   * in use; undefined if the service listens without TLS. `configuration`: undefined if the module has none.
    */
   | {
       readonly kind: 'serve';
@@ -61,9 +62,12 @@ export type ToShard =
       readonly numbers: SharedNumbers;
       readonly views: SharedViews | undefined;
       readonly certificates: CertificateTexts | undefined;
+      readonly configuration: ConfigurationTexts | undefined;
     }
   /** New certificates. May be sent at any time. */
   | { readonly kind: 'certificates'; readonly texts: CertificateTexts }
+  /** New values, which handlers read from their next request on. May be sent at any time. */
+  | { readonly kind: 'configuration'; readonly texts: ConfigurationTexts }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
   /** The shard's end of the link on which work of this kind arrives. It replaces an earlier one. */

@@ -7,6 +7,7 @@ import type { Guest } from '../engine/needs/guest.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
+import type { CurrentConfiguration } from '../model/configuration.ts';
 import type { HandlerTable } from '../model/handler-table.ts';
 import type { CalledServices } from '../model/service-call.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
@@ -28,6 +29,8 @@ interface Parts {
   readonly views?: QueriedViews | undefined;
   /** Absent if the service cannot call others. */
   readonly services?: CalledServices | undefined;
+  /** Absent if the module has no configuration. */
+  readonly configuration?: CurrentConfiguration | undefined;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Indices of the handlers of the module, which all shards share. */
   readonly handlerTable: HandlerTable;
@@ -46,6 +49,7 @@ export function shardRouting({
   random,
   views,
   services,
+  configuration,
   ...parts
 }: Parts): ShardRouting {
   const { index, ownership, eventLoop } = parts;
@@ -66,6 +70,7 @@ export function shardRouting({
     random,
     views,
     services,
+    configuration,
     eventLoop,
     firstCallIsRemote: (request, target, waiter) =>
       requests.firstCallIsRemote(request, target, waiter),

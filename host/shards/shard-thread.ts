@@ -6,6 +6,7 @@
 import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { CertificateTexts } from '@svc/identity/certificates';
+import type { ConfigurationTexts } from '../model/configuration.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { entryBytes } from '@svc/kit/log-rate';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -42,6 +43,8 @@ export interface ServedResources {
   readonly views: SharedViews | undefined;
   /** Undefined: the service listens without TLS. */
   readonly certificates: CertificateTexts | undefined;
+  /** Undefined: the module has none. */
+  readonly configuration: ConfigurationTexts | undefined;
 }
 
 export interface ShardEnd {
@@ -132,14 +135,14 @@ export class ShardThread {
   }
 
   /** Serves the admitted module. */
-  serve({ journal, peers, numbers, views, certificates }: ServedResources): void {
+  serve({ journal, peers, ...others }: ServedResources): void {
     const ports = [...journal.ports, ...peers.map(({ port }) => port)];
     if (this.#hasEnded) {
       for (const port of ports) port.close();
       return;
     }
     this.#expect('to listen');
-    this.#send({ kind: 'serve', journal, peers, numbers, views, certificates }, ports);
+    this.#send({ kind: 'serve', journal, peers, ...others }, ports);
   }
 
   /** Gives the thread its end of a link on which work arrives. Call it while the thread serves. */
@@ -174,6 +177,11 @@ export class ShardThread {
   /** Gives the thread new certificates. */
   renewCertificates(texts: CertificateTexts): void {
     if (!this.#hasEnded) this.#send({ kind: 'certificates', texts });
+  }
+
+  /** Gives the thread new values of the module's configuration. */
+  renewConfiguration(texts: ConfigurationTexts): void {
+    if (!this.#hasEnded) this.#send({ kind: 'configuration', texts });
   }
 
   /** Notifies the thread that another shard is started again after `pauseMs`. */

@@ -7,6 +7,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { GuestSource } from '../hosting/guest-source.ts';
+import type { ConfigurationTexts } from '../model/configuration.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
 import type { SharedViews } from '../model/view.ts';
@@ -40,6 +41,8 @@ export interface Supervised {
   readonly serveViews?: (source: GuestSource) => SharedViews | undefined;
   /** Returns the certificates in use. Absent: the service listens without TLS. */
   readonly certificates?: (() => CertificateTexts) | undefined;
+  /** Returns the values of a source's configuration. Absent: no source has one. */
+  readonly configuration?: ((source: GuestSource) => ConfigurationTexts | undefined) | undefined;
   /** Called when a shard serves again that had ended or could not take over. */
   readonly recovered?: () => void;
 }
@@ -190,9 +193,16 @@ export class SupervisedShard {
       if (this.#isStopping) throw stopping();
       const { journal, peers } = await Promise.race([acquire(shard), endOf(shard)]);
       this.numbers ??= new ShardNumbers(descriptor, this.#capacity);
-      const views = this.#supervised.serveViews?.(await this.#source);
-      const certificates = this.#supervised.certificates?.();
-      shard.serve({ journal, peers, numbers: this.numbers.shared, views, certificates });
+      const source = await this.#source;
+      const { serveViews, certificates, configuration } = this.#supervised;
+      shard.serve({
+        journal,
+        peers,
+        numbers: this.numbers.shared,
+        views: serveViews?.(source),
+        certificates: certificates?.(),
+        configuration: configuration?.(source),
+      });
       listens(shard, await shard.listening);
       this.isServing = true;
       const sinceMs = performance.now();

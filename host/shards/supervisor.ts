@@ -15,6 +15,7 @@ import type { Ownership } from '../engine/needs/ownership.ts';
 import { HashOwnership } from './hash-ownership.ts';
 import { HeldPort } from './held-port.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
+import type { ConfigurationTexts } from '../model/configuration.ts';
 import { type LimitCounts, summedCounts } from '../model/limit-counters.ts';
 import { sharedRequestBudgets, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { peerLinks } from './peer-link.ts';
@@ -107,6 +108,11 @@ export class Supervisor {
     const texts = this.#supervised.certificates?.();
     if (texts === undefined) return;
     for (const { thread } of this.#present.values()) thread.renewCertificates(texts);
+  }
+
+  /** Gives new values to all shards; one that is started later asks for them. */
+  renewConfiguration(texts: ConfigurationTexts): void {
+    for (const { thread } of this.#present.values()) thread.renewConfiguration(texts);
   }
 
   /** Starts a thread for another module, which loads the host's code meanwhile. Only for a service of one shard. */

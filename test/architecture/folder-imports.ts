@@ -147,6 +147,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/timers': ['host/engine', 'host/model'],
   // It delivers the events of a feed, and shares the clocks and the sleeper of the timers' dispatcher.
   'host/consumers': ['host/engine', 'host/model', 'host/timers/dispatcher.ts'],
+  // It reads what an operator gives to a module, and knows nothing of what runs the module.
+  'host/configuration': ['host/model'],
   // It takes changes from outside, and knows nothing of what makes them.
   'host/control': ['host/model'],
   // It folds the events of a feed into the rows of views.

@@ -17,7 +17,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],
   'openid-client': ['cli/platform'],
-  yaml: ['cli/platform', 'login-provider'],
+  yaml: ['cli/platform', 'host/configuration', 'login-provider'],
   jose: ['tokens'],
   // Requests to registries and receivers, whose addresses it lets us check before it connects.
   undici: ['oci', 'webhooks/sending'],

@@ -15,6 +15,7 @@ import type { ServiceClock } from '../../engine/needs/clock.ts';
 import type { Guest, GuestConsumers, HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext, Metadata, Refusal } from '../../model/call.ts';
 import type { Verdict } from '../../model/consumer.ts';
+import type { CurrentConfiguration } from '../../model/configuration.ts';
 import type { EntityEvent } from '../../model/entity.ts';
 import { eventKey, roundSuffix } from '../../model/event-key.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -25,6 +26,7 @@ import { EventLoopBudget } from './event-loop-budget.ts';
 import { type EventRecorder, EventSpan, NO_EVENT_RECORDER } from './event-span.ts';
 import { checkWanted, replayed, settled } from './handler-run.ts';
 import type { CallableEngine } from './callable-engine.ts';
+import { configuredEngine } from './configured-engine.ts';
 import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
@@ -36,6 +38,8 @@ export interface EventHandlerParts {
   readonly views?: QueriedViews | undefined;
   /** Absent if the service cannot call others. */
   readonly services?: CalledServices | undefined;
+  /** Absent if the module has no configuration. */
+  readonly configuration?: CurrentConfiguration | undefined;
   /** The budget of the thread that all requests and events run in. */
   readonly eventLoop?: EventLoopBudget;
   /** Time in which a consumer has to answer, in milliseconds. */
@@ -74,9 +78,10 @@ class EventCalls extends RequestCalls {
 /** Returns undefined if the guest has no consumers. */
 export function eventHandler({
   guest: { consumers },
-  engine,
+  engine: given,
   views,
   services,
+  configuration,
   eventLoop = new EventLoopBudget(),
   answerTimeoutMs,
   after: wait = after,
@@ -84,13 +89,14 @@ export function eventHandler({
   spans = NO_EVENT_RECORDER,
 }: EventHandlerParts): HandleEvent | undefined {
   if (consumers === undefined) return undefined;
+  const engine = configuredEngine(given, configuration);
   return async (consumer, event, round) => {
     const key = eventKey({ consumer, entity: event.entity, seq: event.seq });
     const keys = new RequestKeys(key, roundSuffix(round));
     const clock = { nowMs: () => event.timeMs };
-    const given = contextOf(key, event);
-    const span = new EventSpan(spans, consumer, event.entity, given.metadata);
-    const context = { ...given, spent: span };
+    const base = contextOf(key, event);
+    const span = new EventSpan(spans, consumer, event.entity, base.metadata);
+    const context = { ...base, spent: span };
     const kept = budgets === undefined ? undefined : new KeptBytes(budgets.unsent);
     const calls = new EventCalls(span.traced(engine), clock, eventLoop, keys, kept);
     calls.metadata = context.metadata;

@@ -21,11 +21,13 @@ import {
   outcomeBytes,
   type UnreadBody,
 } from '../../model/endpoint.ts';
+import type { CurrentConfiguration } from '../../model/configuration.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
 import type { CalledServices } from '../../model/service-call.ts';
 import { checkWanted, notPassedOn, replayed, settled } from './handler-run.ts';
 import type { CallableEngine } from './callable-engine.ts';
+import { configuredEngine } from './configured-engine.ts';
 import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
 import { RequestKeys } from './request-keys.ts';
@@ -40,6 +42,8 @@ interface Parts {
   readonly views?: QueriedViews | undefined;
   /** Absent if the service cannot call others. */
   readonly services?: CalledServices | undefined;
+  /** Absent if the module has no configuration. */
+  readonly configuration?: CurrentConfiguration | undefined;
   /** The budget of the thread that all requests run in. */
   readonly eventLoop?: EventLoopBudget;
   /** Called when the first entity that a handler calls is owned by another shard. */
@@ -54,14 +58,16 @@ type Outcome = EndpointResponse | Refusal;
 
 export function requestHandler({
   guest,
-  engine,
+  engine: given,
   clock,
   random,
   views,
   services,
+  configuration,
   eventLoop = new EventLoopBudget(),
   firstCallIsRemote,
 }: Parts) {
+  const engine = configuredEngine(given, configuration);
   const run = (
     request: EndpointRequest,
     metadata: Metadata,

@@ -1,5 +1,5 @@
 // recordedFault creates the record of a failure for the span that ended with it. The record has the messages of the
-// runtime and of the module, truncated.
+// runtime and of the module, without secrets, truncated.
 import type { Refusal } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -8,15 +8,22 @@ import type { RecordedFault } from './recorded-span.ts';
 /** Maximum length of a message in UTF-16 units. */
 const WORDS_UNITS_MAX = 2_000;
 
-/** Records a failure. `failure`: a refusal, or the thrown error. */
-export function recordedFault(failure: unknown, errorId: string | undefined): RecordedFault {
-  if (failure instanceof GuestFault) return faultOfGuest(failure, errorId);
+type Shown = (text: string) => string;
+
+/** Records a failure. `failure`: a refusal, or the thrown error. `shown`: returns a text as it may be printed. */
+export function recordedFault(
+  failure: unknown,
+  errorId: string | undefined,
+  shown: Shown = (text) => text,
+): RecordedFault {
+  const cut = (words: string): string => truncated(shown(words));
+  if (failure instanceof GuestFault) return faultOfGuest(failure, errorId, shown);
   if (failure instanceof SvcError) {
     const { code, message, cause } = failure;
     const words = { code, reason: cut(message), errorId };
     if (!(cause instanceof GuestFault))
       return { ...words, limit: undefined, guestMessage: undefined, frames: undefined };
-    const { limit, guestMessage, logLines, frames } = faultOfGuest(cause, errorId);
+    const { limit, guestMessage, logLines, frames } = faultOfGuest(cause, errorId, shown);
     return { ...words, limit, guestMessage, logLines, frames };
   }
   if (isRefusal(failure)) {
@@ -40,14 +47,19 @@ export function recordedFault(failure: unknown, errorId: string | undefined): Re
   };
 }
 
-function faultOfGuest(fault: GuestFault, errorId: string | undefined): RecordedFault {
+function faultOfGuest(
+  fault: GuestFault,
+  errorId: string | undefined,
+  shown: Shown,
+): RecordedFault {
+  const cut = (words: string): string => truncated(shown(words));
   const { faultCause, limit, message, guestMessage, logLines, frames } = fault;
   return {
     code: faultCause,
     limit,
     reason: cut(message),
     guestMessage: guestMessage === undefined ? undefined : cut(guestMessage),
-    logLines,
+    logLines: logLines?.map(shown),
     frames,
     errorId,
   };
@@ -62,6 +74,6 @@ function isRefusal(failure: unknown): failure is Refusal {
   );
 }
 
-function cut(words: string): string {
+function truncated(words: string): string {
   return words.length <= WORDS_UNITS_MAX ? words : `${words.slice(0, WORDS_UNITS_MAX)}…`;
 }

@@ -34,6 +34,12 @@ export interface RingNumbers {
   readonly totals: InvocationTotals;
 }
 
+interface RingOptions {
+  readonly clock?: SpanClock | undefined;
+  /** Returns a text of a failure without what nothing may print. Absent: the text as it is. */
+  readonly shown?: ((text: string) => string) | undefined;
+}
+
 export class SpanRing implements Recorder {
   readonly #handlerTable: HandlerTable;
   readonly #rows: SpanRows;
@@ -49,11 +55,12 @@ export class SpanRing implements Recorder {
   /** Indexed by row: failures of spans that did not succeed. */
   readonly #faults: (RecordedFault | undefined)[];
   readonly #traceStates = new TraceStates();
+  readonly #shown: (text: string) => string;
 
   constructor(
     { handlerTable, window, totals }: RingNumbers,
     shard: number,
-    clock: SpanClock = MONOTONIC,
+    { clock = MONOTONIC, shown = (text) => text }: RingOptions = {},
   ) {
     const { capacity } = window;
     this.#handlerTable = handlerTable;
@@ -64,6 +71,7 @@ export class SpanRing implements Recorder {
     );
     this.#shard = shard;
     this.#clock = clock;
+    this.#shown = shown;
     this.#entityIds = Array.from<string | undefined>({ length: capacity });
     this.#faults = Array.from<RecordedFault | undefined>({ length: capacity });
     window.begin();
@@ -114,7 +122,8 @@ export class SpanRing implements Recorder {
   }
 
   #keepFault(at: number, failure: unknown, errorId: string | undefined): void {
-    this.#faults[at] = failure === undefined ? undefined : recordedFault(failure, errorId);
+    this.#faults[at] =
+      failure === undefined ? undefined : recordedFault(failure, errorId, this.#shown);
   }
 
   #span(number: number): RecordedSpan {

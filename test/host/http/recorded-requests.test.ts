@@ -17,7 +17,7 @@ const descriptor = descriptorOf([
 
 async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000, clock?: SpanClock) {
   const numbers = new ShardNumbers(descriptor, 100);
-  const ring = new SpanRing(numbers, 0, clock);
+  const ring = new SpanRing(numbers, 0, { clock });
   const running = await start({
     descriptor,
     handle,

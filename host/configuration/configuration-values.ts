@@ -1,0 +1,162 @@
+// ConfigurationValues gathers the values that an operator gives to a module, from a file, a folder with a file for each value, and
+// the command line, and checks all of them together. A later one of these sources overrides an earlier one.
+//
+// Invariants
+// C1  The result is complete and of the declared types, or there are problems, and all of them are reported.
+// C2  No problem and no warning quotes a value.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  CONFIGURATION_BYTES_MAX,
+  configurationJson,
+  configurationProblems,
+  type DeclaredValue,
+  declaredValues,
+  type ModuleDescriptor,
+  valueOfText,
+} from '@svc/contract';
+import type { ConfigurationTexts } from '../model/configuration.ts';
+import { readBounded } from './bounded-file.ts';
+
+/** Where an operator gives the values. */
+export interface ConfigurationSources {
+  /** Absolute path of a file in YAML or JSON; undefined: there is none. */
+  readonly file: string | undefined;
+  /** Absolute path of a folder with a file for each value; undefined: there is none. */
+  readonly folder: string | undefined;
+  /** Values of the command line, `NAME=VALUE`. */
+  readonly assignments: readonly string[];
+}
+
+type Described = Pick<ModuleDescriptor, 'configuration' | 'types'>;
+
+export interface GatheredConfiguration {
+  /** Undefined if the module has no configuration, and if there are problems. */
+  readonly texts: ConfigurationTexts | undefined;
+  readonly problems: readonly string[];
+  /** Files with secrets that other users may read. */
+  readonly warnings: readonly string[];
+}
+
+/** Maximum number of files of a folder that are looked at. */
+const FOLDER_FILES_MAX = 1000;
+
+export async function gatherConfiguration(
+  sources: ConfigurationSources,
+  described: Described,
+): Promise<GatheredConfiguration> {
+  const gathering = new Gathering(described);
+  await gathering.addFile(sources.file);
+  await gathering.addFolder(sources.folder);
+  for (const assignment of sources.assignments) gathering.addAssignment(assignment);
+  return gathering.result(described);
+}
+
+class Gathering {
+  readonly #types: Described['types'];
+  readonly #declared: ReadonlyMap<string, DeclaredValue>;
+  readonly #values = new Map<string, unknown>();
+  /** Names whose values could not be read, which are not missing. */
+  readonly #unread = new Set<string>();
+  /** Name → where its value is from, for problems. */
+  readonly #origins = new Map<string, string>();
+  readonly #problems: string[] = [];
+  readonly #warnings: string[] = [];
+
+  constructor(described: Described) {
+    this.#types = described.types;
+    this.#declared = new Map(declaredValues(described).map((one) => [one.name, one]));
+  }
+
+  async addFile(path: string | undefined): Promise<void> {
+    if (path === undefined) return;
+    const read = await readBounded(path, CONFIGURATION_BYTES_MAX);
+    if ('problem' in read) return void this.#problems.push(`${path} ${read.problem}`);
+    const { readDocument } = await import('./configuration-document.ts');
+    const document = readDocument(read.text);
+    if ('problems' in document)
+      return void this.#problems.push(...document.problems.map((problem) => `${path}: ${problem}`));
+    const names = [...document.values.keys()];
+    const secret = names.find((name) => this.#declared.get(name)?.isSecret === true);
+    if (secret !== undefined && read.isOpenToOthers) this.#warnOfRights(path);
+    for (const [name, value] of document.values) this.#add(name, value, path);
+  }
+
+  async addFolder(path: string | undefined): Promise<void> {
+    if (path === undefined) return;
+    let names: string[];
+    try {
+      // A mounted folder has hidden folders, to which the links of its files lead.
+      names = (await readdir(path)).filter((name) => !name.startsWith('.'));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return void this.#problems.push(`${path} cannot be read (${code})`);
+    }
+    if (names.length > FOLDER_FILES_MAX)
+      return void this.#problems.push(`${path} has more than ${FOLDER_FILES_MAX} files`);
+    for (const name of names.toSorted()) {
+      const file = join(path, name);
+      const declared = this.#declared.get(name);
+      const read = await readBounded(file, CONFIGURATION_BYTES_MAX);
+      if ('problem' in read) {
+        this.#problems.push(`${file} ${read.problem}`);
+        this.#unread.add(name);
+        continue;
+      }
+      if (declared?.isSecret === true && read.isOpenToOthers) this.#warnOfRights(file);
+      this.#addText(name, read.text.replace(/\r?\n$/, ''), file);
+    }
+  }
+
+  addAssignment(assignment: string): void {
+    const equals = assignment.indexOf('=');
+    const name = assignment.slice(0, Math.max(equals, 0));
+    if (equals < 1) this.#problems.push('--configure takes NAME=VALUE');
+    else if (this.#declared.get(name)?.isSecret === true) {
+      this.#problems.push(
+        `--configure cannot give the secret '${name}', because other users see it in the list of processes: put it into a file`,
+      );
+      this.#unread.add(name);
+    } else this.#addText(name, assignment.slice(equals + 1), '--configure');
+  }
+
+  result(described: Described): GatheredConfiguration {
+    const given = { origins: this.#origins, unread: this.#unread };
+    const problems = [
+      ...this.#problems,
+      ...configurationProblems(this.#values, described, given),
+    ];
+    const isUsed = described.configuration !== undefined && problems.length === 0;
+    const texts = isUsed
+      ? { json: configurationJson(this.#values), secrets: this.#secrets() }
+      : undefined;
+    return { texts, problems, warnings: this.#warnings };
+  }
+
+  /** Returns the texts of the secrets. A secret that contains another one comes first, and is replaced as a whole. */
+  #secrets(): readonly string[] {
+    const secrets = [...this.#declared.values()]
+      .filter(({ isSecret }) => isSecret)
+      .map(({ name }) => this.#values.get(name))
+      .filter((value) => typeof value === 'string');
+    const texts = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+    return [...new Set(texts)].toSorted((one, other) => other.length - one.length);
+  }
+
+  #addText(name: string, text: string, origin: string): void {
+    const declared = this.#declared.get(name);
+    const value = declared === undefined ? text : valueOfText(text, declared.schema, this.#types);
+    this.#add(name, value, origin);
+  }
+
+  #add(name: string, value: unknown, origin: string): void {
+    this.#values.set(name, value);
+    this.#origins.set(name, origin);
+  }
+
+  #warnOfRights(path: string): void {
+    this.#warnings.push(
+      `${path} has a secret, and other users may read it: give the file the rights 0600, or 0400`,
+    );
+  }
+}
