@@ -20,6 +20,10 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
+  configuration: () =>
+    commandGroup('configuration', "check the values of a module's configuration", names),
+  'configuration check': async () =>
+    (await import('./commands/configuration-check.ts')).configurationCheck,
   'image build': async () => (await import('./commands/image-build.ts')).imageBuild,
   'image inspect': async () => (await import('./commands/image-inspect.ts')).imageInspect,
   'image push': async () => (await import('./commands/image-push.ts')).imagePush,

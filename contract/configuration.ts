@@ -157,7 +157,8 @@ function* secretProblems(
   for (const name of secrets) {
     const property = propertyOf(record, name);
     const type = property && bareType(property, types)?.type;
-    if (type === undefined || !isPlainText(type)) yield `the secret '${name}' is no text of the configuration`;
+    if (type === undefined || !isPlainText(type))
+      yield `the secret '${name}' is no text of the configuration`;
     if (Object.hasOwn(defaults, name)) yield `the secret '${name}' has a default`;
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '@svc/contract';
 import type { InspectedModule } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
+import { configurationLines } from '../configuration-lines.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { UsageError } from '../usage-error.ts';
 import { printable, printableJson } from '@svc/kit/printable';
@@ -154,6 +155,9 @@ function descriptorLines(
         }),
       ),
     ),
+    ...(descriptor.configuration === undefined
+      ? []
+      : section('configuration', configurationLines(descriptor))),
     ...(views === undefined
       ? []
       : section(

@@ -7,7 +7,6 @@ import {
   FunctionDeclaration,
   FunctionExpression,
   IdentifierExpression,
-  MethodDeclaration,
   PropertyAccessExpression,
   type Node,
   type Program,
@@ -62,11 +61,11 @@ function placeProblem(node: Node, parents: readonly Node[]): Problem | undefined
         ? 'read it in the endpoint, and give the entity the value as a part of its input: the journal has it then'
         : 'read it in the endpoint that makes the command, and let the event say the value',
     );
+  // A method is a function too, and a constructor is one that runs while the module starts.
   const runs = parents.find(
     (parent) =>
-      parent instanceof FunctionDeclaration ||
       parent instanceof FunctionExpression ||
-      (parent instanceof MethodDeclaration && parent.name.text !== 'constructor'),
+      (parent instanceof FunctionDeclaration && parent.name.text !== 'constructor'),
   );
   if (runs !== undefined) return undefined;
   return problemAt(
@@ -90,8 +89,7 @@ function typeProblem(
     );
   const [argument] = typeArguments ?? [];
   const write = `write settings<${configuration.name}>()`;
-  if (argument === undefined)
-    return problemAt(range, 'settings does not say what it reads', write);
+  if (argument === undefined) return problemAt(range, 'settings does not say what it reads', write);
   const type = program.resolver.resolveType(argument, null, scope, null, SWALLOW);
   if (!type || type.getClass()?.prototype.declaration === configuration.declaration)
     return undefined;

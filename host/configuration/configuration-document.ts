@@ -55,5 +55,7 @@ function withoutBigInts(value: unknown): unknown {
     return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (Array.isArray(value)) return value.map(withoutBigInts);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutBigInts(one)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, withoutBigInts(one)]),
+  );
 }

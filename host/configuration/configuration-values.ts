@@ -122,10 +122,7 @@ class Gathering {
 
   result(described: Described): GatheredConfiguration {
     const given = { origins: this.#origins, unread: this.#unread };
-    const problems = [
-      ...this.#problems,
-      ...configurationProblems(this.#values, described, given),
-    ];
+    const problems = [...this.#problems, ...configurationProblems(this.#values, described, given)];
     const isUsed = described.configuration !== undefined && problems.length === 0;
     const texts = isUsed
       ? { json: configurationJson(this.#values), secrets: this.#secrets() }

@@ -15,7 +15,12 @@ interface DispatchingService {
   readonly supervisor: Supervisor;
 }
 
-export function timerDispatch({ settings, env, log, supervisor }: DispatchingService): TimerDispatch {
+export function timerDispatch({
+  settings,
+  env,
+  log,
+  supervisor,
+}: DispatchingService): TimerDispatch {
   return new TimerDispatch({
     settings: settings.sections.timers,
     shards: supervisor.count,
@@ -25,7 +30,12 @@ export function timerDispatch({ settings, env, log, supervisor }: DispatchingSer
   });
 }
 
-export function consumerDispatch({ settings, env, log, supervisor }: DispatchingService): ConsumerDispatch {
+export function consumerDispatch({
+  settings,
+  env,
+  log,
+  supervisor,
+}: DispatchingService): ConsumerDispatch {
   const { consumers, log: logLimits } = settings.sections;
   return new ConsumerDispatch({
     settings: consumers,

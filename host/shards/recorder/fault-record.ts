@@ -47,11 +47,7 @@ export function recordedFault(
   };
 }
 
-function faultOfGuest(
-  fault: GuestFault,
-  errorId: string | undefined,
-  shown: Shown,
-): RecordedFault {
+function faultOfGuest(fault: GuestFault, errorId: string | undefined, shown: Shown): RecordedFault {
   const cut = (words: string): string => truncated(shown(words));
   const { faultCause, limit, message, guestMessage, logLines, frames } = fault;
   return {

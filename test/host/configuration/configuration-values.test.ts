@@ -1,0 +1,143 @@
+// The values that an operator gives: from a file, a folder and the command line.
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import type { ModuleDescriptor } from '../../../contract/index.ts';
+import { gatherConfiguration } from '../../../host/configuration/configuration-values.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const described = {
+  types: {
+    Settings: {
+      type: 'object',
+      properties: {
+        currency: { type: 'string' },
+        days: { type: 'integer', minimum: 0, maximum: 365 },
+        key: { type: 'string' },
+      },
+      required: ['days', 'key'],
+    },
+  },
+  configuration: { schema: { $ref: '#/types/Settings' }, secrets: ['key'] },
+} as unknown as ModuleDescriptor;
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  const dir = temporaryFolder();
+  folder = join(dir, 'values');
+  file = join(dir, 'values.yaml');
+  mkdirSync(folder);
+});
+
+const write = (path: string, content: string | Buffer, mode = 0o600): void => {
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+};
+const gather = (
+  sources: Partial<Parameters<typeof gatherConfiguration>[0]> = { file, folder },
+): ReturnType<typeof gatherConfiguration> =>
+  gatherConfiguration(
+    { file: undefined, folder: undefined, assignments: [], ...sources },
+    described,
+  );
+
+test('a folder overrides a file, and the command line overrides both', async () => {
+  write(file, 'currency: EUR\ndays: 1\nkey: key-of-the-file\n');
+  write(join(folder, 'days'), '2\n');
+  write(join(folder, 'key'), 'key-of-the-folder\r\n');
+  const { texts, problems } = await gather({ file, folder, assignments: ['days=3'] });
+  expect(problems).toEqual([]);
+  expect(JSON.parse(texts!.json)).toEqual({ currency: 'EUR', days: 3, key: 'key-of-the-folder' });
+  expect(texts!.secrets).toEqual(['key-of-the-folder']);
+});
+
+test('a mounted folder is read through its links, without its hidden folders', async () => {
+  const version = join(folder, '..2026_01');
+  mkdirSync(version);
+  write(join(version, 'days'), '7');
+  write(join(version, 'key'), 'the-mounted-key');
+  symlinkSync('..2026_01', join(folder, '..data'));
+  for (const name of ['days', 'key']) symlinkSync(join('..data', name), join(folder, name));
+  const { texts } = await gather({ folder });
+  expect(JSON.parse(texts!.json)).toEqual({ days: 7, key: 'the-mounted-key' });
+});
+
+test('a file with a secret that others may read is used, with a warning', async () => {
+  write(join(folder, 'days'), '7', 0o644);
+  write(join(folder, 'key'), 'the-open-key', 0o644);
+  const { texts, warnings } = await gather({ folder });
+  expect(texts).toBeDefined();
+  expect(warnings).toEqual([
+    `${join(folder, 'key')} has a secret, and other users may read it: give the file the rights 0600, or 0400`,
+  ]);
+  write(file, 'days: 7\nkey: the-open-key\n', 0o640);
+  expect((await gather({ file })).warnings).toHaveLength(1);
+  write(file, 'days: 7\n', 0o644);
+  expect((await gather({ file, folder })).warnings).toHaveLength(1);
+});
+
+test('secrets come longest first, with the form that they have in JSON', async () => {
+  write(file, JSON.stringify({ days: 1, key: 'line one\nline "two"' }));
+  expect((await gather({ file })).texts!.secrets).toEqual([
+    String.raw`line one\nline \"two\"`,
+    'line one\nline "two"',
+  ]);
+});
+
+test('a secret on the command line is refused, and not reported as missing too', async () => {
+  write(file, 'days: 1\n');
+  const { problems } = await gather({ file, assignments: ['key=seen-by-everyone', 'x', '=y'] });
+  expect(problems).toEqual([
+    "--configure cannot give the secret 'key', because other users see it in the list of processes: put it into a file",
+    '--configure takes NAME=VALUE',
+    '--configure takes NAME=VALUE',
+  ]);
+});
+
+test.each<[string, () => void, string]>([
+  ['that is not there', () => {}, 'cannot be read (ENOENT)'],
+  ['that is a folder', () => mkdirSync(file), 'is no file'],
+  ['of 10 MiB', () => write(file, 'x'.repeat(10 * 1024 * 1024)), 'has more than 262144 bytes'],
+  ['with a NUL', () => write(file, 'days: "1\0"'), 'contains a NUL'],
+  ['in UTF-16', () => write(file, Buffer.from('\ufeffdays: 1', 'utf16le')), 'is not UTF-8'],
+  ['in Latin-1', () => write(file, Buffer.from('currency: é', 'latin1')), 'is not UTF-8'],
+])('a file %s is a problem', async (_what, make, problem) => {
+  make();
+  const { texts, problems } = await gather({ file, assignments: ['days=1'] });
+  expect(texts).toBeUndefined();
+  expect(problems).toEqual([`${file} ${problem}`, "'key' is missing: a text"]);
+});
+
+test('a device that never ends and a pipe that nobody writes are no files', async () => {
+  expect((await gather({ file: '/dev/zero' })).problems[0]).toBe('/dev/zero is no file');
+  expect((await gather({ folder: '/dev/null' })).problems[0]).toBe(
+    '/dev/null cannot be read (ENOTDIR)',
+  );
+});
+
+test('a file of the folder that vanishes is one problem', async () => {
+  write(file, 'days: 1\n');
+  symlinkSync('gone', join(folder, 'key'));
+  const { problems } = await gather({ file, folder });
+  expect(problems).toEqual([`${join(folder, 'key')} cannot be read (ENOENT)`]);
+  rmSync(folder, { recursive: true });
+  expect((await gather({ file, folder })).problems).toEqual([
+    `${folder} cannot be read (ENOENT)`,
+    "'key' is missing: a text",
+  ]);
+});
+
+test('all problems of all sources are reported together', async () => {
+  write(file, 'days: 999\ncurency: EUR\n');
+  write(join(folder, 'other'), 'x');
+  const { problems } = await gather({ file, folder, assignments: ['key=abc'] });
+  expect(problems).toHaveLength(4);
+});
+
+test('a module without a configuration takes no values', async () => {
+  const sources = { file: undefined, folder: undefined, assignments: ['days=1'] };
+  const { texts, problems } = await gatherConfiguration(sources, { types: {} });
+  expect(texts).toBeUndefined();
+  expect(problems).toEqual(['"days" is not declared (--configure)']);
+});
