@@ -60,7 +60,7 @@ export function declaredTypeName(schema: TypeSchema, types: NamedTypes): string 
   return `${bareTypeName(bare.type)}${bare.isNullable ? ' or null' : ''}`;
 }
 
-/** What is known about values beside themselves. */
+/** Facts about values beside themselves. */
 interface GivenValues {
   /** Name → where the value comes from. */
   readonly origins?: ReadonlyMap<string, string>;

@@ -282,6 +282,8 @@ by commas; \`none\` is the empty list.
 | \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
 | \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens; other services can call it if a letter is first |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
+| \`svc.configuration.file\` | \`--configuration\` | none | file with the values of the module's [configuration](../how-to/configuration.md), in YAML or JSON |
+| \`svc.configuration.folder\` | \`--configuration-folder\` | none | folder with a file for each of these values |
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
 | \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that you removed from the module on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |

@@ -37,7 +37,7 @@ export interface TestedServiceOptions {
   readonly fakes: ReadonlyMap<string, FakeComponent>;
   /** Name of a service → function in its place. */
   readonly services: ReadonlyMap<string, FakeService>;
-  /** What handlers read as the configuration. */
+  /** Values that handlers read. */
   readonly configuration: CurrentConfiguration;
   readonly clock: SetClock;
   readonly random: SetRandomSource;

@@ -8,7 +8,7 @@ export type DocumentValues =
 
 const PROBLEMS_MAX = 20;
 
-/** What the library's codes mean to a person. */
+/** The library's codes, in words. */
 const WORDS: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: 'a name is given twice',
   TAB_AS_INDENT: 'a tab indents the line; use spaces',

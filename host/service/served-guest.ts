@@ -92,7 +92,7 @@ export interface ServedGuestOptions {
   readonly views?: ServedViews | undefined;
   /** Other services, which handlers call; absent: they call none. */
   readonly services?: ServedServices | undefined;
-  /** What handlers read as the configuration; absent: the guest cannot have one. */
+  /** Values that handlers read; absent: the guest cannot have a configuration. */
   readonly configuration?: CurrentConfiguration | undefined;
   /** Creates the HTTP server. The caller loads its code: a shard does so while the journal is being opened. */
   readonly createServer: typeof createHttpServer;
@@ -127,6 +127,8 @@ export class ServedGuest {
   readonly #server: HttpServer;
   readonly #views: ServedViews | undefined;
   readonly #services: ServedServices | undefined;
+  /** Returns a text without the secrets of the configuration. */
+  readonly #shown: (text: string) => string;
   readonly #endIntervals: readonly (() => void)[];
   /** Time at which the grace of the stop is over, on the clock of `performance.now()`. */
   #graceEndMs = 0;
@@ -139,9 +141,8 @@ export class ServedGuest {
     const clock = given ?? systemClock;
     const eventLoop = new EventLoopBudget(given && loopClock(given));
     const configuration = guest.descriptor.configuration && options.configuration;
-    const recorder = new SpanRing(numbers, index, {
-      shown: configuration && ((text) => configuration.withoutSecrets(text)),
-    });
+    this.#shown = (text) => configuration?.withoutSecrets(text) ?? text;
+    const recorder = new SpanRing(numbers, index, { shown: this.#shown });
     this.engine = servedEngine(options, { clock, random, eventLoop, recorder });
     const { engine } = this;
     const parts = { guest, engine, clock, random, eventLoop, views, services, configuration };
@@ -226,7 +227,8 @@ export class ServedGuest {
     const handleEvent = this.#handleEvent;
     const isHandled = consumer?.sources.includes(event.entity.component) === true;
     if (handleEvent === undefined || !isHandled || this.#isClosing) return DELIVERY_AWAY;
-    return deliverEvent(this.#untilClosing(handleEvent), delivery, this.#log);
+    const answer = await deliverEvent(this.#untilClosing(handleEvent), delivery, this.#log);
+    return shownAnswer(answer, this.#shown);
   }
 
   /** Rejects with SVC_STOPPING instead of an outcome that the closing of engine and guest may have caused. */
@@ -272,6 +274,17 @@ export class ServedGuest {
     this.#views?.close();
     await this.#services?.close();
   }
+}
+
+/** Returns the answer without secrets: the journal keeps its reason, and tools print it. */
+function shownAnswer(
+  { outcome, failure }: DeliveryAnswer,
+  shown: (text: string) => string,
+): DeliveryAnswer {
+  return {
+    outcome: 'reason' in outcome ? { ...outcome, reason: shown(outcome.reason) } : outcome,
+    ...(failure === undefined ? {} : { failure: shown(failure) }),
+  };
 }
 
 /** Returns how the callers of connections are identified, and the TLS of the connections. */

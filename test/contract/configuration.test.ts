@@ -7,27 +7,28 @@ import {
   declaredValues,
   type ModuleDescriptor,
   parseModuleDescriptor,
+  type TypeSchema,
   valueOfText,
 } from '../../contract/index.ts';
 
-const properties = {
-  currency: { type: 'string' as const },
-  fee: { type: 'string' as const, format: 'decimal' as const },
-  days: { type: 'integer' as const, minimum: 0, maximum: 365 },
-  big: { type: ['integer', 'string'] as ['integer', 'string'], format: 'int64' as const },
-  open: { type: 'boolean' as const },
-  names: { type: 'array' as const, items: { type: 'string' as const } },
-  note: { anyOf: [{ type: 'string' as const }, { type: 'null' as const }] },
-  key: { type: 'string' as const },
+const properties: Record<string, TypeSchema> = {
+  currency: { type: 'string' },
+  fee: { type: 'string', format: 'decimal' },
+  days: { type: 'integer', minimum: 0, maximum: 365 },
+  big: { type: ['integer', 'string'], format: 'int64' },
+  open: { type: 'boolean' },
+  names: { type: 'array', items: { type: 'string' } },
+  note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  key: { type: 'string' },
 };
-const described = {
+const described: Pick<ModuleDescriptor, 'types' | 'configuration'> = {
   types: { Settings: { type: 'object', properties, required: ['fee', 'key'] } },
   configuration: {
     schema: { $ref: '#/types/Settings' },
     defaults: { currency: 'EUR' },
     secrets: ['key'],
   },
-} as unknown as ModuleDescriptor;
+};
 const GOOD = { fee: '0.50', key: 'a-long-enough-key' };
 
 const problemsOf = (values: object) =>
@@ -96,7 +97,7 @@ test.each([
   ['names', '["a"]', ['a']],
   ['note', 'text', 'text'],
 ] as const)('the plain text of %s, %s, is a value', (name, text, value) => {
-  expect(valueOfText(text, properties[name] as never, described.types)).toEqual(value);
+  expect(valueOfText(text, properties[name]!, described.types)).toEqual(value);
 });
 
 test('the declared values are listed in their order, with defaults and types in words', () => {
@@ -104,7 +105,7 @@ test('the declared values are listed in their order, with defaults and types in 
   expect(listed.map(({ name }) => name)).toEqual(Object.keys(properties));
   expect(listed[0]).toMatchObject({ fallback: 'EUR', isRequired: false, isSecret: false });
   expect(listed.at(-1)).toMatchObject({ isRequired: true, isSecret: true, fallback: undefined });
-  expect(declaredTypeName(properties.note as never, described.types)).toBe('a text or null');
+  expect(declaredTypeName(properties['note']!, described.types)).toBe('a text or null');
 });
 
 describe('a descriptor is refused', () => {

@@ -36,6 +36,7 @@ async function management(): Promise<string> {
     source: Promise.resolve(),
     journal: Promise.resolve({ failure: new Promise(() => {}) }),
     views: { read: () => [] },
+    configuration: { problem: undefined },
     metrics: { text: () => 'x 1\n' },
     log: (entry: LogEntry) => log.push(entry),
   } as unknown as ServiceView);

@@ -46,8 +46,11 @@ test('all shards read values that change, and refuse a wrong change; no output h
   const { dir, file, folder, put } = values();
   const observed = await observedProcess(dir, [
     module,
-    ...['--configuration', file, '--configuration-folder', folder, '--configure', 'currency=SEK'],
-    ...['--data', join(dir, 'data'), '--shards', '2'],
+    `--configuration=${file}`,
+    `--configuration-folder=${folder}`,
+    '--configure=currency=SEK',
+    `--data=${join(dir, 'data')}`,
+    '--shards=2',
   ]);
   const { svc, url } = observed;
   const terms = async () =>

@@ -47,10 +47,19 @@ test('GET /ready is 200 once the instance is a member, the module admitted, the 
   const ready = await untilStatus(`${management}/ready`, 200);
   expect(await ready.json()).toEqual({
     ready: true,
-    parts: ['cluster', 'module', 'journal', 'shards', 'stopping', 'views', 'http'].map((part) => ({
+    parts: [
+      'cluster',
+      'module',
+      'journal',
+      'shards',
+      'stopping',
+      'views',
+      'configuration',
+      'http',
+    ].map((part) => ({
       part,
       ready: true,
-      ...(part === 'views' && { required: false }),
+      ...((part === 'views' || part === 'configuration') && { required: false }),
     })),
   });
   // It can be routed to; what its routes answer is another matter.
