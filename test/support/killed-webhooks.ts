@@ -1,5 +1,6 @@
 // KilledWebhooks: `svc webhook-service` on one folder, killed and started again, and a client of the process that runs now.
 import { createWebhooksClient, type WebhooksClient } from '@svc/client';
+import type { Ended } from './host-process.ts';
 import type { IdentityProvider } from './identity-provider/identity-provider.ts';
 import { WebhookProcess } from './webhook-process.ts';
 import { within } from './within.ts';
@@ -36,9 +37,15 @@ export class KilledWebhooks {
     return this.#process?.stderr ?? '';
   }
 
-  start(): void {
-    const { provider, cwd, env, token } = this.#options;
-    this.#process = new WebhookProcess(provider, cwd, [], env);
+  /** Resolves once the process has ended, by itself or because of a signal. */
+  get ended(): Promise<Ended> {
+    return this.#process!.ended;
+  }
+
+  /** `env`: that of this process alone. */
+  start(env: NodeJS.ProcessEnv = {}): void {
+    const { provider, cwd, env: ofAll, token } = this.#options;
+    this.#process = new WebhookProcess(provider, cwd, [], { ...ofAll, ...env });
     this.#listening = this.#process.listening().then((baseUrl) => {
       this.#isListening = true;
       this.#client.resolve(createWebhooksClient({ baseUrl, token, retries: { attemptsMax: 1 } }));
@@ -52,8 +59,13 @@ export class KilledWebhooks {
   }
 
   async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** For one that has ended already, too. */
+  async end(signal: NodeJS.Signals): Promise<Ended> {
     if (this.#isListening) this.#client = Promise.withResolvers();
     this.#isListening = false;
-    await this.#process?.end('SIGKILL');
+    return await this.#process!.end(signal);
   }
 }

@@ -30,8 +30,9 @@
 #include <unistd.h>
 
 enum kind { WRITE = 1, SYNC = 2, TRUNCATE = 4, RENAME = 8, UNLINK = 16, CREATE = 32 };
+// STOP: the process stops before the operation. AFTER: it stops once the operation is done, before it learns of that.
 // TEAR: half of the write reaches the file, then the process stops. SLOW: it is done, later.
-enum mode { PASS = 0, FAIL_EIO = 1, FAIL_ENOSPC = 2, STOP = 3, TEAR = 4, SLOW = 5 };
+enum mode { PASS = 0, FAIL_EIO = 1, FAIL_ENOSPC = 2, STOP = 3, TEAR = 4, SLOW = 5, AFTER = 6 };
 
 #define CONTROL_BYTES 128
 
@@ -161,7 +162,20 @@ static int ends_in(const char *name, const char *suffix) {
   return length >= end && memcmp(name + length - end, suffix, end) == 0;
 }
 
-// What this operation is to do. Whoever stops here holds the lock: nothing of the folder changes any more.
+static void stop(void) {
+  syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+  for (;;) pause();
+}
+
+static int stops_after;
+
+// The end of an operation. Whoever stops holds the lock: nothing of the folder changes any more.
+static void leave(void) {
+  if (stops_after) stop();
+  pthread_mutex_unlock(&lock);
+}
+
+// What this operation is to do, if it is to be done.
 static enum mode fate(enum kind kind, const char *name) {
   enum mode mode = (enum mode)control->mode;
   // The test's own notes in the order of the trace.
@@ -170,9 +184,10 @@ static enum mode fate(enum kind kind, const char *name) {
   int64_t number = ++control->seen;
   if (number < control->first || number > control->last) return PASS;
   control->hit++;
-  if (mode == STOP) {
-    syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
-    for (;;) pause();
+  if (mode == STOP) stop();
+  if (mode == AFTER) {
+    stops_after = 1;
+    return PASS;
   }
   if (mode == SLOW) {
     struct timespec time = {.tv_sec = 0, .tv_nsec = (long)control->delay_us * 1000};
@@ -209,8 +224,7 @@ static ssize_t write_parts(int fd, const char *name, const struct iovec *parts, 
                          : syscall(SYS_pwritev, fd, used, count, (long)offset, 0L);
     if (mode == TEAR) {
       if (written >= 0) note(WRITE, 0, name, "", at, used, (size_t)written);
-      syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
-      for (;;) pause();
+      stop();
     }
     if (written >= 0) note(WRITE, 0, name, "", at, used, (size_t)written);
   } else {
@@ -218,7 +232,7 @@ static ssize_t write_parts(int fd, const char *name, const struct iovec *parts, 
     written = -1;
     note(WRITE, 1, name, "", at, NULL, 0);
   }
-  pthread_mutex_unlock(&lock);
+  leave();
   return written;
 }
 
@@ -268,7 +282,7 @@ static int synced(long number, int fd) {
   if (mode == PASS) result = (int)syscall(number, fd);
   else errno = errno_of(mode);
   note(SYNC, result != 0, name, "", 0, NULL, 0);
-  pthread_mutex_unlock(&lock);
+  leave();
   return result;
 }
 int fsync(int fd) { return synced(SYS_fsync, fd); }
@@ -284,7 +298,7 @@ int ftruncate64(int fd, off64_t length) {
   if (mode == PASS) result = (int)syscall(SYS_ftruncate, fd, length);
   else errno = errno_of(mode);
   note(TRUNCATE, result != 0, name, "", length, NULL, 0);
-  pthread_mutex_unlock(&lock);
+  leave();
   return result;
 }
 int ftruncate(int fd, off_t length) { return ftruncate64(fd, length); }
@@ -300,7 +314,7 @@ int rename(const char *from, const char *to) {
   if (mode == PASS) result = (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
   else errno = errno_of(mode);
   note(RENAME, result != 0, name, other, 0, NULL, 0);
-  pthread_mutex_unlock(&lock);
+  leave();
   return result;
 }
 
@@ -314,7 +328,7 @@ int unlinkat(int dir, const char *path, int flags) {
   if (mode == PASS) result = (int)syscall(SYS_unlinkat, dir, path, flags);
   else errno = errno_of(mode);
   note(UNLINK, result != 0, name, "", 0, NULL, 0);
-  pthread_mutex_unlock(&lock);
+  leave();
   return result;
 }
 int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
@@ -328,19 +342,28 @@ int remove(const char *path) {
   return result != 0 && errno == EISDIR ? unlinkat(AT_FDCWD, path, AT_REMOVEDIR) : result;
 }
 
-// Never fails by itself: what a file of the folder is made with, or emptied.
+static int exists(int dir, const char *path) {
+  int kept = errno;
+  struct stat found;
+  int result = fstatat(dir, path, &found, AT_SYMLINK_NOFOLLOW);
+  errno = kept;
+  return result == 0;
+}
+
+// Never fails by itself, but the process may stop at it: what a file of the folder is made with, or emptied.
 static int opened(int dir, const char *path, int flags, mode_t mode) {
   char buffer[PATH_MAX];
   if ((flags & (O_CREAT | O_TRUNC)) == 0 || name_at(dir, path, buffer) == NULL)
     return (int)syscall(SYS_openat, dir, path, flags, mode);
   pthread_mutex_lock(&lock);
+  if ((flags & O_TRUNC) != 0 || !exists(dir, path)) fate(CREATE, name_at(dir, path, buffer));
   int fd = (int)syscall(SYS_openat, dir, path, flags, mode);
   const char *name = name_of(fd, buffer);
   if (name != NULL) {
     note(CREATE, 0, name, "", 0, NULL, 0);
     if ((flags & O_TRUNC) != 0) note(TRUNCATE, 0, name, "", 0, NULL, 0);
   }
-  pthread_mutex_unlock(&lock);
+  leave();
   return fd;
 }
 
@@ -368,4 +391,16 @@ int openat(int dir, const char *path, int flags, ...) {
 int openat64(int dir, const char *path, int flags, ...) {
   MODE_OF(flags)
   return opened(dir, path, flags, mode);
+}
+
+// As a file is made. A trace has none: a copy of the folder has the folders of its files.
+int mkdir(const char *path, mode_t mode) {
+  char buffer[PATH_MAX];
+  const char *name = name_at(AT_FDCWD, path, buffer);
+  if (name == NULL) return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+  pthread_mutex_lock(&lock);
+  if (!exists(AT_FDCWD, path)) fate(CREATE, name);
+  int result = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+  leave();
+  return result;
 }

@@ -19,14 +19,18 @@ const SOURCE = join(import.meta.dirname, 'fault-disk.c');
 const BUILD = join(import.meta.dirname, '..', '..', '..', 'build');
 const CONTROL_BYTES = 128;
 const SUFFIX_OFFSET = 64;
-const MODES = { EIO: 1, ENOSPC: 2, stop: 3, tear: 4, slow: 5 } as const;
-const KINDS = { write: 1, sync: 2, truncate: 4, rename: 8, unlink: 16 } as const;
-const EVERY_KIND = 31;
+const MODES = { EIO: 1, ENOSPC: 2, stop: 3, tear: 4, slow: 5, after: 6 } as const;
+const KINDS = { write: 1, sync: 2, truncate: 4, rename: 8, unlink: 16, change: 63 } as const;
+/** All but making files and folders, which never fails. */
+const FAILING_KINDS = 31;
 
 export interface Fault {
-  /** `tear`: half of the write is done, then the process stops. `slow`: it is done after `delayMs`. */
+  /**
+   * `stop`: the process is killed before it is done. `after`: it is killed once it is done. `tear`: half of the write is done, then the
+   * process is killed. `slow`: it is done after `delayMs`.
+   */
   readonly mode: keyof typeof MODES;
-  /** What is counted. Everything, when it is left away. */
+  /** What is counted. `change`: everything, also making files and folders, at which `stop` and `after` alone have an effect. Everything else, when it is left away. */
   readonly kind?: keyof typeof KINDS;
   /** Only files whose names end so are counted. */
   readonly suffix?: string;
@@ -87,7 +91,7 @@ export class FaultControl {
     this.#write(SUFFIX_OFFSET, text);
     this.#write(
       8,
-      int64s(kind === undefined ? EVERY_KIND : KINDS[kind], first, last, 0, 0, delayMs * 1_000),
+      int64s(kind === undefined ? FAILING_KINDS : KINDS[kind], first, last, 0, 0, delayMs * 1_000),
     );
     this.#write(0, int64s(MODES[mode]));
   }
