@@ -87,3 +87,4 @@ export type {
   ServiceChange,
   ServiceOptions,
 } from './service/embedded-options.ts';
+export type { ServiceCounts } from './service/service-counts.ts';

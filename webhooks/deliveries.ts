@@ -6,7 +6,7 @@ import type { Log } from '@svc/kit/log';
 import { ATTEMPT_LIMITS_DEFAULT, type AttemptLimits } from './attempts/attempt-limits.ts';
 import { type AttemptedSubscription, DeliveryAttempt } from './attempts/delivery-attempt.ts';
 import { hostOf } from './attempts/due-delivery.ts';
-import { Scheduler } from './attempts/scheduler.ts';
+import { Scheduler, type SchedulerCounts } from './attempts/scheduler.ts';
 import { SegmentPending } from './attempts/segment-pending.ts';
 import { fanOut, type MatchedEvent, type Recipient } from './consumers/fan-out.ts';
 import { type Failure, noticeFailures } from './consumers/notice-failures.ts';
@@ -20,6 +20,7 @@ import { segmentOf } from './model/ids.ts';
 import { notice } from './model/notice.ts';
 import { INTAKE_LIMITS_DEFAULT, type IntakeLimits } from './segments/delivery-budgets.ts';
 import { Intake } from './segments/intake.ts';
+import { segmentCounts, type SegmentCounts } from './segments/segment-counts.ts';
 import { Segments, type SegmentStore } from './segments/segments.ts';
 import type { AttemptResult } from './sending/sender.ts';
 import { backlogView } from './views/backlog-view.ts';
@@ -141,8 +142,12 @@ export class Deliveries {
     return this.#segments.failure;
   }
 
-  counts(): ReturnType<Scheduler['counts']> {
+  counts(): SchedulerCounts {
     return this.#scheduler.counts();
+  }
+
+  segmentCounts(): SegmentCounts {
+    return segmentCounts(this.#segments.newestFirst);
   }
 
   /** Begins no further attempt, waits for those under way, and stops the segments. */

@@ -59,6 +59,7 @@ export interface WebhookService {
   /** Resolves when nothing is stored any more, and the program should end. */
   readonly failure: Promise<SvcError>;
   counts(): ReturnType<Deliveries['counts']>;
+  segmentCounts(): ReturnType<Deliveries['segmentCounts']>;
   /** Begins no further attempt, waits for those under way, and stops. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -96,6 +97,7 @@ export async function startWebhooks(parts: WebhookServiceParts): Promise<Webhook
       url: control.url!,
       failure: Promise.race([control.failure, deliveries.failure]),
       counts: () => deliveries.counts(),
+      segmentCounts: () => deliveries.segmentCounts(),
       async stop(graceMs) {
         await deliveries.stop(graceMs);
         await control.stop(graceMs);

@@ -11,6 +11,7 @@ import type { Log } from '@svc/kit/log';
 import { type Metric, metricsProblem } from '../introspection/program-metrics.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
+import type { ServiceCounts } from './service-counts.ts';
 import type { ServiceSettings } from './embedded-settings.ts';
 import { responsesProblem, type ResponsesOptions } from './embedded-responses.ts';
 import type { StorageOptions } from './embedded-storage.ts';
@@ -137,6 +138,8 @@ export interface Service extends AsyncDisposable {
   ): ViewClient<Definition>;
   /** Returns an opaque text for what is stored now, for `after` of `view` and for the header `Svc-After`. */
   position(): string;
+  /** Returns the numbers of consumers and views that are among the metrics, for a program that has several services. */
+  counts(): ServiceCounts;
   /**
    * Makes a change that an operator decides on: cancels or retries a timer, builds the rows of a view again, lets a view or a
    * consumer go on without the event at which it has stopped, or has a parked event handled again. Resolves with whether there

@@ -60,6 +60,7 @@ import { reportUncallable } from './own-name.ts';
 import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { logTesting } from './testing-options.ts';
 import { changeService, NO_VIEWS } from './service-change.ts';
+import { serviceCounts, type ServiceCounts } from './service-counts.ts';
 import type { ServiceLog } from './service-log.ts';
 
 const STOP_GRACE_MS = 10_000;
@@ -199,6 +200,11 @@ export class EmbeddedService implements Service {
 
   position(): string {
     return endToken(this.#journal!.positions);
+  }
+
+  counts(): ServiceCounts {
+    const views = this.#stopped === undefined ? this.#views?.statuses.read() : [];
+    return serviceCounts(this.#consumers.read(), views ?? []);
   }
 
   async change(change: ServiceChange): Promise<boolean> {

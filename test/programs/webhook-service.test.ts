@@ -1,11 +1,12 @@
 // `svc webhook-service` as a process: its start, its metrics, its master key, and how it stops.
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { WebhookProcess, WEBHOOKS } from '../support/webhook-process.ts';
+import { REPORT, WebhookProcess, WEBHOOKS } from '../support/webhook-process.ts';
 
+const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 const MASTER_KEY = '5e'.repeat(31).concat('07');
 
 let provider: IdentityProvider;
@@ -25,10 +26,24 @@ test('a deployed one is ready, has metrics, keeps its folder to itself, and stop
   const { port } = JSON.parse(svc.stderr.split('\n', 1)[0]!) as { port: number };
   const ask = async (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   expect(await (await ask('/ready')).json()).toMatchObject({ ready: true });
+  const { status } = await svc.send(
+    'PUT /api/platform/v1/tenants/acme/datasets/7',
+    'platform',
+    REPORT,
+  );
+  expect(status).toBe(200);
   const metrics = await (await ask('/svc/metrics')).text();
   expect(metrics).toMatch(/^webhooks_attempts_total\{outcome="delivered"\} 0$/m);
   expect(metrics).toMatch(/^webhooks_pending 0$/m);
   expect(metrics).toMatch(/^webhooks_provider_readable 1$/m);
+  expect(metrics).toMatch(/^webhooks_segments 1$/m);
+  expect(metrics).toMatch(/^webhooks_consumer_lag_records\{consumer="fan-out"\} \d+$/m);
+  expect(metrics).toMatch(/^webhooks_consumer_lanes\{state="parked"\} 0$/m);
+  expect(metrics).toMatch(/^webhooks_view_lag_records\{view="log"\} \d+$/m);
+  const page = readFileSync(PAGE, 'utf8');
+  const series = [...metrics.matchAll(/^# TYPE (webhooks_\w+) (\w+)$/gm)];
+  expect(series.length).toBeGreaterThan(5);
+  for (const [, name, type] of series) expect(page).toContain(`| \`${name}\` | ${type} |`);
 
   const another = await new WebhookProcess(provider, cwd, ['--deployed'], env).ended;
   expect(another).toMatchObject({ code: 1, stdout: '' });

@@ -221,7 +221,9 @@ export class AttemptQueue {
     const { tenant, underWay } = subscription;
     const max = this.#maxima[kind];
     if (underWay >= max.own) return 'own';
-    if (hostOf(subscription).underWay >= this.#limits.hostMax) return 'host';
+    // A host without attempts is not there, so that a URL that changes leaves nothing behind.
+    const ofHost = tenant.hosts.get(subscription.host)?.underWay ?? 0;
+    if (ofHost >= this.#limits.hostMax) return 'host';
     if (tenant.shares[kind].underWay >= max.tenant) return 'tenant';
     return this.#shares[kind].underWay >= max.all ? 'all' : undefined;
   }

@@ -34,6 +34,15 @@ export interface SchedulerOptions {
   readonly log: Log;
 }
 
+/** Numbers of deliveries. */
+export interface SchedulerCounts {
+  readonly underWay: number;
+  readonly waiting: number;
+  readonly inMemory: number;
+  /** Of all subscriptions, in memory or not, as of the last look. Undefined before the first one. */
+  readonly pending: number | undefined;
+}
+
 /** After this time it looks whether something pending is not in memory. */
 const LOOK_MS = 10_000;
 
@@ -41,6 +50,8 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #queue: AttemptQueue;
   readonly #waiting: WaitingDeliveries;
+  /** Undefined before the first look. */
+  #pending: number | undefined;
   /** Ids of the deliveries in memory, by their subscriptions. */
   readonly #known = new Map<string, Set<string>>();
   /** Pending deliveries by subscription, as of the last look, and those that were opened since. */
@@ -71,10 +82,11 @@ export class Scheduler {
     await Promise.all(this.#underWay);
   }
 
-  counts(): { readonly underWay: number; readonly waiting: number; readonly inMemory: number } {
+  counts(): SchedulerCounts {
     let inMemory = 0;
     for (const { size } of this.#known.values()) inMemory += size;
-    return { underWay: this.#queue.underWay, waiting: this.#waiting.size, inMemory };
+    const { underWay } = this.#queue;
+    return { underWay, waiting: this.#waiting.size, inMemory, pending: this.#pending };
   }
 
   /** Whether so many deliveries of a subscription are pending that no further one is. */
@@ -161,6 +173,7 @@ export class Scheduler {
     const { pending, clock, log } = this.#options;
     try {
       this.#backlogs = new Map(await pending.backlogs());
+      this.#pending = this.#backlogs.values().reduce((sum, count) => sum + count, 0);
       for (const [subscription, count] of this.#backlogs) {
         const known = this.#known.get(subscription)?.size ?? 0;
         // oxlint-disable-next-line no-await-in-loop -- the views answer one query after the other anyway

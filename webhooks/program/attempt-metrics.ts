@@ -1,13 +1,7 @@
 // AttemptMetrics: the series by which an operator sees whether receivers answer. None has a tenant, a subscription or a URL.
 import type { Metric } from '@svc/host';
+import type { SchedulerCounts } from '../attempts/scheduler.ts';
 import type { AttemptResult } from '../sending/sender.ts';
-
-/** Deliveries in memory, as `Deliveries.counts` returns them. */
-export interface DeliveryCounts {
-  readonly underWay: number;
-  readonly waiting: number;
-  readonly inMemory: number;
-}
 
 /** The receiver has answered with another status than a 2xx one. */
 const REFUSED = 'status';
@@ -23,7 +17,7 @@ export class AttemptMetrics {
   }
 
   /** `counts`: undefined while there are no deliveries, as during the start. */
-  series(counts: () => DeliveryCounts | undefined): readonly Metric[] {
+  series(counts: () => SchedulerCounts | undefined): readonly Metric[] {
     return [
       {
         name: 'webhooks_attempts_total',
@@ -43,6 +37,12 @@ export class AttemptMetrics {
         type: 'gauge',
         help: 'Pending deliveries in memory. Of one subscription at most svc.webhooks.ids-in-memory-max are there.',
         read: () => counts()?.inMemory,
+      },
+      {
+        name: 'webhooks_pending_stored',
+        type: 'gauge',
+        help: 'Pending deliveries of all subscriptions, in memory or not, as they were counted last: every ten seconds.',
+        read: () => counts()?.pending,
       },
       {
         name: 'webhooks_waiting',

@@ -12,6 +12,7 @@ import { SENDER_LIMITS_DEFAULT } from '../sending/sender-limits.ts';
 import { developmentMasterKey, readMasterKey } from '../subscriptions/master-key.ts';
 import { startWebhooks, type WebhookHost, type WebhookService } from '../webhook-service.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
+import { segmentMetrics } from './segment-metrics.ts';
 import { deliveryLimits } from './webhooks-section.ts';
 import { readReceiverAuthorities } from './receiver-authorities.ts';
 import {
@@ -82,6 +83,7 @@ async function serve(
         ...hostOptions(settings),
         metrics: [
           ...attempts.series(() => running?.counts()),
+          ...segmentMetrics(() => running?.segmentCounts()),
           ...providerMetrics('webhooks', verifier.keys),
         ],
       },

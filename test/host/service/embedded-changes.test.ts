@@ -153,6 +153,10 @@ describe.each([
     const parked = '\nsvc_consumer_lanes{consumer="audit",state="parked"} 1\n';
     await service.call(job, 'one').plan(3_600_000);
     await expect.poll(metrics, SOON).toContain(parked);
+    expect(service.counts()).toMatchObject({
+      consumers: { audit: { parked: 1, retrying: 0, isStalled: false } },
+      views: { jobs: { state: 'stopped', lagRecords: 1 } },
+    });
     isBroken = false;
     const retry: ServiceChange = { kind: 'retry-lane', consumer: 'audit', entity: ONE };
     expect(await service.change(retry)).toBe(true);
@@ -181,6 +185,7 @@ test('a change that is not one, and one after the stop, changes nothing', async 
   await expect(untyped({ ...skip, reason: 'x'.repeat(1_001) })).rejects.toThrow("member 'reason'");
   await expect(untyped({ ...skip, reason: 'x', seq: 0 })).rejects.toThrow("member 'seq'");
   await service.stop(0);
+  expect(service.counts().views).toEqual({});
   const rebuild = service.change({ kind: 'rebuild-view', view: 'jobs' });
   await expect(rebuild).rejects.toMatchObject({ code: 'SVC_STOPPING' });
 });

@@ -78,6 +78,7 @@ test('a subscription of which enough is in memory is not read again at each look
   // Three looks.
   await clock.advance(25_000);
   expect(rows).toBe(100);
+  expect(scheduler.counts()).toMatchObject({ inMemory: 100, pending: 5_000 });
   const stopped = scheduler.stop();
   held.resolve({ next: null });
   await stopped;
