@@ -39,7 +39,7 @@ export interface SchedulerCounts {
   readonly underWay: number;
   readonly waiting: number;
   readonly inMemory: number;
-  /** Of all subscriptions, in memory or not, as of the last look. Undefined before the first one. */
+  /** Pending deliveries of all subscriptions, in memory or not, as of the last look; undefined before the first one. */
   readonly pending: number | undefined;
 }
 
