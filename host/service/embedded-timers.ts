@@ -48,6 +48,8 @@ export class EmbeddedTimers {
   /** Starts no further firing, and waits for those in flight, at most `graceMs` milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
+    // Nobody waits for the first timer any more.
+    this.#options.timers.alarm.wake();
     this.#counting?.stop();
     await this.#dispatcher?.stop(graceMs);
     this.#source?.close();

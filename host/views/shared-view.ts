@@ -95,10 +95,18 @@ export class SharedView {
     Atomics.store(this.#state, DAMAGE, 0);
   }
 
-  /** Resolves once damage is reported that was not cleared. */
-  async damaged(): Promise<void> {
-    while (Atomics.load(this.#state, DAMAGE) === 0)
-      await Atomics.waitAsync(this.#state, DAMAGE, 0).value;
+  /** Resolves with true once damage is reported that was not cleared, or with false when `signal` is aborted. */
+  async damaged(signal: AbortSignal): Promise<boolean> {
+    // What waits for this memory would be kept for ever.
+    const wake = () => void Atomics.notify(this.#state, DAMAGE);
+    signal.addEventListener('abort', wake);
+    try {
+      while (Atomics.load(this.#state, DAMAGE) === 0 && !signal.aborted)
+        await Atomics.waitAsync(this.#state, DAMAGE, 0).value;
+      return !signal.aborted;
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
   }
 
   /** Resolves with true once `isReached` holds for the view, or with false at `untilMs` by `monotonicMs(clock)`. */

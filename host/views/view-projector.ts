@@ -94,8 +94,13 @@ export class ViewProjector {
       shared.clearDamage();
       becomeLive(shared);
       const damage = new AbortController();
-      void shared.damaged().then(() => damage.abort());
-      await follower.follow(AbortSignal.any([signal, damage.signal]));
+      const ended = new AbortController();
+      void shared.damaged(ended.signal).then((isDamaged) => isDamaged && damage.abort());
+      try {
+        await follower.follow(AbortSignal.any([signal, damage.signal]));
+      } finally {
+        ended.abort();
+      }
       if (signal.aborted) return 'closed';
       throw new SvcError('SVC_VIEW_CORRUPT', 'A query has found a damaged row.');
     });

@@ -106,6 +106,7 @@ export class DeliveriesUnderTest {
   /** Segments that cannot be removed. */
   readonly unremovable = new Set<number>();
   readonly #services = new Map<number, Service>();
+  #sender: Sender | undefined;
   /** Decides about each request. */
   answer: (request: SentRequest) => Answer = () => ({ status: 200 });
   /** Decides about each write of a journal that is made from now on. */
@@ -118,13 +119,18 @@ export class DeliveriesUnderTest {
   #epoch = 0;
   #hasCrashed = false;
 
-  constructor(limits: Partial<DeliveryLimits> = {}) {
+  /** `atEnd` has the end of it happen. Default: when the test has finished. */
+  constructor(
+    limits: Partial<DeliveryLimits> = {},
+    atEnd: (end: () => Promise<void>) => void = onTestFinished,
+  ) {
     this.#limits = { ...DELIVERY_LIMITS_DEFAULT, ...limits };
-    onTestFinished(async () => {
+    atEnd(async () => {
       const stopped = this.#deliveries?.stop(0);
       // Attempts under way end within five seconds.
       await this.clock.advance(6_000);
       await stopped;
+      await this.#sender?.[Symbol.asyncDispose]();
     });
   }
 
@@ -195,8 +201,12 @@ export class DeliveriesUnderTest {
     const crashed = this.#deliveries;
     this.#deliveries = undefined;
     this.#epoch++;
+    // It waits for attempts whose ends it does not learn, so what it has open is ended here.
     void crashed?.stop(0);
-    await this.clock.advance(0);
+    void this.#sender?.[Symbol.asyncDispose]();
+    this.#sender = undefined;
+    const stopped = Promise.all(Array.from(this.#services.values(), (one) => one.stop(0)));
+    await this.clock.until(() => settled(stopped));
   }
 
   /** Whether the power has failed since the last start. */
@@ -224,7 +234,7 @@ export class DeliveriesUnderTest {
     const sender = this.newSender?.();
     if (sender === undefined) return (delivery) => this.#attempt(delivery);
     const epoch = this.#epoch;
-    onTestFinished(() => sender[Symbol.asyncDispose]());
+    this.#sender = sender;
     return async (delivery) => {
       this.underWay.set(delivery.deliveryId, delivery);
       const result = await sender.attempt(delivery);

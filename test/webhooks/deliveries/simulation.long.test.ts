@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { simulated } from './simulation.ts';
 
-const HISTORIES = Number(process.env['SVC_TEST_HISTORIES'] ?? 15);
+const HISTORIES = Number(process.env['SVC_TEST_HISTORIES'] ?? 60);
 const SEED = Number(process.env['SVC_TEST_SEED'] ?? 1_000);
 /** Histories of one test. */
-const BATCH = 5;
+const BATCH = 20;
 
 test.each(Array.from({ length: Math.ceil(HISTORIES / BATCH) }, (_, batch) => SEED + batch * BATCH))(
   'histories from seed %i on keep every promise',

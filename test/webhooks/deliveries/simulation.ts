@@ -4,8 +4,10 @@ import { Random } from '../../support/random.ts';
 import { DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
 import { SimulatedReceivers, type Wire } from './simulated-receivers.ts';
 
-const REPORTS = 12;
-const SUBSCRIPTIONS_MAX = 4;
+/** Most histories are short, because most faults need few events; one of so many has more of everything. */
+const LONG_EVERY = 10;
+const SHORT = { reports: 6, subscriptions: 3 };
+const LONG = { reports: 12, subscriptions: 4 };
 const STATUSES = ['DATASET_COMPUTED', 'SOLVING_ACTIVE', 'SOLVING_COMPLETED', 'SOLVING_FAILED'];
 /** One of so many writes is one at which the power fails. */
 const CRASH_EVERY = 40;
@@ -36,8 +38,11 @@ export async function simulated(seed: number): Promise<{
   readonly sent: number;
 }> {
   const random = new Random(seed);
-  const deliveries = new DeliveriesUnderTest();
-  const names = Array.from({ length: 1 + random.below(SUBSCRIPTIONS_MAX) }, (_, at) => `s${at}`);
+  const ends: (() => Promise<void>)[] = [];
+  const deliveries = new DeliveriesUnderTest({}, (end) => void ends.push(end));
+  const most = random.below(LONG_EVERY) === 0 ? LONG : SHORT;
+  const names = Array.from({ length: 1 + random.below(most.subscriptions) }, (_, at) => `s${at}`);
+  const reports = 1 + random.below(most.reports);
   for (const name of names)
     deliveries.subscriptions.add(name, undefined, {
       events: random.chance(30) ? ['dataset.*', 'webhook.failing'] : ['dataset.*'],
@@ -62,7 +67,7 @@ export async function simulated(seed: number): Promise<{
   /** Event ids that were answered. */
   const acknowledged = new Set<string>();
   const seqs = new Map<string, number>();
-  for (let index = 0; index < REPORTS; index++) {
+  for (let index = 0; index < reports; index++) {
     const dataset = `d${random.below(4)}`;
     const seq = (seqs.get(dataset) ?? 0) + 1;
     seqs.set(dataset, seq);
@@ -82,16 +87,14 @@ export async function simulated(seed: number): Promise<{
   mayCrash = false;
   if (deliveries.hasCrashed) await restart();
   await deliveries.clock.advance(SETTLED_MS);
-  return {
-    complaints: [
-      ...(await complaintsOf(deliveries, acknowledged)),
-      ...[...receivers.contacted]
-        .filter((address) => address !== PUBLIC)
-        .map((address) => `${address} was connected to`),
-    ],
-    crashes,
-    sent: deliveries.sent.length,
-  };
+  const complaints = [
+    ...(await complaintsOf(deliveries, acknowledged)),
+    ...[...receivers.contacted]
+      .filter((address) => address !== PUBLIC)
+      .map((address) => `${address} was connected to`),
+  ];
+  await Promise.all(ends.map((end) => end()));
+  return { complaints, crashes, sent: deliveries.sent.length };
 
   async function restart(): Promise<void> {
     crashes++;
