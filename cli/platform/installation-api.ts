@@ -49,11 +49,18 @@ const ADVICE: Readonly<Record<number, string>> = {
 const WEBHOOK_ADVICE: Readonly<Record<number, string>> = {
   403: ' The roles are those of your access token: log in again once they have been changed.',
   404:
-    ' svc webhooks list and svc webhooks deliveries show what the tenant has. The installation may also have no webhook ' +
-    'service, which svc up --webhooks runs.',
+    ' Check the tenant, and whether you are a member of it. The installation may also have no webhook service, which ' +
+    'svc up --webhooks runs.',
+};
+/** Advice about routes of one subscription or one delivery. */
+const WEBHOOK_ID_ADVICE: Readonly<Record<number, string>> = {
+  ...WEBHOOK_ADVICE,
+  404: ' svc webhooks list and svc webhooks deliveries show what the tenant has.',
 };
 
 /** Returns what to do about a refusal with the status: a sentence after a blank, or nothing. */
 export function adviceFor(name: RouteName, status: number): string {
-  return (Object.hasOwn(WEBHOOK_ROUTES, name) ? WEBHOOK_ADVICE : ADVICE)[status] ?? '';
+  if (!Object.hasOwn(WEBHOOK_ROUTES, name)) return ADVICE[status] ?? '';
+  const hasId = /\{(?:webhookId|deliveryId)\}/.test(routeOf(name).path);
+  return (hasId ? WEBHOOK_ID_ADVICE : WEBHOOK_ADVICE)[status] ?? '';
 }

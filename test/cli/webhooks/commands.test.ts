@@ -156,7 +156,8 @@ test('a tenant is removed by the platform', async () => {
 });
 
 const REFUSALS: readonly (readonly [words: readonly string[], code: number, message: RegExp])[] = [
-  [['get', 'wh_1'], 1, /answered 404: .* svc webhooks list .*\[SVC_API_REFUSED\]/],
+  [['get', 'wh_1'], 1, /answered 404: there is no such subscription\. svc webhooks list and/],
+  [['get', 'wh_1'], 1, /deliveries show what the tenant has\. \[SVC_API_REFUSED\]/],
   [['create'], 2, /needs the URL of a receiver, or the file/],
   [['create', 'ftp://x', '--header', 'Host: x'], 1, /answered 400: headers\/Host: .*; url: /],
   [['create', 'http://a.test', '--event', 'x'], 2, /events\/0 is "x": use dataset/],
