@@ -63,6 +63,7 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'refuse',
   'register',
   'toJson',
+  'settings',
   'verifyWebhook',
   'verifyWebhookPath',
 ]);
