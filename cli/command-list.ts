@@ -19,6 +19,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   'webhook-service': async () => (await import('./commands/webhook-service.ts')).webhookService,
   'login-provider': async () => (await import('./commands/login-provider.ts')).loginProvider,
   console: async () => (await import('./commands/console.ts')).consoleCommand,
+  token: async () => (await import('./commands/token.ts')).token,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   configuration: () =>
     commandGroup('configuration', "check the values of a module's configuration", names),

@@ -58,6 +58,11 @@ clusters mount secrets`,
     value: 'NAME',
     help: 'name of the service',
   },
+  'development-tokens': {
+    type: 'boolean',
+    help: `takes access tokens that svc token makes, for development:
+any user of this machine who can read their key is any caller`,
+  },
   set: {
     type: 'string',
     multiple: true,

@@ -1,4 +1,4 @@
-// The schemas of the rules of endpoints and routes: who may call, and from which pages. They are part of
+// The schemas of the rules of endpoints and routes: who may call, from which pages, and with which tokens. They are part of
 // the schema of a module descriptor (module-descriptor-schema.ts).
 import {
   ADMITTED_SERVICES_MAX,
@@ -6,7 +6,7 @@ import {
   SERVICE_REFERENCE_PATTERN,
 } from '@svc/client';
 import { Type } from 'typebox';
-import { REASON_LENGTH_MAX } from './route-limits.ts';
+import { GRANTS_MAX, REASON_LENGTH_MAX } from './route-limits.ts';
 
 const closed = { additionalProperties: false } as const;
 /** An origin in lower case; `originProblem` checks what the pattern cannot. */
@@ -14,6 +14,8 @@ const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 
 const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
 /** The content of a quoted string of HTTP that needs no escape. */
 const Realm = Type.String({ pattern: '^[ !#-\\[\\]-~]{1,100}$' });
+/** Name of a role, or a scope (RFC 6749 §3.3). */
+const Grant = Type.String({ pattern: '^[!#-\\[\\]-~]{1,255}$' });
 /** Text for people in the OpenAPI document. */
 export const Reason = Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX });
 
@@ -53,6 +55,25 @@ export const endpointRuleShapes = {
       exposedHeaders: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
       /** `false`: never with cookies, HTTP authentication or client certificates. */
       credentials: Type.Optional(Type.Boolean()),
+    },
+    closed,
+  ),
+  /** The roles or scopes that a caller needs. */
+  Requirement: Type.Object(
+    {
+      /** One of the names, or all of them. */
+      match: Type.Union([Type.Literal('any'), Type.Literal('all')]),
+      names: Type.Array(Grant, { minItems: 1, maxItems: GRANTS_MAX }),
+    },
+    closed,
+  ),
+  /** The runtime asks every admitted caller for a good access token, and for these roles and scopes of its principal. */
+  BearerRule: Type.Object(
+    {
+      roles: Type.Optional(Type.Ref('Requirement')),
+      scopes: Type.Optional(Type.Ref('Requirement')),
+      /** True: the handler receives the token, because it sends it on to another service. */
+      forwardsToken: Type.Optional(Type.Literal(true)),
     },
     closed,
   ),

@@ -32,6 +32,8 @@ export {
 } from './module-descriptor.ts';
 export type {
   AccessRule,
+  BearerRequirement,
+  BearerRule,
   ConfigurationDescriptor,
   ConsumerDescriptor,
   CorsDescriptor,
@@ -86,6 +88,7 @@ export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';
 export {
   ANSWERS_MAX,
   DESCRIPTION_LENGTH_MAX,
+  GRANTS_MAX,
   QUERY_PARAMETERS_MAX,
   SUMMARY_LENGTH_MAX,
 } from './route-limits.ts';

@@ -158,6 +158,8 @@ const shapes = {
       description: Type.Optional(Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })),
       /** Overrides the access rule of the endpoint. */
       access: Type.Optional(Type.Ref('AccessRule')),
+      /** Overrides the bearer rule of the endpoint. */
+      bearer: Type.Optional(Type.Ref('BearerRule')),
       /** Overrides the CORS of the endpoint. Only a route that the internet may call has one. */
       cors: Type.Optional(Type.Ref('Cors')),
     },
@@ -168,6 +170,8 @@ const shapes = {
       name: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
       prefix: Path,
       access: Type.Ref('AccessRule'),
+      /** Absent: callers of its routes need no token, unless the route has a rule of its own. */
+      bearer: Type.Optional(Type.Ref('BearerRule')),
       /** CORS of the routes that the internet may call; absent: pages of other origins cannot read their answers. */
       cors: Type.Optional(Type.Ref('Cors')),
       routes: Type.Array(Type.Ref('Route'), { maxItems: 1000 }),
@@ -306,6 +310,8 @@ const module = Type.Module(shapes);
 export const ModuleDescriptor = module.ModuleDescriptor;
 export type ModuleDescriptor = Static<typeof ModuleDescriptor>;
 export type AccessRule = Static<typeof module.AccessRule>;
+export type BearerRule = Static<typeof module.BearerRule>;
+export type BearerRequirement = Static<typeof module.Requirement>;
 export type CorsDescriptor = Static<typeof module.Cors>;
 export type SecurityDescriptor = Static<typeof module.Security>;
 export type EntityDescriptor = ModuleDescriptor['entities'][number];

@@ -14,7 +14,7 @@ const MEDIA_TYPES = {
 const FAILURES: Readonly<Record<string, string>> = {
   400: 'The request does not fit',
   401: 'The caller does not show who it is',
-  403: 'The caller is not admitted',
+  403: 'The caller is not admitted, or lacks a role or a scope',
   413: 'The body is too large',
   415: 'The body is of another media type',
   422: 'The idempotency key was used for another request, or what would be stored is too large',
@@ -90,14 +90,16 @@ export function responsesOf(
 
 /** Returns the statuses with which the runtime may answer a route. */
 function failuresOf(endpoint: EndpointDescriptor, route: RouteDescriptor): readonly string[] {
-  const { method, parameters, query = [], body, security, access = endpoint.access } = route;
+  const { method, parameters, query = [], body, security } = route;
+  const { access = endpoint.access, bearer = endpoint.bearer } = route;
+  const mayLack = bearer?.roles !== undefined || bearer?.scopes !== undefined;
   const canHaveKey = isWrite(method);
   const isGiven = parameters.length + query.length > 0 || body !== undefined;
   return [
     // A write may have an invalid idempotency key.
     ...(isGiven || canHaveKey ? ['400'] : []),
-    ...(security === undefined ? [] : ['401']),
-    ...(access.allow === 'internet' ? [] : ['403']),
+    ...(security === undefined && bearer === undefined ? [] : ['401']),
+    ...(access.allow === 'internet' && !mayLack ? [] : ['403']),
     ...(body === undefined ? [] : ['413']),
     // Raw bytes are accepted with any media type.
     ...(body === undefined || body.kind === 'bytes' ? [] : ['415']),

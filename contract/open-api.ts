@@ -83,9 +83,7 @@ function pathsOf(
         summary: route.summary ?? wordsOf(route.handler),
         ...(route.description === undefined ? {} : { description: route.description }),
         ...operation(endpoint, route, path.parameterNames, writer),
-        ...(route.security === undefined
-          ? {}
-          : { security: [{ [schemes.nameOf(route.security)]: [] }] }),
+        ...securityOf(endpoint, route, schemes),
         'x-svc-access': route.access ?? endpoint.access,
         ...corsOf(endpoint, route),
       });
@@ -96,6 +94,20 @@ function pathsOf(
       Object.fromEntries(operations),
     ]),
   );
+}
+
+/** Returns the member that says how callers show who they are; an empty object if they need not. */
+function securityOf(
+  endpoint: EndpointDescriptor,
+  { security, bearer = endpoint.bearer }: RouteDescriptor,
+  schemes: SecuritySchemes,
+): Json {
+  const required = schemes.required({ security, bearer });
+  return {
+    ...(required === undefined ? {} : { security: required }),
+    // OpenAPI has no place for roles.
+    ...(bearer === undefined ? {} : { 'x-svc-bearer': bearer }),
+  };
 }
 
 /** Returns the member for the origins whose pages may call if the operator allows it; an empty object if none may. */

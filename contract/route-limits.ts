@@ -12,3 +12,5 @@ export const SUMMARY_LENGTH_MAX = 200;
 export const DESCRIPTION_LENGTH_MAX = 2000;
 /** Maximum length of the reason of a refusal, in UTF-16 code units. */
 export const REASON_LENGTH_MAX = 1000;
+/** Most roles, and most scopes, that a bearer rule names. */
+export const GRANTS_MAX = 32;

@@ -40,6 +40,7 @@ export { TIMER_LIMITS_DEFAULT } from './model/timer-limits.ts';
 export { Occurrences } from './schedule/occurrences.ts';
 export { MemoryJournal } from './storage/memory/memory-journal.ts';
 export { MemoryTimers } from './storage/memory/memory-timers.ts';
+export type { RequestPrincipal, RequestTokens } from './http/bearer.ts';
 export { GATEWAY, INTERNET, LOCAL, type Caller } from './http/access.ts';
 export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';

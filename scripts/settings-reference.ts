@@ -7,7 +7,6 @@ import {
   CONTROL_PLANE_DEFAULTS,
   CONTROL_PLANE_RANGES,
 } from '../control-plane/program/control-plane-section.ts';
-import { AUTH_DEFAULTS, AUTH_RANGES } from '../tokens/auth-section.ts';
 import {
   ORCHESTRATOR_DEFAULTS,
   ORCHESTRATOR_RANGES,
@@ -38,6 +37,7 @@ const DECLARED_IN = {
   views: ['host/model/view-limits.ts', 'Views'],
   consumers: ['host/consumers/consumer-settings.ts', 'Consumers'],
   calls: ['host/service-calls/call-settings.ts', 'Calls of other services'],
+  auth: ['tokens/auth-section.ts', 'Access tokens'],
   log: ['kit/log-limits.ts', 'Log'],
   'log.files': ['kit/log-files-limits.ts', 'Log files'],
   standby: ['host/service/standby-settings.ts', 'Standby'],
@@ -62,14 +62,6 @@ const PROXY_SECTION: Section = {
   title: 'Proxy of a web-hosted service',
   defaults: { ...PROXY_DEFAULTS },
   ranges: PROXY_RANGES,
-};
-
-const AUTH_SECTION: Section = {
-  name: 'auth',
-  files: ['tokens/auth-section.ts'],
-  title: 'Access tokens',
-  defaults: { ...AUTH_DEFAULTS },
-  ranges: AUTH_RANGES,
 };
 
 const ORCHESTRATOR_SECTION: Section = {
@@ -301,6 +293,11 @@ by commas; \`none\` is the empty list.
 | \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a service that is not deployed registers, so that the console and other services find it |
 | \`svc.calls.services-file\` | | none | JSON file in which a deployed service finds the services that it calls, instead of DNS: \`{"services": {"shop/cart": ["127.0.0.1:9001"]}}\` ([its form](proxy.md#run-the-proxy)) |
 | \`svc.calls.sockets-folder\` | | none | folder of the Unix domain sockets by which a deployed service calls others, instead of their addresses. One for \`127.0.0.1:9001\` is \`127.0.0.1-9001.sock\` in the folder of its project, whose name has the first 16 digits of the project's SHA-256. The absolute path of the folder has at most 63 bytes |
+| \`svc.auth.issuer\` | | none | URLs of the identity providers whose [access tokens](../how-to/bearer-tokens.md) count, exactly as their tokens have them, separated by commas; at most 8 |
+| \`svc.auth.audience\` | | none | audiences, separated by commas, one of which an access token must have; needed with an issuer |
+| \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles: names with full stops between, \`\\.\` for a full stop in a name |
+| \`svc.auth.scopes-claim\` | | \`scope\` | claim with the scopes of a token: a text with blanks between them, or a list |
+| \`svc.auth.development-tokens\` | \`--development-tokens\` | \`false\` | whether access tokens count that \`svc token\` makes; not for deployed services |
 | \`svc.observability.otlp-endpoint\` | | none | URL to which spans are exported with OTLP over HTTP; without a path, \`/v1/traces\` is added |
 | \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |
 
@@ -324,7 +321,6 @@ ${WEBHOOKS_SETTINGS}
 ${sections.join('\n')}
 ${sectionText(PROXY_SECTION)}
 ${sectionText(CONTROL_PLANE_SECTION)}
-${sectionText(AUTH_SECTION)}
 ${sectionText(ORCHESTRATOR_SECTION)}
 ${sectionText(LOCAL_SECTION)}
 ${sectionText(ROLLOUT_SECTION)}

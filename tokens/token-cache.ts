@@ -5,29 +5,20 @@
 // C1  Nothing is kept for more than a minute, or past the expiry time of the token.
 // C2  At most `max` tokens are kept; the one that was verified first gives way.
 import { hash } from 'node:crypto';
-import type { CryptoKey } from 'jose';
 import type { Clock } from '@svc/kit/clock';
-import type { KeyHint } from './key-set.ts';
-import type { Subject } from './token-outcome.ts';
 
-export interface VerifiedToken<Caller extends Subject> {
-  readonly caller: Caller;
-  /** The members of the header that name the key, and the key that was found by them. The caller is known only while it is found. */
-  readonly hint: KeyHint;
-  readonly key: CryptoKey;
+/** The facts that are kept of a token that was found good. */
+interface Expiring {
   /** Expiry time in milliseconds since 1970. */
   readonly expiresMs: number;
 }
 
 const KEPT_MS = 60_000;
 
-export class TokenCache<Caller extends Subject> {
+export class TokenCache<Entry extends Expiring> {
   readonly #clock: Clock;
   readonly #max: number;
-  readonly #byDigest = new Map<
-    string,
-    { readonly verified: VerifiedToken<Caller>; readonly untilMs: number }
-  >();
+  readonly #byDigest = new Map<string, { readonly entry: Entry; readonly untilMs: number }>();
 
   constructor(clock: Clock, max: number) {
     this.#clock = clock;
@@ -38,25 +29,24 @@ export class TokenCache<Caller extends Subject> {
     return this.#byDigest.size;
   }
 
-  find(token: string): VerifiedToken<Caller> | undefined {
+  find(token: string): Entry | undefined {
     const digest = digestOf(token);
     const found = this.#byDigest.get(digest);
     if (found === undefined) return undefined;
-    const { verified, untilMs } = found;
-    if (this.#clock.monotonicMs() < untilMs && this.#clock.nowMs() < verified.expiresMs)
-      return verified;
+    const { entry, untilMs } = found;
+    if (this.#clock.monotonicMs() < untilMs && this.#clock.nowMs() < entry.expiresMs) return entry;
     this.#byDigest.delete(digest);
     return undefined;
   }
 
-  set(token: string, verified: VerifiedToken<Caller>): void {
+  set(token: string, entry: Entry): void {
     if (this.#max === 0) return;
     const digest = digestOf(token);
     // Deleted first, so that the order of the map is that of verification.
     this.#byDigest.delete(digest);
     const [first] = this.#byDigest.keys();
     if (first !== undefined && this.#byDigest.size >= this.#max) this.#byDigest.delete(first);
-    this.#byDigest.set(digest, { verified, untilMs: this.#clock.monotonicMs() + KEPT_MS });
+    this.#byDigest.set(digest, { entry, untilMs: this.#clock.monotonicMs() + KEPT_MS });
   }
 
   delete(token: string): void {

@@ -13,9 +13,9 @@ export const TOKEN_FAULTS = {
     'The token is no access token: its header has another type. Send the access token, not the ID token or refresh token.',
   'critical-header': 'The access token has critical header parameters, which are not supported.',
   algorithm: 'The access token is not signed with one of the accepted algorithms.',
-  issuer: 'The access token is of another issuer. GET /auth names the accepted one.',
+  issuer: 'The access token is of an issuer that is not accepted here.',
   audience:
-    'The access token is for another audience. GET /auth names the one to request. An ID token cannot be used.',
+    'The access token is for another audience. Request one for the audience of this service. An ID token cannot be used.',
   expired: 'The access token has expired. Request a new one.',
   'not-yet-valid': 'The access token is not valid yet. Compare the clocks of the two machines.',
   'no-expiry': 'The access token has no expiry time, or one that cannot be read.',

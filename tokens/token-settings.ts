@@ -70,10 +70,15 @@ export function readTokenSettings(
     throw invalidSetting(AUDIENCE, audience, `another value than ${CLIENT_ID}`);
   if (rolesPath === undefined)
     throw invalidSetting(ROLES_CLAIM, rolesClaim, 'names of claims with full stops between');
-  const unknown = section.algorithms.find((algorithm) => !ALGORITHMS.has(algorithm));
+  checkAlgorithms(section.algorithms);
+  return { issuer, clientId, audience, rolesPath, section };
+}
+
+/** Throws SVC_SETTING_INVALID for an algorithm that is not supported, such as one whose key is a shared secret. */
+export function checkAlgorithms(algorithms: readonly string[]): void {
+  const unknown = algorithms.find((algorithm) => !ALGORITHMS.has(algorithm));
   if (unknown !== undefined)
     throw invalidSetting('svc.auth.algorithms', unknown, `some of ${[...ALGORITHMS].join(', ')}`);
-  return { issuer, clientId, audience, rolesPath, section };
 }
 
 function required(reader: SettingsReader, dotted: string, what: string): string {

@@ -17,13 +17,29 @@ import { refusedFor, type TokenFault } from './token-fault.ts';
 import type { Subject, TokenOutcome } from './token-outcome.ts';
 import type { TokenSettings } from './token-settings.ts';
 
+/** The issuer whose tokens are good, and their audience. */
+export interface VerifierSettings extends Pick<TokenSettings, 'issuer' | 'section'> {
+  /** The `aud` that a token must have; of several, one. */
+  readonly audience: string | readonly string[];
+}
+
 export interface TokenVerifierOptions<Caller extends Subject> {
-  readonly settings: TokenSettings;
+  readonly settings: VerifierSettings;
   /** Makes a caller of the claims of a token whose signature is good. Undefined: its subject is not valid. */
   readonly callerOf: (claims: Claims) => Caller | undefined;
   readonly log: (entry: LogEntry) => void;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
+}
+
+/** A token whose signature is good. */
+export interface VerifiedToken<Caller extends Subject> {
+  readonly caller: Caller;
+  /** The members of the header that name the key, and the key that was found by them. The caller is known only while it is found. */
+  readonly hint: KeyHint;
+  readonly key: CryptoKey;
+  /** Expiry time in milliseconds since 1970. */
+  readonly expiresMs: number;
 }
 
 /** Seconds after which a caller may try again while keys cannot be read. */
@@ -40,11 +56,11 @@ const CLAIM_FAULTS: ReadonlyMap<string, TokenFault> = new Map([
 ]);
 
 export class TokenVerifier<Caller extends Subject> {
-  readonly #settings: TokenSettings;
+  readonly #settings: VerifierSettings;
   readonly #clock: Clock;
   readonly #keys: ProviderKeys;
   readonly #callerOf: TokenVerifierOptions<Caller>['callerOf'];
-  readonly #cache: TokenCache<Caller>;
+  readonly #cache: TokenCache<VerifiedToken<Caller>>;
 
   constructor({
     settings,
@@ -137,7 +153,7 @@ export class TokenVerifier<Caller extends Subject> {
     try {
       const { payload } = await jwtVerify(token, key, {
         issuer,
-        audience,
+        audience: typeof audience === 'string' ? audience : [...audience],
         algorithms: [hint.alg],
         clockTolerance: section.clockToleranceMs / 1000,
         currentDate: new Date(this.#clock.nowMs()),

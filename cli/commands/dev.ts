@@ -21,6 +21,7 @@ start, the one before it stays in service. Stop it with ctrl-c or SIGTERM; only 
       'configuration-folder': SERVICE_OPTIONS['configuration-folder'],
       configure: SERVICE_OPTIONS.configure,
       name: { ...SERVICE_OPTIONS.name, otherwise: 'that of package.json, or the folder' },
+      'development-tokens': SERVICE_OPTIONS['development-tokens'],
       set: SERVICE_OPTIONS.set,
     },
     notes: `DIR is a folder with assembly/index.ts or index.ts, by default this folder; you can name another
@@ -29,7 +30,8 @@ locations exact: it is larger, slower and uses more fuel than a module of svc bu
 Every setting of svc run can be given by the environment too: svc.http.port is SVC_HTTP_PORT.`,
     examples: ['svc dev', 'svc dev my-service --port 0', 'svc dev --cors http://localhost:5173'],
   },
-  async ([dir = '.'], { port, host, cors, data, name, set, ...configured }) => {
+  async ([dir = '.'], { port, host, cors, data, name, set, ...others }) => {
+    const { 'development-tokens': developed, ...configured } = others;
     const stop = askedToStop(process.env['npm_lifecycle_event']);
     const { findProject } = await import('../dev/dev-project.ts');
     const found = findProject(dir);
@@ -41,6 +43,7 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
       ...(cors === undefined ? [] : [`--cors=${cors}`]),
       ...(data === undefined ? [] : [`--data=${resolve(data)}`]),
       ...configurationArguments(configured),
+      ...(developed ? ['--development-tokens'] : []),
       ...set.map((setting) => `--set=${setting}`),
     ];
     const { loadCompiler } = await import('../compiler.ts');

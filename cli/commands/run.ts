@@ -47,6 +47,7 @@ is /service/module.wasm, and the journal is in /data`,
       help: `gets ready, and waits until no other process uses the data
 folder; then it serves`,
     },
+    'development-tokens': SERVICE_OPTIONS['development-tokens'],
     set: SERVICE_OPTIONS.set,
   },
   notes: `Every setting can also be given by the environment: svc.http.port is SVC_HTTP_PORT.

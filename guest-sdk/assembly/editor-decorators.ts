@@ -15,6 +15,12 @@ declare function keys(component: string): (type: object, name: string, keys: obj
 declare function consumer(id: string, start: import("./consumer").Start): (type: object) => void;
 declare function on(component: string): (type: object, name: string, handler: object) => void;
 declare function access(rule: string, ...services: string[]): (target: object, name?: string, handler?: object) => void;
+declare function bearer(...rules: BearerRule[]): (target: object, name?: string, handler?: object) => void;
+interface BearerRule { readonly rule: string }
+interface Grants { any(...names: string[]): BearerRule; all(...names: string[]): BearerRule }
+declare const Role: Grants;
+declare const Scope: Grants;
+declare const Token: { readonly forwarded: BearerRule };
 declare function cors(narrower: CorsOptions): (target: object, name?: string, handler?: object) => void;
 declare function cors(target: object, name?: string, handler?: object): void;
 interface CorsOptions { origins?: string[]; headers?: string[]; exposedHeaders?: string[]; credentials?: boolean }

@@ -1,9 +1,14 @@
 // Request and Response: the parts of an HTTP request and response besides a handler's arguments and its reply.
 import { host } from "./host";
 import { Header, HttpAnswer } from "./http-answer";
+import { Principal } from "./principal";
 import { decodeLeniently } from "./query-string";
 
+const PRINCIPAL = "x-svc-principal";
+
 export class Request {
+  private readPrincipal: Principal | null = null;
+
   constructor(
     /** Identity of the caller, known from the connection: `internet`, `service <project>/<service>` or `local`. */
     public readonly caller: string,
@@ -12,6 +17,17 @@ export class Request {
     private headersAt: usize,
     private headersCount: i32,
   ) {}
+
+  /** The caller by its access token; null when the route has no rule with @bearer. */
+  get principal(): Principal | null {
+    const known = this.readPrincipal;
+    if (known !== null) return known;
+    const text = host.findPair(this.headersAt, this.headersCount, PRINCIPAL);
+    if (text === null) return null;
+    const read = Principal.__svc_of(text);
+    this.readPrincipal = read;
+    return read;
+  }
 
   /** Returns the first header with this name, in any case; null when there is none. */
   header(name: string): string | null {

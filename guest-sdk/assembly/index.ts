@@ -13,6 +13,7 @@ export { EventSourcedEntity } from "./entity";
 export { Done } from "./done";
 export { Request, Response } from "./http";
 export { Header } from "./http-answer";
+export { Principal } from "./principal";
 export { NullablePatch, Patch } from "./patch";
 export { register } from "./registry";
 export { Result, ok, refuse } from "./result";

@@ -39,6 +39,7 @@ const TARGETS: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
   ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
+  ['bearer', 'an @endpoint class or one of its routes'],
   ['alias', 'a field of a @data or @variant class'],
   ['cors', 'an @endpoint class or one of its routes'],
   ['answers', 'a route of an @endpoint class'],
@@ -57,6 +58,7 @@ const TARGETS: ReadonlyMap<string, string> = new Map([
  */
 const ONCE: ReadonlySet<string> = new Set([
   'access',
+  'bearer',
   'alias',
   'cors',
   'answers',
@@ -163,7 +165,7 @@ export function decoratorProblems(source: Source): Problem[] {
 /** Returns the decorators that a class may have beside those of its roles. */
 function besideRole(roles: ReadonlySet<string>): readonly string[] {
   return [
-    ...(roles.has('endpoint') ? ['access', 'cors'] : []),
+    ...(roles.has('endpoint') ? ['access', 'bearer', 'cors'] : []),
     ...(roles.has('view') ? ['index'] : []),
     ...(roles.has('data') ? ['find'] : []),
   ];

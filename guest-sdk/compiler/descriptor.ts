@@ -217,6 +217,7 @@ function endpointDescriptor(
     name: endpoint.name,
     prefix: endpoint.prefix,
     access: endpoint.access,
+    ...(endpoint.bearer === undefined ? {} : { bearer: endpoint.bearer }),
     ...(endpoint.cors === undefined ? {} : { cors: endpoint.cors }),
     routes: endpoint.routes.map((route) => routeDescriptor(reference, route, schemas, report)),
   };
@@ -261,6 +262,7 @@ function routeDescriptor(
     ...answersOf(route, reply),
     ...route.doc,
     ...(route.access === undefined ? {} : { access: route.access }),
+    ...(route.bearer === undefined ? {} : { bearer: route.bearer }),
     ...(route.cors === undefined ? {} : { cors: route.cors }),
   };
 }

@@ -9,7 +9,8 @@ import {
   type TypeNode,
 } from 'assemblyscript';
 import { isServiceReference } from '@svc/client';
-import type { AccessRule, CorsDescriptor } from '@svc/contract';
+import type { AccessRule, BearerRule, CorsDescriptor } from '@svc/contract';
+import { readBearer } from './bearer-declaration.ts';
 import type { Problem } from './build-error.ts';
 import { readCors } from './cors-declaration.ts';
 import { docCommentOf, type DocComment } from './doc-comment.ts';
@@ -62,6 +63,7 @@ export interface RouteMethod {
   readonly method: MethodDeclaration;
   readonly arguments: readonly RouteArgument[];
   readonly access: AccessRule | undefined;
+  readonly bearer: BearerRule | undefined;
   readonly cors: CorsDescriptor | undefined;
   readonly answers: RouteAnswers;
   readonly doc: DocComment;
@@ -72,6 +74,7 @@ export interface EndpointClass {
   readonly name: string;
   readonly prefix: string;
   readonly access: AccessRule;
+  readonly bearer: BearerRule | undefined;
   readonly cors: CorsDescriptor | undefined;
   readonly routes: readonly RouteMethod[];
 }
@@ -84,7 +87,13 @@ const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
   ['del', 'DELETE'],
 ]);
 /** Decorators that a route may have besides that of its method. */
-const ROUTE_DECORATORS: ReadonlySet<string> = new Set(['access', 'answers', 'cors', 'inline']);
+const ROUTE_DECORATORS: ReadonlySet<string> = new Set([
+  'access',
+  'answers',
+  'bearer',
+  'cors',
+  'inline',
+]);
 const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
 /** A parameter with this name is the body, whatever its type. */
 const BODY_NAME = 'body';
@@ -148,7 +157,8 @@ export function readEndpoint(
     if (node === undefined || (route.access ?? access ?? INTERNET).allow === 'internet') continue;
     problems.push(uselessCors(node, `'${route.method.name.text}' is not`));
   }
-  return { declaration, name, prefix: prefix ?? '', access: rule, cors, routes };
+  const bearer = bearerOf(declaration, problems);
+  return { declaration, name, prefix: prefix ?? '', access: rule, bearer, cors, routes };
 }
 
 /**
@@ -189,6 +199,14 @@ function readAccess(node: DecoratorNode, problems: Problem[]): AccessRule | unde
   return undefined;
 }
 
+function bearerOf(
+  declaration: Parameters<typeof decoratorOf>[0],
+  problems: Problem[],
+): BearerRule | undefined {
+  const node = decoratorOf(declaration, 'bearer');
+  return node && readBearer(node, problems);
+}
+
 function readRoute(
   method: MethodDeclaration,
   prefix: string,
@@ -204,7 +222,7 @@ function readRoute(
       problems.push(
         problemAt(
           decorator.range,
-          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access, @cors and @answers; not @${name}`,
+          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access, @bearer, @cors and @answers; not @${name}`,
         ),
       );
     else if (found !== undefined)
@@ -237,6 +255,7 @@ function readRoute(
     method,
     arguments: readArguments(method, httpMethod, template, names, problems),
     access: accessNode === undefined ? undefined : readAccess(accessNode, problems),
+    bearer: bearerOf(method, problems),
     cors: corsNode === undefined ? undefined : readCors(corsNode, problems),
     answers: readRouteAnswers(method, decoratorOf(method, 'answers'), names, problems),
     doc: docCommentOf(method),

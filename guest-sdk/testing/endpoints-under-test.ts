@@ -17,6 +17,7 @@ import {
 } from '@svc/host/tools';
 import { DeclaredStatuses, UndeclaredStatus } from './declared-statuses.ts';
 import { EndpointAnswer } from './endpoint-answer.ts';
+import { EndpointRequests } from './endpoint-requests.ts';
 import type { HandledEvent } from './endpoint-consumers.ts';
 import type { FiredTimer } from './endpoint-timers.ts';
 import type { FindOptions, FoundRows, RowCount } from './endpoint-views.ts';
@@ -34,6 +35,7 @@ import {
 } from './request-options.ts';
 import { checkConfiguration, testedConfiguration } from './tested-configuration.ts';
 import { storedEvent } from './stored-events.ts';
+import { type TestPrincipal, TestPrincipals } from './test-principals.ts';
 import { TestedService } from './tested-service.ts';
 import { SetRandomSource, SetClock, type Time } from './test-inputs.ts';
 import { atTestEnd, atTestFailure } from './test-end.ts';
@@ -77,19 +79,21 @@ export function testEndpoints(
   return endpoints;
 }
 
-export class EndpointsUnderTest {
+export class EndpointsUnderTest extends EndpointRequests {
   readonly #module: ModuleUnderTest;
   readonly #caller: CallerName;
   readonly #clock = new SetClock();
   readonly #random = new SetRandomSource();
   readonly #service: TestedService;
   readonly #http: InProcessHttp;
+  readonly #principals = new TestPrincipals();
   /** Error id that the caller received → logged failure. */
   readonly #failures = new Map<string, string>();
   #underWay: Promise<unknown>[] = [];
 
   /** Tests call `testEndpoints` instead. */
   constructor(module: ModuleUnderTest, options: EndpointsOptions) {
+    super((...request) => this.#send(...request));
     this.#module = module;
     this.#caller = options.caller ?? 'internet';
     if (options.nowMs !== undefined) this.#clock.set(options.nowMs);
@@ -121,6 +125,7 @@ export class EndpointsUnderTest {
       },
       random: this.#random,
       project: PROJECT,
+      tokens: this.#principals,
       cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors },
       log: {
         warn: ({ errorId, err }) => this.#failures.set(errorId, service.account.reason(err)),
@@ -129,48 +134,17 @@ export class EndpointsUnderTest {
     });
   }
 
-  get<Json = any>(path: string, options: RequestOptions = {}): Promise<EndpointAnswer<Json>> {
-    return this.#send('GET', path, options, this.get);
-  }
-
-  post<Json = any>(
-    path: string,
-    body?: unknown,
-    options: RequestOptions = {},
-  ): Promise<EndpointAnswer<Json>> {
-    return this.#send('POST', path, { ...options, body }, this.post);
-  }
-
-  put<Json = any>(
-    path: string,
-    body?: unknown,
-    options: RequestOptions = {},
-  ): Promise<EndpointAnswer<Json>> {
-    return this.#send('PUT', path, { ...options, body }, this.put);
-  }
-
-  patch<Json = any>(
-    path: string,
-    body?: unknown,
-    options: RequestOptions = {},
-  ): Promise<EndpointAnswer<Json>> {
-    return this.#send('PATCH', path, { ...options, body }, this.patch);
-  }
-
-  delete<Json = any>(path: string, options: RequestOptions = {}): Promise<EndpointAnswer<Json>> {
-    return this.#send('DELETE', path, options, this.delete);
-  }
-
-  /**
-   * Sends a request with any method. `path` may have a query string; characters that an address cannot contain are
-   * percent-encoded.
-   */
-  request<Json = any>(
-    method: string,
-    path: string,
-    options: RequestOptions = {},
-  ): Promise<EndpointAnswer<Json>> {
-    return this.#send(method, path, options, this.request);
+  /** Returns the same endpoints as a principal calls them: who it is by its access token, and what it may do. */
+  as(principal: TestPrincipal): EndpointRequests {
+    const authorization = this.#principals.authorizationOf(principal);
+    return new EndpointRequests((method, path, options, stackStart) =>
+      this.#send(
+        method,
+        path,
+        { ...options, headers: { authorization, ...options.headers } },
+        stackStart,
+      ),
+    );
   }
 
   /** Sets the time of the following requests. It does not advance by itself. */

@@ -11,6 +11,8 @@ export {
   EndpointsUnderTest,
   testEndpoints,
 } from './endpoints-under-test.ts';
+export { EndpointRequests } from './endpoint-requests.ts';
+export type { TestPrincipal } from './test-principals.ts';
 export type { CallerName, RequestOptions } from './request-options.ts';
 export type { FiredTimer } from './endpoint-timers.ts';
 export type { HandledEvent } from './endpoint-consumers.ts';

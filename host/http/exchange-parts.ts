@@ -9,6 +9,7 @@ import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/e
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { Caller, RefusedPeer } from './access.ts';
 import type { Answer } from './answers.ts';
+import type { RequestPrincipal, RequestTokens } from './bearer.ts';
 import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
@@ -36,6 +37,8 @@ export interface ExchangeParts {
   readonly callerOf: (socket: Socket) => Caller | RefusedPeer;
   /** Returns the value of the header `date` of an answer; undefined: answers have none. */
   readonly date?: (() => string) | undefined;
+  /** Undefined: nothing can verify tokens, and routes with a bearer rule are closed. */
+  readonly tokens?: RequestTokens | undefined;
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
   readonly budgets: RequestBudgets;
@@ -62,6 +65,8 @@ export interface Admitted {
   readonly parameters: readonly string[];
   readonly query: string;
   readonly caller: Caller;
+  /** The caller by its token; undefined: the route asks for none. */
+  readonly principal?: RequestPrincipal;
   /** Value of the header Idempotency-Key, or the answer to one that is invalid. */
   readonly idempotencyKey: string | Answer | undefined;
 }

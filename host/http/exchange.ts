@@ -1,22 +1,15 @@
-// Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, route, load,
-// access. Then idempotency key, media type and size of the body are checked, the body is read, and the handler runs; or the
-// handler runs, and the same happens when it asks for the body (ExchangeParts.readsBodies).
+// Exchange: one request, from its headers to the end of its answer. First it is admitted (request-admission.ts), and its token is
+// verified (bearer.ts). Then idempotency key, media type and size of the body are checked, the body is read, and the handler runs; or
+// the handler runs, and the same happens when it asks for the body (ExchangeParts.readsBodies).
 //
 // Invariants:
 // - A request is answered once, or never if its connection is gone. At its deadline its handler is cancelled, even if
 //   the caller has gone before; a later failure of the handler goes to the log, and its last log lines to the span.
 // - The handler runs only for an admitted caller, and receives a body only if it was read completely.
-import type { Socket } from 'node:net';
 import type { ServerExchange } from '@svc/http1';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
 import type { Refusal } from '../model/call.ts';
-import type {
-  AnswerWaiter,
-  Body,
-  EndpointResponse,
-  HeaderList,
-  UnreadBody,
-} from '../model/endpoint.ts';
+import type { AnswerWaiter, Body, EndpointResponse, UnreadBody } from '../model/endpoint.ts';
 import {
   outcomeOfFailure,
   outcomeOfStatus,
@@ -24,12 +17,21 @@ import {
   type SpanOutcome,
 } from '../model/span-outcome.ts';
 import type { GuestFault } from '../model/guest-fault.ts';
-import { KeptBytes, responseDropped, tooMuchUnsent } from '../model/kept-bytes.ts';
+import { KeptBytes, responseDropped } from '../model/kept-bytes.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { newSpanId, spanIdText, type TraceParent } from '@svc/kit/trace-context';
-import { callerName, isAdmitted } from './access.ts';
+import { callerName } from './access.ts';
+import type { BearerRule } from '@svc/contract';
+import type { TokenOutcome } from '@svc/tokens/token-outcome';
 import { AnswerDeadline } from './answer-deadline.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
+import {
+  verified,
+  keyOwner,
+  permitted,
+  principalHeaders,
+  type RequestPrincipal,
+} from './bearer.ts';
 import type { Cors } from './cors.ts';
 import { ExchangeBody } from './exchange-body.ts';
 import type { Admitted, ExchangeParts } from './exchange-parts.ts';
@@ -37,9 +39,9 @@ import { logFailure } from './http-log.ts';
 import { LateHandler } from './late-handler.ts';
 import type { BodyRead } from './request-body.ts';
 import { formedAnswer } from './response-form.ts';
-import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
+import { requestKey } from './idempotency-key.ts';
+import { admission } from './request-admission.ts';
 import { endpointHeaders } from './request-headers.ts';
-import { parseRequestTarget } from './request-target.ts';
 import { answerBytes, handlerAnswer, wholeResponse } from './response-writer.ts';
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
@@ -91,9 +93,11 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     const onGone = (): void => this.#abandon();
     this.#exchange.onGone = onGone;
     try {
-      const admitted = this.#admit();
+      const { route, admitted } = admission(this.#parts, this.#exchange);
+      this.#route = route;
       if ('status' in admitted) this.#answer(admitted);
-      else this.#serve(admitted);
+      else if (admitted.route.bearer === undefined) this.#serve(admitted);
+      else this.#identify(admitted, admitted.route.bearer);
     } catch (failure) {
       this.#fail(failure);
     }
@@ -107,41 +111,18 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     this.#release();
   }
 
-  #admit(): Answer | Admitted {
-    const { settings, routes, load, project, cors, budgets } = this.#parts;
-    const { method, path, fields } = this.#exchange.head;
-    if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
-    const caller = this.#parts.callerOf(this.#socket);
-    if (caller.kind === 'refused') return errorAnswer(403, caller.reason);
-    const target = parseRequestTarget(path);
-    if (target.kind === 'malformed') return errorAnswer(400, target.reason);
-    if (target.kind === 'server') return { status: 204, headers: [], body: undefined };
-    const found = routes.find(method, target.segments);
-    if (found.kind === 'none') return errorAnswer(404, 'There is no such path.');
-    if (found.kind === 'other-methods') {
-      const headers: HeaderList = [['allow', found.allow]];
-      if (method === 'OPTIONS') {
-        const preflight = cors?.preflightHeaders(fields, target.segments) ?? [];
-        return { status: 204, headers: [...headers, ...preflight], body: undefined };
-      }
-      return errorAnswer(405, `This path takes ${found.allow}.`, headers);
-    }
-    // The limit is checked only here: the answers above cost no more than a refusal, and a page can read the 503 of
-    // its request only after a preflight that was answered.
-    if (load.inFlight > settings.requestsInFlightMax)
-      throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
-    if (budgets.unsent.isUsedUp) throw tooMuchUnsent();
-    this.#route = found.route;
-    if (!isAdmitted(found.route.access, caller, project))
-      return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
-    const key = idempotencyKeyOf(method, fields, settings.idempotencyKeyBytesMax);
-    const { route, parameters } = found;
-    return { route, parameters, query: target.query, caller, idempotencyKey: key };
-  }
-
-  /** The socket of the connection; in the process itself, a stream in its place. */
-  get #socket(): Socket {
-    return this.#exchange.socket as Socket;
+  /** Serves the request once its token is verified: at once if the token is known. */
+  #identify(admitted: Admitted, rule: BearerRule): void {
+    const take = (outcome: TokenOutcome<RequestPrincipal>): void => {
+      // Nobody may receive an answer any more.
+      if (this.#isAnswered) return;
+      const principal = permitted(outcome, rule);
+      if ('status' in principal) this.#answer(principal);
+      else this.#serve({ ...admitted, principal });
+    };
+    const outcome = verified(this.#parts.tokens, this.#exchange.head.fields);
+    if (!(outcome instanceof Promise)) take(outcome);
+    else void outcome.then(take).catch((failure: unknown) => this.#fail(failure));
   }
 
   /** Runs the handler when the body is there, or for a body that the handler reads itself. */
@@ -222,17 +203,20 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     this.trace = own;
     this.parentId = parent?.spanId;
     this.traceState = state;
+    const { principal, route } = admitted;
     const caller = callerName(admitted.caller);
+    const headers = endpointHeaders(this.#exchange.head.fields);
+    const owner = principal === undefined ? caller : keyOwner(principal);
     const outcome = handle(
       {
-        route: admitted.route.index,
+        route: route.index,
         parameters: admitted.parameters,
         query: admitted.query,
-        headers: endpointHeaders(this.#exchange.head.fields),
+        headers:
+          principal === undefined ? headers : principalHeaders(headers, principal, route.bearer!),
         caller,
         body,
-        idempotencyKey:
-          typeof key === 'string' ? requestKey(key, caller, admitted.route.label) : undefined,
+        idempotencyKey: typeof key === 'string' ? requestKey(key, owner, route.label) : undefined,
       },
       metadata,
       this,

@@ -7,6 +7,7 @@ import type { Positions } from '../engine/needs/feed.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { listen, type ListenAddress, listenOnUnixSocket, type ListenWords } from '@svc/kit/listen';
 import type { Caller, RefusedPeer } from './access.ts';
+import type { RequestTokens } from './bearer.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
 import { exchangeHandler } from './exchange-handler.ts';
@@ -49,6 +50,8 @@ export interface HttpServerOptions {
   readonly certificate?: ServerCertificate | undefined;
   /** The service's own project; absent on a developer's machine. */
   readonly project?: string;
+  /** Verifies access tokens; absent: routes that ask for one are closed. */
+  readonly tokens?: RequestTokens | undefined;
   /** Positions of the journal, for the header Svc-Position; absent if the service has no views. */
   readonly positions?: Positions | undefined;
   /** Observes each request; absent: nothing does. */
@@ -105,6 +108,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     callerOf: options.callerOf,
     date: httpDate,
     project: options.project,
+    tokens: options.tokens,
     positions: options.positions,
     ...(options.observer ?? NO_OBSERVER),
     budgets,

@@ -16,6 +16,7 @@ import type { RandomSource } from '../engine/needs/clock.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { type Caller, INTERNET } from './access.ts';
+import type { RequestTokens } from './bearer.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
 import { exchangeHandler } from './exchange-handler.ts';
@@ -59,6 +60,8 @@ export interface InProcessHttpOptions {
   readonly form?: ResponseForm | undefined;
   /** Budgets shared with a server of the same service; absent: this server has all that the settings give. */
   readonly budgets?: RequestBudgets;
+  /** Verifies access tokens; absent: routes that ask for one are closed. */
+  readonly tokens?: RequestTokens | undefined;
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
   /** Records each request; absent: nothing does. */

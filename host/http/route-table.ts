@@ -10,6 +10,7 @@
 // - A search visits each node of the tree at most once, and at most SEGMENTS_MAX levels.
 import {
   type AccessRule,
+  type BearerRule,
   type CorsDescriptor,
   declaredCors,
   type ModuleDescriptor,
@@ -29,6 +30,8 @@ export interface Route {
   /** Method and template, for logs and messages. */
   readonly label: string;
   readonly access: AccessRule;
+  /** Undefined: callers need no token. */
+  readonly bearer: BearerRule | undefined;
   /** The module's declaration of CORS; undefined if it has none, or not every caller is admitted. */
   readonly cors: CorsDescriptor | undefined;
   /** Undefined: the route takes no body. */
@@ -72,6 +75,7 @@ export class RouteTable {
         const template = routeTemplate(endpoint.prefix, route.path);
         const rules = {
           access: route.access ?? endpoint.access,
+          bearer: route.bearer ?? endpoint.bearer,
           cors: declaredCors(endpoint, route),
         };
         routes.push(this.#add(route, template, rules, routes.length));
@@ -101,7 +105,7 @@ export class RouteTable {
   #add(
     descriptor: RouteDescriptor,
     template: string,
-    rules: Pick<Route, 'access' | 'cors'>,
+    rules: Pick<Route, 'access' | 'bearer' | 'cors'>,
     index: number,
   ): Route {
     const label = `${descriptor.method} ${template}`;

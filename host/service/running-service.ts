@@ -19,8 +19,6 @@ import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { CallRelay } from './call-relay.ts';
-import type { ConsumerDispatch } from './consumer-dispatch.ts';
-import type { TimerDispatch } from './timer-dispatch.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
@@ -29,18 +27,20 @@ import { type Started, Supervisor } from '../shards/supervisor.ts';
 import { logWithoutSecrets } from './log-without-secrets.ts';
 import { withLocatedFailure } from './located-start.ts';
 import type { RunOptions } from './run-options.ts';
+import { checkIssuer } from './issuer-check.ts';
 import { moduleStandby } from './module-standby.ts';
+import { ModuleWork } from './module-work.ts';
 import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
 import { ServiceConfiguration } from './service-configuration.ts';
 import { ServiceControl } from './service-control.ts';
-import { consumerDispatch, timerDispatch } from './service-dispatchers.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { announce } from './service-start.ts';
 import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
 import type { Standby } from './standby.ts';
 import { ignoredComponents } from './upgrade-settings.ts';
+import { TokenVerification } from './token-verification.ts';
 import { followedViews, type ViewStatuses } from './view-statuses.ts';
 import { ViewThreads } from './view-threads.ts';
 
@@ -56,9 +56,10 @@ export class RunningService {
   readonly #views: ViewThreads;
   readonly #viewStatuses: ViewStatuses;
   readonly #supervisor: Supervisor;
-  readonly #timers: TimerDispatch;
+  readonly #work: ModuleWork;
+  /** Undefined: no tokens count. */
+  readonly #tokens: TokenVerification | undefined;
   readonly #control: ServiceControl;
-  readonly #consumers: ConsumerDispatch;
   readonly #history: HistoryThread;
   readonly #introspection: Introspection;
   /** Resolves with the reason of a requested stop; rejects if the journal's writer ends unexpectedly. */
@@ -123,15 +124,14 @@ export class RunningService {
       connection: this.#followerConnection(),
     });
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
+    this.#tokens = TokenVerification.of(settings, this.#log);
     this.#supervisor = this.#makeSupervisor();
     const { env } = options;
-    const dispatching = { settings, env, log: this.#log, supervisor: this.#supervisor };
-    this.#timers = timerDispatch(dispatching);
-    this.#consumers = consumerDispatch(dispatching);
+    this.#work = new ModuleWork({ settings, env, log: this.#log, supervisor: this.#supervisor });
     this.#control = new ServiceControl({
       log: this.#log,
       journal: this.#journal.opened,
-      consumers: this.#consumers,
+      consumers: this.#work.consumers,
       views: this.#views,
       viewStatuses: this.#viewStatuses,
     });
@@ -176,7 +176,8 @@ export class RunningService {
       { stop: () => this.#views.stop().finally(() => this.#viewStatuses.close()) },
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       // When the shards have stopped, no firing is under way any more.
-      { stop: () => this.#timers.stop(0) },
+      { stop: () => this.#work.timers.stop(0) },
+      { stop: () => this.#tokens?.close() },
       {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
@@ -220,6 +221,7 @@ export class RunningService {
     const { moduleFile: file, sections } = this.#settings;
     const given = { env: this.#options.env, signal: this.#admission.signal };
     const source = await readModule(file, sections, given);
+    checkIssuer(source.descriptor, this.#settings.tokens);
     await this.#configuration.prepare(source);
     this.#served = source;
     return source;
@@ -240,10 +242,7 @@ export class RunningService {
   }
 
   async #beginWork(): Promise<void> {
-    const journal = await this.#journal.opened;
-    this.#timers.begin(journal);
-    const { descriptor } = await this.#source;
-    this.#consumers.begin(journal, descriptor.consumers);
+    this.#work.begin(await this.#journal.opened, (await this.#source).descriptor);
   }
 
   async #followerConnection(): Promise<FollowerConnection> {
@@ -265,6 +264,7 @@ export class RunningService {
   #makeSupervisor(): Supervisor {
     const { name, deployed, host, port, http, identity, shards, sections } = this.#settings;
     const count = shardCount(shards, process.platform, this.#log);
+    const tokens = this.#tokens;
     return new Supervisor({
       shardFile: new URL('./shard.ts', import.meta.url),
       settings: {
@@ -273,6 +273,7 @@ export class RunningService {
         address: { host, port },
         http,
         identity,
+        verifiesTokens: tokens !== undefined,
         network: this.#settings.network,
         count,
         sections: shardLimits(sections, count),
@@ -286,8 +287,9 @@ export class RunningService {
       },
       isStandby: this.#standby !== undefined,
       workLinks: {
-        firings: (index) => this.#timers.link(index),
-        deliveries: (index) => this.#consumers.link(index),
+        firings: (index) => this.#work.timers.link(index),
+        deliveries: (index) => this.#work.consumers.link(index),
+        ...(tokens && { tokens: (index) => tokens.link(index) }),
       },
       certificates: identity && (() => this.#certificates!.current.certificates.texts),
       serveViews: (source) => this.#views.serve(source),
@@ -310,8 +312,8 @@ export class RunningService {
         },
         shards: this.#supervisor,
         journalSeries: this.#journal.series,
-        timerSeries: this.#timers.series,
-        consumerSeries: this.#consumers,
+        timerSeries: this.#work.timers.series,
+        consumerSeries: this.#work.consumers,
         views: this.#viewStatuses,
         configuration: this.#configuration,
         controlSocket: () => this.#control.socket,
@@ -338,7 +340,7 @@ export class RunningService {
     this.#admission.abort();
     const { stopGraceMs } = this.#settings.sections.supervisor;
     // Events in flight have the time of requests in flight; no engine is closed before.
-    const delivered = this.#consumers.stop(stopGraceMs);
+    const delivered = this.#work.consumers.stop(stopGraceMs);
     const finished = async () => {
       await delivered;
       await this.#introspection.finished();
@@ -373,6 +375,7 @@ export class RunningService {
       url,
       source: await this.#source,
       settings: { wasm: this.#settings.sections.wasm },
+      check: (descriptor) => checkIssuer(descriptor, this.#settings.tokens),
       env: this.#options.env,
       supervisor: this.#supervisor,
       journal: await this.#journal.opened,
@@ -386,7 +389,7 @@ export class RunningService {
   #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();
-    this.#consumers.replace(by.descriptor.consumers);
+    this.#work.consumers.replace(by.descriptor.consumers);
     this.#introspection.replaced(by);
   }
 }

@@ -23,6 +23,8 @@ import {
   OBSERVABILITY_LIMITS_DEFAULT,
   OBSERVABILITY_LIMITS_RANGE,
 } from '../introspection/observability/observability-limits.ts';
+import { AUTH_DEFAULTS, AUTH_RANGES } from '@svc/tokens/auth-section';
+import { checkAlgorithms } from '@svc/tokens/token-settings';
 import type { SectionRanges } from '@svc/kit/settings-reader';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
 import { VIEW_LIMITS_DEFAULT, VIEW_LIMITS_RANGE } from '../model/view-limits.ts';
@@ -41,6 +43,7 @@ export const SECTION_DEFAULTS = {
   views: { ...VIEW_LIMITS_DEFAULT },
   consumers: { ...CONSUMER_SETTINGS_DEFAULT },
   calls: { ...CALL_SETTINGS_DEFAULT },
+  auth: { ...AUTH_DEFAULTS },
   log: { ...LOG_LIMITS_DEFAULT },
   'log.files': { ...LOG_FILES_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
@@ -61,6 +64,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   views: VIEW_LIMITS_RANGE,
   consumers: CONSUMER_SETTINGS_RANGE,
   calls: CALL_SETTINGS_RANGE,
+  auth: AUTH_RANGES,
   log: LOG_LIMITS_RANGE,
   'log.files': LOG_FILES_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
@@ -74,4 +78,5 @@ export function checkSections(sections: SettingsSections): void {
   checkHttpSettings(sections.http);
   checkCorsSettings(sections['http.cors']);
   checkUpgradeSettings(sections.upgrade);
+  checkAlgorithms(sections.auth.algorithms);
 }

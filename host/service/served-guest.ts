@@ -12,6 +12,7 @@ import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { type Caller, callerOfAddress, INTERNET, LOCAL } from '../http/access.ts';
+import type { RequestTokens } from '../http/bearer.ts';
 import { corsRemark } from '../http/cors.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type {
@@ -90,6 +91,8 @@ export interface ServedGuestOptions {
   readonly index: number;
   /** Answers queries of views; absent if the service has none. */
   readonly views?: ServedViews | undefined;
+  /** Verifies access tokens; absent: routes that ask for one are closed. */
+  readonly tokens?: RequestTokens | undefined;
   /** Other services, which handlers call; absent: they call none. */
   readonly services?: ServedServices | undefined;
   /** Values that handlers read; absent: the guest cannot have a configuration. */
@@ -180,6 +183,7 @@ export class ServedGuest {
       handle: routing?.handle ?? requestHandler(parts),
       readsBodies: guest.endpoints.readsBodies,
       budgets,
+      tokens: options.tokens,
       positions: views?.positions,
       observer: {
         recorder,

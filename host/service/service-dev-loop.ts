@@ -1,4 +1,5 @@
 // ServiceDevLoop joins the loop of `svc dev` to the service that it replaces the modules of.
+import type { ModuleDescriptor } from '@svc/contract';
 import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
@@ -22,6 +23,8 @@ interface LoopedService {
   /** The module that is served first. */
   readonly source: GuestSource;
   readonly settings: HostingSettings;
+  /** Throws for a module that the settings do not fit. */
+  readonly check: (descriptor: ModuleDescriptor) => void;
   readonly env: Readonly<Record<string, string>>;
   readonly supervisor: Supervisor;
   readonly journal: SqliteJournal;
@@ -34,7 +37,18 @@ interface LoopedService {
 /** Begins the loop. From now on it replaces the module that the service serves. */
 export async function startDevLoop(
   { dev, built }: ServiceLoop,
-  { url, source, settings, env, supervisor, journal, configuration, log, replaced }: LoopedService,
+  {
+    url,
+    source,
+    settings,
+    check,
+    env,
+    supervisor,
+    journal,
+    configuration,
+    log,
+    replaced,
+  }: LoopedService,
 ): Promise<void> {
   const { ModuleSwap } = await import('../dev/module-swap.ts');
   const swap = new ModuleSwap({
@@ -43,6 +57,7 @@ export async function startDevLoop(
     journal,
     newReader: () => moduleReader(settings, env),
     begins: async (module) => {
+      check(module.descriptor);
       await configuration.prepare(module);
       await beginConsumers(journal, module.descriptor.consumers);
     },

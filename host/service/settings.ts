@@ -28,6 +28,12 @@ import {
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ConfigurationSources } from '../configuration/configuration-values.ts';
+import { developmentKeyFile } from '@svc/kit/development-key-file';
+import {
+  type AcceptedIssuer,
+  BEARER_SETTING_NAMES,
+  readAcceptedIssuers,
+} from '@svc/tokens/accepted-issuers';
 import { type GivenSockets, givenSockets } from './given-sockets.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
 import type { CalledNetwork } from '../shards/shard-messages.ts';
@@ -63,6 +69,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly sockets: GivenSockets;
   /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
   readonly runningFolder: string | undefined;
+  /** The issuers whose access tokens count. */
+  readonly tokens: TokenSources;
   /** How the service finds others that it calls. */
   readonly network: CalledNetwork;
   /** Receiver of spans; undefined if spans are not exported. */
@@ -81,6 +89,13 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly configuration: ConfigurationSources;
   /** Settings of each section. */
   readonly sections: SectionValues<Sections>;
+}
+
+/** Where access tokens come from that count. */
+export interface TokenSources {
+  readonly issuers: readonly AcceptedIssuer[];
+  /** Absolute path of the file with the key of development tokens; undefined: they do not count. */
+  readonly developmentKeyFile: string | undefined;
 }
 
 export interface HostInputs extends ProgramInputs {
@@ -103,6 +118,7 @@ const flags = {
   'ignore-components': { type: 'string', dotted: 'svc.ignore-components' },
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
   standby: { type: 'boolean', dotted: 'svc.standby' },
+  'development-tokens': { type: 'boolean', dotted: 'svc.auth.development-tokens' },
 } as const;
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'configure', 'set'];
@@ -111,6 +127,7 @@ const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   'svc.http.enabled',
   ...IDENTITY_NAMES,
+  ...BEARER_SETTING_NAMES,
   'svc.management.host',
   'svc.management.port',
   'svc.running.dir',
@@ -128,6 +145,7 @@ export const INTROSPECTION_SETTING_NAMES: IntrospectionNames = {
   runningFolder: 'svc.running.dir',
 };
 
+const DEVELOPMENT_TOKENS = 'svc.auth.development-tokens';
 const SHARDS_RANGE = [1, 256] as const;
 export const MANAGEMENT_PORT = 7626;
 
@@ -166,6 +184,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     },
     sockets: given,
     runningFolder: runningFolder(reader.text('svc.running.dir')),
+    tokens: tokenSources(reader, deployed),
     network: calledNetwork(reader, deployed),
     otlp: readOtlpTarget(reader),
     shards: reader.number(
@@ -239,6 +258,17 @@ export function runningFolder(given: string | undefined): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function tokenSources(reader: SettingsReader, deployed: boolean): TokenSources {
+  const issuers = readAcceptedIssuers(reader);
+  const isDeveloped = reader.boolean(DEVELOPMENT_TOKENS, false);
+  if (isDeveloped && deployed)
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `${DEVELOPMENT_TOKENS} is for a developer's machine: a deployed service takes tokens of ${BEARER_SETTING_NAMES[0]} only.`,
+    );
+  return { issuers, developmentKeyFile: isDeveloped ? developmentKeyFile(homedir()) : undefined };
 }
 
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {

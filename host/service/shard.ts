@@ -9,6 +9,7 @@ import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { CurrentConfiguration } from '../model/configuration.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
+import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-messages.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
@@ -20,6 +21,7 @@ import { type Delivery, DELIVERY_AWAY } from './event-delivery.ts';
 import { ServicesOnDemand } from './called-services.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
+import { ShardTokens } from './shard-tokens.ts';
 import type { ServedIdentity } from './shard-identity.ts';
 import type { Firing } from '../engine/firing.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
@@ -48,6 +50,12 @@ let renewCertificates = (_texts: CertificateTexts): void => {};
 const configuration = new CurrentConfiguration();
 /** Undefined until the shard serves; the supervisor sends no questions before. */
 let served: ServedGuest | undefined;
+
+/** Undefined: nothing verifies tokens. */
+const tokens =
+  settings.verifiesTokens === true
+    ? new ShardTokens(SYSTEM_CLOCK, settings.sections.auth.cachedTokensMax)
+    : undefined;
 
 supervisor.on('message', (message: ToShard) => {
   switch (message.kind) {
@@ -81,7 +89,7 @@ supervisor.on('message', (message: ToShard) => {
   }
 });
 
-/** Serves the work that arrives on a link. */
+/** Serves the work that arrives on a link, or asks for it to be done there. */
 function work(kind: WorkKind, port: MessagePort): void {
   const guest = served;
   if (guest === undefined) return port.close();
@@ -98,6 +106,8 @@ function work(kind: WorkKind, port: MessagePort): void {
         (delivery: Delivery) => guest.deliver(delivery),
         (failure) => ({ ...DELIVERY_AWAY, failure: String(failure) }),
       );
+    case 'tokens':
+      return tokens === undefined ? port.close() : tokens.connect(port);
   }
 }
 
@@ -130,6 +140,7 @@ async function run(): Promise<void> {
   send({ kind: 'finished', hasCut });
   await closeRequested;
   await served.close();
+  tokens?.close();
   await journal.close();
   await guest.close();
   log.report();
@@ -181,7 +192,7 @@ async function servedOptions({
   const identity = await servedIdentity(certificates);
   const services = calledServices(identity);
   const own = { log, numbers, budgets, index, services, configuration, tls: identity?.tls };
-  const options = { guest, journal, deployed, sections, views, ...own };
+  const options = { guest, journal, deployed, sections, views, tokens, ...own };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');

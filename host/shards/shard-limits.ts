@@ -7,6 +7,7 @@ const PER_SERVICE = {
   engine: ['liveEntitiesMax', 'unsettledBytesMax'],
   wasm: ['memoryBytesTotalMax', 'releasedBytesMax', 'endpointInstancesMax', 'waitingRequestsMax'],
   calls: ['inFlightMax', 'responseBytesTotalMax'],
+  auth: ['cachedTokensMax'],
   log: ['linesPerSecond', 'bytesPerSecond', 'waitingBytesMax'],
 } as const satisfies {
   readonly [Section in keyof ShardSections]?: readonly (keyof ShardSections[Section])[];
@@ -24,6 +25,7 @@ export function shardLimits<Sections extends ShardSections>(
     engine: shared(sections.engine, PER_SERVICE.engine, count),
     wasm: shared(sections.wasm, PER_SERVICE.wasm, count),
     calls: shared(sections.calls, PER_SERVICE.calls, count),
+    auth: shared(sections.auth, PER_SERVICE.auth, count),
     log: shared(sections.log, PER_SERVICE.log, count),
   };
 }

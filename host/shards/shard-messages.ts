@@ -70,7 +70,7 @@ export type ToShard =
   | { readonly kind: 'configuration'; readonly texts: ConfigurationTexts }
   /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
-  /** The shard's end of the link on which work of this kind arrives. It replaces an earlier one. */
+  /** The shard's end of the link for work of this kind. It replaces an earlier one. */
   | { readonly kind: 'work'; readonly work: WorkKind; readonly port: MessagePort }
   /** Another shard was started, for the first time or again. May be sent at any time. */
   | { readonly kind: 'peer'; readonly peer: Peer }
@@ -123,6 +123,8 @@ export interface ShardSettings {
   readonly http: boolean;
   /** Absent: the service listens without TLS. */
   readonly identity?: ShardIdentity | undefined;
+  /** Whether the main thread verifies access tokens. Absent: routes that ask for one are closed. */
+  readonly verifiesTokens?: boolean;
   /** Absent: the handlers call no other services. */
   readonly network?: CalledNetwork | undefined;
   /** Memory of the LimitCounters. */

@@ -7,6 +7,7 @@ import type { HostingSettings } from '../hosting/guest-source.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { LogLimits } from '@svc/kit/log-limits';
+import type { AuthSection } from '@svc/tokens/auth-section';
 import type { ViewLimits } from '../model/view-limits.ts';
 
 export interface ShardSections extends HostingSettings {
@@ -17,6 +18,7 @@ export interface ShardSections extends HostingSettings {
   readonly views: ViewLimits;
   readonly consumers: ConsumerSettings;
   readonly calls: CallSettings;
+  readonly auth: AuthSection;
   readonly log: LogLimits;
   /** `ringCapacity`: maximum number of spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };

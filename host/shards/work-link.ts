@@ -1,12 +1,12 @@
-// WorkLink carries work from a dispatcher's thread to a shard, such as firings of timers, and the answers back, over a port of
-// its own. What is sent in one turn of the event loop goes in one message, since a message costs as much as the work.
+// WorkLink carries work from one thread to another, such as firings of timers from a dispatcher to a shard, and the answers back,
+// over a port of its own. What is sent in one turn of the event loop goes in one message, since a message costs as much as the work.
 //
-// Invariant: all work is answered. What the shard does not answer, because its port is closed or its code has failed, gets the
+// Invariant: all work is answered. What the other end does not answer, because its port is closed or its code has failed, gets the
 // answer `away`.
 import type { MessagePort } from 'node:worker_threads';
 
-/** Kinds of work, each with a link of its own. */
-export const WORK_KINDS = ['firings', 'deliveries'] as const;
+/** Kinds of work, each with a link of its own. Tokens go the other way: the shard sends them, and the main thread verifies them. */
+export const WORK_KINDS = ['firings', 'deliveries', 'tokens'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /**
@@ -24,7 +24,7 @@ interface SentAnswer<Answer> {
   readonly answer: Answer;
 }
 
-/** The dispatcher's end of the link. */
+/** The end of the link that sends work. */
 export class WorkLink<Work, Answer> {
   readonly #port: MessagePort;
   readonly #away: Answer;
@@ -33,7 +33,7 @@ export class WorkLink<Work, Answer> {
   #lastId = 0;
   #isClosed = false;
 
-  /** `away`: the answer to work that the shard does not answer. */
+  /** `away`: the answer to work that the other end does not answer. */
   constructor(port: MessagePort, away: Answer) {
     this.#port = port;
     this.#away = away;
@@ -70,7 +70,7 @@ export class WorkLink<Work, Answer> {
 }
 
 /**
- * The shard's end: executes what arrives, a few in each turn of the event loop. What they append is stored while the next ones are
+ * The other end: executes what arrives, a few in each turn of the event loop. What they append is stored while the next ones are
  * executed, and requests get their turn in between. `away`: makes the answer to work whose execution rejects, of the failure.
  */
 export function serveWork<Work, Answer>(

@@ -74,3 +74,36 @@ test('an operation has the refusals that it declares, its security scheme, its f
     responses: { Status401: { headers: { 'WWW-Authenticate': {} } } },
   });
 });
+
+test('a route with a bearer rule has the scheme, its scopes, 401, and 403 where something may be lacking', () => {
+  const any = { match: 'any' as const, names: ['a', 'b'] };
+  const all = { match: 'all' as const, names: ['a', 'b'] };
+  const document = openApi(
+    describing(
+      serving(
+        { path: '/token', bearer: {} },
+        { path: '/any', bearer: { scopes: any } },
+        { path: '/all', bearer: { scopes: all, roles: any } },
+      ),
+    ),
+    INFO,
+  ) as unknown as {
+    readonly paths: Readonly<Record<string, { readonly get: Readonly<Record<string, object>> }>>;
+    readonly components: unknown;
+  };
+  expect(problemsOf(document)).toEqual([]);
+  const { '/carts/token': token, '/carts/any': one, '/carts/all': both } = document.paths;
+  expect(token!.get['security']).toEqual([{ bearer: [] }]);
+  expect(one!.get['security']).toEqual([{ bearer: ['a'] }, { bearer: ['b'] }]);
+  expect(both!.get).toMatchObject({
+    security: [{ bearer: ['a', 'b'] }],
+    'x-svc-bearer': { scopes: all, roles: any },
+  });
+  const statuses = (at: typeof token) => Object.keys(at!.get['responses']!);
+  expect(statuses(token)).toContain('401');
+  expect(statuses(token)).not.toContain('403');
+  expect(statuses(both)).toEqual(expect.arrayContaining(['401', '403']));
+  expect(document.components).toMatchObject({
+    securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+  });
+});

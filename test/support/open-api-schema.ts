@@ -117,6 +117,7 @@ export const openApiShapes = {
     only({
       type: Type.Literal('http'),
       scheme: Type.Union([Type.Literal('bearer'), Type.Literal('basic')]),
+      bearerFormat: optional(Type.Literal('JWT')),
       description: optional(Text),
     }),
     only({
@@ -154,6 +155,12 @@ export const openApiShapes = {
     responses: matching('^([1-5][0-9]{2}|default)$', Type.Ref('Response')),
     security: optional(Type.Array(Type.Record(Text, Type.Array(Text)))),
     'x-svc-access': Type.Object({ allow: Text, services: optional(Type.Array(Text)) }, closed),
+    'x-svc-bearer': optional(
+      Type.Object({
+        roles: optional(Type.Object({ match: Text, names: Type.Array(Text) }, closed)),
+        scopes: optional(Type.Object({ match: Text, names: Type.Array(Text) }, closed)),
+      }),
+    ),
     'x-svc-cors': optional(
       Type.Object(
         {

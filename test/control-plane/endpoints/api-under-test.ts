@@ -77,7 +77,7 @@ export class ApiUnderTest implements AsyncDisposable {
     const { issuer, audience } = provider;
     const login = { issuer, audience, clientId: CLI_CLIENT };
     const verifier = new TokenVerifier({
-      settings: { ...login, rolesPath: ROLES_PATH, section: AUTH_DEFAULTS },
+      settings: { ...login, section: AUTH_DEFAULTS },
       callerOf: (claims) => callerOf(claims, ROLES_PATH),
       log: () => {},
     });

@@ -5,6 +5,7 @@ import { afterEach } from 'vitest';
 import { FieldList } from '@svc/http1';
 import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
 import { type Caller, LOCAL } from '../../../host/http/access.ts';
+import type { RequestTokens } from '../../../host/http/bearer.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import type { HttpLogFields } from '../../../host/http/http-log.ts';
 import type { HttpObserver } from '../../../host/http/http-observer.ts';
@@ -87,6 +88,7 @@ export interface StartOptions {
   readonly project?: string;
   readonly observer?: HttpObserver;
   readonly budgets?: RequestBudgets;
+  readonly tokens?: RequestTokens;
 }
 
 const running: HttpServer[] = [];
@@ -115,6 +117,7 @@ export async function start(options: StartOptions): Promise<Running> {
     ...(options.project === undefined ? {} : { project: options.project }),
     ...(options.observer === undefined ? {} : { observer: options.observer }),
     ...(options.budgets === undefined ? {} : { budgets: options.budgets }),
+    tokens: options.tokens,
   });
   running.push(server);
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,116 @@
+// DevelopmentTokens: access tokens that a developer makes without an identity provider, for services of the own machine that accept
+// them. The key lies in a file of the user, and whoever can read it can be any caller of these services.
+import { link, open, readFile, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
+import { makeFolder } from '@svc/kit/durable-file';
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  SignJWT,
+} from 'jose';
+import { SvcError } from '@svc/kit/svc-error';
+import type { AcceptedIssuer } from './accepted-issuers.ts';
+import type { Fetch } from './provider-document.ts';
+
+/** The caller that a token names, and its grants. */
+export interface DevelopmentCaller {
+  readonly subject: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  /** Further claims; those of the protocol, such as `iss` and `exp`, are not replaced. */
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly lifetimeMs: number;
+}
+
+/** The reserved domain leads to no other machine (RFC 6761), and nothing listens there: the keys come from the file. */
+const ISSUER = 'https://development-tokens.svc.localhost';
+const AUDIENCE = 'svc-development';
+const KEYS_URL = `${ISSUER}/keys`;
+const ALG = 'ES256';
+const MS_PER_SECOND = 1_000;
+
+/** The issuer of these tokens, as a service accepts it. */
+export const DEVELOPMENT_ISSUER: AcceptedIssuer = {
+  issuer: ISSUER,
+  audiences: [AUDIENCE],
+  rolesPath: ['roles'],
+  scopesPath: ['scope'],
+};
+
+/** Returns a token that services accept which read the key from the same file. */
+export async function developmentToken(
+  file: string,
+  { subject, roles, scopes, claims, lifetimeMs }: DevelopmentCaller,
+  nowMs: number,
+): Promise<string> {
+  const key = await developmentKey(file);
+  const nowS = Math.floor(nowMs / MS_PER_SECOND);
+  const all = { ...claims, roles, ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }) };
+  return await new SignJWT(all)
+    .setProtectedHeader({ alg: ALG, kid: key.kid!, typ: 'at+jwt' })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(subject)
+    .setIssuedAt(nowS)
+    .setExpirationTime(nowS + Math.ceil(lifetimeMs / MS_PER_SECOND))
+    .sign(await importJWK(key, ALG));
+}
+
+/** Answers in place of an identity provider, with the key in the file. */
+export function developmentProvider(file: string): Fetch {
+  return async (input) => {
+    const url = input instanceof Request ? input.url : String(input);
+    if (url !== KEYS_URL) return Response.json({ issuer: ISSUER, jwks_uri: KEYS_URL });
+    const { d: _secret, ...published } = await developmentKey(file);
+    return Response.json({ keys: [published] });
+  };
+}
+
+/** Reads the key, and makes it if there is none. Of two programs that make it at once, one does. */
+async function developmentKey(file: string): Promise<JWK> {
+  const known = await readKey(file);
+  if (known !== undefined) return known;
+  const { privateKey } = await generateKeyPair(ALG, { extractable: true });
+  const key = { ...(await exportJWK(privateKey)), alg: ALG, use: 'sig' };
+  const text = JSON.stringify({ ...key, kid: await calculateJwkThumbprint(key) });
+  await makeFolder(dirname(file));
+  const part = `${file}.${randomUUID()}.part`;
+  const handle = await open(part, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+    await link(part, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await handle.close();
+    await rm(part, { force: true });
+  }
+  return (await readKey(file))!;
+}
+
+/** Returns undefined if there is no file. */
+async function readKey(file: string): Promise<JWK | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const key = JSON.parse(text) as JWK;
+    await importJWK(key, ALG);
+    if (typeof key.kid === 'string' && typeof key.d === 'string') return key;
+  } catch {
+    // The error of the parser would show a part of the key.
+  }
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    `${file} is no key of development tokens. Delete it: a new one is made, and tokens of the former one count no more.`,
+  );
+}
