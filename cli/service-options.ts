@@ -60,8 +60,8 @@ clusters mount secrets`,
   },
   'development-tokens': {
     type: 'boolean',
-    help: `takes access tokens that svc token makes, for development:
-any user of this machine who can read their key is any caller`,
+    help: `takes access tokens that svc token makes: anybody who can
+read their key can be any caller`,
   },
   set: {
     type: 'string',

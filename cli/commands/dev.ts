@@ -20,7 +20,7 @@ start, the one before it stays in service. Stop it with ctrl-c or SIGTERM; only 
       configuration: SERVICE_OPTIONS.configuration,
       'configuration-folder': SERVICE_OPTIONS['configuration-folder'],
       configure: SERVICE_OPTIONS.configure,
-      name: { ...SERVICE_OPTIONS.name, otherwise: 'that of package.json, or the folder' },
+      name: { ...SERVICE_OPTIONS.name, otherwise: "package.json's, or the folder's" },
       'development-tokens': SERVICE_OPTIONS['development-tokens'],
       set: SERVICE_OPTIONS.set,
     },

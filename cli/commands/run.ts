@@ -27,7 +27,7 @@ const description: CommandDescription = {
     shards: {
       type: 'string',
       value: 'COUNT',
-      help: 'threads that share the entities',
+      help: 'threads for the entities',
       otherwise: '1; deployed: one a core',
     },
     'ignore-components': {

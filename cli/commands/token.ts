@@ -16,8 +16,8 @@ export const token = command(
   {
     name: 'token',
     summary: 'print an access token for services of this machine',
-    about: `Prints an access token for a service that runs here with --development-tokens: who the caller is, and
-what it may do. No identity provider is asked, and no other service takes the token.`,
+    about: `Prints an access token for a service that runs here with --development-tokens: who the caller
+is, and what it may do. No identity provider is asked, and no other service takes the token.`,
     words: [],
     options: {
       subject: { type: 'string', value: 'SUBJECT', help: 'who calls', default: 'developer' },
@@ -46,8 +46,8 @@ what it may do. No identity provider is asked, and no other service takes the to
         default: '8h',
       },
     },
-    notes:
-      'The key of these tokens is made at the first use, in ~/.svc. Delete its file, and they are good no more.',
+    notes: `The key of these tokens is made at the first use: ~/.svc/development-tokens.json. Delete the file,
+and they are good no more.`,
     examples: [
       'svc token --subject user-1 --role librarian',
       'curl -H "Authorization: Bearer $(svc token --role admin)" http://127.0.0.1:9000/books',

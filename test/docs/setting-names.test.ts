@@ -34,6 +34,8 @@ const variables = new Set([...listed].map((name) => variableName(name)));
 const TEST_VARIABLES = ['SVC_TEST_SEED', 'SVC_TEST_WRITES'];
 /** Codes of errors, and the variables that are no settings: those of a process of the platform, of commands, and of tests. */
 const others: ReadonlySet<string> = new Set<string>([
+  'SVC_TEST_SEED',
+  'SVC_TEST_WRITES',
   ...SVC_ERROR_CODES,
   ...PLATFORM_VARIABLES,
   ...COMMAND_LINE_VARIABLES,
