@@ -37,7 +37,7 @@ describe('svc', () => {
     const { code, stdout, stderr } = await runSvc(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
-      /^ {2}new .*\n {2}build .*\n {2}dev .*\n {2}run .*\n {2}web .*\n {2}proxy .*\n {2}up .*\n {2}down .*\n {2}control-plane .*\n {2}gateway .*\n {2}registry .*\n {2}webhook-service .*\n {2}login-provider .*\n {2}console .*\n {2}inspect .*\n {2}configuration .*\n {2}image build .*\n {2}image inspect .*\n {2}image push .*\n {2}image list .*\n {2}image delete .*\n {2}journal /m,
+      /^ {2}new .*\n {2}build .*\n {2}dev .*\n {2}run .*\n {2}web .*\n {2}proxy .*\n {2}up .*\n {2}down .*\n {2}control-plane .*\n {2}gateway .*\n {2}registry .*\n {2}webhook-service .*\n {2}login-provider .*\n {2}console .*\n {2}token .*\n {2}inspect .*\n {2}configuration .*\n {2}image build .*\n {2}image inspect .*\n {2}image push .*\n {2}image list .*\n {2}image delete .*\n {2}journal /m,
     );
   });
 
