@@ -245,28 +245,8 @@ const WEBHOOKS_SETTINGS = `\`svc webhook-service\`, the [webhook service](../how
 | \`svc.webhooks.admin-role\` | | \`tenant-admin\` | role of those who administer their tenants' webhooks |
 | \`svc.webhooks.platform-role\` | | \`platform\` | role of the platform, which reports datasets and removes tenants |`;
 
-export function settingsReference(): string {
-  const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
-    sectionText({
-      name,
-      files: [file],
-      title,
-      defaults: SECTION_DEFAULTS[name as keyof typeof SECTION_DEFAULTS],
-      ranges: SECTION_RANGES[name as keyof typeof SECTION_DEFAULTS],
-    }),
-  );
-  return `# Settings
-
-Every setting has a dotted name. You can set it in two ways; a flag takes precedence over the environment:
-
-1. as a flag: \`--set svc.http.answer-timeout-ms=5000\`, or the short form if there is one;
-2. in the environment: \`${variableName('svc.http.answer-timeout-ms')}=5000\`.
-
-Otherwise it has its default. An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), and an invalid value
-[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are integers and not negative. The entries of a list are separated
-by commas; \`none\` is the empty list.
-
-| Setting | Short form | Default | What it is |
+/** Settings of `svc run` that are texts. */
+const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 |---|---|---|---|
 | \`svc.http.port\` | \`--port\` | 9000 | HTTP port; 0 takes a free one |
 | \`svc.http.host\` | \`--host\` | 127.0.0.1 | address to listen on |
@@ -299,7 +279,30 @@ by commas; \`none\` is the empty list.
 | \`svc.auth.scopes-claim\` | | \`scope\` | claim with the scopes of a token: a text with blanks between them, or a list |
 | \`svc.auth.development-tokens\` | \`--development-tokens\` | \`false\` | whether access tokens count that \`svc token\` makes; not for deployed services |
 | \`svc.observability.otlp-endpoint\` | | none | URL to which spans are exported with OTLP over HTTP; without a path, \`/v1/traces\` is added |
-| \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |
+| \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |`;
+
+export function settingsReference(): string {
+  const sections = Object.entries(DECLARED_IN).map(([name, [file, title]]) =>
+    sectionText({
+      name,
+      files: [file],
+      title,
+      defaults: SECTION_DEFAULTS[name as keyof typeof SECTION_DEFAULTS],
+      ranges: SECTION_RANGES[name as keyof typeof SECTION_DEFAULTS],
+    }),
+  );
+  return `# Settings
+
+Every setting has a dotted name. You can set it in two ways; a flag takes precedence over the environment:
+
+1. as a flag: \`--set svc.http.answer-timeout-ms=5000\`, or the short form if there is one;
+2. in the environment: \`${variableName('svc.http.answer-timeout-ms')}=5000\`.
+
+Otherwise it has its default. An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), and an invalid value
+[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are integers and not negative. The entries of a list are separated
+by commas; \`none\` is the empty list.
+
+${SERVICE_SETTINGS}
 
 A deployed service (\`svc run --deployed\`) has other defaults: the module is \`/service/module.wasm\`, the
 journal is in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many shards as the process
