@@ -1,9 +1,50 @@
-// The two tiers of tests: `npm test` runs `main`, `npm run test:long` runs `long`. A file is in the long tier when its
-// name ends in `.long.test.ts`.
+// The two tiers of tests: `npm test` runs the projects `main` and `main-shared`, `npm run test:long` runs `long`. A file
+// is in the long tier when its name ends in `.long.test.ts`.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const LONG = '**/*.long.test.ts';
-const TESTS = ['test/**/*.test.ts', 'examples/*/test/**/*.test.ts'];
+const EXAMPLES = 'examples/*/test/**/*.test.ts';
+/**
+ * Folders whose files run one after the other in the same process: most of their time would be the start of a process
+ * and the load of the same modules. test/support/unchanged-process.ts fails a file that leaves its process changed.
+ */
+const SHARED_FOLDERS: readonly string[] = [
+  'addresses',
+  'api',
+  'architecture',
+  'client',
+  'console',
+  'contract',
+  'control-plane',
+  'docs',
+  'forward',
+  'gateway',
+  'host',
+  'http1',
+  'identity',
+  'kit',
+  'login-provider',
+  'oci',
+  'registry',
+  'routing',
+  'scripts',
+  'tokens',
+  'webhooks',
+];
+const folders = readdirSync(join(import.meta.dirname, 'test'));
+const OTHER_FOLDERS = folders.filter((folder) => !SHARED_FOLDERS.includes(folder));
+const testsOf = (folder: string) => `test/${folder}/**/*.test.ts`;
+/** Files of these folders that need a process of their own. */
+const ALONE = [
+  // Replaces a module of Node, which must not be loaded before.
+  'test/console/server/service-call.test.ts',
+  // Measures the memory of its process.
+  'test/host/http/unsent-memory.test.ts',
+  // Counts the sockets of its process.
+  'test/http1/connections/server-ends.test.ts',
+];
 
 // oxlint-disable-next-line import/no-default-export -- vitest asks for one
 export default defineConfig({
@@ -15,10 +56,30 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     projects: [
-      { extends: true, test: { name: 'main', include: TESTS, exclude: [LONG, 'node_modules'] } },
       {
         extends: true,
-        test: { name: 'long', include: TESTS.map((path) => path.replace('*.test', '*.long.test')) },
+        test: {
+          name: 'main',
+          include: ['test/*.test.ts', EXAMPLES, ...OTHER_FOLDERS.map(testsOf), ...ALONE],
+          exclude: [LONG],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'main-shared',
+          include: SHARED_FOLDERS.map(testsOf),
+          exclude: [LONG, ...ALONE],
+          isolate: false,
+          setupFiles: ['test/support/unchanged-process.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: ['test/**/*.long.test.ts', EXAMPLES.replace('*.test', '*.long.test')],
+        },
       },
     ],
   },

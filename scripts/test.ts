@@ -97,7 +97,7 @@ function planOf(args: readonly string[]): Plan {
   if (values.long) return { steps: preparations, selection: ['--project=long'] };
   return {
     steps: [...checksOf([]), ...preparations],
-    selection: values['checks-only'] ? undefined : ['--project=main'],
+    selection: values['checks-only'] ? undefined : ['--project=main', '--project=main-shared'],
   };
 }
 

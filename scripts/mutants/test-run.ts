@@ -39,7 +39,17 @@ export async function runTests(
   const ended = await runVitest(
     root,
     tree,
-    ['run', ...files, '-t', pattern, '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`],
+    [
+      'run',
+      ...files,
+      '-t',
+      pattern,
+      '--maxWorkers=1',
+      // A mutant that ends its process does not take the results of other files with it.
+      '--isolate',
+      '--reporter=json',
+      `--outputFile=${report}`,
+    ],
     timeoutMs,
   );
   if (!existsSync(report)) return { ended, passed: [], failed: [], broken: ended ? files : [] };
