@@ -37,8 +37,8 @@ export const SCRIPT_TENANTS = ['acme', 'gone'] as const;
 const [KEPT, REMOVED] = SCRIPT_TENANTS;
 const SECOND = { seq: 2, status: 'DATASET_COMPUTED' } as const;
 const PAUSE_MS = 100;
-/** An attempt that was cut off, one that fails, the next, and a start on a busy machine. */
-const SETTLED_MS = 90_000;
+/** An attempt that was cut off, one that fails, the next, and a start while several processes start. */
+const SETTLED_MS = 180_000;
 
 export class WebhookScript {
   readonly #options: WebhookScriptOptions;
