@@ -6,11 +6,11 @@ import { createOrganization } from '../../../control-plane/flows/create-organiza
 import { createProject } from '../../../control-plane/flows/create-project.ts';
 import { exposeService } from '../../../control-plane/flows/expose-service.ts';
 import { CLAIM_MS, SETTLE_AFTER_MS } from '../../../control-plane/model/claims.ts';
+import { keyedCalls } from '../../support/keyed-calls.ts';
 import {
   Cut,
   accepted,
   actor,
-  callsOf,
   cutAfter,
   descriptor,
   givenOrganization,
@@ -51,9 +51,9 @@ describe('a request that is repeated with another body is refused, and takes not
   test('a project stays in its organization', async () => {
     const { call } = await startControlPlane();
     await givenOrganization(call, 'shop');
-    accepted(await create(callsOf(call, 'k')));
+    accepted(await create(keyedCalls(call, 'k')));
     const renamed = { organizationId: 'shop', name: 'Other' };
-    const again = await createProject(callsOf(call, 'k'), 'web', renamed, ann);
+    const again = await createProject(keyedCalls(call, 'k'), 'web', renamed, ann);
     expect(outcomeOf(again)).toBe('UNPROCESSABLE');
     await expect(
       expectSettled(call, { ...all, services: [], hostnames: [] }),
@@ -63,12 +63,12 @@ describe('a request that is repeated with another body is refused, and takes not
   test('a service keeps its name and its hostnames', async () => {
     const { call } = await startControlPlane();
     await givenProject(call, 'shop', 'web');
-    accepted(await apply(callsOf(call, 'k'), 'it:1'));
-    expect(outcomeOf(await apply(callsOf(call, 'k'), 'it:2'))).toBe('UNPROCESSABLE');
+    accepted(await apply(keyedCalls(call, 'k'), 'it:1'));
+    expect(outcomeOf(await apply(keyedCalls(call, 'k'), 'it:2'))).toBe('UNPROCESSABLE');
     await expect(expectSettled(call, all)).resolves.toBeUndefined();
     // Also one that existed before.
-    accepted(await apply(callsOf(call, 'l'), 'it:3'));
-    expect(outcomeOf(await apply(callsOf(call, 'l'), 'it:4'))).toBe('UNPROCESSABLE');
+    accepted(await apply(keyedCalls(call, 'l'), 'it:3'));
+    expect(outcomeOf(await apply(keyedCalls(call, 'l'), 'it:4'))).toBe('UNPROCESSABLE');
     await expect(expectSettled(call, all)).resolves.toBeUndefined();
   });
 
@@ -77,7 +77,7 @@ describe('a request that is repeated with another body is refused, and takes not
     await givenProject(call, 'shop', 'web');
     accepted(await apply(call, 'it:1', []));
     const expose = (by: typeof ann) =>
-      exposeService(callsOf(call, 'k'), cart, 'derived.example', by);
+      exposeService(keyedCalls(call, 'k'), cart, 'derived.example', by);
     accepted(await expose(ann));
     expect(outcomeOf(await expose(bob))).toBe('UNPROCESSABLE');
     await expect(expectSettled(call, all)).resolves.toBeUndefined();
@@ -89,9 +89,9 @@ test('a request that was refused is refused again, and leaves nothing behind', a
   await givenProject(call, 'shop', 'web');
   const other = { project: 'web', service: 'other' };
   accepted(await applyService(call, other, descriptor('other', { hostnames: ['b.example'] }), ann));
-  expect(outcomeOf(await apply(callsOf(call, 'k'), 'it:1'))).toBe('CONFLICT');
+  expect(outcomeOf(await apply(keyedCalls(call, 'k'), 'it:1'))).toBe('CONFLICT');
   accepted(await applyService(call, other, descriptor('other'), ann));
-  expect(outcomeOf(await apply(callsOf(call, 'k'), 'it:1'))).toBe('CONFLICT');
+  expect(outcomeOf(await apply(keyedCalls(call, 'k'), 'it:1'))).toBe('CONFLICT');
   await expect(
     expectSettled(call, { ...all, services: ['web/cart', 'web/other'] }),
   ).resolves.toBeUndefined();
@@ -103,14 +103,14 @@ test.each([
 ])('a request that was cut off is done when it is repeated after %s', async (_when, passedMs) => {
   const { call } = await startControlPlane();
   await givenOrganization(call, 'shop');
-  await expect(create(cutAfter(callsOf(call, 'p'), 1))).rejects.toThrow(Cut);
-  await expect(found(cutAfter(callsOf(call, 'o'), 1))).rejects.toThrow(Cut);
+  await expect(create(cutAfter(keyedCalls(call, 'p'), 1))).rejects.toThrow(Cut);
+  await expect(found(cutAfter(keyedCalls(call, 'o'), 1))).rejects.toThrow(Cut);
   vi.setSystemTime(Date.now() + passedMs);
-  accepted(await create(callsOf(call, 'p')));
-  accepted(await found(callsOf(call, 'o')));
-  await expect(apply(cutAfter(callsOf(call, 's'), 4), 'it:1')).rejects.toThrow(Cut);
+  accepted(await create(keyedCalls(call, 'p')));
+  accepted(await found(keyedCalls(call, 'o')));
+  await expect(apply(cutAfter(keyedCalls(call, 's'), 4), 'it:1')).rejects.toThrow(Cut);
   vi.setSystemTime(Date.now() + passedMs);
-  accepted(await apply(callsOf(call, 's'), 'it:1'));
+  accepted(await apply(keyedCalls(call, 's'), 'it:1'));
   vi.setSystemTime(Date.now() + SETTLE_AFTER_MS);
   await expect.poll(() => expectSettled(call, all)).toBeUndefined();
 });

@@ -24,7 +24,8 @@ import { maySucceedLater } from '../../../control-plane/model/refusals.ts';
 import { service } from '../../../control-plane/model/service.ts';
 import type { Descriptor } from '../../../control-plane/model/service-state.ts';
 import { ROUTES, worksWhileDisabled, type Route } from '../../../client/index.ts';
-import { Cut, callsOf, cutAfter } from '../control-plane-under-test.ts';
+import { keyedCalls } from '../../support/keyed-calls.ts';
+import { Cut, cutAfter } from '../control-plane-under-test.ts';
 import type { Driver, SentRequest } from './driver.ts';
 import { expectRunSettled } from './expect-run-settled.ts';
 import type { Answer } from './reference.ts';
@@ -82,7 +83,7 @@ class FlowRequest {
 
   constructor(call: Call, as: string, run: string, key: string) {
     this.#plain = call;
-    this.#call = callsOf(call, key);
+    this.#call = keyedCalls(call, key);
     this.#as = as;
     this.#run = run;
     this.#subject = as + run;

@@ -6,10 +6,10 @@ import { email, POINTERS_OF_INVITER_MAX } from '../../../control-plane/model/ema
 import { leavingPointer } from '../../../control-plane/model/leaving-pointer.ts';
 import { organization } from '../../../control-plane/model/organization.ts';
 import { pointedUntil, POINTERS_MAX, type Pointer } from '../../../control-plane/model/pointers.ts';
+import { keyedCalls } from '../../support/keyed-calls.ts';
 import {
   accepted,
   actor,
-  callsOf,
   cutAfter,
   givenOrganization,
   startControlPlane,
@@ -129,9 +129,9 @@ test('an invitation that is cut off and repeated with its key ends no second one
   const before = (await pointersOf(call)).map(({ to }) => to);
   for (let count = 1; count <= 4; count++)
     await expect(
-      invite(cutAfter(callsOf(call, 'key'), count), 'shop', invited, ann),
+      invite(cutAfter(keyedCalls(call, 'key'), count), 'shop', invited, ann),
     ).rejects.toThrow('cut');
-  accepted(await invite(callsOf(call, 'key'), 'shop', invited, ann));
+  accepted(await invite(keyedCalls(call, 'key'), 'shop', invited, ann));
   const after = new Set((await pointersOf(call)).map(({ to }) => to));
   expect(before.filter((to) => !after.has(to))).toHaveLength(1);
   expect(await isInvited(call, 'shop')).toBe(true);

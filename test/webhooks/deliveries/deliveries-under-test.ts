@@ -22,6 +22,7 @@ import {
 } from '../../../webhooks/deliveries.ts';
 import type { AttemptResult, Sender, SentDelivery } from '../../../webhooks/sending/sender.ts';
 import { reported } from '../reported-dataset.ts';
+import type { SimulatedTenant } from './simulated-tenant.ts';
 
 export const TENANT = 'acme';
 
@@ -113,6 +114,8 @@ export class DeliveriesUnderTest {
   onWrite: NonNullable<TestJournalOptions['onWrite']> = () => 'stored';
   /** Returns the sender of a start. Absent: `answer` is asked, and nothing is sent. */
   newSender: (() => Sender) | undefined;
+  /** Has the subscriptions, and crashes, too. Absent: `subscriptions` are asked. */
+  tenant: SimulatedTenant | undefined;
   readonly #limits: DeliveryLimits;
   readonly #random = new SeededRandom(1n);
   #deliveries: Deliveries | undefined;
@@ -130,6 +133,7 @@ export class DeliveriesUnderTest {
       // Attempts under way end within five seconds.
       await this.clock.advance(6_000);
       await stopped;
+      await this.tenant?.stop();
       await this.#sender?.[Symbol.asyncDispose]();
     });
   }
@@ -142,7 +146,14 @@ export class DeliveriesUnderTest {
     this.#hasCrashed = false;
     const { clock, journals } = this;
     this.#services.clear();
-    this.#deliveries = await this.#started(async (number, components) => {
+    const epoch = this.#epoch;
+    const failed = () => {
+      if (epoch !== this.#epoch) return;
+      this.#hasCrashed = true;
+      this.#cutOff();
+    };
+    const subscriptions = (await this.tenant?.start(failed)) ?? this.subscriptions;
+    this.#deliveries = await this.#started(subscriptions, async (number, components) => {
       const journal =
         journals.get(number) ?? new TestJournal({ onWrite: (write) => this.onWrite(write) });
       journals.set(number, journal);
@@ -161,23 +172,24 @@ export class DeliveriesUnderTest {
         return view(definition, options);
       };
       this.#services.set(number, service);
-      const epoch = this.#epoch;
-      void service.failure.then(() => {
-        if (epoch === this.#epoch) this.#hasCrashed = true;
-      });
+      void service.failure.then(failed);
       return service;
     });
   }
 
   /** Starts a second sender of the segments that are open. */
   async startAnother(): Promise<void> {
-    await this.#started((number) => Promise.resolve(this.#services.get(number)!));
+    const { subscriptions } = this;
+    await this.#started(subscriptions, (number) => Promise.resolve(this.#services.get(number)!));
   }
 
-  async #started(open: DeliveryStore['open']): Promise<Deliveries> {
+  async #started(
+    subscriptions: DeliverySubscriptions,
+    open: DeliveryStore['open'],
+  ): Promise<Deliveries> {
     const { clock, journals, logged } = this;
     return await Deliveries.start({
-      subscriptions: this.subscriptions,
+      subscriptions,
       sender: { attempt: this.#attempts() },
       store: {
         list: () => Promise.resolve([...journals.keys()]),
@@ -197,7 +209,7 @@ export class DeliveriesUnderTest {
 
   /** Power fails: what was not on disk is lost, and attempts under way are cut off. */
   async crash(): Promise<void> {
-    for (const journal of this.journals.values()) journal.crash();
+    this.#cutOff();
     const crashed = this.#deliveries;
     this.#deliveries = undefined;
     this.#epoch++;
@@ -205,8 +217,17 @@ export class DeliveriesUnderTest {
     void crashed?.stop(0);
     void this.#sender?.[Symbol.asyncDispose]();
     this.#sender = undefined;
-    const stopped = Promise.all(Array.from(this.#services.values(), (one) => one.stop(0)));
+    const stopped = Promise.all([
+      ...Array.from(this.#services.values(), (one) => one.stop(0)),
+      this.tenant?.stop(),
+    ]);
     await this.clock.until(() => settled(stopped));
+  }
+
+  /** Nothing is stored any more in any journal. */
+  #cutOff(): void {
+    for (const journal of this.journals.values()) journal.crash();
+    this.tenant?.cutOff();
   }
 
   /** Whether the power has failed since the last start. */
@@ -214,13 +235,11 @@ export class DeliveriesUnderTest {
     return this.#hasCrashed;
   }
 
-  /** Reports a dataset. Resolves with undefined if the power fails before the answer. */
-  async reportUntilCrash(id: string, changed: Partial<DatasetReport>) {
-    const result = this.now.intake.report(TENANT, id, reported(changed)).catch(() => undefined);
+  /** Makes a request. Resolves with undefined if the power fails before the answer. */
+  async untilCrash<Value>(request: () => Promise<Value>): Promise<Value | undefined> {
+    const result = request().catch(() => undefined);
     await this.clock.until(async () => this.#hasCrashed || (await settled(result)));
-    if (this.#hasCrashed) return undefined;
-    const answer = await result;
-    return answer?.isOk === true ? answer.value : undefined;
+    return this.#hasCrashed ? undefined : await result;
   }
 
   async report(id: string, changed: Partial<DatasetReport> = {}) {

@@ -14,7 +14,7 @@ import {
   type Call,
   TenantSubscriptions,
 } from '../../../webhooks/subscriptions/tenant-subscriptions.ts';
-import { callsOf as keyedCalls } from '../../control-plane/control-plane-under-test.ts';
+import { keyedCalls } from '../../support/keyed-calls.ts';
 import { addresses } from './checked-requests.ts';
 
 export const MASTER_KEY = Uint8Array.from({ length: 32 }, (_, index) => index);
