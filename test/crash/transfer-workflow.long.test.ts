@@ -2,7 +2,7 @@
 // other: every transfer ends, and no money is lost or doubled.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { compileExample } from '../support/compile-fixture.ts';
 import { type Fault, FaultDisk, faultDiskProblem } from '../support/crash/fault-disk.ts';
 import { SvcProcess } from '../support/host-process.ts';
@@ -11,9 +11,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const problem = faultDiskProblem();
 beforeEach((context) => context.skip(problem !== undefined, problem));
 
-const OPENED = { ada: 1000, bob: 0 };
+const OPENED: Readonly<Record<string, number>> = { ada: 1000, bob: 0 };
+const LEFT: Readonly<Record<string, number>> = { ada: 700, bob: 300 };
 const base = { from: 'ada', to: 'bob', cents: 300, acceptWithinMs: 60_000 };
-/** The transfers by their ids: what is ordered, whether it is accepted, and how it ends. */
+/** The transfers of a round by their names: what is ordered, whether it is accepted, and how it ends. */
 const TRANSFERS: Readonly<Record<string, Transfer>> = {
   accepted: { order: base, isAccepted: true, end: 'completed' },
   forgotten: { order: { ...base, acceptWithinMs: 100 }, isAccepted: false, end: 'returned' },
@@ -27,33 +28,13 @@ const AT_ONCE = 4;
 /** So many operations that no run has them: they are counted, and none fails. */
 const NEVER = 1_000_000;
 
+/** How each transfer of a round has ended, and the money on its accounts. */
+type Outcome = Readonly<Record<string, unknown>>;
+
 interface Transfer {
   readonly order: typeof base;
   readonly isAccepted: boolean;
   readonly end: string;
-}
-
-interface Bank {
-  readonly folder: string;
-  readonly disk: FaultDisk;
-}
-
-async function openedBank(): Promise<{ readonly bank: Bank; readonly service: SvcProcess }> {
-  const scratch = temporaryFolder();
-  const folder = join(scratch, 'bank');
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'bank.wasm'), await compileExample('08-transfer-workflow'));
-  const bank = { folder, disk: new FaultDisk(folder, scratch) };
-  const service = started(bank);
-  const url = await service.listening();
-  for (const [id, cents] of Object.entries(OPENED))
-    expect((await send(url, 'PUT', `/accounts/${id}`, { cents })).status).toBe(200);
-  return { bank, service };
-}
-
-function started({ folder, disk }: Bank): SvcProcess {
-  const args = ['run', 'bank.wasm', '--name', 'bank', '--port', '0'];
-  return new SvcProcess(args, { cwd: folder, env: disk.env });
 }
 
 async function send(url: string, method: string, path: string, body?: object) {
@@ -63,93 +44,139 @@ async function send(url: string, method: string, path: string, body?: object) {
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
-/** Orders all transfers and accepts some, until each has ended. Rejects when the service does not answer any more. */
-async function carriedOut(url: string): Promise<void> {
-  for (const [id, { order }] of Object.entries(TRANSFERS))
-    expect((await send(url, 'PUT', `/transfers/${id}`, order)).status).toBe(200);
-  const running = new Set(Object.keys(TRANSFERS));
-  const endMs = performance.now() + WITHIN_MS;
-  while (running.size > 0) {
-    for (const id of running) {
-      const { json } = await send(url, 'GET', `/transfers/${id}`);
-      if (ENDS.has(String(json['status']))) running.delete(id);
-      if (json['status'] === 'funded' && TRANSFERS[id]!.isAccepted)
-        await send(url, 'POST', `/transfers/${id}/acceptance`);
+async function put(url: string, path: string, body: object): Promise<void> {
+  const { status } = await send(url, 'PUT', path, body);
+  if (status !== 200) throw new Error(`PUT ${path} is answered with ${status}`);
+}
+
+/** A bank and the process that it has now. Each round has its own accounts and transfers, and leaves a running process. */
+class Bank {
+  readonly #folder: string;
+  readonly #disk: FaultDisk;
+  #service: SvcProcess;
+  #rounds = 0;
+
+  private constructor(folder: string, disk: FaultDisk) {
+    this.#folder = folder;
+    this.#disk = disk;
+    this.#service = this.#start();
+  }
+
+  static async open(): Promise<Bank> {
+    const scratch = temporaryFolder();
+    const folder = join(scratch, 'bank');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'bank.wasm'), await compileExample('08-transfer-workflow'));
+    return new Bank(folder, new FaultDisk(folder, scratch));
+  }
+
+  /** Carries the transfers out with a process that stops at a fault, and then with the next. */
+  async interrupted(fault: Fault): Promise<{ hasStopped: boolean; found: Outcome }> {
+    const round = await this.#openedRound();
+    this.#disk.control.fail(fault);
+    let hasStopped = false;
+    try {
+      await this.#carryOut(round);
+    } catch {
+      await this.#service.ended;
+      hasStopped = true;
     }
-    if (performance.now() > endMs)
-      throw new Error(`these transfers do not end: ${[...running].join(', ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    this.#disk.control.heal();
+    await this.#service.end('SIGKILL');
+    this.#service = this.#start();
+    await this.#carryOut(round);
+    return { hasStopped, found: await this.#outcome(round) };
+  }
+
+  /** Carries the transfers out, and counts the operations. */
+  async uninterrupted(kind: 'write' | 'sync'): Promise<{ count: number; found: Outcome }> {
+    const round = await this.#openedRound();
+    this.#disk.control.fail({ mode: 'stop', kind, first: NEVER });
+    await this.#carryOut(round);
+    const found = await this.#outcome(round);
+    const { seen } = this.#disk.control.counts();
+    this.#disk.control.heal();
+    return { count: seen, found };
+  }
+
+  async end(): Promise<void> {
+    await this.#service.end('SIGKILL');
+  }
+
+  #start(): SvcProcess {
+    const args = ['run', 'bank.wasm', '--name', 'bank', '--port', '0'];
+    return new SvcProcess(args, { cwd: this.#folder, env: this.#disk.env });
+  }
+
+  async #openedRound(): Promise<string> {
+    const round = `round-${++this.#rounds}`;
+    const url = await this.#service.listening();
+    for (const [name, cents] of Object.entries(OPENED))
+      await put(url, `/accounts/${round}-${name}`, { cents });
+    return round;
+  }
+
+  /** Orders all transfers and accepts some, until each has ended. Rejects when the service does not answer any more. */
+  async #carryOut(round: string): Promise<void> {
+    const url = await this.#service.listening();
+    for (const [name, { order }] of Object.entries(TRANSFERS)) {
+      const [from, to] = [`${round}-${order.from}`, `${round}-${order.to}`];
+      await put(url, `/transfers/${round}-${name}`, { ...order, from, to });
+    }
+    const running = new Set(Object.keys(TRANSFERS));
+    const endMs = performance.now() + WITHIN_MS;
+    while (running.size > 0) {
+      for (const name of running) {
+        const { json } = await send(url, 'GET', `/transfers/${round}-${name}`);
+        if (ENDS.has(String(json['status']))) running.delete(name);
+        if (json['status'] === 'funded' && TRANSFERS[name]!.isAccepted)
+          await send(url, 'POST', `/transfers/${round}-${name}/acceptance`);
+      }
+      if (performance.now() > endMs)
+        throw new Error(`these transfers do not end: ${[...running].join(', ')}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async #outcome(round: string): Promise<Outcome> {
+    const url = await this.#service.listening();
+    const found = async (path: string, field: string) => (await send(url, 'GET', path)).json[field];
+    const entries = await Promise.all([
+      ...Object.keys(TRANSFERS).map(
+        async (name) => [name, await found(`/transfers/${round}-${name}`, 'status')] as const,
+      ),
+      ...Object.keys(OPENED).map(
+        async (name) => [name, await found(`/accounts/${round}-${name}`, 'cents')] as const,
+      ),
+    ]);
+    return Object.fromEntries(entries);
   }
 }
 
-/** Returns how each transfer has ended, and the money on the accounts. */
-async function outcome(url: string) {
-  const entries = await Promise.all([
-    ...Object.keys(TRANSFERS).map(async (id) => {
-      const { json } = await send(url, 'GET', `/transfers/${id}`);
-      return [id, json['status']] as const;
-    }),
-    ...Object.keys(OPENED).map(async (id) => {
-      const { json } = await send(url, 'GET', `/accounts/${id}`);
-      return [id, json['cents']] as const;
-    }),
-  ]);
-  return Object.fromEntries(entries);
-}
-
-const EXPECTED = {
-  ...Object.fromEntries(Object.entries(TRANSFERS).map(([id, { end }]) => [id, end])),
-  ada: 700,
-  bob: 300,
+const EXPECTED: Outcome = {
+  ...Object.fromEntries(Object.entries(TRANSFERS).map(([name, { end }]) => [name, end])),
+  ...LEFT,
 };
-
-/** Carries the transfers out with a process that stops at a fault, and then with another one. Returns whether it stopped. */
-async function interrupted(fault: Fault): Promise<boolean> {
-  const { bank, service } = await openedBank();
-  const url = await service.listening();
-  bank.disk.control.fail(fault);
-  let hasStopped = false;
-  try {
-    await carriedOut(url);
-  } catch {
-    await service.ended;
-    hasStopped = true;
-  }
-  bank.disk.control.heal();
-  await service.end('SIGKILL');
-  const next = started(bank);
-  try {
-    const nextUrl = await next.listening();
-    await carriedOut(nextUrl);
-    expect({ fault, found: await outcome(nextUrl) }).toEqual({ fault, found: EXPECTED });
-  } finally {
-    await next.end('SIGKILL');
-  }
-  return hasStopped;
-}
-
-async function countOf(kind: 'write' | 'sync'): Promise<number> {
-  const { bank, service } = await openedBank();
-  bank.disk.control.fail({ mode: 'stop', kind, first: NEVER });
-  const url = await service.listening();
-  await carriedOut(url);
-  expect(await outcome(url)).toEqual(EXPECTED);
-  const { seen } = bank.disk.control.counts();
-  await service.end('SIGTERM');
-  return seen;
-}
 
 test.each(['write', 'sync'] as const)(
   'a bank that is stopped at any %s loses no money, and ends every transfer',
   async (kind) => {
-    const count = await countOf(kind);
+    const banks = await Promise.all(Array.from({ length: AT_ONCE }, async () => Bank.open()));
+    onTestFinished(async () => void (await Promise.all(banks.map((bank) => bank.end()))));
+    const { count, found: wanted } = await banks[0]!.uninterrupted(kind);
+    expect(wanted).toEqual(EXPECTED);
     expect(count).toBeGreaterThan(10);
     let first = 0;
     let stops = 0;
-    const next = async (): Promise<void> => {
-      while (first < count) if (await interrupted({ mode: 'stop', kind, first: ++first })) stops++;
+    const interruptAll = async (bank: Bank): Promise<void> => {
+      while (first < count) {
+        const fault = { mode: 'stop', kind, first: ++first } as const;
+        const { hasStopped, found } = await bank.interrupted(fault);
+        expect({ fault, found }).toEqual({ fault, found: EXPECTED });
+        if (hasStopped) stops++;
+      }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
+    await Promise.all(banks.map(interruptAll));
     // How many operations a run has depends on which appends are stored together.
     expect(stops).toBeGreaterThan(count / 2);
   },
