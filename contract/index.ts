@@ -1,4 +1,5 @@
 // The entry point of the package @svc/contract.
+export { asksForMore, bearerText, meetsRequirement, requirementText } from './bearer-rule.ts';
 export {
   fieldColumn,
   recordOf,

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import {
   type AccessRule,
+  bearerText,
   type CorsDescriptor,
   declaredCors,
   type ModuleDescriptor,
@@ -151,7 +152,9 @@ function descriptorLines(
         endpoint.routes.map((route) => {
           const access = accessText(route.access ?? endpoint.access);
           const cors = corsText(declaredCors(endpoint, route));
-          return `${route.method.padEnd(7)} ${endpoint.prefix + route.path || '/'}  (${access}${cors})`;
+          const bearer = route.bearer ?? endpoint.bearer;
+          const token = bearer === undefined ? '' : `; ${bearerText(bearer)}`;
+          return `${route.method.padEnd(7)} ${endpoint.prefix + route.path || '/'}  (${access}${token}${cors})`;
         }),
       ),
     ),

@@ -3,6 +3,8 @@
 // Additional routes, and parameters and fields that are no longer read, are not reported.
 import {
   type AccessRule,
+  asksForMore,
+  bearerText,
   declaredCors,
   type EndpointDescriptor,
   type ModuleDescriptor,
@@ -159,6 +161,10 @@ function accessProblem(before: DescribedRoute, now: DescribedRoute): string | un
   const present = now.route.access ?? now.endpoint.access;
   if (!admitsAll(old, present))
     return `admits fewer callers: it was ${accessText(old)}, and is ${accessText(present)}`;
+  const token = now.route.bearer ?? now.endpoint.bearer;
+  const oldToken = before.route.bearer ?? before.endpoint.bearer;
+  if (token !== undefined && asksForMore(token, oldToken))
+    return `admits fewer callers: it asked for ${oldToken === undefined ? 'no token' : `a ${bearerText(oldToken)}`}, and asks for a ${bearerText(token)}`;
   const hadCors = declaredCors(before.endpoint, before.route) !== undefined;
   const hasCors = declaredCors(now.endpoint, now.route) !== undefined;
   return hadCors && !hasCors ? 'may not be called by pages of other origins any more' : undefined;

@@ -5,7 +5,7 @@
 // Invariants:
 // - A route with a rule is closed while nothing can verify tokens.
 // - No answer contains a part of a token or of a principal.
-import type { BearerRequirement, BearerRule } from '@svc/contract';
+import { type BearerRule, meetsRequirement, requirementText } from '@svc/contract';
 import type { FieldList } from '@svc/http1';
 import { challengeOf } from '@svc/tokens/authorization-header';
 import type { Subject, TokenOutcome } from '@svc/tokens/token-outcome';
@@ -68,10 +68,10 @@ export function permitted(
     case 'known':
   }
   const { caller } = outcome;
-  if (roles !== undefined && !isMet(roles, caller.roles))
-    return errorAnswer(403, `The caller needs ${words(roles, 'role')}.`);
-  if (scopes !== undefined && !isMet(scopes, caller.scopes))
-    return errorAnswer(403, `The access token needs ${words(scopes, 'scope')}.`, [
+  if (roles !== undefined && !meetsRequirement(roles, caller.roles))
+    return errorAnswer(403, `The caller needs ${requirementText(roles, 'role')}.`);
+  if (scopes !== undefined && !meetsRequirement(scopes, caller.scopes))
+    return errorAnswer(403, `The access token needs ${requirementText(scopes, 'scope')}.`, [
       [
         'www-authenticate',
         `Bearer realm="svc", error="insufficient_scope", scope="${scopes.names.join(' ')}"`,
@@ -93,15 +93,4 @@ export function principalHeaders(
 /** Returns the caller to whom an idempotency key belongs. No URL of an issuer has a blank. */
 export function keyOwner({ issuer, subject }: RequestPrincipal): string {
   return `principal ${issuer} ${subject}`;
-}
-
-function isMet({ match, names }: BearerRequirement, had: readonly string[]): boolean {
-  return match === 'any'
-    ? names.some((name) => had.includes(name))
-    : names.every((name) => had.includes(name));
-}
-
-function words({ match, names }: BearerRequirement, noun: string): string {
-  if (names.length === 1) return `the ${noun} ${names[0]}`;
-  return `${match === 'any' ? 'one' : 'all'} of the ${noun}s ${names.join(', ')}`;
 }

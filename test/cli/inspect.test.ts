@@ -100,6 +100,21 @@ describe('svc inspect', () => {
     expect(stdout).toContain('(internet; CORS)');
   });
 
+  test('says which routes ask for an access token, and for which roles and scopes', async () => {
+    const [route] = endpoint!.routes;
+    const roles = { match: 'any', names: ['librarian', 'admin'] } as const;
+    const scopes = { match: 'all', names: ['books:write'] } as const;
+    const rule = { roles, scopes, forwardsToken: true } as const;
+    const routes = [route!, { ...route!, path: '/own', bearer: rule }];
+    const endpoints = [{ ...endpoint!, bearer: {}, routes }];
+    write('tokens.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
+    const { stdout } = await svc('inspect', 'tokens.wasm');
+    expect(stdout).toContain('(internet; token)');
+    expect(stdout).toContain(
+      '(internet; token with one of the roles librarian, admin and the scope books:write, which the handler sees)',
+    );
+  });
+
   test('lists the schedules of the service', async () => {
     const [entity] = testDescriptor().entities;
     const tick = { name: 'tick', input: { type: 'null' }, reply: { type: 'null' } } as const;

@@ -30,6 +30,8 @@ function module(change: Change, endpoint: Partial<EndpointDescriptor> = {}): Mod
   return describing({ endpoints: [{ ...carts, routes: [route], ...endpoint }] });
 }
 
+const anyOf = (...names: string[]) => ({ match: 'any' as const, names });
+
 const found = (before: ModuleDescriptor, now: ModuleDescriptor) =>
   descriptorDifferences(before, now, new Set()).map(({ name, message }) => `${name}: ${message}`);
 
@@ -126,6 +128,30 @@ test.each<readonly [string, Change, Change, string]>([
     "route-access-narrowed: … admits fewer callers: it was 'services', and is 'services' (shop)",
   ],
   [
+    'that asks for a token',
+    {},
+    { bearer: {} },
+    'route-access-narrowed: … admits fewer callers: it asked for no token, and asks for a token',
+  ],
+  [
+    'that asks for a role',
+    { bearer: {} },
+    { bearer: { roles: anyOf('admin') } },
+    'route-access-narrowed: … admits fewer callers: it asked for a token, and asks for a token with the role admin',
+  ],
+  [
+    'that asks for all scopes',
+    { bearer: { scopes: anyOf('read', 'write') } },
+    { bearer: { scopes: { match: 'all', names: ['read', 'write'] } } },
+    'route-access-narrowed: … admits fewer callers: it asked for a token with one of the scopes read, write, and asks for a token with all of the scopes read, write',
+  ],
+  [
+    'that takes a role no more',
+    { bearer: { roles: anyOf('librarian', 'admin') } },
+    { bearer: { roles: anyOf('librarian') } },
+    'route-access-narrowed: … admits fewer callers: it asked for a token with one of the roles librarian, admin, and asks for a token with the role librarian',
+  ],
+  [
     'without its CORS',
     { cors: {} },
     {},
@@ -172,6 +198,13 @@ test.each<readonly [string, Change, Change]>([
   ['a body that is read no more', { body: json(INT) }, {}],
   ['a body that may be missing', { body: json(INT) }, { body: { ...json(INT), optional: true } }],
   ['a body of bytes', { body: json(INT) }, { body: { kind: 'bytes' } }],
+  ['no token any more', { bearer: {} }, {}],
+  ['no role any more', { bearer: { roles: anyOf('admin') } }, { bearer: {} }],
+  [
+    'one more role that is enough',
+    { bearer: { roles: { match: 'all', names: ['librarian', 'admin'] } } },
+    { bearer: { roles: anyOf('librarian', 'guest') } },
+  ],
   ['more access', { access: { allow: 'services' } }, {}],
   [
     'local callers, who are admitted anyway',
