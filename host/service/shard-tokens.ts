@@ -1,5 +1,8 @@
 // ShardTokens verifies the access tokens of a shard's requests: those that were found good a short time ago by itself, all others by
 // the main thread (token-verification.ts), which has the keys. A thread that runs a module asks no identity provider anything.
+//
+// Invariant: at most `verifyingMax` tokens wait for the main thread. A request is in flight no more when its caller has left, but its
+// token still waits, so the limit of requests in flight alone would not bound them.
 import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '@svc/kit/clock';
 import { TokenCache } from '@svc/tokens/token-cache';
@@ -18,16 +21,22 @@ export interface CachedPrincipal extends RequestPrincipal {
 
 type Outcome = TokenOutcome<RequestPrincipal>;
 
-/** Answer while the main thread answers nothing. */
+/** Answer while the main thread answers nothing, or too many tokens wait for it. */
 const AWAY: VerifiedOutcome = { kind: 'unavailable', retryAfterS: 1 };
 
 export class ShardTokens implements RequestTokens {
   readonly #known: TokenCache<CachedPrincipal>;
   readonly #linked = Promise.withResolvers<void>();
+  readonly #verifyingMax: number;
+  #verifying = 0;
   #link: WorkLink<readonly string[], VerifiedOutcome> | undefined;
 
-  /** `cachedTokensMax`: how many good tokens are remembered, each for a minute at most. */
-  constructor(clock: Clock, cachedTokensMax: number) {
+  /**
+   * `cachedTokensMax`: how many good tokens are remembered, each for a minute at most. `verifyingMax`: how many are verified at a
+   * time.
+   */
+  constructor(clock: Clock, cachedTokensMax: number, verifyingMax: number) {
+    this.#verifyingMax = verifyingMax;
     this.#known = new TokenCache(clock, cachedTokensMax);
   }
 
@@ -42,7 +51,8 @@ export class ShardTokens implements RequestTokens {
     const [value, ...others] = authorization;
     if (value === undefined) return { kind: 'missing' };
     const caller = others.length === 0 ? this.#known.find(value) : undefined;
-    return caller === undefined ? this.#ask(authorization, value) : { kind: 'known', caller };
+    if (caller !== undefined) return { kind: 'known', caller };
+    return this.#verifying < this.#verifyingMax ? this.#ask(authorization, value) : AWAY;
   }
 
   close(): void {
@@ -50,8 +60,10 @@ export class ShardTokens implements RequestTokens {
   }
 
   async #ask(authorization: readonly string[], value: string): Promise<Outcome> {
+    this.#verifying += 1;
     await this.#linked.promise;
     const outcome = await this.#link!.send(authorization);
+    this.#verifying -= 1;
     if (outcome.kind === 'known') this.#known.set(value, outcome.caller);
     return outcome;
   }

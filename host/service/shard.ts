@@ -54,7 +54,11 @@ let served: ServedGuest | undefined;
 /** Undefined: nothing verifies tokens. */
 const tokens =
   settings.verifiesTokens === true
-    ? new ShardTokens(SYSTEM_CLOCK, settings.sections.auth.cachedTokensMax)
+    ? new ShardTokens(
+        SYSTEM_CLOCK,
+        settings.sections.auth.cachedTokensMax,
+        settings.sections.http.requestsInFlightMax,
+      )
     : undefined;
 
 supervisor.on('message', (message: ToShard) => {
