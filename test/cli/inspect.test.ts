@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { BearerRule } from '@svc/contract';
 import {
   component,
   guestWat,
@@ -102,9 +103,11 @@ describe('svc inspect', () => {
 
   test('says which routes ask for an access token, and for which roles and scopes', async () => {
     const [route] = endpoint!.routes;
-    const roles = { match: 'any', names: ['librarian', 'admin'] } as const;
-    const scopes = { match: 'all', names: ['books:write'] } as const;
-    const rule = { roles, scopes, forwardsToken: true } as const;
+    const rule: BearerRule = {
+      roles: { match: 'any', names: ['librarian', 'admin'] },
+      scopes: { match: 'all', names: ['books:write'] },
+      forwardsToken: true,
+    };
     const routes = [route!, { ...route!, path: '/own', bearer: rule }];
     const endpoints = [{ ...endpoint!, bearer: {}, routes }];
     write('tokens.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
