@@ -44,11 +44,12 @@ function answering(port: MessagePort, answer: (token: string) => Promise<Verifie
 
 test('more tokens than are verified at a time are refused for now, also before the main thread listens', async () => {
   const { tokens, port, mainPort } = newTokens(2);
-  const waiting = [tokens.verify(['Bearer a']), tokens.verify(['Bearer b'])];
+  const first = tokens.verify(['Bearer a']);
+  const second = tokens.verify(['Bearer b']);
   expect(tokens.verify(['Bearer c'])).toEqual(AWAY);
   answering(mainPort, async () => ({ kind: 'refused', error: 'invalid_token', reason: 'No.' }));
   tokens.connect(port);
-  expect(await Promise.all(waiting)).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
+  expect([await first, await second]).toMatchObject([{ kind: 'refused' }, { kind: 'refused' }]);
   expect(await tokens.verify(['Bearer c'])).toMatchObject({ kind: 'refused' });
 });
 
