@@ -35,6 +35,8 @@ export type {
   ServiceRequestOptions,
   ServiceResponse,
 } from './hosting/embedded/service-client.ts';
+export { defineConfiguration } from './hosting/embedded/configuration-definition.ts';
+export type { ConfigurationDefinition } from './hosting/embedded/configuration-definition.ts';
 export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
 export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
 export {
@@ -82,6 +84,7 @@ export { createService } from './service/create-service.ts';
 export type { EnvironmentOptions } from './service/environment-options.ts';
 export type {
   CallOptions,
+  ConfiguredOptions,
   ObservabilityOptions,
   Service,
   ServiceChange,

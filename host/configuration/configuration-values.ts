@@ -26,6 +26,8 @@ export interface ConfigurationSources {
   readonly folder: string | undefined;
   /** Values of the command line, `NAME=VALUE`. */
   readonly assignments: readonly string[];
+  /** Values that a program gives itself, which may be secrets. Absent: none. */
+  readonly values?: Readonly<Record<string, unknown>>;
 }
 
 type Described = Pick<ModuleDescriptor, 'configuration' | 'types'>;
@@ -49,6 +51,7 @@ export async function gatherConfiguration(
   await gathering.addFile(sources.file);
   await gathering.addFolder(sources.folder);
   for (const assignment of sources.assignments) gathering.addAssignment(assignment);
+  gathering.addValues(sources.values);
   return gathering.result(described);
 }
 
@@ -118,6 +121,12 @@ class Gathering {
       );
       this.#unread.add(name);
     } else this.#addText(name, assignment.slice(equals + 1), '--configure');
+  }
+
+  addValues(values: Readonly<Record<string, unknown>> = {}): void {
+    // A member that is undefined is one that the program leaves out.
+    for (const [name, value] of Object.entries(values))
+      if (value !== undefined) this.#add(name, value, 'the option configured.values');
   }
 
   result(described: Described): GatheredConfiguration {

@@ -155,6 +155,7 @@ function serviceOptions(
   log: Log,
 ): ServiceOptions {
   const { name, dataFolder, ignoreComponents, http, host, port, management } = settings;
+  const { file, folder } = settings.configuration;
   return {
     ...options,
     name,
@@ -163,6 +164,7 @@ function serviceOptions(
     ignoreComponents,
     http: http && { host, port },
     management,
+    configured: { file, folder },
     settingNames: {
       http: { host: 'svc.http.host', port: 'svc.http.port' },
       management: { host: 'svc.management.host', port: 'svc.management.port' },

@@ -44,6 +44,15 @@ export interface ObservabilityOptions {
   };
 }
 
+/** Where the values of the service's configuration are. A later source overrides an earlier one. */
+export interface ConfiguredOptions {
+  /** Path of a file in YAML or JSON. */
+  readonly file?: string | undefined;
+  /** Path of a folder with a file for each value. */
+  readonly folder?: string | undefined;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
+
 interface CommonOptions extends Components {
   /** Name of the service in lower-case letters, digits and hyphens, as in its log. */
   readonly name: string;
@@ -81,6 +90,8 @@ interface CommonOptions extends Components {
     readonly management?: { readonly host: string; readonly port: string };
   };
   readonly observability?: ObservabilityOptions;
+  /** Where the values of `configuration` are. The files are watched. */
+  readonly configured?: ConfiguredOptions;
   /** Metrics of the program itself, which are among those of the service. */
   readonly metrics?: readonly Metric[];
   /**

@@ -34,7 +34,7 @@ import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
 import { EmbeddedCertificate } from './embedded-certificate.ts';
 import type { EmbeddedDeployment } from './embedded-deployment.ts';
-import { embeddedLog, limitedLog } from './embedded-log.ts';
+import { limitedLog } from './embedded-log.ts';
 import {
   addressOf,
   type CallOptions,
@@ -51,6 +51,7 @@ import { responseForm } from './embedded-responses.ts';
 import { EmbeddedStorage } from './embedded-storage.ts';
 import { EmbeddedTimers } from './embedded-timers.ts';
 import { programCalls } from './program-calls.ts';
+import { EmbeddedConfiguration } from './embedded-configuration.ts';
 import { ProcessConsumers } from './process-consumers.ts';
 import { ProcessHistory } from './process-history.ts';
 import { ProcessShard } from './process-shard.ts';
@@ -64,8 +65,7 @@ import { serviceCounts, type ServiceCounts } from './service-counts.ts';
 import type { ServiceLog } from './service-log.ts';
 
 const STOP_GRACE_MS = 10_000;
-/** A day. */
-const GRACE_MS_MAX = 86_400_000;
+const GRACE_MS_MAX = 24 * 60 * 60 * 1000;
 
 export interface EmbeddedParts {
   readonly sections: EmbeddedSections;
@@ -93,6 +93,7 @@ export class EmbeddedService implements Service {
   /** Writes every entry to the program's log; `#log` limits the rate of its entries first. */
   readonly #write: Log;
   readonly #log: ServiceLog;
+  readonly #configuration: EmbeddedConfiguration;
   readonly #introspection: Introspection;
   readonly #certificate: EmbeddedCertificate;
   readonly #timerSeries = new TimerSeries();
@@ -121,7 +122,8 @@ export class EmbeddedService implements Service {
     this.failure = storage.failure;
     this.#shard = new ProcessShard(guest.descriptor, sections.observability.ringCapacity);
     this.#history = new ProcessHistory(guest, storage.dir);
-    this.#write = embeddedLog(options);
+    this.#configuration = new EmbeddedConfiguration(options);
+    this.#write = this.#configuration.log;
     reportUncallable(options.name, this.#write);
     this.#certificate = new EmbeddedCertificate(options, this.#write);
     this.#log = limitedLog(sections.log, this.#shard.counters, this.#write);
@@ -176,8 +178,7 @@ export class EmbeddedService implements Service {
     afterSeq?: number,
     limit?: number,
   ): Promise<readonly RecordedEvent<Event>[]> {
-    const client = this.call(entity, id);
-    return client.events(afterSeq, limit);
+    return this.call(entity, id).events(afterSeq, limit);
   }
 
   view<Definition extends ViewDefinition>(
@@ -248,6 +249,7 @@ export class EmbeddedService implements Service {
       { start: () => this.#certificate.open(), stop: () => this.#certificate.close() },
       { start: () => deployment?.open(), stop: () => deployment?.close() },
       { start: () => introspection.open(), stop: () => introspection.close() },
+      this.#configuration.phase(guest),
       { stop: () => guest.close() },
       { start: (signal) => this.#openJournal(signal), stop: () => storage.close() },
       { start: () => this.#openViews(), stop: () => this.#views?.close() },
@@ -284,10 +286,10 @@ export class EmbeddedService implements Service {
   #serve(): void {
     const { guest, sections, introspection, deployment } = this.#parts;
     const { deployed = false } = this.#options;
-    const { runningFolder } = introspection;
+    const local = { kind: 'local', runningFolder: introspection.runningFolder } as const;
     const services = new ServicesOnDemand({
       settings: sections.calls,
-      network: deployed ? deployment?.network : { kind: 'local', runningFolder },
+      network: deployed ? deployment?.network : local,
       log: this.#log,
     });
     const served = new ServedGuest({
@@ -306,6 +308,7 @@ export class EmbeddedService implements Service {
       index: 0,
       views: this.#views?.finder,
       services,
+      configuration: this.#configuration.current,
       createServer: createHttpServer,
     });
     this.#shard.answers = served.answers;
@@ -351,12 +354,10 @@ export class EmbeddedService implements Service {
       const given = sockets.http === undefined ? {} : { fd: sockets.http };
       const address = await guest.listen({ ...wanted, ...given }, httpWords(this.#options));
       if (sockets.calls !== undefined) await guest.listenOn(sockets.calls);
-      const hasTls = tls !== undefined;
-      this.#url = httpUrl(address, hasTls ? 'https' : this.#certificate.scheme);
+      this.#url = httpUrl(address, tls === undefined ? this.#certificate.scheme : 'https');
     }
     this.#shard.isServing = true;
-    const { descriptor } = this.#parts.guest;
-    await this.#introspection.served({ url: this.#url, descriptor });
+    await this.#introspection.served({ url: this.#url, descriptor: this.descriptor });
     this.#parts.deployment?.served();
   }
 
@@ -385,6 +386,7 @@ export class EmbeddedService implements Service {
         timerSeries: this.#timerSeries,
         consumerSeries: this.#consumers,
         programMetrics: this.#options.metrics,
+        ...(descriptor.configuration && { configuration: this.#configuration }),
         views: { read: () => this.#views?.statuses.read() ?? [] },
         source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
         journal: this.#opened.promise,

@@ -31,6 +31,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'views',
   'consumers',
   'schedules',
+  'configuration',
   'version',
 ]);
 

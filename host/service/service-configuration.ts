@@ -17,6 +17,10 @@ export interface ServiceConfigurationOptions {
   readonly log: Log;
   /** Called with new values that are to be used. */
   readonly onChange: (texts: ConfigurationTexts) => void;
+  /** Returns what is wrong with valid values apart from their types; absent: nothing. */
+  readonly judge?: ((json: string) => string | undefined) | undefined;
+  /** Sentence for the message that says how to give values; absent: by the options of `svc run`. */
+  readonly remedy?: string;
   /** Pause in milliseconds between two reads of the files without a change; absent: that of WatchedFolder. */
   readonly pollMs?: number;
 }
@@ -36,6 +40,8 @@ export class ServiceConfiguration {
   #problem: string | undefined;
   readonly #logged = new Set<string>();
   #latestSecrets: readonly string[] = [];
+  /** Settles with the latest look. */
+  #looking: Promise<void> = Promise.resolve();
 
   constructor(options: ServiceConfigurationOptions) {
     this.#options = options;
@@ -43,12 +49,16 @@ export class ServiceConfiguration {
 
   /** Reads the values of a module that is about to be served. Rejects with SVC_CONFIGURATION_INVALID. */
   async prepare({ descriptor }: Pick<GuestSource, 'descriptor'>): Promise<void> {
-    const { file, folder, assignments } = this.#options.sources;
-    const isGiven = file !== undefined || folder !== undefined || assignments.length > 0;
+    const { file, folder, assignments, values = {} } = this.#options.sources;
+    const isGiven =
+      file !== undefined ||
+      folder !== undefined ||
+      assignments.length > 0 ||
+      Object.keys(values).length > 0;
     // A module without a configuration does not load this code.
     if (descriptor.configuration !== undefined || isGiven) {
       const { texts, problem } = await this.#read(descriptor);
-      if (problem !== undefined) throw invalid(problem);
+      if (problem !== undefined) throw invalid(problem, this.#options.remedy);
       if (texts !== undefined) this.#use(descriptor, texts);
     }
     this.#descriptor = descriptor;
@@ -71,12 +81,18 @@ export class ServiceConfiguration {
     const folders = [sources.file && dirname(sources.file), sources.folder];
     for (const folder of new Set(folders))
       if (folder !== undefined)
-        this.#watched.push(new WatchedFolder(folder, { look: () => this.#look(), pollMs }));
+        this.#watched.push(new WatchedFolder(folder, { look: () => this.#lookNext(), pollMs }));
     for (const watched of this.#watched) void watched.check();
   }
 
   close(): void {
     for (const watched of this.#watched) watched.close();
+  }
+
+  /** Looks after earlier looks: values that were read before others are never used after them. */
+  #lookNext(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#look());
+    return this.#looking;
   }
 
   async #look(): Promise<void> {
@@ -124,17 +140,22 @@ export class ServiceConfiguration {
       this.#logged.add(message);
       this.#options.log({ level: 'warn', message });
     }
-    if (problems.length === 0) return { texts };
+    if (problems.length === 0) {
+      const problem = texts && this.#options.judge?.(texts.json);
+      return problem === undefined ? { texts } : { problem };
+    }
     const shown = problems.slice(0, PROBLEMS_SHOWN_MAX);
     const more = problems.length - shown.length;
     return { problem: `${shown.join('; ')}${more === 0 ? '' : `; and ${more} more`}` };
   }
 }
 
-function invalid(problem: string): SvcError {
+const REMEDY =
+  'Give the values with --configuration FILE, --configuration-folder FOLDER or --configure NAME=VALUE.';
+
+function invalid(problem: string, remedy = REMEDY): SvcError {
   return new SvcError(
     'SVC_CONFIGURATION_INVALID',
-    `The configuration of the module cannot be used: ${problem}. ` +
-      'Give the values with --configuration FILE, --configuration-folder FOLDER or --configure NAME=VALUE.',
+    `The configuration cannot be used: ${problem}. ${remedy}`,
   );
 }

@@ -1,6 +1,8 @@
 // CallingContext: what a handler of a route and a consumer can reach: entities, their timers, views, other services, and the clock.
+import { CONFIGURATION_COMPONENT } from '@svc/contract';
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext } from '../../model/call.ts';
+import type { ConfigurationDefinition } from './configuration-definition.ts';
 import type { DeferredCall } from './deferred-call.ts';
 import type { Due } from './due.ts';
 import { type EntityClient, entityClient } from './entity-client.ts';
@@ -40,6 +42,11 @@ export interface CallingContext {
   /** Returns a client of another service: `billing` in the same project, or `ledger.finance` in another one. */
   readonly service: (name: string) => ServiceClient;
   /**
+   * Reads the configuration of this service, as it is now: `await settings(configuration)`. Reads of one request may differ
+   * if the values change between them.
+   */
+  readonly settings: <Values>(configuration: ConfigurationDefinition<Values>) => Promise<Values>;
+  /**
    * Milliseconds since 1970-01-01T00:00:00Z: the time of the request, or of the last call's result. In a consumer: the
    * time of the event. Read it when you need it.
    */
@@ -56,12 +63,14 @@ export interface CallingContext {
 export interface ReachableComponents {
   readonly entities: ReadonlySet<EntityDefinition>;
   readonly views: ReadonlySet<ViewDefinition>;
+  /** Undefined: the service has none. */
+  readonly configuration: ConfigurationDefinition | undefined;
 }
 
 export function callingContext(
   { seed, metadata }: CallContext,
   calls: HostCalls,
-  { entities, views }: ReachableComponents,
+  { entities, views, configuration: own }: ReachableComponents,
 ): CallingContext {
   const path = { calls, metadata: () => metadata };
   let random: SeededRandom | undefined;
@@ -78,6 +87,10 @@ export function callingContext(
       return viewClient(view, calls);
     },
     service: (name: string) => new ServiceClient(name, calls),
+    settings: async (configuration: ConfigurationDefinition) => {
+      if (configuration !== own) throw new Error('the configuration is not that of this service');
+      return readConfiguration(configuration, calls);
+    },
     get nowMs() {
       return calls.nowMs();
     },
@@ -86,6 +99,16 @@ export function callingContext(
     metadata: (name: string) => metadata.find(([known]) => known === name)?.[1],
   };
   return context as unknown as CallingContext;
+}
+
+async function readConfiguration(
+  { codec }: ConfigurationDefinition,
+  calls: HostCalls,
+): Promise<unknown> {
+  const target = { component: CONFIGURATION_COMPONENT, id: '' };
+  const answer = await calls.call(target, 'read', 'null', [], undefined);
+  if (answer.kind !== 'reply') throw new Error(answer.message);
+  return codec.decode(answer.json, 'the configuration');
 }
 
 function timersOf(calls: HostCalls, entities: ReadonlySet<EntityDefinition>): Timers {

@@ -1,5 +1,6 @@
 // EmbeddedDescriptor: the module descriptor of TypeScript components.
 import {
+  type ConfigurationDescriptor,
   type ConsumerDescriptor,
   type ModuleDescriptor,
   type RouteDescriptor,
@@ -11,6 +12,7 @@ import {
 } from '@svc/contract';
 import type { Security } from './check-definition.ts';
 import type { Components } from './components.ts';
+import type { ConfigurationDefinition } from './configuration-definition.ts';
 import type { ConsumerDefinition } from './consumer-definition.ts';
 import { DeferredCall } from './deferred-call.ts';
 import { Due } from './due.ts';
@@ -42,6 +44,7 @@ export function describeComponents({
   views = [],
   consumers = [],
   schedules = [],
+  configuration,
 }: Components): ModuleDescriptor {
   const types = new ShapeDescription();
   const descriptor: ModuleDescriptor = {
@@ -61,6 +64,9 @@ export function describeComponents({
     ...(views.length === 0 ? {} : { views: views.map((view) => describeView(view, types)) }),
     ...(consumers.length === 0 ? {} : { consumers: consumers.map(describeConsumer) }),
     ...(schedules.length === 0 ? {} : { schedules: schedules.map(describeSchedule) }),
+    ...(configuration === undefined
+      ? {}
+      : { configuration: describeConfiguration(configuration, types) }),
   };
   // The descriptor is parsed from its text like a module's, so the same rules apply.
   const result = parseModuleDescriptor(JSON.stringify(descriptor));
@@ -108,6 +114,22 @@ function describeView(
         ? {}
         : { parameters: types.of(parameters.shape, `${id}.${name}`) }),
     })),
+  };
+}
+
+function describeConfiguration(
+  { codec: { shape }, secrets }: ConfigurationDefinition,
+  types: ShapeDescription,
+): ConfigurationDescriptor {
+  const schema = types.of(shape, 'configuration');
+  const fields = recordOf(shape)!.fields.filter(({ default: fallback, ...field }) =>
+    isQueryDefault(fallback, types.of(field.shape, `configuration.${field.name}`), types.types),
+  );
+  const defaults = fields.map(({ name, default: fallback }) => [name, fallback]);
+  return {
+    schema,
+    ...(defaults.length === 0 ? {} : { defaults: Object.fromEntries(defaults) as never }),
+    ...(secrets.length === 0 ? {} : { secrets: [...secrets] }),
   };
 }
 

@@ -25,7 +25,8 @@ export function createEmbeddedGuest(
   { errors = 'full' }: { readonly errors?: 'full' | 'plain' } = {},
 ): Guest {
   const { entities = [], endpoints = [], views = [], consumers = [], version } = components;
-  const reachable = { entities: new Set(entities), views: new Set(views) };
+  const { configuration } = components;
+  const reachable = { entities: new Set(entities), views: new Set(views), configuration };
   for (const view of views) checkSources(`view '${view.id}'`, view, reachable.entities);
   for (const consumer of consumers)
     checkSources(`consumer '${consumer.id}'`, consumer, reachable.entities);
