@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './activation.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureBearer } from './bearer.ts';
 import { measureCodec } from './codec.ts';
 import { measureConsumer } from './consumers.ts';
 import { measureControlPlane } from './control-plane/control-plane.ts';
@@ -37,6 +38,7 @@ import { measureWebhooks } from './webhooks/webhook-rows.ts';
 
 const LETTERS = [
   'a',
+  'a2',
   'b',
   'b1',
   'c',
@@ -139,6 +141,7 @@ const loader = await createLoader();
 const measurements: Measurement[] = [];
 for (const [letters, measure] of [
   [['a', 'b', 'b1', 'c'], () => measureHttp(wanted, pace, loader)],
+  [['a2'], async () => [await measureBearer(pace, loader)]],
   [['d'], () => measureEngine(pace)],
   [['e'], () => measureColdStart(pace)],
   [['f'], () => measureMetering(pace)],

@@ -43,9 +43,11 @@ export async function startSvc(
   moduleFile: string,
   dataFolder: string,
   processors?: string,
+  settings: Settings = {},
 ): Promise<Service> {
   const address = ['--host', '127.0.0.1', '--port', '0', '--set', 'svc.management.port=0'];
   const args = ['run', moduleFile, '--deployed', '--shards', '1', ...address, '--data', dataFolder];
+  args.push(...setWords(settings));
   return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
 }
 
@@ -104,6 +106,10 @@ function settingWords({ issuer, audience }: Provider, more: Settings): readonly 
     'svc.auth.client-id': 'svc-cli',
     ...more,
   };
+  return setWords(settings);
+}
+
+function setWords(settings: Settings): readonly string[] {
   return Object.entries(settings).flatMap((setting) => ['--set', setting.join('=')]);
 }
 
