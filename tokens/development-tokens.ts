@@ -1,6 +1,6 @@
 // DevelopmentTokens: access tokens that a developer makes without an identity provider, for services of the own machine that accept
 // them. The key lies in a file of the user, and whoever can read it can be any caller of these services.
-import { link, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { makeFolder } from '@svc/kit/durable-file';
@@ -21,7 +21,7 @@ export interface DevelopmentCaller {
   readonly subject: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
-  /** Further claims; those of the protocol, such as `iss` and `exp`, are not replaced. */
+  /** Further claims. Those of the protocol, such as `iss` and `exp`, are not replaced; roles and scopes are, if there are any. */
   readonly claims: Readonly<Record<string, unknown>>;
   readonly lifetimeMs: number;
 }
@@ -32,6 +32,9 @@ const AUDIENCE = 'svc-development';
 const KEYS_URL = `${ISSUER}/keys`;
 const ALG = 'ES256';
 const MS_PER_SECOND = 1_000;
+/** Bits of a mode. */
+const RIGHTS = 0o777;
+const RIGHTS_OF_OTHERS = 0o077;
 
 /** The issuer of these tokens, as a service accepts it. */
 export const DEVELOPMENT_ISSUER: AcceptedIssuer = {
@@ -49,7 +52,11 @@ export async function developmentToken(
 ): Promise<string> {
   const key = await developmentKey(file);
   const nowS = Math.floor(nowMs / MS_PER_SECOND);
-  const all = { ...claims, roles, ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }) };
+  const all = {
+    ...claims,
+    ...(roles.length === 0 ? {} : { roles }),
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+  };
   return await new SignJWT(all)
     .setProtectedHeader({ alg: ALG, kid: key.kid!, typ: 'at+jwt' })
     .setIssuer(ISSUER)
@@ -58,6 +65,14 @@ export async function developmentToken(
     .setIssuedAt(nowS)
     .setExpirationTime(nowS + Math.ceil(lifetimeMs / MS_PER_SECOND))
     .sign(await importJWK(key, ALG));
+}
+
+/**
+ * Makes the key if there is none. Throws SVC_SETTING_INVALID if it cannot be used, which is better said at the start of a service
+ * than to each caller.
+ */
+export async function ensureDevelopmentKey(file: string): Promise<void> {
+  await developmentKey(file);
 }
 
 /** Answers in place of an identity provider, with the key in the file. */
@@ -70,8 +85,21 @@ export function developmentProvider(file: string): Fetch {
   };
 }
 
-/** Reads the key, and makes it if there is none. Of two programs that make it at once, one does. */
 async function developmentKey(file: string): Promise<JWK> {
+  try {
+    return await storedKey(file);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `The key of development tokens cannot be read from ${file}, or not be made there: ${code}.`,
+    );
+  }
+}
+
+/** Reads the key, and makes it if there is none. Of two programs that make it at once, one does. */
+async function storedKey(file: string): Promise<JWK> {
   const known = await readKey(file);
   if (known !== undefined) return known;
   const { privateKey } = await generateKeyPair(ALG, { extractable: true });
@@ -95,13 +123,8 @@ async function developmentKey(file: string): Promise<JWK> {
 
 /** Returns undefined if there is no file. */
 async function readKey(file: string): Promise<JWK | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await privateText(file);
+  if (text === undefined) return undefined;
   try {
     const key = JSON.parse(text) as JWK;
     await importJWK(key, ALG);
@@ -111,6 +134,29 @@ async function readKey(file: string): Promise<JWK | undefined> {
   }
   throw new SvcError(
     'SVC_SETTING_INVALID',
-    `${file} is no key of development tokens. Delete it: a new one is made, and tokens of the former one count no more.`,
+    `${file} is no key of development tokens. Delete it: a new one is made, and tokens of the former one count no more in services that start from then on.`,
   );
+}
+
+/** Returns undefined if there is no file. Throws SVC_SETTING_INVALID if others than its owner can read or change it. */
+async function privateText(file: string): Promise<string | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const mode = (await handle.stat()).mode & RIGHTS;
+    // Windows has no such rights.
+    if (process.platform === 'win32' || (mode & RIGHTS_OF_OTHERS) === 0)
+      return await handle.readFile('utf8');
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `${file} is open to other users of this machine (its mode is ${mode.toString(8)}): whoever reads this key can be any caller. Delete the file, and start again the services that use it. If nobody has read it, chmod 600 is enough.`,
+    );
+  } finally {
+    await handle.close();
+  }
 }

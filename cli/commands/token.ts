@@ -1,6 +1,5 @@
 // svc token: prints an access token for services of this machine that accept development tokens, made without an identity provider.
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { developmentKeyFile } from '@svc/kit/development-key-file';
 import { command, EXIT_CODE } from '../command.ts';
 import { readDuration } from '../time-word.ts';
@@ -36,7 +35,7 @@ is, and what it may do. No identity provider is asked, and no other service take
       claims: {
         type: 'string',
         value: 'FILE',
-        help: 'JSON file with an object of further claims, such as\n{"name": "Ada", "tenant": "acme"}',
+        help: 'JSON file with an object of further claims, such as\n{"name": "Ada", "tenant": "acme"}; --role and --scope\nreplace those of the file',
         completes: { kind: 'file', ending: '.json' },
       },
       'valid-for': {
@@ -47,7 +46,7 @@ is, and what it may do. No identity provider is asked, and no other service take
       },
     },
     notes: `The key of these tokens is made at the first use: ~/.svc/development-tokens.json. Delete the file,
-and they are good no more.`,
+and services that start from then on take its tokens no more.`,
     examples: [
       'svc token --subject user-1 --role librarian',
       'curl -H "Authorization: Bearer $(svc token --role admin)" http://127.0.0.1:9000/books',
@@ -71,9 +70,7 @@ and they are good no more.`,
     const more = claims === undefined ? {} : await readClaims(claims);
     const { developmentToken } = await import('@svc/tokens/development-tokens');
     const caller = { subject, roles, scopes, claims: more, lifetimeMs };
-    process.stdout.write(
-      `${await developmentToken(developmentKeyFile(homedir()), caller, Date.now())}\n`,
-    );
+    process.stdout.write(`${await developmentToken(developmentKeyFile(), caller, Date.now())}\n`);
     return EXIT_CODE.ok;
   },
 );

@@ -177,7 +177,7 @@ export class RunningService {
       { start: () => limitLog.start(), stop: () => limitLog.stop() },
       // When the shards have stopped, no firing is under way any more.
       { stop: () => this.#work.timers.stop(0) },
-      { stop: () => this.#tokens?.close() },
+      { start: () => this.#tokens?.open(), stop: () => this.#tokens?.close() },
       {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),

@@ -268,7 +268,7 @@ function tokenSources(reader: SettingsReader, deployed: boolean): TokenSources {
       'SVC_SETTING_INVALID',
       `${DEVELOPMENT_TOKENS} is for a developer's machine: a deployed service takes tokens of ${BEARER_SETTING_NAMES[0]} only.`,
     );
-  return { issuers, developmentKeyFile: isDeveloped ? developmentKeyFile(homedir()) : undefined };
+  return { issuers, developmentKeyFile: isDeveloped ? developmentKeyFile() : undefined };
 }
 
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {

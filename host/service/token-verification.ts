@@ -41,6 +41,14 @@ export class TokenVerification {
     return new TokenVerification({ sources, section: sections.auth, log });
   }
 
+  /** Throws SVC_SETTING_INVALID if development tokens count, and their key cannot be used. */
+  async open(): Promise<void> {
+    const { developmentKeyFile: file } = this.#options.sources;
+    if (file === undefined) return;
+    const { ensureDevelopmentKey } = await import('@svc/tokens/development-tokens');
+    await ensureDevelopmentKey(file);
+  }
+
   /** Returns the shard's end of a new link. It is called at each start of a shard. */
   link(index: number): MessagePort {
     const { port1, port2 } = new MessageChannel();

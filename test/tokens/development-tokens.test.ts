@@ -1,12 +1,14 @@
 // Tokens that a developer makes: they are good for who reads the key from the same file, and for nobody else.
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { developmentKeyFile } from '@svc/kit/development-key-file';
 import { AUTH_DEFAULTS } from '../../tokens/auth-section.ts';
 import {
   DEVELOPMENT_ISSUER,
   developmentProvider,
   developmentToken,
+  ensureDevelopmentKey,
 } from '../../tokens/development-tokens.ts';
 import { PrincipalVerifier } from '../../tokens/principal-verifier.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -67,9 +69,53 @@ test('of programs that make the key at the same time one does, and all use it', 
 
 test('a file that is no key is left as it is, and named without its content', async () => {
   const file = join(temporaryFolder(), 'key.json');
-  writeFileSync(file, 'secret words');
+  writeFileSync(file, 'secret words', { mode: 0o600 });
   const made = developmentToken(file, CALLER, Date.now());
   await expect(made).rejects.toThrow(/is no key of development tokens\. Delete it/);
   await expect(made).rejects.not.toThrow(/secret words/);
   expect(readFileSync(file, 'utf8')).toBe('secret words');
+});
+
+test('roles and scopes of the claims count where none are given', async () => {
+  const file = newFile();
+  const claims = { roles: ['admin'], scope: 'a b' };
+  const token = await developmentToken(file, { ...CALLER, roles: [], claims }, Date.now());
+  expect(await verifierOf(file).verify([`Bearer ${token}`])).toMatchObject({
+    kind: 'known',
+    caller: { roles: ['admin'], scopes: ['a', 'b'] },
+  });
+});
+
+test.runIf(process.platform !== 'win32')(
+  'a key that other users of the machine can read is not used',
+  async () => {
+    const file = newFile();
+    await ensureDevelopmentKey(file);
+    chmodSync(file, 0o640);
+    await expect(developmentToken(file, CALLER, Date.now())).rejects.toThrow(
+      /open to other users of this machine \(its mode is 640\)/,
+    );
+    chmodSync(file, 0o600);
+    await expect(ensureDevelopmentKey(file)).resolves.toBeUndefined();
+  },
+);
+
+test('a key that cannot be read is a setting that is wrong, and no bug', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'key.json'), { mode: 0o700 });
+  await expect(ensureDevelopmentKey(join(folder, 'key.json'))).rejects.toThrow(
+    expect.objectContaining({
+      code: 'SVC_SETTING_INVALID',
+      message: expect.stringContaining('EISDIR') as string,
+    }) as Error,
+  );
+});
+
+test('a user without a home folder has no key, rather than one in the working folder', () => {
+  expect(developmentKeyFile(() => '/home/ada')).toBe('/home/ada/.svc/development-tokens.json');
+  const failing = () => {
+    throw new Error('ENOENT');
+  };
+  for (const home of [() => '', () => '.', failing])
+    expect(() => developmentKeyFile(home)).toThrow(/Set HOME to the absolute path/);
 });
