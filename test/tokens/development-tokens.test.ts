@@ -29,6 +29,9 @@ const verifierOf = (file: string) => {
     fetchOf: () => provider,
   });
 };
+const noHome = () => {
+  throw new Error('ENOENT');
+};
 const newFile = () => join(temporaryFolder(), 'made', 'key.json');
 
 test('a token says who calls, and the key is for its owner alone', async () => {
@@ -113,9 +116,6 @@ test('a key that cannot be read is a setting that is wrong, and no bug', async (
 
 test('a user without a home folder has no key, rather than one in the working folder', () => {
   expect(developmentKeyFile(() => '/home/ada')).toBe('/home/ada/.svc/development-tokens.json');
-  const failing = () => {
-    throw new Error('ENOENT');
-  };
-  for (const home of [() => '', () => '.', failing])
+  for (const home of [() => '', () => '.', noHome])
     expect(() => developmentKeyFile(home)).toThrow(/Set HOME to the absolute path/);
 });
