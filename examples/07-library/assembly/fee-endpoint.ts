@@ -26,9 +26,9 @@ export class FeeEndpoint {
     return entered(member, new LibraryMemberClient(member).pay(payment));
   }
 
-  /** Waives some of what is owed: for the desk alone. */
+  /** Waives some of what is owed: for librarians. */
   @post("/waivers")
-  @access("services")
+  @bearer(Role.any("librarian"))
   @answers(201)
   waive(member: string, waiver: Waiver, request: Request): Result<FeeEntry> {
     if (!hasKey(request)) return refuse<FeeEntry>(KEY_MISSING);

@@ -1,9 +1,10 @@
 // Lending and returning. Both change a member and a title, in steps of which each is durable, and the process may die
 // between any two: whoever got no answer repeats the request, and what was done is not done again.
-import { Code, Request, Result, refuse } from "@svc/guest-sdk";
+import { Code, Request, Result, refuse, settings } from "@svc/guest-sdk";
 import { Loan, LoanStatus, Receipt } from "./loan";
 import { LibraryMemberClient } from "./member";
 import { KEY_MISSING, hasKey } from "./repeat-key";
+import { Settings } from "./settings";
 import { LibraryTitleClient } from "./title";
 
 @endpoint("/members/{member}/loans")
@@ -53,7 +54,7 @@ export class LoanEndpoint {
   @del("/{isbn}")
   return(member: string, isbn: string): Result<Receipt> {
     const reader = new LibraryMemberClient(member);
-    const returned = reader.returnLoan({ isbn: isbn });
+    const returned = reader.returnLoan({ isbn: isbn, feePerDay: settings<Settings>().feePerDay });
     if (!returned.isOk) return returned;
     const number = returned.value.number;
 

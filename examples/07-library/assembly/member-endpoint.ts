@@ -36,7 +36,7 @@ export class MemberEndpoint {
 
   /** The events of the member, oldest first. */
   @get("/history")
-  @access("services")
+  @bearer(Role.any("librarian"))
   history(member: string, after: u64 = 0, limit: u32 = 20): Result<History<MemberEvent>> {
     const events = new LibraryMemberClient(member).events(after, eventsAskedFor(limit));
     return historyOf(events, limit);

@@ -49,6 +49,13 @@ export class BookIsbn {
 }
 
 @data
+export class ReturnedBook {
+  isbn: string = "";
+  /** What a day too late costs an adult now. */
+  feePerDay: Decimal = new Decimal();
+}
+
+@data
 export class LoanNumber {
   number: i32 = 0;
 }
@@ -199,7 +206,7 @@ export class LibraryMember extends EventSourcedEntity<Member, MemberEvent> {
 
   /** The first step of returning. What it costs is decided here, once: who asks again has the same receipt. */
   @command("return-loan")
-  returnLoan(state: Member, input: BookIsbn, context: Context): Effect<Receipt> {
+  returnLoan(state: Member, input: ReturnedBook, context: Context): Effect<Receipt> {
     const loan = loanOf(state.loans, input.isbn);
     if (!loan) return this.refuse<Receipt>(noBook(input.isbn), Code.NOT_FOUND);
     if (loan.receipt) return this.reply(loan.receipt!);
@@ -212,7 +219,7 @@ export class LibraryMember extends EventSourcedEntity<Member, MemberEvent> {
       due: loan.due,
       returned: now(context),
       daysLate: days,
-      fee: lateFee(state.kind, days),
+      fee: lateFee(state.kind, days, input.feePerDay),
     };
     const returned: LoanReturned = { receipt: receipt };
     const change = this.persist(returned);

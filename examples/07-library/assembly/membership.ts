@@ -28,12 +28,12 @@ export function loansMax(kind: MemberKind): i32 {
 }
 
 /** Students pay half of what adults pay, children nothing. */
-function feePerDay(kind: MemberKind): Decimal {
+function feePerDayOf(kind: MemberKind, feePerDay: Decimal): Decimal {
   switch (kind) {
     case MemberKind.Adult:
-      return Decimal.fromI64(25, 2);
+      return feePerDay;
     case MemberKind.Student:
-      return Decimal.fromI64(125, 3);
+      return feePerDay.multiply(Decimal.fromI64(5, 1));
     default:
       return nothing();
   }
@@ -47,9 +47,9 @@ export function daysLate(due: Date, returned: Date): i64 {
   return (late.ms + day - 1) / day;
 }
 
-/** The fee for these days, exact to the cent: a half is rounded to the even one. */
-export function lateFee(kind: MemberKind, days: i64): Decimal {
-  return feePerDay(kind)
+/** The fee for these days, exact to the cent: a half is rounded to the even one. `feePerDay`: that of an adult. */
+export function lateFee(kind: MemberKind, days: i64, feePerDay: Decimal): Decimal {
+  return feePerDayOf(kind, feePerDay)
     .multiply(Decimal.fromI64(days))
     .round(CENTS_SCALE, RoundingMode.HALF_EVEN);
 }

@@ -38,14 +38,14 @@ export class TitleEndpoint {
 
   /** The loans of the title's copies. */
   @get("/lendings")
-  @access("services")
+  @bearer(Role.any("librarian"))
   lendings(isbn: string): Result<Lending[]> {
     return new LibraryTitleClient(isbn).lendings();
   }
 
   /** The members who wait, in their order. */
   @get("/reservations")
-  @access("services")
+  @bearer(Role.any("librarian"))
   reservations(isbn: string): Result<Place[]> {
     return new LibraryTitleClient(isbn).reservations();
   }
@@ -70,7 +70,7 @@ export class TitleEndpoint {
 
   /** The events of the title, oldest first. */
   @get("/history")
-  @access("services")
+  @bearer(Role.any("librarian"))
   history(isbn: string, after: u64 = 0, limit: u32 = 20): Result<History<TitleEvent>> {
     const events = new LibraryTitleClient(isbn).events(after, eventsAskedFor(limit));
     return historyOf(events, limit);

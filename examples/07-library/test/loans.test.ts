@@ -11,7 +11,7 @@ type Api = Awaited<ReturnType<typeof library>>;
 const typesOf = async (api: Api, component: string, id: string): Promise<string[]> =>
   ((await api.events(component, id)) as { type: string }[]).map(({ type }) => type);
 const lendings = async (api: Api): Promise<unknown> =>
-  (await api.get(`/titles/${DUNE}/lendings`, desk)).json;
+  (await desk(api).get(`/titles/${DUNE}/lendings`)).json;
 
 /** A title or a member that fails once at the step, and is then as given. */
 const failingOnce = (step: string, failure: unknown, reply: (call: FakeCall) => unknown) => {

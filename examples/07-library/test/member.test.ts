@@ -211,7 +211,7 @@ describe('a book that is returned', () => {
       member()
         .given([joined(kind), requested(1, DUNE, days), started(1)])
         .at(returned)
-        .when('return-loan', { isbn: DUNE })
+        .when('return-loan', { isbn: DUNE, feePerDay: '0.25' })
         .thenEvents([{ type: 'loan-returned', receipt }, ...(fee === '0.00' ? [] : fees)])
         .thenReply(receipt);
     },
@@ -219,24 +219,27 @@ describe('a book that is returned', () => {
 
   test('has one receipt, however often and late that is asked for', () => {
     const returning = member().given([joined(), requested(1, DUNE, 28), started(1)]);
-    const receipt = returning.at(dayOf(30)).when('return-loan', { isbn: DUNE }).reply();
+    const receipt = returning
+      .at(dayOf(30))
+      .when('return-loan', { isbn: DUNE, feePerDay: '0.25' })
+      .reply();
     returning
       .at(dayOf(40))
-      .when('return-loan', { isbn: DUNE })
+      .when('return-loan', { isbn: DUNE, feePerDay: '0.25' })
       .thenNoEvents()
       .thenReply(receipt)
       .when('close-loan', { number: 1 })
       .thenEvents([{ type: 'loan-closed', number: 1 }])
       .when('close-loan', { number: 1 })
       .thenNoEvents()
-      .when('return-loan', { isbn: DUNE })
+      .when('return-loan', { isbn: DUNE, feePerDay: '0.25' })
       .thenRefused('NOT_FOUND');
   });
 
   test('was lent: one whose loan has not started cannot be', () => {
     member()
       .given([joined(), requested(1, DUNE, 28)])
-      .when('return-loan', { isbn: DUNE })
+      .when('return-loan', { isbn: DUNE, feePerDay: '0.25' })
       .thenRefused('CONFLICT');
   });
 });

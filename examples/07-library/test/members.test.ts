@@ -1,6 +1,7 @@
 // Members and their fees over HTTP, without a server.
 import { describe, expect, test } from 'vitest';
-import { desk, library, withKey } from './support/library.ts';
+import { desk, library, PAYMENT_KEY, withKey } from './support/library.ts';
+import { signed } from './support/signed.ts';
 import { DUNE, dayOf } from './support/samples.ts';
 
 /** A member that returned a book two days late. */
@@ -27,12 +28,14 @@ describe('a member', () => {
     expect((await api.delete('/members/cyd')).status).toBe(404);
   });
 
-  test('has a history that the desk reads, page by page', async () => {
+  test('has a history that a librarian reads, page by page', async () => {
     const api = await library();
     await api.patch('/members/ada', { name: 'Ada L.' });
     await api.patch('/members/ada', { email: null });
-    expect((await api.get('/members/ada/history')).status).toBe(403);
-    const page = (await api.get('/members/ada/history', { ...desk, query: { after: 1, limit: 1 } }))
+    expect((await api.get('/members/ada/history')).status).toBe(401);
+    const reader = api.as({ subject: 'bob', roles: ['reader'] });
+    expect((await reader.get('/members/ada/history')).status).toBe(403);
+    const page = (await desk(api).get('/members/ada/history', { query: { after: 1, limit: 1 } }))
       .json;
     expect(page).toEqual({
       entries: [
@@ -71,13 +74,27 @@ describe('a fee', () => {
     );
   });
 
-  test('is waived by the desk alone', async () => {
+  test('is waived by librarians alone', async () => {
     const api = await owing();
     const body = { amount: '0.50', reason: 'The library was closed.' };
-    const waive = async (options: object) =>
-      api.request('POST', '/members/eve/waivers', { body, ...withKey(), ...options });
-    expect((await waive({})).status).toBe(403);
-    expect((await waive(desk)).json).toMatchObject({ kind: 'Waived', owed: '0.00' });
+    const waive = async (caller: Pick<typeof api, 'post'>) =>
+      caller.post('/members/eve/waivers', body, withKey());
+    expect((await waive(api)).status).toBe(401);
+    expect((await waive(api.as({ subject: 'eve' }))).status).toBe(403);
+    expect((await waive(desk(api))).json).toMatchObject({ kind: 'Waived', owed: '0.00' });
+  });
+
+  test('is paid by a signed report, once for each delivery', async () => {
+    const api = await owing();
+    const text = JSON.stringify({ member: 'eve', amount: '0.20' });
+    const report = async (delivery: string, key = PAYMENT_KEY) =>
+      api.post('/payment-reports', Buffer.from(text), {
+        headers: { 'x-hook-delivery': delivery, ...signed(text, key) },
+      });
+    expect((await report('d1', 'another key')).status).toBe(401);
+    expect((await report('d1')).json).toMatchObject({ kind: 'Paid', owed: '0.30' });
+    expect((await report('d1')).json).toMatchObject({ owed: '0.30' });
+    expect((await report('d2')).json).toMatchObject({ owed: '0.10' });
   });
 
   test('is found by its time', async () => {
