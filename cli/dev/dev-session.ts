@@ -4,7 +4,7 @@
 // Invariants:
 // - S1 Only one build runs at a time; all changes during a build lead to at most one further build.
 // - S2 A change of a file that is not part of the module starts no build, unless the last build has failed.
-import { dirname, join, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { DevProblem } from '@svc/contract';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
 import { FileWatch } from '@svc/kit/file-watch';
@@ -157,12 +157,8 @@ export class DevSession {
     }
     const builtAtMs = performance.timeOrigin + performance.now();
     const builtMs = performance.now() - startedMs;
-    const folder = dirname(resolve(entryFile));
-    this.#sources = new Set(
-      built
-        .sourceMap!.sources.filter((source) => !source.startsWith('~lib/'))
-        .map((source) => join(folder, source)),
-    );
+    // The source map does not name files without code of their own, such as one that has only data classes.
+    this.#sources = new Set(built.inputs.map(({ file }) => file));
     if (this.#isStopping) return;
     const file = await this.#modules.write(built);
     const { descriptor, warnings, sourceMap } = built;

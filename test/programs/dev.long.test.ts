@@ -211,6 +211,22 @@ describe('a session', () => {
     expect(dev.stderr.slice(since)).not.toContain('notes.ts');
   });
 
+  test('a change of a file that has only data classes is served', async () => {
+    const file = join(project, 'assembly', 'extra.ts');
+    const classes = '@data export class Extra { @optional value: i32 = 1; }\n';
+    const route =
+      '@post("/{id}/extra") extra(id: string, input: Extra): i32 { return input.value; }';
+    const module = version(12).replace('@get("/{id}/version")', (next) => `${route}\n  ${next}`);
+    const headers = { 'content-type': 'application/json', connection: 'close' };
+    const extra = async () =>
+      (await fetch(`${url}/counters/a/extra`, { method: 'POST', headers, body: '{}' })).text();
+    writeFileSync(file, classes);
+    write(`import { Extra } from "./extra";\n${module}`);
+    await until(extra, (text) => text === '1');
+    writeFileSync(file, classes.replace('= 1', '= 2'));
+    expect(await until(extra, (text) => text !== '1')).toBe('2');
+  });
+
   test('stored events that no longer fold are a warning, and the service runs on', async () => {
     const since = dev.stderr.length;
     write(version(12).replace('@variant("added")', '@variant("increased")'));

@@ -12,6 +12,7 @@ async function managementOf(http = true) {
   const failure = Promise.withResolvers<void>();
   const serving = [false, false];
   const views: object[] = [];
+  const configuration: { problem: string | undefined } = { problem: undefined };
   const log: LogEntry[] = [];
   const part = new ManagementPart({
     settings: { name: 'cart', http, port: 9000, names: INTROSPECTION_SETTING_NAMES },
@@ -19,6 +20,7 @@ async function managementOf(http = true) {
     source: module.promise,
     journal: journal.promise,
     views: { read: () => views },
+    configuration,
     metrics: { text: () => 'x 1\n' },
     log: (entry: LogEntry) => log.push(entry),
   } as unknown as ServiceView);
@@ -29,6 +31,7 @@ async function managementOf(http = true) {
     part,
     serving,
     views,
+    configuration,
     admit: () => module.resolve(),
     openJournal: () => journal.resolve({ failure: failure.promise }),
     failJournal: () => failure.resolve(),
@@ -120,4 +123,17 @@ test('from the moment of a stop the instance is not ready and leaves its cluster
   expect((await get('/alive')).status).toBe(200);
   await part.close();
   await expect(get('/alive')).rejects.toThrow('fetch failed');
+});
+
+test('a changed configuration that is not in use is reported, and the instance stays ready', async () => {
+  const { ready, configuration } = await served();
+  configuration.problem = "'days' is not a text";
+  expect(await ready()).toEqual([
+    200,
+    {
+      configuration: "Changed values are not in use, and those before are: 'days' is not a text.",
+    },
+  ]);
+  configuration.problem = undefined;
+  expect(await ready()).toEqual([200, {}]);
 });
