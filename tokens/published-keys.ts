@@ -28,7 +28,7 @@ export async function discoverKeys({ issuer, fetch, signal }: ProviderAccess): P
       problem: `${url} names another issuer than ${issuer}, which has to be the same to the letter`,
     };
   const keysUrl = document['jwks_uri'];
-  if (typeof keysUrl !== 'string' || !isProviderUrl(keysUrl))
+  if (typeof keysUrl !== 'string' || !isKeysUrl(keysUrl, issuer))
     return { kind: 'problem', problem: `${url} names no jwks_uri with https` };
   return { kind: 'discovered', keysUrl };
 }
@@ -44,6 +44,12 @@ export async function readKeys(
   return keys === undefined
     ? { kind: 'problem', problem: `${url} is not a JSON Web Key Set` }
     : { kind: 'keys', keys };
+}
+
+/** A provider elsewhere leads to no program of this machine: only one that is on it may have its keys there without TLS. */
+function isKeysUrl(url: string, issuer: string): boolean {
+  if (!isProviderUrl(url)) return false;
+  return new URL(url).protocol === 'https:' || new URL(issuer).protocol === 'http:';
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {

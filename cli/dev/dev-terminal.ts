@@ -159,12 +159,14 @@ export class DevTerminal {
     if (isAgain) return this.#area.print([head, ...hints]);
     const why = `${reason ?? message}`;
     const guestLines = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
-    const what = `${INDENT}${printable(why)}`;
+    const codeWord = code === undefined ? '' : dim(` [${printable(`${code}`)}]`);
+    // The head says it already if there is no other subject.
+    const isSaid = why === subject && codeWord === '';
     const found = locator?.locationsOf({ frames, guestMessage }) ?? [];
     return this.#area.print([
       head,
       ...guestLines.map((words) => `${INDENT}${printable(words)}`),
-      `${what}${code === undefined ? '' : dim(` [${printable(`${code}`)}]`)}`,
+      ...(isSaid ? [] : [`${INDENT}${printable(why)}${codeWord}`]),
       ...this.#locationLines(found),
       ...hints,
     ]);

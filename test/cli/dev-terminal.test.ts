@@ -100,6 +100,12 @@ test('what the module said of a fault stands before what the runtime says of it'
   expect(text()).toMatch(/ ✕ till\.add a\n +same \[trap\]\n$/);
 });
 
+test('a warning about nothing else than its message is printed once', () => {
+  const { shown, text } = terminal();
+  shown.logged({ level: 'warn', message: 'Development tokens count', fields: {} }, undefined);
+  expect(text().match(/Development tokens count/g)).toHaveLength(1);
+});
+
 test('a source location is printed with its line, relative to the folder of the project', () => {
   const root = temporaryFolder();
   mkdirSync(join(root, 'assembly'));

@@ -1,6 +1,7 @@
 // When the keys of the provider are read, with a clock that the test moves: rotation, floods of unknown keys, outages of every
 // kind, and recovery.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { discoverKeys } from '../../tokens/published-keys.ts';
 import { TOKEN_FAULTS } from '../../tokens/token-fault.ts';
 import {
   IdentityProvider,
@@ -195,6 +196,17 @@ describe('refused is a discovery document', () => {
     expect(messages()).toEqual([expect.stringMatching(problem)]);
     expect(provider.reads.keys).toBe(0);
   });
+});
+
+test('a provider elsewhere leads to no program of this machine', async () => {
+  const keysAt = async (issuer: string) =>
+    await discoverKeys({
+      issuer,
+      fetch: async () => Response.json({ issuer, jwks_uri: 'http://127.0.0.1:7626/keys' }),
+      signal: new AbortController().signal,
+    });
+  expect(await keysAt('https://login.example.com')).toMatchObject({ kind: 'problem' });
+  expect(await keysAt('http://localhost:8080')).toMatchObject({ kind: 'discovered' });
 });
 
 describe('while the provider is down', () => {

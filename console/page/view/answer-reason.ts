@@ -85,7 +85,8 @@ function reasonWithoutTrace(status: number, { method, path, routes }: AskedReque
  */
 const RUNTIME_REASONS: Readonly<Record<number, string>> = {
   400: 'the runtime takes no request whose address, header or body is malformed',
-  403: 'the access rule of the route does not admit this caller',
+  401: 'the route asks for an access token, and the request has none that is good',
+  403: 'the access rule of the route does not admit this caller, or the caller lacks a role or a scope',
   408: 'the request did not arrive in time',
   413: 'the body is larger than the service takes, svc.http.body-bytes-max',
   415: 'the body has another media type than the route declares',

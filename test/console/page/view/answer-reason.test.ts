@@ -93,6 +93,7 @@ describe('without a trace', () => {
 
   test.each([
     [400, 'malformed'],
+    [401, 'asks for an access token'],
     [403, 'the access rule of the route'],
     [413, 'svc.http.body-bytes-max'],
     [503, 'Retry-After'],
