@@ -198,13 +198,14 @@ describe('refused is a discovery document', () => {
   });
 });
 
+const keysAt = async (issuer: string) =>
+  await discoverKeys({
+    issuer,
+    fetch: async () => Response.json({ issuer, jwks_uri: 'http://127.0.0.1:7626/keys' }),
+    signal: new AbortController().signal,
+  });
+
 test('a provider elsewhere leads to no program of this machine', async () => {
-  const keysAt = async (issuer: string) =>
-    await discoverKeys({
-      issuer,
-      fetch: async () => Response.json({ issuer, jwks_uri: 'http://127.0.0.1:7626/keys' }),
-      signal: new AbortController().signal,
-    });
   expect(await keysAt('https://login.example.com')).toMatchObject({ kind: 'problem' });
   expect(await keysAt('http://localhost:8080')).toMatchObject({ kind: 'discovered' });
 });
