@@ -27,9 +27,8 @@ export class TokenVerification {
     this.#options = options;
     const { sources, log } = options;
     if (sources.developmentKeyFile === undefined) return;
-    const message =
-      'Development tokens count: whoever can read their key can be any caller of this service, with any role';
-    log({ level: 'warn', message, fields: { file: sources.developmentKeyFile } });
+    const reason = `anybody who can read ${sources.developmentKeyFile} can be any caller of this service, with any role`;
+    log({ level: 'warn', message: 'development tokens count', fields: { reason } });
   }
 
   /** Returns undefined if no tokens count. */
