@@ -10,6 +10,10 @@ import type { ServiceOptions } from './embedded-options.ts';
 import { logWithoutSecrets } from './log-without-secrets.ts';
 import { ServiceConfiguration } from './service-configuration.ts';
 
+const REMEDY =
+  "Give the values with the option configured, or with deployed: 'environment' by the settings " +
+  'svc.configuration.file and svc.configuration.folder.';
+
 export class EmbeddedConfiguration extends ServiceConfiguration {
   /** The log of the service, whose lines have no secrets. */
   readonly log: Log;
@@ -23,7 +27,7 @@ export class EmbeddedConfiguration extends ServiceConfiguration {
       log,
       onChange: () => {},
       judge: configuration && ((json) => problemOf(configuration, json)),
-      remedy: 'Give the values with the option configured.',
+      remedy: REMEDY,
     });
     this.log = logWithoutSecrets(log, () => this.current);
   }

@@ -118,7 +118,8 @@ test('a service with wrong values does not start, and its data folder is not mad
     message:
       `The configuration cannot be used: "curency" is not declared: did you mean 'currency'? (the option configured.values); ` +
       `'daysFree' is not an integer from 0 to 365 (the option configured.values); 'key' is missing: a text. ` +
-      'Give the values with the option configured.',
+      "Give the values with the option configured, or with deployed: 'environment' by the settings " +
+      'svc.configuration.file and svc.configuration.folder.',
   });
   expect(existsSync(dataFolder)).toBe(false);
 });
