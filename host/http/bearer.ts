@@ -62,7 +62,7 @@ export function permitted(
     case 'unavailable':
       return errorAnswer(
         503,
-        'The keys of the identity provider cannot be read, so no token can be verified. Send the request again later.',
+        'The access token cannot be verified at present: the keys of the identity provider cannot be read, or too many tokens wait. Send the request again later.',
         [['retry-after', String(outcome.retryAfterS)]],
       );
     case 'known':
