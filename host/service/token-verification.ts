@@ -79,9 +79,11 @@ export class TokenVerification {
 /** Loads the code that verifies tokens, which a service that is sent none does not need. */
 async function openVerifier({
   sources: { issuers, developmentKeyFile: file },
-  section,
+  section: given,
   log,
 }: TokenVerificationOptions): Promise<PrincipalVerifier> {
+  // Shards cache them. A second cache would keep a token for a minute more.
+  const section = { ...given, cachedTokensMax: 0 };
   const { PrincipalVerifier: Verifier } = await import('@svc/tokens/principal-verifier');
   if (file === undefined) return new Verifier({ issuers, section, log });
   const { DEVELOPMENT_ISSUER, developmentProvider } =
