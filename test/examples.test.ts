@@ -1,10 +1,18 @@
 // The examples: each has what a newcomer looks for, and what its README shows is what happens.
-import { existsSync, globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findProject } from '../cli/dev/dev-project.ts';
 import { compileExample } from './support/compile-fixture.ts';
-import { SvcProcess } from './support/host-process.ts';
+import { runSvc, SvcProcess } from './support/host-process.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', 'examples');
@@ -38,8 +46,8 @@ function requestsOf(readme: string): Request[] {
 }
 
 function requestOf(command: string, answer: string): Request {
-  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
-    ([, quoted, bare]) => quoted ?? bare!,
+  const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, bare]) => single ?? double ?? bare!,
   );
   const headers = new Headers();
   const init: RequestInit = { headers };
@@ -70,17 +78,39 @@ beforeAll(async () => {
     if (!isProgram(example)) modules.set(example, await compileExample(example));
 }, 300_000);
 
-function startModule(example: string, runningFolder: string): SvcProcess {
+/** Starts the module of an example as its script does. `env`: of the service. */
+function startModule(example: string, env: Readonly<Record<string, string>>): SvcProcess {
   const folder = temporaryFolder();
   const module = `${example.slice(3)}.wasm`;
   // The name decides the journal, which is that of `svc dev`.
   const { name } = findProject(join(root, example));
-  expect(scriptsOf(example)['start']).toBe(
-    `svc build assembly/index.ts -o ${module} && svc run ${module} --name ${name}`,
-  );
+  const script = scriptsOf(example)['start']!;
+  const start = `svc build assembly/index.ts -o ${module} && svc run ${module} --name ${name}`;
+  expect(script.startsWith(start)).toBe(true);
+  const options = script.slice(start.length).split(' ').slice(1);
   writeFileSync(join(folder, module), modules.get(example)!);
-  const words = ['run', module, '--name', name, '--port', '0'];
-  return new SvcProcess(words, { cwd: folder, env: { SVC_RUNNING_DIR: runningFolder } });
+  for (const file of options.filter((word) => existsSync(join(root, example, word))))
+    copyFileSync(join(root, example, file), join(folder, file));
+  // The README says how a reader makes them.
+  if (options.includes('secrets')) {
+    mkdirSync(join(folder, 'secrets'), { mode: 0o700 });
+    writeFileSync(join(folder, 'secrets', 'paymentKey'), 'a key of the test', { mode: 0o600 });
+  }
+  const words = ['run', module, '--name', name, '--port', '0', ...options];
+  return new SvcProcess(words, { cwd: folder, env });
+}
+
+/** Executes the commands that stand for a text in a header: `$(npx svc token --role reader)`. */
+async function executed(headers: Headers, env: Readonly<Record<string, string>>): Promise<Headers> {
+  const found = new Headers(headers);
+  for (const [name, value] of headers) {
+    const [whole, words] = /\$\(npx svc ([^)]*)\)/.exec(value) ?? [];
+    if (whole === undefined) continue;
+    // oxlint-disable-next-line no-await-in-loop -- there is one
+    const { stdout } = await runSvc(words!.split(' '), { env });
+    found.set(name, value.replace(whole, stdout.trim()));
+  }
+  return found;
 }
 
 /** Starts the web server beside a service, which the script `site` runs; undefined if there is none. */
@@ -140,7 +170,8 @@ describe('the examples', () => {
 
   test.for(examples)('%s answers as its README says', async (example) => {
     const running = temporaryFolder();
-    const service = isProgram(example) ? startProgram(example) : startModule(example, running);
+    const env = { SVC_RUNNING_DIR: running, HOME: temporaryFolder() };
+    const service = isProgram(example) ? startProgram(example) : startModule(example, env);
     onTestFinished(async () => void (await service.end('SIGKILL')));
     const site = startSite(example, running);
     // The command of the site ends with it only if it can stop it.
@@ -155,7 +186,8 @@ describe('the examples', () => {
     expect(read(example, 'README.md').match(/^curl /gm)).toHaveLength(requests.length);
     for (const { command, port, path, init, answer } of requests) {
       const request = async () => {
-        const response = await fetch(`${urls.get(port)}${path}`, init);
+        const headers = await executed(new Headers(init.headers), env);
+        const response = await fetch(`${urls.get(port)}${path}`, { ...init, headers });
         const body = await response.text();
         const found = body === '' ? `${response.status}, without content` : body;
         expect({ command, answer: found }).toEqual({ command, answer });
