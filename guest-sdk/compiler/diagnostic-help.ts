@@ -36,6 +36,7 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'NullablePatch',
   'Page',
   'Patch',
+  'Principal',
   'RecordedEvent',
   'Refusal',
   'Request',
