@@ -8,7 +8,7 @@ test('one shard has all that the service has', () => {
 
 test('of what the service may have each shard has a share, rounded up, and every other limit as it is', () => {
   const shares = shardLimits(SECTION_DEFAULTS, 3);
-  const { http, engine, wasm, calls, log } = SECTION_DEFAULTS;
+  const { http, engine, wasm, calls, auth, log } = SECTION_DEFAULTS;
   expect(shares).toEqual({
     ...SECTION_DEFAULTS,
     calls: { ...calls, inFlightMax: 86, responseBytesTotalMax: 22_369_622 },
@@ -21,6 +21,7 @@ test('of what the service may have each shard has a share, rounded up, and every
       endpointInstancesMax: 43,
       waitingRequestsMax: 342,
     },
+    auth: { ...auth, cachedTokensMax: 3_334 },
     log: { ...log, linesPerSecond: 67, bytesPerSecond: 87_382, waitingBytesMax: 1_398_102 },
   });
 });

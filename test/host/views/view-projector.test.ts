@@ -69,6 +69,12 @@ function projected(journal: MemoryJournal, store: MemoryViews, limits: Partial<V
 
 afterEach(() => void vi.useRealTimers());
 
+/** Lets the pause before the next attempt pass, once it has begun. */
+async function pauseOver(): Promise<void> {
+  await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(0);
+  await vi.advanceTimersToNextTimerAsync();
+}
+
 describe('a full disk', () => {
   test.each(['while a view follows', 'while it is built'])(
     '%s is reported once, and nothing is lost when there is space again',
@@ -90,7 +96,8 @@ describe('a full disk', () => {
         await expect
           .poll(() => view.shared.position)
           .toBe(when === 'while it is built' ? '0' : '1');
-        await vi.advanceTimersToNextTimerAsync();
+        // oxlint-disable-next-line no-await-in-loop -- before the next attempt
+        await pauseOver();
       }
       const failing = { kind: 'failing', code: 'SVC_DISK_FULL', reason: 'The disk is full.' };
       expect(problems).toEqual([failing]);
@@ -101,8 +108,9 @@ describe('a full disk', () => {
           fields: { code: 'SVC_DISK_FULL', view: 'counts', reason: 'The disk is full.' },
         },
       ]);
+      await expect.poll(() => store.failed).toBe(6);
       store.isFull = false;
-      await vi.advanceTimersToNextTimerAsync();
+      await pauseOver();
       vi.useRealTimers();
       await expect.poll(() => problems).toEqual([failing, undefined]);
       const reader = store.reader(folded.stored);
