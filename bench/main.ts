@@ -38,10 +38,10 @@ import { measureWebhooks } from './webhooks/webhook-rows.ts';
 
 const LETTERS = [
   'a',
-  'a2',
   'b',
   'b1',
   'c',
+  'a2',
   'd',
   'e',
   'f',
