@@ -1,6 +1,6 @@
 // The two tiers of tests: `npm test` runs the projects `main` and `main-shared`, `npm run test:long` runs `long`. A file
 // is in the long tier when its name ends in `.long.test.ts`.
-import { readdirSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -36,8 +36,13 @@ const SHARED_FOLDERS: readonly string[] = [
 const folders = readdirSync(join(import.meta.dirname, 'test'));
 const OTHER_FOLDERS = folders.filter((folder) => !SHARED_FOLDERS.includes(folder));
 const testsOf = (folder: string) => `test/${folder}/**/*.test.ts`;
+/** Files that stop the clock of their process, on which nothing of another file may wait. */
+const WITH_FAKE_TIMERS = SHARED_FOLDERS.flatMap((folder) =>
+  globSync(testsOf(folder), { cwd: import.meta.dirname }),
+).filter((file) => readFileSync(join(import.meta.dirname, file), 'utf8').includes('useFakeTimers'));
 /** Files of these folders that need a process of their own. */
 const ALONE = [
+  ...WITH_FAKE_TIMERS,
   // Replaces a module of Node, which must not be loaded before.
   'test/console/server/service-call.test.ts',
   // Measures the memory of its process.
