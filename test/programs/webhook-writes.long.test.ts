@@ -13,7 +13,7 @@ const { SVC_TEST_WRITES: writes = '12', SVC_TEST_SEED: seed = '1' } = process.en
 const PARALLEL = 12;
 const COUNTED_MS = 120_000;
 const MS_PER_KILL = 15_000;
-/** Of points that are drawn, so many in a hundred are reached at least: the number of writes differs a little. */
+/** The least share of the drawn points that is reached, in percent: the number of writes differs a little from play to play. */
 const REACHED_PERCENT = 75;
 
 const problem = faultDiskProblem();

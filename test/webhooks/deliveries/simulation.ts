@@ -16,7 +16,7 @@ const LONG_EVERY = 10;
 const SHORT = { steps: 6, subscriptions: 3 };
 const LONG = { steps: 14, subscriptions: 4 };
 const SUBSCRIPTIONS_MAX = 5;
-/** Of receivers: `healthy` ones always answer at once, `failing` ones never well, and the others as it happens. */
+/** Kinds of receivers: `healthy` ones always answer at once, `failing` ones never well, and the others as it happens. */
 const ROLES = ['healthy', 'failing', 'moody'] as const;
 /** So few that receivers without an answer would delay others, if these had to wait for them. All that are new at the same time fit. */
 const LIMITS = {
