@@ -34,6 +34,8 @@ export interface Origin {
   readonly trace?: string | undefined;
   /** Idempotency key of the command, if it had one. */
   readonly key?: string | undefined;
+  /** Author of the command as JSON text (author.ts); undefined where no token was verified, and in journals before format 6. */
+  readonly by?: string | undefined;
 }
 
 /** A record of an entity: an event, or the entity's deletion. */

@@ -99,6 +99,13 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect(await journal.read(one, 7, 100)).toEqual(records.slice(7));
     });
 
+    test('a record keeps the author of its command, and a record without an author has none', async () => {
+      const by = '["https://login.example.com","user-1"]';
+      const records = [{ ...recordOf(1), by }, recordOf(2), { ...deletionAt(3), by }];
+      for (const record of records) expect(await append(journal, one, record)).toBeUndefined();
+      expect(await journal.read(one, 0, 10)).toEqual(records);
+    });
+
     test('an entity without records has none, and was never deleted', async () => {
       expect(await journal.read(one, 0, 10)).toEqual([]);
       expect(await journal.lastDeletion(one)).toBe(0);

@@ -22,6 +22,7 @@ export async function fillJournal(dir: string, records: number, entities: number
           seed: BigInt(index) << 50n,
           trace: TRACE,
           key: `key-${index}`,
+          ...(index % 3 === 0 ? { by: `["https://login.example.com","Käthe ${index}"]` } : {}),
         };
         const json = `{"type":"${index % 2 === 0 ? 'added' : 'removed'}","n":${index}, "text":"Käse"}`;
         const record: JournalRecord =

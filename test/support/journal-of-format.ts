@@ -6,7 +6,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'fixtures', 'journals');
 
-export const PAST_FORMATS = [1, 2, 3, 4] as const;
+export const PAST_FORMATS = [1, 2, 3, 4, 5] as const;
 
 export function journalOfFormat(version: (typeof PAST_FORMATS)[number]): string {
   const dir = temporaryFolder();

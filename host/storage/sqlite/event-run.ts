@@ -10,7 +10,7 @@ import { byteChecksum } from './byte-checksum.ts';
 import { countIn } from './journal-schema.ts';
 import { positionsOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
-import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
+import { COVERS_BY, COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
 /**
  * Maximum size of an event's JSON text in bytes. Larger events cost little more as rows, and the limit keeps the value
@@ -28,11 +28,13 @@ const MARKED_LINE_FEED = `CAST(x'0aff' AS TEXT)`;
 
 /**
  * A record in the form that `recordChecksum` covers, without the entity, and with marks before the manifest, the JSON
- * text and the checksum. The checksum does not cover the marks. `concat` takes a null as an empty text.
+ * text and the checksum. The checksum does not cover the marks. `concat` takes a null as an empty text, so a record without `by`
+ * has no line for it. What `by` adds to a checksum is taken off.
  */
 const RECORD = `concat(
   journal.pos, ' ', journal.seq, ' ${KIND_EVENT} ', time_ms, ' ', seed >> 32, ' ', seed & 4294967295, ' ',
-  trace, char(10), key, ${MARKED_LINE_FEED}, manifest, ${MARKED_LINE_FEED}, json, CAST(x'ff' AS TEXT), crc)`;
+  trace, char(10), key, char(10) || by, ${MARKED_LINE_FEED}, manifest, ${MARKED_LINE_FEED}, json, CAST(x'ff' AS TEXT),
+  crc - (by IS NOT NULL) * ${COVERS_BY})`;
 
 /**
  * Concatenates at most ?3 records of the entity with the number ?1 after the record ?2 into one value, with a comma

@@ -90,7 +90,7 @@ export class GroupCommit {
     this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
     this.#findTail = database.prepare(`SELECT ${lastOf('seq', '?1')} AS seq`);
     this.#addRecord = database.prepare(
-      'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
+      'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?, ?)',
     );
     this.#addEntries = database.prepare(
       'INSERT INTO place_new SELECT eno, seq, pos FROM journal WHERE pos >= ? AND pos < ?',
@@ -170,7 +170,7 @@ export class GroupCommit {
    * cannot be made, of which nothing is stored; undefined if the append is stored.
    */
   #insert(append: Append): SvcError | undefined {
-    const { component, id, firstSeq, trace, key, answer, timers, fields } = append;
+    const { component, id, firstSeq, trace, key, by, answer, timers, fields } = append;
     const tail =
       this.#knownTail(component, id) ??
       (isOfEntity(append) ? this.#newTail(component, id) : NEVER_STORED);
@@ -197,7 +197,20 @@ export class GroupCommit {
       const json = fields[at + JSON_FIELD] as string | null;
       const seq = tail.seq + 1;
       const pos = this.#nextPos;
-      const row: RecordRow = [pos, seq, kind, timeMs, manifest, json, 0, upper, lower, trace, key];
+      const row: RecordRow = [
+        pos,
+        seq,
+        kind,
+        timeMs,
+        manifest,
+        json,
+        0,
+        upper,
+        lower,
+        trace,
+        key,
+        by,
+      ];
       const crc = recordChecksum(component, id, row);
       if (kind === KIND_EVENT && manifest !== tail.manifest) {
         this.#addManifest.run(component, manifest);
@@ -216,6 +229,7 @@ export class GroupCommit {
         lower,
         trace,
         key,
+        by,
       );
       tail.seq = seq;
       this.#nextPos++;

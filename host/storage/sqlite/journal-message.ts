@@ -73,6 +73,8 @@ export interface Append {
   readonly trace: string | null;
   /** Idempotency key of the command; null if it has none. */
   readonly key: string | null;
+  /** Author of the command (model/author.ts); null if it has none, or there is no record. */
+  readonly by: string | null;
   /** The reply to store; undefined if there is none, as without an idempotency key. */
   readonly answer: AppendedReply | undefined;
   /** The changes of timers; undefined: there are none, unless the append deletes its entity. */
@@ -95,7 +97,7 @@ export interface AppendedReply {
 }
 
 /** The number of an append's elements before the fields of its records. */
-const HEAD_FIELDS = 12;
+const HEAD_FIELDS = 13;
 /** The number of elements of `Append.fields` for each record. */
 export const FIELDS_PER_RECORD = 6;
 /** The index of a record's time, in milliseconds, among its fields. */
@@ -125,6 +127,7 @@ export function encodeAppend(
     // The key of the reply, because there may be no record to take it from.
     batch[batch.length - 5] = answer.key;
   }
+  batch.push(first?.by ?? null);
   const timerFields = timerFieldCount(beside);
   batch.push(timerFields);
   for (const record of records) {
@@ -142,7 +145,7 @@ export function decodeAppends(batch: AppendBatch): Append[] {
     const head = at;
     const begin = head + HEAD_FIELDS;
     const end = begin + Number(batch[head + 4]) * FIELDS_PER_RECORD;
-    const timerFields = Number(batch[head + 11]);
+    const timerFields = Number(batch[head + 12]);
     at = end + timerFields;
     const key = batch[head + 6] as string | null;
     appends.push({
@@ -152,6 +155,7 @@ export function decodeAppends(batch: AppendBatch): Append[] {
       firstSeq: Number(batch[head + 3]),
       trace: batch[head + 5] as string | null,
       key,
+      by: batch[head + 11] as string | null,
       answer: batch[head + 7] === null ? undefined : answerAt(batch, head + 7, String(key)),
       timers: decodeTimers(batch, end, timerFields),
       fields: batch.slice(begin, end),

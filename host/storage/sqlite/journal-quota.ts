@@ -69,7 +69,7 @@ export class JournalQuota {
 
 /** Returns an upper bound of the bytes that the append adds. `bytesOf` returns the size of a text in bytes. */
 function sizeOf(
-  { component, id, key, trace, answer, timers, fields }: Append,
+  { component, id, key, trace, by, answer, timers, fields }: Append,
   bytesOf: (text: string) => number,
 ): number {
   // The entity may be new, with a row and an entry in the index of entities.
@@ -85,7 +85,7 @@ function sizeOf(
   if (timers?.firing !== undefined && 'fault' in timers.firing.end)
     bytes += storedBytes(bytesOf(timers.firing.end.fault));
   for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
-    bytes += RECORD_BYTES + originBytes;
+    bytes += RECORD_BYTES + originBytes + bytesOf(by ?? '');
     const json = fields[at + JSON_FIELD];
     if (typeof json !== 'string') continue;
     bytes += storedBytes(bytesOf(json));

@@ -234,7 +234,7 @@ class Page {
 
 /** Returns the record in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
-  const [, seq, kindNumber, timeMs, manifest, json, , upper, lower, trace, key] = row;
+  const [, seq, kindNumber, timeMs, manifest, json, , upper, lower, trace, key, by] = row;
   if (!isWhole(entity.component, entity.id, row))
     throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
   const origin = {
@@ -243,6 +243,7 @@ export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
     seed: seedOf(upper, lower),
     ...(trace === null ? {} : { trace }),
     ...(key === null ? {} : { key }),
+    ...(by === null ? {} : { by }),
   };
   const kind = kindOf(kindNumber, manifest, json);
   if (kind === 'event') return { kind, ...origin, event: { manifest: manifest!, json: json! } };

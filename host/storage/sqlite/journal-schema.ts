@@ -4,14 +4,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { KIND_DELETED } from './record-kind.ts';
 
 /** Version of the current format; every change of the format increments it. */
-export const FORMAT_VERSION = 5;
+export const FORMAT_VERSION = 6;
 
 // The tables, and the columns that their names do not explain. In TypeScript, the numbers `eno`, `ano` and `mno` are
 // called entityNo, replyNo and moduleNo; `tno` is a timer's number.
 //
 // `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts
 // computes `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no
-// trace. Only records of a command with an idempotency key have a `key`.
+// trace. Only records of a command with an idempotency key have a `key`, and only those of a request with a verified
+// access token have `by` (model/author.ts).
 //
 // `place_new`, `place_recent` and `place_old` are the levels 0, 1 and 2 of the index by entity (record-index.ts).
 // `answer` has the stored replies to idempotency keys, in the order of storing.
@@ -49,7 +50,7 @@ const ADDED_IN_3 = `
   ) STRICT;
 `;
 
-const RECORDS = `(
+const COLUMNS_OF_4 = `
     pos INTEGER PRIMARY KEY,
     eno INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -60,8 +61,7 @@ const RECORDS = `(
     crc INTEGER NOT NULL,
     seed INTEGER,
     trace TEXT,
-    key TEXT
-  ) STRICT`;
+    key TEXT`;
 const DELETIONS = `CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};`;
 const ADDED_IN_4 = ['place_new', 'place_recent', 'place_old']
   .map(
@@ -124,7 +124,9 @@ export const SCHEMA = `
     id TEXT NOT NULL,
     UNIQUE (component, id)
   ) STRICT;
-  CREATE TABLE journal ${RECORDS};
+  CREATE TABLE journal (${COLUMNS_OF_4},
+    by TEXT
+  ) STRICT;
   ${DELETIONS}
   ${ADDED_IN_3}
   ${ADDED_IN_4}
@@ -144,7 +146,8 @@ const STEPS: Readonly<Record<number, string>> = {
   // The index of a constraint can be dropped only with its table. `SELECT *` makes SQLite copy the rows unchanged, even
   // damaged ones.
   3: `
-    CREATE TABLE journal_4 ${RECORDS};
+    CREATE TABLE journal_4 (${COLUMNS_OF_4}
+  ) STRICT;
     INSERT INTO journal_4 SELECT * FROM journal;
     ${ADDED_IN_4}
     INSERT INTO place_old SELECT eno, seq, pos FROM journal ORDER BY eno, seq;
@@ -153,6 +156,8 @@ const STEPS: Readonly<Record<number, string>> = {
     ${DELETIONS}
   `,
   4: ADDED_IN_5,
+  // SQLite reads the table once, because it is STRICT, and writes none of its rows.
+  5: 'ALTER TABLE journal ADD COLUMN by TEXT;',
 };
 
 /** Returns SQL that migrates a journal of this format to the current one, in a transaction that it does not commit. */
@@ -168,7 +173,8 @@ const SEED_HALVES = 'seed >> 32, seed & 4294967295';
 export function recordColumns(version = FORMAT_VERSION): string {
   const halves = version >= 2 ? SEED_HALVES : 'NULL, NULL';
   const origin = version >= 3 ? 'trace, key' : 'NULL, NULL';
-  return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}`;
+  const by = version >= 6 ? 'by' : 'NULL';
+  return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}, ${by}`;
 }
 
 /**
@@ -191,13 +197,14 @@ export type RecordRow = readonly [
   lowerSeed: number | null,
   trace: string | null,
   key: string | null,
+  by: string | null,
 ];
 
 /** Throws SQLite's error when a table or a column of the current format is not there. */
 export function checkTables(database: DatabaseSync): void {
   for (const columns of [
     'eno, component, id FROM entity',
-    'pos, eno, seq, kind, time_ms, manifest, json, crc, seed, trace, key FROM journal',
+    'pos, eno, seq, kind, time_ms, manifest, json, crc, seed, trace, key, by FROM journal',
     'eno, seq, pos FROM place_new',
     'eno, seq, pos FROM place_recent',
     'eno, seq, pos FROM place_old',

@@ -55,18 +55,20 @@ export interface JournalCommand {
 export function recordsOf(command: JournalCommand, firstSeq: number): readonly JournalRecord[] {
   const { number, events, deletes, padding, keyed } = command;
   const key = keyed ? keyOf(command) : undefined;
+  const by = number % 3 === 0 ? `["issuer","user-${number}"]` : undefined;
   const timeMs = TIME_BASE_MS + number;
   const records: JournalRecord[] = Array.from({ length: events }, (_, index) => ({
     kind: 'event',
     seq: firstSeq + index,
     timeMs,
     key,
+    by,
     event: {
       manifest: 'crash-event',
       json: JSON.stringify({ type: 'done', number, index, padding: 'x'.repeat(padding) }),
     },
   }));
-  if (deletes) records.push({ kind: 'deleted', seq: firstSeq + events, timeMs, key });
+  if (deletes) records.push({ kind: 'deleted', seq: firstSeq + events, timeMs, key, by });
   return records;
 }
 
@@ -285,8 +287,10 @@ function toldWhole(record: JournalRecord): unknown {
 /** What the workload gave of a record. */
 function told(record: JournalRecord): unknown {
   const { kind, seq, timeMs } = record;
-  const { key } = record;
-  return kind === 'event' ? [kind, seq, timeMs, key, record.event] : [kind, seq, timeMs, key];
+  const { key, by } = record;
+  return kind === 'event'
+    ? [kind, seq, timeMs, key, by, record.event]
+    : [kind, seq, timeMs, key, by];
 }
 
 /** Throws when a number is missing or twice there, or the file is damaged. */

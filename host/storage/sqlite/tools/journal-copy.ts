@@ -83,7 +83,7 @@ export class JournalCopy {
       this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
       this.#findTail = database.prepare(`SELECT ${lastOf('seq', '?1')} AS seq`);
       this.#addRecord = database.prepare(
-        'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
+        'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?, ?)',
       );
       this.#addEntries = database.prepare(
         'INSERT INTO place_old SELECT eno, seq, pos FROM journal WHERE pos > ? ORDER BY eno, seq',
@@ -124,7 +124,7 @@ export class JournalCopy {
    * SVC_DATA_UNUSABLE.
    */
   addRecord(component: string, id: string, row: RecordRow): string | undefined {
-    const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = row;
+    const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key, by] = row;
     if (!isWhole(component, id, row)) return 'does not fit its checksum';
     const recordKind = kindOf(kind, manifest, json);
     if (recordKind === undefined) return 'is neither an event nor a deletion';
@@ -147,6 +147,7 @@ export class JournalCopy {
         lower,
         trace,
         key,
+        by,
       );
       if (recordKind === 'event') this.#keepManifest(component, manifest!);
       tail.seq = seq;

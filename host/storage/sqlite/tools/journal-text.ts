@@ -80,7 +80,7 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     const head = { kind: 'answer', component, id, key, digest, time: timeText(timeMs), crc };
     return withJson(head, 'outcome', outcome);
   }
-  const [pos, seq, , timeMs, manifest, json, crc, upper, lower, trace, key] = entry.row;
+  const [pos, seq, , timeMs, manifest, json, crc, upper, lower, trace, key, by] = entry.row;
   const { kind } = entry.record;
   const head = {
     pos,
@@ -93,6 +93,7 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     seed: seedOf(upper, lower)?.toString(),
     trace: trace ?? undefined,
     key: key ?? undefined,
+    by: by ?? undefined,
     crc,
     manifest: manifest ?? undefined,
   };
@@ -196,6 +197,7 @@ function recordLine(kind: RecordKind, members: Members): TextLine {
     lowerHalf(seed),
     members.optionalText('trace'),
     members.optionalText('key'),
+    members.optionalText('by'),
   ];
   return { kind: 'record', component: members.text('component'), id: members.text('id'), row };
 }

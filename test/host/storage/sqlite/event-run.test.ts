@@ -28,11 +28,14 @@ const withEvent = (event: StoredEvent): JournalRecord => ({
   event,
 });
 
+const BY = '["https://login.example.com","user-1"]';
+
 /** Some that have little in common, and what may be taken for the end of something. */
 const ODD = [
   { seed: 1n, trace: TRACE, key: 'a\n0\nE\n{}' },
   { seed: 2n ** 64n - 1n, key: 'Käse, ÿ' },
-  { seed: 2n ** 63n, timeMs: -1 },
+  { seed: 2n ** 63n, timeMs: -1, by: BY },
+  { seed: 3n, key: 'k', by: `["https://ä","\\"\\\\"]` },
   { timeMs: 0, event: { manifest: 'ÿ €\n,', json: '"ÿ"' } },
   { event: { manifest: '', json: '' } },
   { event: { manifest: 'E'.repeat(2_000), json: '"\ufeff,\n😀\u0001"' } },
@@ -40,6 +43,7 @@ const ODD = [
 ].map((odd, index) => ({ ...recordOf(index + 1), ...odd }));
 const ODD_ID = '😀 / ä';
 
+const NO_AUTHOR = 'an author that is lost';
 const NO_JSON = 'an event that is lost';
 const NO_MANIFEST = 'a manifest that is lost';
 
@@ -57,6 +61,9 @@ const DAMAGE: Readonly<Record<string, string>> = {
   'a seed': 'seed = 5',
   'a trace': `trace = 'x'`,
   'a key': `key = 'x'`,
+  'an author of a record without one': `by = '${BY}'`,
+  [NO_AUTHOR]: 'by = NULL',
+  'a checksum with an author': 'crc = crc + 4294967296',
   'a checksum': 'crc = crc + 1',
   'a checksum of another form': 'crc = crc - 4294967296',
   'its number': 'seq = 9',
@@ -109,6 +116,7 @@ describe('a run of events', () => {
         ...Object.keys(DAMAGE).map((what) => [what, numbered(5)] as const),
         // Of which nothing else would be missed.
         [NO_MANIFEST, numbered(5).with(2, withEvent({ manifest: '', json: '{}' }))],
+        [NO_AUTHOR, numbered(5).with(2, { ...recordOf(3), by: BY })],
         [NO_JSON, numbered(5).with(2, withEvent({ manifest: 'E', json: '' }))],
         ...OFFSETS.map(
           (offset) => [`byte ${offset}`, numbered(5).with(2, recordOf(3, marked(offset)))] as const,

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 const open: AppendGate = { refusalOf: () => undefined, failed: () => undefined };
 
 function appendOf(id: string, firstSeq: number, json = '{}'): Append {
-  const origin = { trace: null, key: null, answer: undefined, timers: undefined };
+  const origin = { trace: null, key: null, by: null, answer: undefined, timers: undefined };
   const fields = [KIND_EVENT, 1, null, null, 'E', json];
   return { seenCount: 0, component: 'Cart', id, firstSeq, ...origin, fields };
 }
@@ -84,7 +84,7 @@ test('a conflict that only the database knows of fails its append alone', () => 
   expect(store(appendOf('a', 1), appendOf('b', 1))).toEqual([undefined, undefined]);
   // Behind the back of the only writer: what a second one would do.
   database.exec(
-    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0, 0, NULL, NULL FROM entity WHERE id = 'a';
+    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0, 0, NULL, NULL, NULL FROM entity WHERE id = 'a';
      INSERT INTO place_new SELECT eno, 2, 1000 FROM entity WHERE id = 'a'`,
   );
   expect(store(appendOf('b', 2), appendOf('a', 2), appendOf('c', 1))).toEqual([

@@ -2,8 +2,10 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { inspectJournal } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
+import { verifyJournal } from '../../../../host/storage/sqlite/tools/journal-verification.ts';
 import { FORMAT_VERSION, migrationFrom } from '../../../../host/storage/sqlite/journal-schema.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, recordOf } from '../../../suites/journal-suite.ts';
@@ -14,6 +16,7 @@ import { withJournal } from '../../../support/with-journal.ts';
 const cart = { component: 'shopping-cart', id: 'c1' };
 const SEEDS = [0n, 1n, 0x7fff_ffff_ffff_ffffn, 0x8000_0000_0000_0000n, 0xffff_ffff_ffff_ffffn];
 
+const BY = '["https://login.example.com","user-1"]';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
 function manifestsOf(dir: string): string[] {
@@ -57,7 +60,7 @@ describe.each(PAST_FORMATS)('a journal of format %i', (version) => {
             json: '{"type":"item-added","productId":"Käse 🧀","quantity":1}',
           },
         });
-        const record = { ...recordOf(seq), seed: 5n, trace: TRACE, key: 'k' };
+        const record = { ...recordOf(seq), seed: 5n, trace: TRACE, key: 'k', by: BY };
         expect(await append(journal, cart, record)).toBeUndefined();
         expect((await journal.read(cart, 5, 100)).at(-1)).toEqual(record);
       });
@@ -104,8 +107,8 @@ describe.each(PAST_FORMATS)('a journal of format %i', (version) => {
     expect(formatOf(dir)).toBe(version);
   });
 
-  test('does not take a trace or a key for its own', async () => {
-    for (const column of ['trace', 'key']) {
+  test('does not take a trace, a key or an author for its own', async () => {
+    for (const column of ['trace', 'key', 'by']) {
       const dir = journalOfFormat(version);
       await withJournal(dir, async () => {});
       edit(dir, `UPDATE journal SET ${column} = 'x'`);
@@ -121,7 +124,7 @@ describe.each(PAST_FORMATS)('a journal of format %i', (version) => {
 describe('where a record comes from', () => {
   test('is kept with it, and with the deletion', async () => {
     const dir = temporaryFolder();
-    const origin = { seed: 1n, trace: TRACE, key: "an 'order'; 42" };
+    const origin = { seed: 1n, trace: TRACE, key: "an 'order'; 42", by: BY };
     const records = [
       { ...recordOf(1), ...origin },
       { ...deletionAt(2), ...origin },
@@ -135,28 +138,55 @@ describe('where a record comes from', () => {
     inspection.close();
   });
 
-  test.each(['pos = pos + 7', 'seq = seq + 1', 'trace = NULL', "key = 'other'", 'eno = 9'])(
-    'is under its checksum: %s',
-    async (change) => {
-      const dir = temporaryFolder();
-      const other = { ...cart, id: 'other' };
-      await withJournal(dir, async (journal) => {
-        const record = { ...recordOf(1), trace: TRACE, key: 'k' };
-        expect(await append(journal, cart, record)).toBeUndefined();
-      });
-      edit(
-        dir,
-        `INSERT INTO entity VALUES (9, 'shopping-cart', 'other'); UPDATE journal SET ${change};
+  const CHANGES = ['pos = pos + 7', 'seq = seq + 1', 'trace = NULL', "key = 'other'", 'eno = 9'];
+  const CHANGES_OF_AUTHOR = ['by = NULL', `by = replace(by, '1', '2')`];
+  test.each([...CHANGES, ...CHANGES_OF_AUTHOR])('is under its checksum: %s', async (change) => {
+    const dir = temporaryFolder();
+    const other = { ...cart, id: 'other' };
+    await withJournal(dir, async (journal) => {
+      const record = { ...recordOf(1), trace: TRACE, key: 'k', by: BY };
+      expect(await append(journal, cart, record)).toBeUndefined();
+    });
+    edit(
+      dir,
+      `INSERT INTO entity VALUES (9, 'shopping-cart', 'other'); UPDATE journal SET ${change};
          ${/^(eno|seq|pos)/.test(change) ? `UPDATE place_new SET ${change}` : ''}`,
-      );
-      await withJournal(dir, async (journal) => {
-        const entity = change.startsWith('eno') ? other : cart;
-        await expect(journal.read(entity, 0, 10)).rejects.toMatchObject({
-          code: 'SVC_JOURNAL_CORRUPT',
-        });
+    );
+    await withJournal(dir, async (journal) => {
+      const entity = change.startsWith('eno') ? other : cart;
+      await expect(journal.read(entity, 0, 10)).rejects.toMatchObject({
+        code: 'SVC_JOURNAL_CORRUPT',
       });
-    },
+    });
+  });
+});
+
+test('a record without an author has the checksum that it had in format 5', async () => {
+  const dir = journalOfFormat(5);
+  await withJournal(dir, async (journal) => {
+    const record = { ...recordOf(2), seed: 5n, trace: TRACE, key: 'k' };
+    expect(await append(journal, { ...cart, id: 'c2' }, record)).toBeUndefined();
+  });
+  const database = new DatabaseSync(join(dir, 'journal.sqlite'), { readOnly: true });
+  const stored = database.prepare('SELECT crc, by FROM journal WHERE pos = 7').get();
+  database.close();
+  const text = `shopping-cart\nc2\n7 2 0 1700000000002 0 5 ${TRACE}\nk\nE\n{"type":"E","n":2}`;
+  expect(stored).toEqual({ crc: 2 ** 32 + crc32(text), by: null });
+});
+
+test('a journal of format 5 has its timers and consumers after it was migrated', async () => {
+  const dir = journalOfFormat(5);
+  await withJournal(dir, async () => {});
+  expect([...verifyJournal(dir, { structure: true })].map(({ kind }) => kind)).not.toContain(
+    'finding',
   );
+  const database = new DatabaseSync(join(dir, 'journal.sqlite'), { readOnly: true });
+  const counts = database.prepare(
+    `SELECT (SELECT count(*) FROM timer) AS timers, (SELECT count(*) FROM consumer) AS consumers,
+      (SELECT count(*) FROM lane) AS lanes`,
+  );
+  expect(counts.get()).toEqual({ timers: 2, consumers: 1, lanes: 1 });
+  database.close();
 });
 
 describe('a seed', () => {

@@ -114,6 +114,7 @@ describe('a journal made of the text of another one', () => {
       'line 10 does not fit its checksum',
     ],
     ['a time', (l) => (l[9] = l[9]!.replace('2030-', '2031-')), 'line 10 does not fit'],
+    ['an author', (l) => (l[10] = l[10]!.replace('Käthe', 'Kathe')), 'line 11 does not fit'],
     ['a trace', (l) => (l[9] = l[9]!.replace('0123', '0124')), 'line 10 does not fit'],
     ['a component', (l) => (l[9] = l[9]!.replace('"cart"', '"card"')), 'line 10 does not fit'],
     ['no JSON', (l) => (l[9] = l[9]!.slice(0, -3)), 'line 10 is no JSON object'],

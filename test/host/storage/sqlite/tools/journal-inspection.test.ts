@@ -134,7 +134,7 @@ describe('looking at a journal', () => {
     edit(
       dir,
       `INSERT INTO entity VALUES (8, 'blob', CAST(x'ff01' AS TEXT)), (9, 'blob', CAST(x'ff02' AS TEXT));
-       INSERT INTO journal SELECT value, 1, value, 0, 0, '', '', 0, 0, NULL, NULL
+       INSERT INTO journal SELECT value, 1, value, 0, 0, '', '', 0, 0, NULL, NULL, NULL
          FROM (WITH RECURSIVE n(value) AS (SELECT 4611686018427387905 UNION ALL SELECT value + 1 FROM n
            WHERE value < 4611686018427387990) SELECT value FROM n);
        INSERT INTO place_new SELECT eno, seq, pos FROM journal WHERE pos > 2`,
