@@ -119,6 +119,8 @@ export {
   VARIABLES_MAX,
   VARIABLE_BYTES_MAX,
   VARIABLE_NAME_LENGTH_MAX,
+  moduleVariables,
+  type ModuleVariables,
 } from './descriptor/variable-checks.ts';
 export {
   ALLOWABLE_FINDINGS,

@@ -171,6 +171,7 @@ const CONTROL_PLANE_SETTINGS = `\`svc control-plane\`, the [control plane](contr
 | \`svc.local.private-registries\` | | none | hosts, with their ports, that may be on this machine or in a private network when an image leads there: \`127.0.0.1:5000,registry.corp.example\` |
 | \`svc.local.platform-registry\` | | none | host of [the installation's own registry](../how-to/running-the-registry.md): \`registry.example.com\`. Its images are for services of the same project only |
 | \`svc.local.platform-registry-token\` | | none | file with the token by which this machine pulls from it |
+| \`svc.local.secrets-folder\` | | \`secrets\` in the folder | folder with a folder for each project, in which the operator puts the [secrets of modules](../how-to/configuration.md#in-an-installation) |
 | \`svc.local.new-authority\` | | \`false\` | whether the [authorities of this machine](machine-certificates.md#replacing-the-authorities) are replaced by others at this start |
 | \`svc.local.outbound\` | | \`true\` | whether [programs of images](../how-to/running-services-on-one-machine.md#deploy-a-program) may connect to other machines, for which the machine needs pasta |
 | \`svc.local.cgroup\` | | none | path of the [control group](../how-to/running-services-on-one-machine.md#let-the-kernel-limit-a-service) below which each instance has one with its limits |
@@ -256,6 +257,8 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
 | \`svc.configuration.file\` | \`--configuration\` | none | file with the values of the module's [configuration](../how-to/configuration.md), in YAML or JSON |
 | \`svc.configuration.folder\` | \`--configuration-folder\` | none | folder with a file for each of these values |
+| \`svc.configuration.variables\` | | none | JSON file with texts by their names: the variables that a [service's descriptor](../how-to/configuration.md#in-an-installation) declares for the configuration. The control plane writes it |
+| \`svc.configuration.secrets\` | | none | folder from which the secrets are read that the module declares; it may have other files |
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
 | \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that you removed from the module on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |

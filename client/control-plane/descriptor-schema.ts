@@ -34,6 +34,7 @@ import {
   type ServiceDescriptor,
 } from '../descriptor/service-descriptor.ts';
 import {
+  SETTING_PREFIX,
   VARIABLES_MAX,
   VARIABLE_BYTES_MAX,
   VARIABLE_NAME_LENGTH_MAX,
@@ -94,7 +95,7 @@ const fields: Readonly<Record<DescriptorField, Schema<unknown>>> = {
   env: {
     type: 'object',
     description:
-      'environment variables; with `wasm` only those that set limits, log and shards of the runtime',
+      "environment variables; with `wasm`, those that set limits, log and shards of the runtime, and values of the module's configuration",
     maxProperties: VARIABLES_MAX,
     propertyNames: {
       maxLength: VARIABLE_NAME_LENGTH_MAX,
@@ -185,7 +186,11 @@ const RULES: readonly Node[] = [
   rule(having({ hosting: { const: 'wasm' } }), {
     properties: {
       protocol: { pattern: WIT_VERSION.source },
-      env: { propertyNames: { enum: RUNTIME_VARIABLES } },
+      env: {
+        propertyNames: {
+          anyOf: [{ enum: RUNTIME_VARIABLES }, { not: { pattern: `^${SETTING_PREFIX}` } }],
+        },
+      },
       ...WEB_FIELDS,
     },
     required: ['protocol'],

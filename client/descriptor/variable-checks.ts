@@ -1,6 +1,8 @@
-// VariableChecks: the rules of the environment variables that a descriptor declares. Those of a wasm-hosted service reach the
-// runtime's own process, so only the runtime's limits, log and shards can be set; a variable such as NODE_OPTIONS would run
-// code outside of the sandbox.
+// VariableChecks: the rules of the variables that a descriptor declares. Programs get them as their environment. Those of a wasm-hosted
+// service set limits, log and shards of the runtime, or are values of the module's configuration.
+//
+// Invariant: only a variable of the closed list may reach the environment of a runtime. One such as NODE_OPTIONS would run code
+// outside of the sandbox.
 import { RUNTIME_VARIABLES } from '../generated/runtime-words.ts';
 import { PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
 import type { HostingKind } from './hosting-kind.ts';
@@ -13,6 +15,25 @@ export const VARIABLE_BYTES_MAX = 32 * 1024;
 export const VARIABLES_BYTES_MAX = 256 * 1024;
 
 const runtimeVariables: ReadonlySet<string> = new Set(RUNTIME_VARIABLES);
+/** Prefix of all variables by which the runtime is set. No value of a configuration can be declared with it. */
+export const SETTING_PREFIX = 'SVC_';
+
+/** The variables of a wasm-hosted service, by what they are for. */
+export interface ModuleVariables {
+  /** Settings of the runtime, for its environment. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Values of the module's configuration. */
+  readonly configuration: Readonly<Record<string, string>>;
+}
+
+/** Divides the variables of a wasm-hosted service. */
+export function moduleVariables(env: Readonly<Record<string, string>> = {}): ModuleVariables {
+  const variables = Object.entries(env);
+  return {
+    settings: Object.fromEntries(variables.filter(([name]) => runtimeVariables.has(name))),
+    configuration: Object.fromEntries(variables.filter(([name]) => !runtimeVariables.has(name))),
+  };
+}
 
 export function checkVariables(
   value: unknown,
@@ -52,9 +73,9 @@ function checkVariable(
   const at = problems.at(name);
   if (PLATFORM_VARIABLES.includes(name))
     at.add('may not be declared: the platform gives this variable to the process');
-  else if (kind === 'wasm' && !runtimeVariables.has(name))
+  else if (kind === 'wasm' && name.startsWith(SETTING_PREFIX) && !runtimeVariables.has(name))
     at.add(
-      'may not be declared: a module reads no variables, and of the runtime only limits, log and shards can be set',
+      'may not be declared: of the settings of the runtime, only limits, log and shards can be set',
     );
   if (typeof content !== 'string') at.add('is not a text');
   else if (content.includes('\0')) at.add('has the character NUL, which no variable can have');

@@ -1,9 +1,9 @@
 // LaunchCommand: the command of an instance: the program, its arguments, and its environment, which has nothing of this
 // process's own. Everything that a member of the project has written in the descriptor is a value in it, never a name, unless
-// @svc/client lists the name as one of the runtime's limits.
+// @svc/client lists the name as one of the runtime's limits. The variables of other names reach the runtime in a file.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ServiceKey } from '@svc/client';
+import { moduleVariables, type ServiceKey } from '@svc/client';
 import { fileURLToPath } from 'node:url';
 import type { CallerRules } from '@svc/identity/caller';
 import { servicesFileIn } from './services-files.ts';
@@ -47,6 +47,8 @@ export interface LaunchDependencies {
   readonly servicesFolder: string;
   /** Folder of the sockets at which services in a network of their own reach others; undefined: there are none. */
   readonly socketsFolder: string | undefined;
+  /** Folder of the operator with the secrets of each project: `<project>/<name of the secret>`. */
+  readonly secretsFolder: string;
   /** Domain of the derived hostnames; undefined: there are none. */
   readonly baseDomain: string | undefined;
 }
@@ -80,7 +82,10 @@ export function moduleCommand(
   const { key, descriptor } = folder.spec;
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const { options, variables } = runtimeLimits(descriptor);
-  const { dataFolder, servicesFolder } = dependencies;
+  const { dataFolder, servicesFolder, secretsFolder } = dependencies;
+  const declared = moduleVariables(descriptor.env);
+  const hasValues = Object.keys(declared.configuration).length > 0;
+  const valuesFile = join(folder.path, 'variables.json');
   // Outside of a sandbox, links and files that a program has put there would lead the runtime anywhere.
   if (existsSync(programMark(dataFolder, key)))
     throw new Error(
@@ -104,7 +109,14 @@ export function moduleCommand(
       moduleFile,
     ],
     // What the platform decides comes last: nothing of a descriptor replaces it.
-    env: { ...descriptor.env, ...variables, ...settings },
+    env: {
+      ...declared.settings,
+      ...variables,
+      ...settings,
+      SVC_CONFIGURATION_SECRETS: join(secretsFolder, key.project),
+      ...(hasValues ? { SVC_CONFIGURATION_VARIABLES: valuesFile } : {}),
+    },
+    files: hasValues ? [{ path: valuesFile, content: JSON.stringify(declared.configuration) }] : [],
     sockets: { calls: 'calls' },
   };
 }

@@ -21,6 +21,7 @@ const ROUTES_FILE = 'svc.local.routes-file';
 /** Maximum length of the path of a socket, in bytes. It is the smallest of the systems that have such sockets. */
 const SOCKET_BYTES_MAX = 103;
 const NEW_AUTHORITY = 'svc.local.new-authority';
+const SECRETS_FOLDER = 'svc.local.secrets-folder';
 const OUTBOUND = 'svc.local.outbound';
 const CGROUP = 'svc.local.cgroup';
 const PLAIN_INSTANCES = 'svc.local.plain-instances';
@@ -32,6 +33,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   FOLDER,
   NETWORK,
   IMAGE_FOLDERS,
+  SECRETS_FOLDER,
   NEW_AUTHORITY,
   PLAIN_INSTANCES,
   OUTBOUND,
@@ -49,6 +51,8 @@ export interface LocalSettings {
   /** Name, as in `oci:NAME/LAYOUT:TAG`, and absolute path of each folder in which images may be. */
   readonly imageFolders: ReadonlyMap<string, string>;
   readonly registries: RegistrySettings;
+  /** Absolute path of the folder with a folder of secrets for each project. */
+  readonly secretsFolder: string;
   /** True: the authorities are replaced by others at this start. */
   readonly newAuthority: boolean;
   /** True: instances have no identity and listen without TLS, for development. */
@@ -82,6 +86,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
   const plainInstances = reader.boolean(PLAIN_INSTANCES, false);
   const outbound = reader.boolean(OUTBOUND, true);
   const cgroup = cgroupOf(reader.text(CGROUP));
+  const secretsText = reader.text(SECRETS_FOLDER);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
   const folder = resolve(folderText);
@@ -90,6 +95,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
     network,
     imageFolders,
     registries,
+    secretsFolder: resolve(secretsText ?? join(folder, 'secrets')),
     newAuthority,
     plainInstances,
     outbound,

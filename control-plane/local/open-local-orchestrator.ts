@@ -18,6 +18,7 @@ import { MachineLock } from './machine-lock.ts';
 import { ModuleImages } from './module-images.ts';
 import { PublishedRoutes } from './published-routes.ts';
 import { findSandboxSupport } from './sandbox/sandbox-support.ts';
+import { makeSecretsFolder } from './secrets-folder.ts';
 import { ServiceImages } from './service-images.ts';
 import { ServiceRecords } from './service-record.ts';
 
@@ -59,7 +60,8 @@ export async function openLocalOrchestrator(
     const published = { socket, file, trustDomain: domain, section, known, log };
     const routes = opened.use(await PublishedRoutes.open(published));
     const servicesFolder = join(lock.folder, 'addresses');
-    const { network, imageFolders, registries } = settings;
+    const { network, imageFolders, registries, secretsFolder } = settings;
+    makeSecretsFolder(secretsFolder, log);
     const named = { imageFolders, registries, section };
     const commands = new InstanceCommands(
       {
@@ -68,6 +70,7 @@ export async function openLocalOrchestrator(
         callers: certificates?.rules,
         servicesFolder,
         socketsFolder: makeSocketsFolder(lock.folder),
+        secretsFolder,
         baseDomain: installed.baseDomain,
       },
       await finding,

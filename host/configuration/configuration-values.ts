@@ -1,10 +1,13 @@
 // ConfigurationValues gathers the values that an operator gives to a module, from a file, a folder with a file for each value, and
-// the command line, and checks all of them together. A later one of these sources overrides an earlier one.
+// the command line, and checks all of them together. A later one of these sources overrides an earlier one. A platform that runs the
+// module gives the variables of the service's descriptor, and a folder of secrets.
 //
 // Invariants
 // C1  The result is complete and of the declared types, or there are problems, and all of them are reported.
 // C2  No problem and no warning quotes a value.
-import { readdir } from 'node:fs/promises';
+// C3  What the members of a project read, problems with variables and secrets of a platform, names no path.
+// C4  Of a folder of secrets, the files are read whose names the folder lists and the module declares as secrets, and no others.
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CONFIGURATION_BYTES_MAX,
@@ -24,6 +27,10 @@ export interface ConfigurationSources {
   readonly file: string | undefined;
   /** Absolute path of a folder with a file for each value; undefined: there is none. */
   readonly folder: string | undefined;
+  /** Absolute path of a file with the variables of the service's descriptor, texts by their names in JSON. Absent: there are none. */
+  readonly variables?: string | undefined;
+  /** Absolute path of a folder with a file for each secret, which other modules may have too. Absent: there is none. */
+  readonly secrets?: string | undefined;
   /** Values of the command line, `NAME=VALUE`. */
   readonly assignments: readonly string[];
   /** Values that a program gives itself, which may be secrets. Absent: none. */
@@ -42,6 +49,12 @@ export interface GatheredConfiguration {
 
 /** Maximum number of files of a folder that are looked at. */
 const FOLDER_FILES_MAX = 1000;
+/** Maximum size of a file of variables in bytes: that of all values, escaped. */
+const VARIABLES_BYTES_MAX = 8 * CONFIGURATION_BYTES_MAX;
+/** The origin of a variable in problems. */
+const VARIABLES = 'env of the descriptor';
+/** Bits of a folder's rights by which others than its owner use it. */
+const USED_BY_OTHERS = 0o077;
 
 export async function gatherConfiguration(
   sources: ConfigurationSources,
@@ -50,6 +63,8 @@ export async function gatherConfiguration(
   const gathering = new Gathering(described);
   await gathering.addFile(sources.file);
   await gathering.addFolder(sources.folder);
+  await gathering.addSecrets(sources.secrets);
+  await gathering.addVariables(sources.variables);
   for (const assignment of sources.assignments) gathering.addAssignment(assignment);
   gathering.addValues(sources.values);
   return gathering.result(described);
@@ -107,8 +122,59 @@ class Gathering {
         continue;
       }
       if (declared?.isSecret === true && read.isOpenToOthers) this.#warnOfRights(file);
-      this.#addText(name, read.text.replace(/\r?\n$/, ''), file);
+      this.#addText(name, withoutLineBreak(read.text), file);
     }
+  }
+
+  /** Adds the declared secrets that have a file in the folder. A folder that is not there has none. */
+  async addSecrets(path: string | undefined): Promise<void> {
+    const secrets = [...this.#declared.values()].filter(({ isSecret }) => isSecret);
+    if (path === undefined || secrets.length === 0) return;
+    let listed: ReadonlySet<string>;
+    try {
+      listed = new Set(await readdir(path));
+      if (((await stat(path)).mode & USED_BY_OTHERS) !== 0)
+        this.#warnings.push(
+          "the folder of the project's secrets can be used by other users of the machine: give it the rights 0700",
+        );
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return;
+      for (const { name } of secrets) this.#unread.add(name);
+      return void this.#problems.push(
+        `the folder of the project's secrets cannot be read (${code})`,
+      );
+    }
+    for (const { name } of secrets) {
+      // A listed name has no slash. One that only the module says could lead out of the folder.
+      if (!listed.has(name)) continue;
+      const file = `the file of the secret '${name}'`;
+      const read = await readBounded(join(path, name), CONFIGURATION_BYTES_MAX);
+      if ('problem' in read) {
+        this.#problems.push(`${file} ${read.problem}`);
+        this.#unread.add(name);
+        continue;
+      }
+      if (read.isOpenToOthers) this.#warnOfRights(file);
+      this.#addText(name, withoutLineBreak(read.text), file);
+    }
+  }
+
+  async addVariables(path: string | undefined): Promise<void> {
+    if (path === undefined) return;
+    const read = await readBounded(path, VARIABLES_BYTES_MAX);
+    const variables = 'problem' in read ? undefined : textsIn(read.text);
+    if (variables === undefined) {
+      const problem = 'problem' in read ? read.problem : 'is not an object of texts';
+      return void this.#problems.push(`the file with the variables ${problem}`);
+    }
+    for (const [name, text] of variables)
+      if (this.#declared.get(name)?.isSecret === true) {
+        this.#problems.push(
+          `'${name}' is a secret, and may not be declared in ${VARIABLES}, which the platform stores`,
+        );
+        this.#unread.add(name);
+      } else this.#addText(name, text, VARIABLES);
   }
 
   addAssignment(assignment: string): void {
@@ -165,4 +231,24 @@ class Gathering {
       `${path} has a secret, and other users may read it: give the file the rights 0600, or 0400`,
     );
   }
+}
+
+/** An editor ends a file with a line break, which is not part of the value. */
+function withoutLineBreak(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
+
+/** Returns the texts by their names of a JSON object; undefined if it is another value. */
+function textsIn(json: string): readonly (readonly [string, string])[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value) as readonly (readonly [string, unknown])[];
+  const isText = (entry: readonly [string, unknown]): entry is readonly [string, string] =>
+    typeof entry[1] === 'string';
+  return entries.every(isText) ? entries : undefined;
 }

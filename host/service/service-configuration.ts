@@ -19,7 +19,7 @@ export interface ServiceConfigurationOptions {
   readonly onChange: (texts: ConfigurationTexts) => void;
   /** Returns what is wrong with valid values apart from their types; absent: nothing. */
   readonly judge?: ((json: string) => string | undefined) | undefined;
-  /** Sentence for the message that says how to give values; absent: by the options of `svc run`. */
+  /** Sentence for the message that says how to give values; absent: by the options of `svc run`, or as a platform takes them. */
   readonly remedy?: string;
   /** Pause in milliseconds between two reads of the files without a change; absent: that of WatchedFolder. */
   readonly pollMs?: number;
@@ -49,16 +49,17 @@ export class ServiceConfiguration {
 
   /** Reads the values of a module that is about to be served. Rejects with SVC_CONFIGURATION_INVALID. */
   async prepare({ descriptor }: Pick<GuestSource, 'descriptor'>): Promise<void> {
-    const { file, folder, assignments, values = {} } = this.#options.sources;
+    const { file, folder, variables, assignments, values = {} } = this.#options.sources;
     const isGiven =
       file !== undefined ||
       folder !== undefined ||
+      variables !== undefined ||
       assignments.length > 0 ||
       Object.keys(values).length > 0;
     // A module without a configuration does not load this code.
     if (descriptor.configuration !== undefined || isGiven) {
       const { texts, problem } = await this.#read(descriptor);
-      if (problem !== undefined) throw invalid(problem, this.#options.remedy);
+      if (problem !== undefined) throw invalid(problem, this.#remedy);
       if (texts !== undefined) this.#use(descriptor, texts);
     }
     this.#descriptor = descriptor;
@@ -70,6 +71,11 @@ export class ServiceConfiguration {
     return this.#texts.get(descriptor);
   }
 
+  get #remedy(): string {
+    const { remedy, sources } = this.#options;
+    return remedy ?? (sources.secrets === undefined ? REMEDY : PLATFORM_REMEDY);
+  }
+
   /** Why the files that are there now are not in use; undefined if they are. */
   get problem(): string | undefined {
     return this.#problem;
@@ -78,7 +84,7 @@ export class ServiceConfiguration {
   /** Begins to watch the files. */
   watch(): void {
     const { sources, pollMs } = this.#options;
-    const folders = [sources.file && dirname(sources.file), sources.folder];
+    const folders = [sources.file && dirname(sources.file), sources.folder, sources.secrets];
     for (const folder of new Set(folders))
       if (folder !== undefined)
         this.#watched.push(new WatchedFolder(folder, { look: () => this.#lookNext(), pollMs }));
@@ -152,8 +158,10 @@ export class ServiceConfiguration {
 
 const REMEDY =
   'Give the values with --configuration FILE, --configuration-folder FOLDER or --configure NAME=VALUE.';
+const PLATFORM_REMEDY =
+  "Declare values in env of the service's descriptor. A secret is a file of its name, which the operator of the installation provides.";
 
-function invalid(problem: string, remedy = REMEDY): SvcError {
+function invalid(problem: string, remedy: string): SvcError {
   return new SvcError(
     'SVC_CONFIGURATION_INVALID',
     `The configuration cannot be used: ${problem}. ${remedy}`,

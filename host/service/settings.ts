@@ -126,6 +126,8 @@ const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   'svc.http.enabled',
+  'svc.configuration.variables',
+  'svc.configuration.secrets',
   ...IDENTITY_NAMES,
   ...BEARER_SETTING_NAMES,
   'svc.management.host',
@@ -199,6 +201,8 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     configuration: {
       file: readPath(reader, 'svc.configuration.file'),
       folder: readPath(reader, 'svc.configuration.folder'),
+      variables: readPath(reader, 'svc.configuration.variables'),
+      secrets: readPath(reader, 'svc.configuration.secrets'),
       assignments: flagged.listed.get('configure') ?? [],
     },
     sections: reader.sections(sections, ranges),

@@ -77,9 +77,10 @@ export class LocalMachine {
     await writeLayoutFolder(image, '1', join(this.cwd, 'images', layout));
   }
 
-  async apply(layout = 'counter'): Promise<ShownStatus> {
+  /** `more`: further fields of the descriptor. */
+  async apply(layout = 'counter', more: object = {}): Promise<ShownStatus> {
     const image = `oci:images/${layout}:1`;
-    const descriptor = { name: 'counter', image, hosting: 'wasm', protocol: '0.2.0' };
+    const descriptor = { name: 'counter', image, hosting: 'wasm', protocol: '0.2.0', ...more };
     const { status, body } = await this.svc.send('PUT /services/shop/counter', 'ann', descriptor);
     if (status !== 200)
       throw new Error(`the apply was answered ${status}: ${JSON.stringify(body)}`);

@@ -9,6 +9,7 @@ import {
   descriptorProblems,
   hostingKind,
   memoryBytes,
+  moduleVariables,
   problemLine,
   type HostingKind,
   type ServiceDescriptor,
@@ -117,10 +118,33 @@ describe('variables of a wasm-hosted service', () => {
     expect(linesOf('wasm', { env })).toEqual([]);
   });
 
+  test('of other names are values of the configuration, also those that would mean something to a process', () => {
+    const values = {
+      feePerDay: '0.50',
+      NODE_OPTIONS: '1',
+      LD_PRELOAD: '1',
+      PATH: '1',
+      svc_log: '1',
+    };
+    const env = { ...values, SVC_LOG: 'json' };
+    expect(linesOf('wasm', { env })).toEqual([]);
+    expect(moduleVariables(env)).toEqual({ settings: { SVC_LOG: 'json' }, configuration: values });
+  });
+
+  test.each(KINDS)(
+    'PORT and SVC_SERVICES_URL may not be declared by %s, and all problems are named',
+    (kind) => {
+      const env = { PORT: '1', SVC_SERVICES_URL: 'http://a', 'a-b': '', NUL: '\0' };
+      expect(linesOf(kind, { env })).toEqual([
+        expect.stringContaining('env has the name "a-b"'),
+        expect.stringContaining('env/NUL has the character NUL'),
+        'env/PORT may not be declared: the platform gives this variable to the process',
+        'env/SVC_SERVICES_URL may not be declared: the platform gives this variable to the process',
+      ]);
+    },
+  );
+
   test.each([
-    'NODE_OPTIONS',
-    'LD_PRELOAD',
-    'PATH',
     'SVC_DATA',
     'SVC_DEPLOYED',
     'SVC_PROJECT',
@@ -129,8 +153,11 @@ describe('variables of a wasm-hosted service', () => {
     'SVC_OBSERVABILITY_OTLP_ENDPOINT',
     'SVC_OBSERVABILITY_OTLP_HEADERS',
     'SVC_RUNNING_DIR',
-    'svc_log',
-    'GREETING',
+    'SVC_CONFIGURATION_FOLDER',
+    'SVC_CONFIGURATION_VARIABLES',
+    'SVC_CONFIGURATION_SECRETS',
+    'SVC_AUTH_ISSUER',
+    'SVC_GREETING',
   ])('cannot be %s, which other hostings may have', (name) => {
     expect(linesOf('wasm', { env: { [name]: '1' } })).toEqual([
       expect.stringContaining(`env/${name} may not be declared`),

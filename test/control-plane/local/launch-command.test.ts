@@ -14,6 +14,10 @@ const FORGED = {
   SVC_IDENTITY_TRUST_DOMAIN: 'evil.example',
   SVC_IDENTITY_GATEWAY: 'spiffe://evil.example/gateway',
   SVC_CALLS_SERVICES_FILE: '/elsewhere.json',
+  SVC_CONFIGURATION_FILE: '/elsewhere.json',
+  SVC_CONFIGURATION_FOLDER: '/secrets/bank',
+  SVC_CONFIGURATION_SECRETS: '/secrets/bank',
+  SVC_CONFIGURATION_VARIABLES: '/elsewhere.json',
 };
 const DESCRIPTOR: ServiceDescriptor = {
   name: 'cart',
@@ -41,6 +45,7 @@ function commandWith(env: Readonly<Record<string, string>>) {
     drainMs: 2000,
     servicesFolder: '/machine/addresses',
     socketsFolder: undefined,
+    secretsFolder: '/secrets',
     baseDomain: undefined,
     callers: CALLERS,
   };
@@ -57,6 +62,23 @@ test('an instance has its own identity, and finds others in the file of the mach
     SVC_IDENTITY_GATEWAY: 'spiffe://svc.localhost/gateway',
     SVC_CALLS_SERVICES_FILE: '/machine/addresses/services.json',
   });
+});
+
+test('variables of other names reach the runtime in a file, and secrets in a folder of the project alone', () => {
+  const env = { NODE_OPTIONS: '--import=/evil', feePerDay: '0.50', SVC_HTTP_CONNECTIONS_MAX: '7' };
+  const { folder, command } = commandWith(env);
+  const file = join(folder.path, 'variables.json');
+  expect(command.env).toMatchObject({
+    SVC_HTTP_CONNECTIONS_MAX: '7',
+    SVC_CONFIGURATION_VARIABLES: file,
+    SVC_CONFIGURATION_SECRETS: '/secrets/shop',
+  });
+  expect(command.env).not.toHaveProperty('NODE_OPTIONS');
+  expect(command.env).not.toHaveProperty('feePerDay');
+  expect(command.files).toEqual([
+    { path: file, content: '{"NODE_OPTIONS":"--import=/evil","feePerDay":"0.50"}' },
+  ]);
+  expect(commandWith({}).command.env).not.toHaveProperty('SVC_CONFIGURATION_VARIABLES');
 });
 
 test.each(Object.entries(FORGED))(

@@ -141,3 +141,91 @@ test('a module without a configuration takes no values', async () => {
   expect(texts).toBeUndefined();
   expect(problems).toEqual(['"days" is not declared (--configure)']);
 });
+
+test('variables of a descriptor are texts, which are read as those of the command line', async () => {
+  write(join(folder, 'key'), 'the-key-of-shop');
+  write(file, '{"days": "7", "currency": "5"}');
+  const { texts } = await gather({ variables: file, secrets: folder });
+  expect(JSON.parse(texts!.json)).toEqual({ days: 7, currency: '5', key: 'the-key-of-shop' });
+});
+
+test.each([
+  ['{"days": "many"}', "'days' is not an integer from 0 to 365 (env of the descriptor)"],
+  ['{"days": "7", "NODE_OPTIONS": "x"}', '"NODE_OPTIONS" is not declared (env of the descriptor)'],
+  ['{"days": "7", "__proto__": "x"}', '"__proto__" is not declared (env of the descriptor)'],
+  [
+    '{"days": "7", "key": "a-literal-secret"}',
+    "'key' is a secret, and may not be declared in env of the descriptor, which the platform stores",
+  ],
+  ['{"days": 7}', 'the file with the variables is not an object of texts'],
+  ['["days"]', 'the file with the variables is not an object of texts'],
+  ['{"days"', 'the file with the variables is not an object of texts'],
+])('variables %s are refused, and no problem quotes a value or a path', async (json, problem) => {
+  write(join(folder, 'key'), 'the-key-of-shop');
+  write(file, json);
+  const { texts, problems } = await gather({ variables: file, secrets: folder });
+  expect(texts).toBeUndefined();
+  expect(problems).toContain(problem);
+  expect(problems.join()).not.toMatch(/literal|the-key|\//);
+});
+
+test('of a folder of secrets the declared secrets are read, and nothing else', async () => {
+  write(file, '{"days": "7"}');
+  write(join(folder, 'key'), 'the-key-of-shop\n');
+  for (const name of ['days', 'currency', 'other', '.hidden']) write(join(folder, name), 'x');
+  mkdirSync(join(folder, 'a-folder'));
+  const { texts, problems } = await gather({ variables: file, secrets: folder });
+  expect(problems).toEqual([]);
+  expect(JSON.parse(texts!.json)).toEqual({ days: 7, key: 'the-key-of-shop' });
+  expect(texts!.secrets).toEqual(['the-key-of-shop']);
+});
+
+test.each(['../bank/key', 'sub/../../bank/key', '..', '/etc/hostname'])(
+  'a module that declares the secret %s reads no file outside of its folder',
+  async (name) => {
+    const bank = join(folder, '../bank');
+    mkdirSync(bank);
+    mkdirSync(join(folder, 'sub'));
+    write(join(bank, 'key'), 'the-key-of-the-bank');
+    const { texts, problems } = await gatherConfiguration(
+      { file: undefined, folder: undefined, assignments: [], secrets: folder },
+      {
+        types: {},
+        configuration: {
+          schema: { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] },
+          secrets: [name],
+        },
+      } as unknown as ModuleDescriptor,
+    );
+    expect(texts).toBeUndefined();
+    expect(problems).toEqual([`'${name}' is missing: a text`]);
+  },
+);
+
+test('a secret that is missing or cannot be read is a problem without a path', async () => {
+  write(file, '{"days": "7"}');
+  const problemsOf = async (secrets: string) =>
+    (await gather({ variables: file, secrets })).problems;
+  expect(await problemsOf(folder)).toEqual(["'key' is missing: a text"]);
+  expect(await problemsOf(join(folder, 'not-there'))).toEqual(["'key' is missing: a text"]);
+  mkdirSync(join(folder, 'key'));
+  expect(await problemsOf(folder)).toEqual(["the file of the secret 'key' is no file"]);
+  expect(await problemsOf(file)).toEqual([
+    "the folder of the project's secrets cannot be read (ENOTDIR)",
+  ]);
+});
+
+test('a folder of secrets and a secret that others may use lead to warnings without a path', async () => {
+  write(file, '{"days": "7"}');
+  write(join(folder, 'key'), 'the-key-of-shop', 0o640);
+  chmodSync(folder, 0o750);
+  const { texts, warnings } = await gather({ variables: file, secrets: folder });
+  expect(texts).toBeDefined();
+  expect(warnings).toEqual([
+    "the folder of the project's secrets can be used by other users of the machine: give it the rights 0700",
+    "the file of the secret 'key' has a secret, and other users may read it: give the file the rights 0600, or 0400",
+  ]);
+  chmodSync(folder, 0o700);
+  chmodSync(join(folder, 'key'), 0o600);
+  expect((await gather({ variables: file, secrets: folder })).warnings).toEqual([]);
+});

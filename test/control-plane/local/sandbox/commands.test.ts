@@ -63,6 +63,7 @@ function dependencies() {
     callers: { trustDomain: 'svc.localhost', gatewayId: 'spiffe://svc.localhost/gateway' },
     servicesFolder: join(machine, 'addresses'),
     socketsFolder: join(machine, 'sockets'),
+    secretsFolder: join(machine, 'secrets'),
     baseDomain: 'svc.localhost',
     tools: TOOLS,
     proxy: '/svc/proxy/main.ts',
