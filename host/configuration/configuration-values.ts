@@ -247,8 +247,10 @@ function textsIn(json: string): readonly (readonly [string, string])[] | undefin
     return undefined;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const entries = Object.entries(value) as readonly (readonly [string, unknown])[];
-  const isText = (entry: readonly [string, unknown]): entry is readonly [string, string] =>
-    typeof entry[1] === 'string';
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
   return entries.every(isText) ? entries : undefined;
+}
+
+function isText(entry: [string, unknown]): entry is [string, string] {
+  return typeof entry[1] === 'string';
 }
