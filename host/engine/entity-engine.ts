@@ -47,6 +47,8 @@ export interface EngineNeeds {
   readonly faultLog: FaultLog;
   /** Without it, nothing is logged of dead timers. */
   readonly deadTimerLog?: DeadTimerLog;
+  /** Returns a failure as it may be stored and printed, without secrets. Absent: as it is. */
+  readonly shown?: (text: string) => string;
   /** Without a recorder nothing is recorded. */
   readonly recorder?: Recorder;
   /** A limit that is left out has its default. */

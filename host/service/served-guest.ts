@@ -146,7 +146,8 @@ export class ServedGuest {
     const configuration = guest.descriptor.configuration && options.configuration;
     this.#shown = (text) => configuration?.withoutSecrets(text) ?? text;
     const recorder = new SpanRing(numbers, index, { shown: this.#shown });
-    this.engine = servedEngine(options, { clock, random, eventLoop, recorder });
+    const shown = this.#shown;
+    this.engine = servedEngine(options, { clock, random, eventLoop, recorder, shown });
     const { engine } = this;
     const parts = { guest, engine, clock, random, eventLoop, views, services, configuration };
     this.#views = views;
@@ -312,6 +313,7 @@ function servedEngine(
     readonly random: RandomSource;
     readonly eventLoop: EventLoopBudget;
     readonly recorder: SpanRing;
+    readonly shown: (text: string) => string;
   },
 ): EntityEngine {
   return createEngine({

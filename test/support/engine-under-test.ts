@@ -36,6 +36,7 @@ export class EngineUnderTest {
       readonly journal?: HeldJournal;
       readonly recorder?: Recorder;
       readonly timers?: Partial<TimerSettings>;
+      readonly shown?: (text: string) => string;
     } = {},
   ) {
     this.guest = new CounterGuest(options);
@@ -57,6 +58,7 @@ export class EngineUnderTest {
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.timers === undefined ? {} : { timers: options.timers }),
       ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
+      ...(options.shown === undefined ? {} : { shown: options.shown }),
     });
   }
 

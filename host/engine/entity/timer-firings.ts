@@ -34,6 +34,8 @@ export interface FiringsNeeds {
   /** Submits the command of a firing to its entity. Throws SvcError. */
   readonly submit: (firing: Firing) => EntityCall;
   readonly deadTimerLog?: DeadTimerLog;
+  /** Returns a failure as it may be stored and printed. Absent: as it is. */
+  readonly shown?: (text: string) => string;
 }
 
 export class TimerFirings {
@@ -96,13 +98,14 @@ export class TimerFirings {
    * journal.
    */
   async #failed(firing: Firing, reason: string, isFinal = false): Promise<FiringOutcome> {
-    const { journal, settings, clock, random, detached } = this.#needs;
+    const { journal, settings, clock, random, detached, shown = String } = this.#needs;
     const { number, dueMs, target } = firing;
     const timer = await journal.timer(number);
     if (!isWaitingFor(timer, firing)) return { kind: 'gone' };
     const attempts = timer.attempts + 1;
     const isDead = isFinal || attempts >= (timer.attemptsMax ?? settings.attemptsMax);
-    const fault = printable(reason.slice(0, FAULT_UNITS_MAX).toWellFormed());
+    // Before it is cut: a part of a secret is not recognized any more.
+    const fault = printable(shown(reason).slice(0, FAULT_UNITS_MAX).toWellFormed());
     const end: FiringEnd = isDead
       ? { kind: 'dead', fault }
       : { kind: 'retry', nextMs: clock.nowMs() + retryPauseMs(attempts, settings, random), fault };
