@@ -167,19 +167,6 @@ describe('is put off', () => {
     expect(await it.outcome('a', 'history')).toEqual([]);
   });
 
-  test('with a reason without secrets, also of one that the end of the reason would cut', async () => {
-    const secret = 'sk_live_4711';
-    const message = `${'x'.repeat(955)}${secret}`;
-    const shown = (text: string): string => text.replaceAll(secret, '***');
-    const refusal = { kind: 'refusal', code: 'TOO_MANY_REQUESTS', message };
-    const it = await withTimer('effect', refusal, { attempts: 1 }, { shown });
-    const timer = it.timerOf('a')!;
-    expect(await it.fired(timer)).toBe('dead');
-    const fault = it.memory.timer(timer.number)!.fault!;
-    expect(fault).toMatch(/x\*\*\*$/);
-    expect(it.deadTimers).toEqual([[expect.anything(), 1, fault]]);
-  });
-
   test('as often as the settings say, if the timer does not say it', async () => {
     const it = await withTimer('fault', null, {}, { timers: { attemptsMax: 3 } });
     const ends: string[] = [];
