@@ -8,6 +8,7 @@
 // - The handler runs only for an admitted caller, and receives a body only if it was read completely.
 import type { ServerExchange } from '@svc/http1';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
+import { authoredMetadata } from '../model/author.ts';
 import type { Refusal } from '../model/call.ts';
 import type { AnswerWaiter, Body, EndpointResponse, UnreadBody } from '../model/endpoint.ts';
 import {
@@ -218,7 +219,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
         body,
         idempotencyKey: typeof key === 'string' ? requestKey(key, owner, route.label) : undefined,
       },
-      metadata,
+      principal === undefined ? metadata : authoredMetadata(metadata, principal),
       this,
     );
     if (!(outcome instanceof Promise)) {

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
@@ -18,6 +19,7 @@ let other: IdentityProvider;
 let module: string;
 let service: SvcProcess;
 let url: string;
+let dataFolder: string | undefined;
 
 beforeAll(async () => {
   provider = await IdentityProvider.start();
@@ -38,6 +40,7 @@ afterAll(async () => {
 function run(...settings: readonly string[]): SvcProcess {
   const set = settings.flatMap((setting) => ['--set', setting]);
   const data = newFolder();
+  dataFolder ??= data;
   return new SvcProcess(['run', module, '--port', '0', '--data', data, '--shards', '2', ...set]);
 }
 
@@ -211,6 +214,40 @@ test('an idempotency key belongs to its principal', async () => {
   expect([await lend(ada), await lend(bob), await lend(adaOfOther), await lend(adaAgain)]).toEqual([
     1, 2, 3, 1,
   ]);
+});
+
+function authorsOf(id: string): unknown[] {
+  const journal = new DatabaseSync(join(dataFolder!, 'journal.sqlite'), { readOnly: true });
+  const rows = journal
+    .prepare('SELECT by FROM journal JOIN entity USING (eno) WHERE id = ? ORDER BY pos')
+    .all(id);
+  journal.close();
+  return rows.map(({ by }) => by);
+}
+
+test('the journal keeps who has sent a command, whichever shard has done it', async () => {
+  const token = await provider.issue({ subject: 'ada "l"' });
+  const ofOther = await other.issue({ subject: 'ada "l"' });
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    for (const one of [token, ofOther])
+      expect((await send(`POST /books/${id}/loans`, one)).status).toBe(200);
+    expect(authorsOf(id)).toEqual(
+      [provider, other].map(({ issuer }) => JSON.stringify([issuer, 'ada "l"'])),
+    );
+  }
+});
+
+test('an author that a module gives itself is dropped, with a token and without', async () => {
+  const token = await provider.issue({ subject: 'ada' });
+  const ada = JSON.stringify([provider.issuer, 'ada']);
+  for (const id of ['forged-a', 'forged-b', 'forged-c', 'forged-d']) {
+    expect(await send(`POST /books/${id}/forged-loans`, token)).toMatchObject({ body: ada });
+    expect(await send(`POST /catalogue/${id}/forged-loans`)).toMatchObject({ body: '' });
+    expect(authorsOf(id)).toEqual([ada, null]);
+  }
+  const headers = { 'x-svc-by': '["https://login.example.com","root"]' };
+  await send('POST /catalogue/by-header/forged-loans', undefined, headers);
+  expect(authorsOf('by-header')).toEqual([null]);
 });
 
 test('claims of an attacker are text: names of JavaScript, half characters, numbers beyond all', async () => {

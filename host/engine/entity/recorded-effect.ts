@@ -1,5 +1,6 @@
 // RecordedEffect: the records of a command's effect in the journal. Each event has a record, and after the events each action
 // has one, in order.
+import { authorIn } from '../../model/author.ts';
 import type { CallContext, Effect, EntityAction } from '../../model/call.ts';
 import type { JournalRecord, RecordKind } from '../../model/entity.ts';
 import { traceIdOf } from '@svc/kit/trace-context';
@@ -13,7 +14,8 @@ export function recordsOf(
   afterSeq: number,
 ): readonly JournalRecord[] {
   let seq = afterSeq;
-  const origin = { timeMs, seed, trace: traceIdOf(metadata), key: idempotency?.key };
+  const trace = traceIdOf(metadata);
+  const origin = { timeMs, seed, trace, key: idempotency?.key, by: authorIn(metadata) };
   const records: JournalRecord[] = effect.events.map((event) => ({
     kind: 'event',
     seq: ++seq,

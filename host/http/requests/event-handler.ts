@@ -26,6 +26,7 @@ import { EventLoopBudget } from './event-loop-budget.ts';
 import { type EventRecorder, EventSpan, NO_EVENT_RECORDER } from './event-span.ts';
 import { checkWanted, replayed, settled } from './handler-run.ts';
 import type { CallableEngine } from './callable-engine.ts';
+import { authoredEngine } from './authored-engine.ts';
 import { configuredEngine } from './configured-engine.ts';
 import { RequestCalls } from './request-calls.ts';
 import { type QueriedViews, RequestFinds } from './request-finds.ts';
@@ -89,7 +90,8 @@ export function eventHandler({
   spans = NO_EVENT_RECORDER,
 }: EventHandlerParts): HandleEvent | undefined {
   if (consumers === undefined) return undefined;
-  const engine = configuredEngine(given, configuration);
+  // The command of the event had an author. The consumer acts for nobody.
+  const engine = authoredEngine(configuredEngine(given, configuration), undefined);
   return async (consumer, event, round) => {
     const key = eventKey({ consumer, entity: event.entity, seq: event.seq });
     const keys = new RequestKeys(key, roundSuffix(round));

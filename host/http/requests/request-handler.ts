@@ -25,6 +25,8 @@ import type { CurrentConfiguration } from '../../model/configuration.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
 import type { CalledServices } from '../../model/service-call.ts';
+import { authorIn, withoutAuthor } from '../../model/author.ts';
+import { authoredEngine } from './authored-engine.ts';
 import { checkWanted, notPassedOn, replayed, settled } from './handler-run.ts';
 import type { CallableEngine } from './callable-engine.ts';
 import { configuredEngine } from './configured-engine.ts';
@@ -67,7 +69,8 @@ export function requestHandler({
   eventLoop = new EventLoopBudget(),
   firstCallIsRemote,
 }: Parts) {
-  const engine = configuredEngine(given, configuration);
+  const configured = configuredEngine(given, configuration);
+  const anonymous = authoredEngine(configured, undefined);
   const run = (
     request: EndpointRequest,
     metadata: Metadata,
@@ -108,11 +111,14 @@ export function requestHandler({
   };
   return (
     received: EndpointRequest,
-    metadata: Metadata,
+    requestMetadata: Metadata,
     waiter?: AnswerWaiter,
   ): Awaitable<Outcome> => {
     const { idempotencyKey } = received;
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
+    const author = authorIn(requestMetadata);
+    const metadata = withoutAuthor(requestMetadata);
+    const engine = author === undefined ? anonymous : authoredEngine(configured, author);
     const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
     calls.metadata = metadata;
     calls.services = services;
