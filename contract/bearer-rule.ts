@@ -1,6 +1,19 @@
 // BearerRules: what a rule for access tokens asks of callers, in words, and whether another one asks for more. Both programs that show
 // a module and those that compare two of them need it.
-import type { BearerRequirement, BearerRule } from './module-descriptor-schema.ts';
+import type {
+  BearerRequirement,
+  BearerRule,
+  EndpointDescriptor,
+  RouteDescriptor,
+} from './module-descriptor-schema.ts';
+
+/** Returns the rule of a route: its own, or else that of its endpoint; undefined: its callers need no token. */
+export function bearerOf(
+  endpoint: Pick<EndpointDescriptor, 'bearer'>,
+  route: Pick<RouteDescriptor, 'bearer'>,
+): BearerRule | undefined {
+  return route.bearer ?? endpoint.bearer;
+}
 
 /** Describes the token that a rule asks for: `token with one of the roles librarian, admin`. */
 export function bearerText({ roles, scopes, forwardsToken }: BearerRule): string {

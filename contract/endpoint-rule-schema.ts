@@ -1,4 +1,4 @@
-// The schemas of the rules of endpoints and routes: who may call, from which pages, and with which tokens. They are part of
+// The schemas of the rules of endpoints and routes: who may call, from which pages, with which tokens, and how often. They are part of
 // the schema of a module descriptor (module-descriptor-schema.ts).
 import {
   ADMITTED_SERVICES_MAX,
@@ -6,7 +6,7 @@ import {
   SERVICE_REFERENCE_PATTERN,
 } from '@svc/client';
 import { Type } from 'typebox';
-import { GRANTS_MAX, REASON_LENGTH_MAX } from './route-limits.ts';
+import { GRANTS_MAX, LIMIT_COUNT_MAX, LIMITS_MAX, REASON_LENGTH_MAX } from './route-limits.ts';
 
 const closed = { additionalProperties: false } as const;
 /** An origin in lower case; `originProblem` checks what the pattern cannot. */
@@ -18,6 +18,9 @@ const Realm = Type.String({ pattern: '^[ !#-\\[\\]-~]{1,100}$' });
 const Grant = Type.String({ pattern: '^[!#-\\[\\]-~]{1,255}$' });
 /** Text for people in the OpenAPI document. */
 export const Reason = Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX });
+
+/** Limits that all have to let a request through. */
+export const Limits = Type.Array(Type.Ref('LimitRule'), { minItems: 1, maxItems: LIMITS_MAX });
 
 export const endpointRuleShapes = {
   /** Admitted callers. `services` without a list: any service of the project. */
@@ -74,6 +77,23 @@ export const endpointRuleShapes = {
       scopes: Type.Optional(Type.Ref('Requirement')),
       /** True: the handler receives the token, because it sends it on to another service. */
       forwardsToken: Type.Optional(Type.Literal(true)),
+    },
+    closed,
+  ),
+  /**
+   * A bucket of `count` tokens, which is filled evenly within the unit. A request takes a token; without one it is answered 429.
+   */
+  LimitRule: Type.Object(
+    {
+      count: Type.Integer({ minimum: 1, maximum: LIMIT_COUNT_MAX }),
+      per: Type.Union([
+        Type.Literal('second'),
+        Type.Literal('minute'),
+        Type.Literal('hour'),
+        Type.Literal('day'),
+      ]),
+      /** What has a bucket of its own: each subject of an issuer, each address, or each route. */
+      by: Type.Union([Type.Literal('subject'), Type.Literal('address'), Type.Literal('route')]),
     },
     closed,
   ),

@@ -1,5 +1,11 @@
 // The entry point of the package @svc/contract.
-export { asksForMore, bearerText, meetsRequirement, requirementText } from './bearer-rule.ts';
+export {
+  asksForMore,
+  bearerOf,
+  bearerText,
+  meetsRequirement,
+  requirementText,
+} from './bearer-rule.ts';
 export {
   fieldColumn,
   recordOf,
@@ -40,6 +46,7 @@ export type {
   CorsDescriptor,
   EndpointDescriptor,
   EntityDescriptor,
+  LimitRule,
   ModuleDescriptor,
   RouteDescriptor,
   ScheduleDescriptor,
@@ -85,11 +92,14 @@ export { isQueryDefault, type QueryDefault } from './query-default.ts';
 export { originProblem } from './origin.ts';
 export { jsonMismatch } from './json-mismatch.ts';
 export { declaredCors } from './declared-cors.ts';
+export { allowsLess, LIMIT_UNITS_MS, limitsOf, limitsText, limitText } from './limit-rule.ts';
 export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';
 export {
   ANSWERS_MAX,
   DESCRIPTION_LENGTH_MAX,
   GRANTS_MAX,
+  LIMIT_COUNT_MAX,
+  LIMITS_MAX,
   QUERY_PARAMETERS_MAX,
   SUMMARY_LENGTH_MAX,
 } from './route-limits.ts';

@@ -2,7 +2,7 @@
 // (generated/module-descriptor.schema.json), and descriptors are checked against that file: programs import only
 // types from here, so that only `npm run generate` loads the schema library.
 import { Type, type Static } from 'typebox';
-import { endpointRuleShapes, Reason } from './endpoint-rule-schema.ts';
+import { endpointRuleShapes, Limits, Reason } from './endpoint-rule-schema.ts';
 import {
   ANSWERS_MAX,
   DEFAULT_ITEMS_MAX,
@@ -160,6 +160,8 @@ const shapes = {
       access: Type.Optional(Type.Ref('AccessRule')),
       /** Overrides the bearer rule of the endpoint. */
       bearer: Type.Optional(Type.Ref('BearerRule')),
+      /** Limits of the route, besides those of the endpoint. */
+      limits: Type.Optional(Limits),
       /** Overrides the CORS of the endpoint. Only a route that the internet may call has one. */
       cors: Type.Optional(Type.Ref('Cors')),
     },
@@ -172,6 +174,8 @@ const shapes = {
       access: Type.Ref('AccessRule'),
       /** Absent: callers of its routes need no token, unless the route has a rule of its own. */
       bearer: Type.Optional(Type.Ref('BearerRule')),
+      /** Limits that count the requests of all routes of the endpoint together; by route, those of each route. */
+      limits: Type.Optional(Limits),
       /** CORS of the routes that the internet may call; absent: pages of other origins cannot read their answers. */
       cors: Type.Optional(Type.Ref('Cors')),
       routes: Type.Array(Type.Ref('Route'), { maxItems: 1000 }),
@@ -312,6 +316,7 @@ export type ModuleDescriptor = Static<typeof ModuleDescriptor>;
 export type AccessRule = Static<typeof module.AccessRule>;
 export type BearerRule = Static<typeof module.BearerRule>;
 export type BearerRequirement = Static<typeof module.Requirement>;
+export type LimitRule = Static<typeof module.LimitRule>;
 export type CorsDescriptor = Static<typeof module.Cors>;
 export type SecurityDescriptor = Static<typeof module.Security>;
 export type EntityDescriptor = ModuleDescriptor['entities'][number];

@@ -7,6 +7,7 @@ import type {
   ModuleDescriptor,
   RouteDescriptor,
 } from './module-descriptor-schema.ts';
+import { limitProblems } from './limit-rule.ts';
 import { originProblem } from './origin.ts';
 import { isQueryDefault } from './query-default.ts';
 import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
@@ -100,8 +101,9 @@ function routeProblems({ endpoints, types }: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const taken = new Map<string, string>();
   let count = 0;
-  for (const { name, prefix, access, cors: endpointCors, routes } of endpoints) {
-    problems.push(...corsProblems(`endpoint '${name}'`, endpointCors));
+  for (const endpoint of endpoints) {
+    const { name, prefix, access, cors: endpointCors, routes } = endpoint;
+    problems.push(...corsProblems(`endpoint '${name}'`, endpointCors), ...limitProblems(endpoint));
     for (const route of routes) {
       const { method, path, parameters, access: own, cors } = route;
       const template = routeTemplate(prefix, path);

@@ -1,5 +1,7 @@
 // OpenApiResponses: the responses of a route in an OpenAPI document: those of its handler, its refusals, and those that the
 // runtime gives in its place.
+import { bearerOf } from './bearer-rule.ts';
+import { limitsOf } from './limit-rule.ts';
 import type { EndpointDescriptor, RouteDescriptor } from './module-descriptor-schema.ts';
 import type { SchemaWriter } from './open-api-schemas.ts';
 
@@ -18,6 +20,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   413: 'The body is too large',
   415: 'The body is of another media type',
   422: 'The idempotency key was used for another request, or what would be stored is too large',
+  429: 'More requests than a limit of the route lets through',
   500: 'The service failed to handle the request; the error id leads to its log',
   503: 'The service cannot serve it at present; nothing was done',
   504: 'The service took too long',
@@ -27,6 +30,20 @@ const RETRY_AFTER: Json = {
   'Retry-After': {
     description: 'Seconds after which the request may be sent again',
     schema: { type: 'integer', minimum: 0 },
+  },
+};
+const RATE_LIMIT: Json = {
+  'RateLimit-Limit': {
+    description: 'Requests that the limit lets through at once',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'RateLimit-Remaining': {
+    description: 'Requests that it lets through now',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'RateLimit-Reset': {
+    description: 'Seconds until it lets through more',
+    schema: { type: 'integer', minimum: 1 },
   },
 };
 /** Headers of failures, by status. */
@@ -61,13 +78,25 @@ export function isWrite(method: RouteDescriptor['method']): boolean {
   return WRITES.has(method);
 }
 
-/** Returns the responses that routes refer to by name. `hasSecurity`: whether a route has a security scheme. */
-export function sharedFailures(writer: SchemaWriter, hasSecurity: boolean): Json {
-  const shared = Object.entries(FAILURES).filter(([status]) => hasSecurity || status !== '401');
+export interface SharedFailureUse {
+  /** Whether a route has a security scheme. */
+  readonly hasSecurity: boolean;
+  /** Whether a route has a limit of requests. */
+  readonly hasLimits: boolean;
+}
+
+/** Returns the responses that routes refer to by name. */
+export function sharedFailures(
+  writer: SchemaWriter,
+  { hasSecurity, hasLimits }: SharedFailureUse,
+): Json {
+  const shared = Object.entries(FAILURES)
+    .filter(([status]) => hasSecurity || status !== '401')
+    .filter(([status]) => hasLimits || status !== '429');
   return Object.fromEntries(
     shared.map(([status, description]) => [
       responseName(status),
-      failureOf(status, description, writer),
+      failureOf(status, description, writer, status === '429' ? RATE_LIMIT : {}),
     ]),
   );
 }
@@ -91,7 +120,8 @@ export function responsesOf(
 /** Returns the statuses with which the runtime may answer a route. */
 function failuresOf(endpoint: EndpointDescriptor, route: RouteDescriptor): readonly string[] {
   const { method, parameters, query = [], body, security } = route;
-  const { access = endpoint.access, bearer = endpoint.bearer } = route;
+  const { access = endpoint.access } = route;
+  const bearer = bearerOf(endpoint, route);
   const mayLack = bearer?.roles !== undefined || bearer?.scopes !== undefined;
   const canHaveKey = isWrite(method);
   const isGiven = parameters.length + query.length > 0 || body !== undefined;
@@ -104,6 +134,7 @@ function failuresOf(endpoint: EndpointDescriptor, route: RouteDescriptor): reado
     // Raw bytes are accepted with any media type.
     ...(body === undefined || body.kind === 'bytes' ? [] : ['415']),
     ...(canHaveKey ? ['422'] : []),
+    ...(limitsOf(endpoint, route).length === 0 ? [] : ['429']),
     '500',
     '503',
     '504',
@@ -118,11 +149,16 @@ function declaredRefusals({ refusals = [] }: RouteDescriptor, writer: SchemaWrit
   );
 }
 
-function failureOf(status: string, description: string, writer: SchemaWriter): Json {
-  const headers = FAILURE_HEADERS[Number(status)];
+function failureOf(
+  status: string,
+  description: string,
+  writer: SchemaWriter,
+  more: Json = {},
+): Json {
+  const headers = { ...FAILURE_HEADERS[Number(status)], ...more };
   return {
     description,
-    ...(headers === undefined ? {} : { headers }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
     content: contentOf('json', { $ref: writer.errorReference }),
   };
 }

@@ -1,6 +1,8 @@
 // OpenApi: writes the routes of a module as an OpenAPI 3.1 document. It does not check the descriptor, and adds the
 // responses that the runtime gives by itself.
+import { bearerOf } from './bearer-rule.ts';
 import { declaredCors } from './declared-cors.ts';
+import { limitsOf } from './limit-rule.ts';
 import type {
   EndpointDescriptor,
   ModuleDescriptor,
@@ -47,7 +49,10 @@ export function openApi(
     paths,
     components: {
       schemas: writer.schemas(),
-      responses: sharedFailures(writer, schemes.isUsed),
+      responses: sharedFailures(writer, {
+        hasSecurity: schemes.isUsed,
+        hasLimits: hasLimits(descriptor),
+      }),
       ...schemes.component(),
     },
   };
@@ -85,6 +90,7 @@ function pathsOf(
         ...operation(endpoint, route, path.parameterNames, writer),
         ...securityOf(endpoint, route, schemes),
         'x-svc-access': route.access ?? endpoint.access,
+        ...limitsMember(endpoint, route),
         ...corsOf(endpoint, route),
       });
     }
@@ -99,15 +105,28 @@ function pathsOf(
 /** Returns the member that says how callers show who they are; an empty object if they need not. */
 function securityOf(
   endpoint: EndpointDescriptor,
-  { security, bearer = endpoint.bearer }: RouteDescriptor,
+  route: RouteDescriptor,
   schemes: SecuritySchemes,
 ): Json {
-  const required = schemes.required({ security, bearer });
+  const bearer = bearerOf(endpoint, route);
+  const required = schemes.required({ security: route.security, bearer });
   return {
     ...(required === undefined ? {} : { security: required }),
     // OpenAPI has no place for roles.
     ...(bearer === undefined ? {} : { 'x-svc-bearer': bearer }),
   };
+}
+
+function hasLimits({ endpoints }: ModuleDescriptor): boolean {
+  return endpoints.some((endpoint) =>
+    endpoint.routes.some((route) => limitsOf(endpoint, route).length > 0),
+  );
+}
+
+/** Returns the member for the limits of requests, for which OpenAPI has no place; an empty object if there are none. */
+function limitsMember(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
+  const limits = limitsOf(endpoint, route);
+  return limits.length === 0 ? {} : { 'x-svc-limits': limits };
 }
 
 /** Returns the member for the origins whose pages may call if the operator allows it; an empty object if none may. */

@@ -14,3 +14,7 @@ export const DESCRIPTION_LENGTH_MAX = 2000;
 export const REASON_LENGTH_MAX = 1000;
 /** Most roles, and most scopes, that a bearer rule names. */
 export const GRANTS_MAX = 32;
+/** Most limits of requests that an endpoint declares, and a route besides. */
+export const LIMITS_MAX = 4;
+/** Most requests that a limit of requests counts. */
+export const LIMIT_COUNT_MAX = 1_000_000;

@@ -9,6 +9,15 @@ export const systemClock: Clock & Pick<ServiceClock, 'monotonicMs'> = {
   monotonicMs: () => performance.now(),
 };
 
+const MS_PER_SECOND = 1_000;
+const NS_PER_MS = 1_000_000;
+
+/** Returns milliseconds that never go back, the same in all threads: each has its own origin of `performance.now()`. */
+export function machineMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * MS_PER_SECOND + nanoseconds / NS_PER_MS;
+}
+
 export const systemEventLoop: EventLoop = {
   yield: () => new Promise((resolve) => setImmediate(resolve)),
 };

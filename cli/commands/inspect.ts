@@ -5,9 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import {
   type AccessRule,
+  bearerOf,
   bearerText,
   type CorsDescriptor,
   declaredCors,
+  limitsOf,
+  limitsText,
   type ModuleDescriptor,
   type ScheduleDescriptor,
   recordOf,
@@ -152,9 +155,11 @@ function descriptorLines(
         endpoint.routes.map((route) => {
           const access = accessText(route.access ?? endpoint.access);
           const cors = corsText(declaredCors(endpoint, route));
-          const bearer = route.bearer ?? endpoint.bearer;
+          const bearer = bearerOf(endpoint, route);
           const token = bearer === undefined ? '' : `; ${bearerText(bearer)}`;
-          return `${route.method.padEnd(7)} ${endpoint.prefix + route.path || '/'}  (${access}${token}${cors})`;
+          const limits = limitsText(limitsOf(endpoint, route));
+          const limited = limits === undefined ? '' : `; at most ${limits}`;
+          return `${route.method.padEnd(7)} ${endpoint.prefix + route.path || '/'}  (${access}${token}${limited}${cors})`;
         }),
       ),
     ),

@@ -3,9 +3,13 @@
 // Additional routes, and parameters and fields that are no longer read, are not reported.
 import {
   type AccessRule,
+  allowsLess,
   asksForMore,
+  bearerOf,
   bearerText,
   declaredCors,
+  limitsOf,
+  limitsText,
   type EndpointDescriptor,
   type ModuleDescriptor,
   parseRouteTemplate,
@@ -161,10 +165,14 @@ function accessProblem(before: DescribedRoute, now: DescribedRoute): string | un
   const present = now.route.access ?? now.endpoint.access;
   if (!admitsAll(old, present))
     return `admits fewer callers: it was ${accessText(old)}, and is ${accessText(present)}`;
-  const token = now.route.bearer ?? now.endpoint.bearer;
-  const oldToken = before.route.bearer ?? before.endpoint.bearer;
+  const token = bearerOf(now.endpoint, now.route);
+  const oldToken = bearerOf(before.endpoint, before.route);
   if (token !== undefined && asksForMore(token, oldToken))
     return `admits fewer callers: it asked for ${oldToken === undefined ? 'no token' : `a ${bearerText(oldToken)}`}, and asks for a ${bearerText(token)}`;
+  const limits = limitsOf(now.endpoint, now.route);
+  const oldLimits = limitsOf(before.endpoint, before.route);
+  if (allowsLess(limits, oldLimits))
+    return `lets fewer requests through: it had ${limitsText(oldLimits) ?? 'no limit'}, and has ${limitsText(limits)}`;
   const hadCors = declaredCors(before.endpoint, before.route) !== undefined;
   const hasCors = declaredCors(now.endpoint, now.route) !== undefined;
   return hadCors && !hasCors ? 'may not be called by pages of other origins any more' : undefined;

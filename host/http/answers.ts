@@ -106,6 +106,13 @@ export function errorAnswer(status: number, error: string, headers: HeaderList =
   return jsonAnswer(status, JSON.stringify({ status, error }), headers);
 }
 
+/** Returns the answer with these headers in place of those of the same names. */
+export function withHeaders(answer: Answer, own: HeaderList): Answer {
+  if (own.length === 0) return answer;
+  const others = answer.headers.filter(([name]) => own.every(([mine]) => mine !== name));
+  return { ...answer, headers: [...others, ...own] };
+}
+
 /** How much the body of an error says. `plain`: `{ status, error }` and nothing else. */
 export type ErrorForm = 'plain' | 'full';
 

@@ -11,6 +11,7 @@ import type { Caller, RefusedPeer } from './access.ts';
 import type { Answer } from './answers.ts';
 import type { RequestPrincipal, RequestTokens } from './bearer.ts';
 import type { Cors } from './cors.ts';
+import type { RequestLimits } from './request-limits.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
 import type { ResponseForm } from './response-form.ts';
@@ -39,6 +40,8 @@ export interface ExchangeParts {
   readonly date?: (() => string) | undefined;
   /** Undefined: nothing can verify tokens, and routes with a bearer rule are closed. */
   readonly tokens?: RequestTokens | undefined;
+  /** Undefined: no route has a limit. */
+  readonly limits: RequestLimits | undefined;
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
   readonly budgets: RequestBudgets;

@@ -1,16 +1,23 @@
-// Exchange: one request, from its headers to the end of its answer. First it is admitted (request-admission.ts), and its token is
-// verified (bearer.ts). Then idempotency key, media type and size of the body are checked, the body is read, and the handler runs; or
+// Exchange: one request, from its headers to the end of its answer. First it is admitted (request-admission.ts), its token is verified
+// (bearer.ts), and the limits of its route let it through (request-limits.ts). Then idempotency key, media type and size of the body are checked, the body is read, and the handler runs; or
 // the handler runs, and the same happens when it asks for the body (ExchangeParts.readsBodies).
 //
 // Invariants:
 // - A request is answered once, or never if its connection is gone. At its deadline its handler is cancelled, even if
 //   the caller has gone before; a later failure of the handler goes to the log, and its last log lines to the span.
 // - The handler runs only for an admitted caller, and receives a body only if it was read completely.
+import type { Socket } from 'node:net';
 import type { ServerExchange } from '@svc/http1';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
 import { authoredMetadata } from '../model/author.ts';
 import type { Refusal } from '../model/call.ts';
-import type { AnswerWaiter, Body, EndpointResponse, UnreadBody } from '../model/endpoint.ts';
+import type {
+  AnswerWaiter,
+  Body,
+  EndpointResponse,
+  HeaderList,
+  UnreadBody,
+} from '../model/endpoint.ts';
 import {
   outcomeOfFailure,
   outcomeOfStatus,
@@ -25,7 +32,7 @@ import { callerName } from './access.ts';
 import type { BearerRule } from '@svc/contract';
 import type { TokenOutcome } from '@svc/tokens/token-outcome';
 import { AnswerDeadline } from './answer-deadline.ts';
-import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
+import { type Answer, errorAnswer, failureAnswer, isLogged, withHeaders } from './answers.ts';
 import {
   verified,
   keyOwner,
@@ -33,6 +40,7 @@ import {
   principalHeaders,
   type RequestPrincipal,
 } from './bearer.ts';
+import { callerAddress } from './caller-address.ts';
 import type { Cors } from './cors.ts';
 import { ExchangeBody } from './exchange-body.ts';
 import type { Admitted, ExchangeParts } from './exchange-parts.ts';
@@ -71,6 +79,8 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   /** True once the caller has received the answer, or nobody can. */
   #isSent = false;
   #arrivedMs = 0;
+  /** What the answer says about the limits of the route. */
+  #limitHeaders: HeaderList = [];
   /** Outcome of the handler's run, and the failure for its span. */
   #outcome: SpanOutcome | undefined;
   #failure: unknown;
@@ -97,7 +107,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       const { route, admitted } = admission(this.#parts, this.#exchange);
       this.#route = route;
       if ('status' in admitted) this.#answer(admitted);
-      else if (admitted.route.bearer === undefined) this.#serve(admitted);
+      else if (admitted.route.bearer === undefined) this.#limit(admitted);
       else this.#identify(admitted, admitted.route.bearer);
     } catch (failure) {
       this.#fail(failure);
@@ -119,11 +129,26 @@ export class Exchange implements AnswerWaiter, EndedRequest {
       if (this.#isAnswered) return;
       const principal = permitted(outcome, rule);
       if ('status' in principal) this.#answer(principal);
-      else this.#serve({ ...admitted, principal });
+      else this.#limit({ ...admitted, principal });
     };
     const outcome = verified(this.#parts.tokens, this.#exchange.head.fields);
     if (!(outcome instanceof Promise)) take(outcome);
     else void outcome.then(take).catch((failure: unknown) => this.#fail(failure));
+  }
+
+  /** Serves the request if the limits of its route let it through. */
+  #limit(admitted: Admitted): void {
+    const { limits } = admitted.route;
+    if (limits === undefined) return this.#serve(admitted);
+    const { principal, caller } = admitted;
+    const { head, socket } = this.#exchange;
+    const { remoteAddress } = socket as Partial<Socket>;
+    const isBehindGateway = this.#parts.project !== undefined;
+    const address = callerAddress(caller, head.fields, remoteAddress, isBehindGateway);
+    const admission = this.#parts.limits!.admit(limits, { principal, address });
+    if ('status' in admission) return this.#answer(admission);
+    this.#limitHeaders = admission;
+    return this.#serve(admitted);
   }
 
   /** Runs the handler when the body is there, or for a body that the handler reads itself. */
@@ -312,7 +337,11 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     const { load, cors, counts, recorder, date, form } = this.#parts;
-    const formed = formedAnswer(given, form, this.#route?.challenge);
+    const formed = formedAnswer(
+      withHeaders(given, this.#limitHeaders),
+      form,
+      this.#route?.challenge,
+    );
     const answer = cors === undefined ? formed : this.#readable(cors, formed);
     this.kept.become(answerBytes(answer));
     const endMs = recorder.nowMs();

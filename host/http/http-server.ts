@@ -27,6 +27,7 @@ import type { MutualTls } from './mutual-tls.ts';
 import { RESPONSE_FORM_DEFAULT, type ResponseForm } from './response-form.ts';
 import { ResponseRates } from './response-rates.ts';
 import type { ServerCertificate } from '@svc/identity/server-certificate';
+import { ownLimits, type RequestLimits } from './request-limits.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface HttpServerOptions {
@@ -52,6 +53,8 @@ export interface HttpServerOptions {
   readonly project?: string;
   /** Verifies access tokens; absent: routes that ask for one are closed. */
   readonly tokens?: RequestTokens | undefined;
+  /** Limits whose buckets other servers of the service use too; absent: this server has buckets of its own. */
+  readonly limits?: RequestLimits | undefined;
   /** Positions of the journal, for the header Svc-Position; absent if the service has no views. */
   readonly positions?: Positions | undefined;
   /** Observes each request; absent: nothing does. */
@@ -109,6 +112,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     date: httpDate,
     project: options.project,
     tokens: options.tokens,
+    limits: options.limits ?? ownLimits(routes, settings),
     positions: options.positions,
     ...(options.observer ?? NO_OBSERVER),
     budgets,

@@ -45,6 +45,11 @@ export interface HttpSettings {
   readonly responseRateGraceMs: number;
   /** Requests whose headers have arrived and whose answer or handler is not finished; further ones are answered 503. */
   readonly requestsInFlightMax: number;
+  /**
+   * Buckets of the limits by subject and by address (`@limit`), of all shards together. A caller for whose bucket there is no place
+   * shares one with all such callers.
+   */
+  readonly limitBucketsMax: number;
   /** Open connections; further ones are closed as soon as they are accepted. */
   readonly connectionsMax: number;
   /**
@@ -81,6 +86,7 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   responseRateMin: 4096,
   responseRateGraceMs: 30_000,
   requestsInFlightMax: 1000,
+  limitBucketsMax: 100_000,
   connectionsMax: 10_000,
   answerTimeoutMs: 60_000,
   headersTimeoutMs: 10_000,
@@ -119,6 +125,7 @@ export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [
     responseRateMin: [1, BYTES_MAX],
     responseRateGraceMs: [1, TIMER_MS_MAX],
     requestsInFlightMax: [1, COUNT_MAX],
+    limitBucketsMax: [64, 10 * COUNT_MAX],
     connectionsMax: [1, COUNT_MAX],
     answerTimeoutMs: [1, TIMER_MS_MAX],
     headersTimeoutMs: [1, TIMER_MS_MAX],

@@ -31,6 +31,7 @@ import {
 } from './http-settings.ts';
 import { endpointHeaders } from './request-headers.ts';
 import { RESPONSE_FORM_DEFAULT, type ResponseForm } from './response-form.ts';
+import { ownLimits, type RequestLimits } from './request-limits.ts';
 import type { RouteTable } from './route-table.ts';
 
 const SWEEP_MS = 1_000;
@@ -62,6 +63,8 @@ export interface InProcessHttpOptions {
   readonly budgets?: RequestBudgets;
   /** Verifies access tokens; absent: routes that ask for one are closed. */
   readonly tokens?: RequestTokens | undefined;
+  /** Limits whose buckets other servers of the service use too; absent: this server has buckets of its own. */
+  readonly limits?: RequestLimits | undefined;
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
   /** Records each request; absent: nothing does. */
@@ -105,6 +108,7 @@ export class InProcessHttp {
         readsBodies: options.readsBodies ?? false,
         form: options.form ?? RESPONSE_FORM_DEFAULT,
         budgets: options.budgets ?? requestBudgets(settings),
+        limits: options.limits ?? ownLimits(options.routes, settings),
         cors: Cors.of(cors, options.routes),
         callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
         load: { inFlight: 0, isStopping: false },

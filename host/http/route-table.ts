@@ -10,6 +10,7 @@
 // - A search visits each node of the tree at most once, and at most SEGMENTS_MAX levels.
 import {
   type AccessRule,
+  bearerOf,
   type BearerRule,
   type CorsDescriptor,
   declaredCors,
@@ -20,6 +21,7 @@ import {
   SEGMENTS_MAX,
   type TemplateSegment,
 } from '@svc/contract';
+import { type DeclaredLimits, declaredLimits, type RouteLimit } from '../model/declared-limits.ts';
 import { NameTable } from '../model/name-table.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -32,6 +34,8 @@ export interface Route {
   readonly access: AccessRule;
   /** Undefined: callers need no token. */
   readonly bearer: BearerRule | undefined;
+  /** Limits of its requests; undefined: it has none. */
+  readonly limits: readonly RouteLimit[] | undefined;
   /** The module's declaration of CORS; undefined if it has none, or not every caller is admitted. */
   readonly cors: CorsDescriptor | undefined;
   /** Undefined: the route takes no body. */
@@ -65,17 +69,21 @@ const NONE: RouteSearch = { kind: 'none' };
 export class RouteTable {
   /** Routes in the order of their indices. */
   readonly routes: readonly Route[];
+  /** Limits of all routes. */
+  readonly limits: DeclaredLimits;
   readonly #root: Node = newNode();
 
   /** Throws SVC_MODULE_BAD_DESCRIPTOR if a template is invalid or two routes are the same. */
   constructor(descriptor: ModuleDescriptor) {
+    this.limits = declaredLimits(descriptor);
     const routes: Route[] = [];
     for (const endpoint of descriptor.endpoints)
       for (const route of endpoint.routes) {
         const template = routeTemplate(endpoint.prefix, route.path);
         const rules = {
           access: route.access ?? endpoint.access,
-          bearer: route.bearer ?? endpoint.bearer,
+          bearer: bearerOf(endpoint, route),
+          limits: this.limits.ofRoutes[routes.length],
           cors: declaredCors(endpoint, route),
         };
         routes.push(this.#add(route, template, rules, routes.length));
@@ -105,7 +113,7 @@ export class RouteTable {
   #add(
     descriptor: RouteDescriptor,
     template: string,
-    rules: Pick<Route, 'access' | 'bearer' | 'cors'>,
+    rules: Pick<Route, 'access' | 'bearer' | 'limits' | 'cors'>,
     index: number,
   ): Route {
     const label = `${descriptor.method} ${template}`;

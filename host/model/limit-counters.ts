@@ -15,8 +15,16 @@ const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {
   value: true,
   limit: true,
 };
-/** Lines over the log's limits; unexpected ends and failed starts of the shard; those of the ends that were hangs. */
-const OTHER_COUNTS = ['log-lines-not-written', 'shard-ends', 'shard-hangs'] as const;
+/**
+ * Lines over the log's limits; unexpected ends and failed starts of the shard; those of the ends that were hangs; requests of
+ * callers for whose bucket there was no place.
+ */
+const OTHER_COUNTS = [
+  'log-lines-not-written',
+  'shard-ends',
+  'shard-hangs',
+  'limit-buckets-full',
+] as const;
 
 /** Name of a counter: `fault:trap`, `limit:command-fuel`, `failure:SVC_JOURNAL_FULL`, `shard-ends`. */
 export type Counted =

@@ -31,6 +31,7 @@ import { EventLoopBudget, loopClock } from '../http/requests/event-loop-budget.t
 import type { CallableEngine } from '../http/requests/callable-engine.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
+import { RequestLimits, type RequestLimitsOptions } from '../http/request-limits.ts';
 import { RouteTable } from '../http/route-table.ts';
 import { SpanRing } from '../shards/recorder/span-ring.ts';
 import type { CalledServices } from '../model/service-call.ts';
@@ -44,7 +45,7 @@ import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
 import type { ListenWords } from '@svc/kit/listen';
 import { SvcError } from '@svc/kit/svc-error';
-import { systemRandom, systemClock, systemDigest } from '../system.ts';
+import { machineMs, systemRandom, systemClock, systemDigest } from '../system.ts';
 import {
   deliverEvent,
   type Delivery,
@@ -93,6 +94,8 @@ export interface ServedGuestOptions {
   readonly views?: ServedViews | undefined;
   /** Verifies access tokens; absent: routes that ask for one are closed. */
   readonly tokens?: RequestTokens | undefined;
+  /** Buckets of the module's limits, and what is called when they are full; absent: this guest has its own. */
+  readonly limits?: ServedLimits | undefined;
   /** Other services, which handlers call; absent: they call none. */
   readonly services?: ServedServices | undefined;
   /** Values that handlers read; absent: the guest cannot have a configuration. */
@@ -107,6 +110,8 @@ type RoutedParts = Pick<
   Parameters<typeof shardRouting>[0],
   'guest' | 'engine' | 'clock' | 'random' | 'eventLoop' | 'views' | 'services' | 'configuration'
 >;
+
+export type ServedLimits = Pick<RequestLimitsOptions, 'shared' | 'onCrowded'>;
 
 export interface ServedViews extends QueriedViews {
   close(): void;
@@ -185,6 +190,11 @@ export class ServedGuest {
       readsBodies: guest.endpoints.readsBodies,
       budgets,
       tokens: options.tokens,
+      limits: RequestLimits.of(routes.limits, {
+        bucketsMax: settings.limitBucketsMax,
+        nowMs: given ? () => given.monotonicMs() : machineMs,
+        ...options.limits,
+      }),
       positions: views?.positions,
       observer: {
         recorder,

@@ -33,9 +33,10 @@ const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const send = (message: FromShard) => supervisor.postMessage(message);
+const counters = new LimitCounters(settings.counters);
 const log = new ServiceLog({
   limits: settings.sections.log,
-  counters: new LimitCounters(settings.counters),
+  counters,
   send: (entry) => send({ kind: 'log', entry }),
 });
 
@@ -187,7 +188,7 @@ async function servedOptions({
   guest,
   journal,
   views,
-  resources: { peers, numbers: shared, certificates },
+  resources: { peers, numbers: shared, certificates, limits: buckets },
   httpServer,
 }: ServedParts): Promise<ServedGuestOptions> {
   const { index, count, sections, deployed } = settings;
@@ -195,7 +196,8 @@ async function servedOptions({
   const budgets = requestBudgets(sections.http, settings.budgets, index);
   const identity = await servedIdentity(certificates);
   const services = calledServices(identity);
-  const own = { log, numbers, budgets, index, services, configuration, tls: identity?.tls };
+  const limits = { shared: buckets, onCrowded: () => counters.count('limit-buckets-full') };
+  const own = { log, numbers, budgets, limits, index, services, configuration, tls: identity?.tls };
   const options = { guest, journal, deployed, sections, views, tokens, ...own };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };

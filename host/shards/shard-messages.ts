@@ -4,6 +4,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { CallerRules } from '@svc/identity/caller';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { ConfigurationTexts } from '../model/configuration.ts';
+import type { SharedLimits } from '../model/declared-limits.ts';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
@@ -53,7 +54,8 @@ export type ToShard =
   | { readonly kind: 'run'; readonly source: GuestSource }
   /**
    * `peers`: links to the other shards. `views`: memory of the module's views; undefined if it has none. `certificates`: those
-   * in use; undefined if the service listens without TLS. `configuration`: undefined if the module has none.
+   * in use; undefined if the service listens without TLS. `configuration`: undefined if the module has none. `limits`: buckets of its
+   * limits; undefined if it has none.
    */
   | {
       readonly kind: 'serve';
@@ -63,6 +65,7 @@ export type ToShard =
       readonly views: SharedViews | undefined;
       readonly certificates: CertificateTexts | undefined;
       readonly configuration: ConfigurationTexts | undefined;
+      readonly limits: SharedLimits | undefined;
     }
   /** New certificates. May be sent at any time. */
   | { readonly kind: 'certificates'; readonly texts: CertificateTexts }

@@ -7,6 +7,7 @@ import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { ConfigurationTexts } from '../model/configuration.ts';
+import type { SharedLimits } from '../model/declared-limits.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { entryBytes } from '@svc/kit/log-rate';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -45,6 +46,8 @@ export interface ServedResources {
   readonly certificates: CertificateTexts | undefined;
   /** Undefined: the module has none. */
   readonly configuration: ConfigurationTexts | undefined;
+  /** Buckets of the module's limits; undefined if it has none. */
+  readonly limits: SharedLimits | undefined;
 }
 
 export interface ShardEnd {

@@ -14,6 +14,7 @@ import type { SharedViews } from '../model/view.ts';
 import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { shardAway } from './open-questions.ts';
+import type { LimitMemory } from './limit-memory.ts';
 import { RestartPauses } from './restart-pauses.ts';
 import { ShardEnds } from './shard-ends.ts';
 import { ShardNumbers } from './shard-numbers.ts';
@@ -58,6 +59,8 @@ export interface ShardDependencies {
   readonly index: number;
   /** Budgets that all shards share. */
   readonly budgets: SharedRequestBudgets;
+  /** Buckets of limits that all shards share. */
+  readonly limits: LimitMemory;
   /** Returns the address to listen on. */
   readonly address: () => Address;
   /** Called at each start, once the module is admitted. The thread is then asked to serve. */
@@ -202,6 +205,7 @@ export class SupervisedShard {
         views: serveViews?.(source),
         certificates: certificates?.(),
         configuration: configuration?.(source),
+        limits: this.#dependencies.limits.of(source.descriptor),
       });
       listens(shard, await shard.listening);
       this.isServing = true;

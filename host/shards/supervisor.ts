@@ -18,6 +18,7 @@ import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ConfigurationTexts } from '../model/configuration.ts';
 import { type LimitCounts, summedCounts } from '../model/limit-counters.ts';
 import { sharedRequestBudgets, type SharedRequestBudgets } from '../model/request-budgets.ts';
+import { LimitMemory } from './limit-memory.ts';
 import { peerLinks } from './peer-link.ts';
 import type { Address, Peer } from './shard-messages.ts';
 import type { ShardEnding } from './shard-ends.ts';
@@ -61,6 +62,7 @@ export class Supervisor {
   readonly #shards: readonly SupervisedShard[];
   readonly #heldPort = new HeldPort();
   readonly #budgets: SharedRequestBudgets;
+  readonly #limits: LimitMemory;
   /** Indexed by shard; a shard without a thread is missing. */
   readonly #present = new Map<number, Present>();
   #address: Address;
@@ -74,6 +76,7 @@ export class Supervisor {
     this.ownership = new HashOwnership(supervised.settings.count);
     this.#address = supervised.settings.address;
     this.#budgets = sharedRequestBudgets(supervised.settings.count);
+    this.#limits = new LimitMemory(supervised.settings.sections.http.limitBucketsMax);
     this.#shards = Array.from({ length: supervised.settings.count }, (_, index) =>
       this.#shard(index),
     );
@@ -178,6 +181,7 @@ export class Supervisor {
     return new SupervisedShard(this.#supervised, {
       index,
       budgets: this.#budgets,
+      limits: this.#limits,
       address: () => this.#address,
       acquire: async (thread) => this.#acquire(index, thread),
       listens: (thread, address) => {

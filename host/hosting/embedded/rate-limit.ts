@@ -1,5 +1,6 @@
 // RateLimit: a check that lets each caller make so many requests in a minute, and answers 429 beyond that. Each service counts
 // for itself, over all routes behind the same limit.
+import { limitHeaders, wholeSeconds } from '../../model/request-bucket.ts';
 import type { AnyCheck, CheckDefinition, Declared } from './check-definition.ts';
 import { ErrorResponse } from './route-answer.ts';
 import type { CheckedContext, CheckRequest } from './route-request.ts';
@@ -9,7 +10,6 @@ import { TokenBuckets } from './token-buckets.ts';
 const KEYS_MAX = 10_000;
 const PER_MINUTE_MAX = 1_000_000;
 const KEYS_RANGE_MAX = 1_000_000;
-const MS_PER_SECOND = 1_000;
 
 export interface RateLimitOptions<Given> {
   /**
@@ -59,16 +59,13 @@ export function limited<Given = null>(options: RateLimitOptions<Given>): RateLim
 }
 
 function tooManyRequests(perMinute: number, waitMs: number): ErrorResponse {
-  const seconds = String(Math.ceil(waitMs / MS_PER_SECOND));
+  const seconds = wholeSeconds(waitMs);
   const error = `There are more than ${perMinute} requests a minute. Try again in ${seconds} s.`;
   // A client may use either of the two times: they are the same.
-  const headers = {
-    'retry-after': seconds,
-    'ratelimit-limit': String(perMinute),
-    'ratelimit-remaining': '0',
-    'ratelimit-reset': seconds,
-  };
-  return new ErrorResponse(429, error, { headers });
+  const limit = Object.fromEntries(limitHeaders(perMinute, 0, seconds));
+  return new ErrorResponse(429, error, {
+    headers: { 'retry-after': String(seconds), ...limit },
+  });
 }
 
 function checkRange(option: string, value: number, max: number): void {

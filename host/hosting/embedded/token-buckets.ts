@@ -6,17 +6,18 @@
 // - At most `keysMax` keys are stored, each as a digest, whose length does not depend on what a caller has sent.
 // - A clock that is set back delays nobody by more than a minute.
 import { hash } from 'node:crypto';
+import { type BucketRate, takeToken } from '../../model/request-bucket.ts';
 
 const MINUTE_MS = 60_000;
 
 export class TokenBuckets {
-  readonly #tokenMs: number;
+  readonly #rate: BucketRate;
   readonly #keysMax: number;
   /** Digest of the key → time at which its bucket is full, least recently used first. */
   readonly #fullAtMs = new Map<string, number>();
 
   constructor(perMinute: number, keysMax: number) {
-    this.#tokenMs = MINUTE_MS / perMinute;
+    this.#rate = { count: perMinute, periodMs: MINUTE_MS };
     this.#keysMax = keysMax;
   }
 
@@ -26,15 +27,13 @@ export class TokenBuckets {
    */
   take(key: string, nowMs: number): number {
     const digest = hash('sha256', key, 'base64');
-    const lackMs = Math.min((this.#fullAtMs.get(digest) ?? nowMs) - nowMs, MINUTE_MS);
-    const fullMs = Math.max(lackMs, 0) + this.#tokenMs;
-    const isTaken = fullMs <= MINUTE_MS;
+    const { fullAtMs, waitMs } = takeToken(this.#fullAtMs.get(digest) ?? nowMs, nowMs, this.#rate);
     this.#fullAtMs.delete(digest);
-    this.#fullAtMs.set(digest, nowMs + (isTaken ? fullMs : lackMs));
+    this.#fullAtMs.set(digest, fullAtMs);
     if (this.#fullAtMs.size > this.#keysMax) {
       const [oldest] = this.#fullAtMs.keys();
       this.#fullAtMs.delete(oldest!);
     }
-    return isTaken ? 0 : fullMs - MINUTE_MS;
+    return waitMs;
   }
 }

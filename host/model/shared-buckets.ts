@@ -1,0 +1,145 @@
+// SharedBuckets: the token buckets of a service, in memory that all of its threads read and write. Callers come and go, so their buckets
+// are in sets of SET_BUCKETS, of which the hash of the caller chooses one. A bucket that is full again is as good as a new one, so the
+// fullest bucket of a set makes place for a new caller if it is full. If none is, the caller uses the reserved bucket of the limit,
+// together with all others for whom there is no place.
+//
+// Invariants:
+// - The memory never grows.
+// - Threads that take from one bucket at the same time are let through no more often than one thread.
+// - A bucket that is not full is never forgotten, and a reserved bucket is nobody else's.
+// - No thread waits for another one for ever: a lock whose thread was ended in between is taken over after LOCK_WAITS_MAX waits.
+import { type BucketAnswer, type BucketRate, takeToken } from './request-bucket.ts';
+
+/** A caller, as the first bytes of a hash that nobody can predict. */
+export interface BucketKey {
+  /** 32 unsigned bits. */
+  readonly set: number;
+  /** Each 32 signed bits. Two callers with the same tags would share a bucket. */
+  readonly tags: readonly [number, number];
+}
+
+export interface BucketsSize {
+  /** Buckets of callers. */
+  readonly bucketsMax: number;
+  /** Reserved buckets. */
+  readonly reserved: number;
+}
+
+export interface TakenBucket extends BucketAnswer {
+  /** Place of the bucket, with which `putBack` finds it again. */
+  readonly place: number;
+  /** Whether the caller was given the reserved bucket because there was no place for its own. */
+  readonly isCrowded: boolean;
+}
+
+export const SET_BUCKETS = 64;
+/** Attempts to take a lock before the thread waits for it. A lock is held for less than a microsecond. */
+const SPINS = 200;
+const LOCK_WAIT_MS = 1;
+const LOCK_WAITS_MAX = 50;
+
+export class SharedBuckets {
+  readonly #sets: number;
+  /** Time at which each bucket is full: those of all sets, and then the reserved ones. */
+  readonly #fullAtMs: Float64Array;
+  /** Two for each bucket of a set. */
+  readonly #tags: Int32Array;
+  /** One for each set, and one for each reserved bucket: 1 while a thread uses it. */
+  readonly #locks: Int32Array;
+
+  /** Returns memory for the threads to share. */
+  static shared(size: BucketsSize): SharedArrayBuffer {
+    const { buckets, lockCount } = layoutOf(size);
+    const timeBytes = (buckets + size.reserved) * Float64Array.BYTES_PER_ELEMENT;
+    return new SharedArrayBuffer(
+      timeBytes + (2 * buckets + lockCount) * Int32Array.BYTES_PER_ELEMENT,
+    );
+  }
+
+  /** `shared`: memory for the same size. */
+  constructor(size: BucketsSize, shared = SharedBuckets.shared(size)) {
+    const { sets, buckets, lockCount } = layoutOf(size);
+    this.#sets = sets;
+    this.#fullAtMs = new Float64Array(shared, 0, buckets + size.reserved);
+    const tagsAt = this.#fullAtMs.byteLength;
+    this.#tags = new Int32Array(shared, tagsAt, 2 * buckets);
+    this.#locks = new Int32Array(shared, tagsAt + this.#tags.byteLength, lockCount);
+  }
+
+  /** Takes a token from the bucket of a caller. `reserved`: index of the reserved bucket of the limit. */
+  take(key: BucketKey, reserved: number, rate: BucketRate, nowMs: number): TakenBucket {
+    const set = key.set % this.#sets;
+    this.#lock(set);
+    const place = this.#placeOf(key, set, nowMs);
+    const taken = place < 0 ? undefined : this.#takeAt(place, rate, nowMs);
+    this.#unlock(set);
+    return taken ?? { ...this.takeReserved(reserved, rate, nowMs), isCrowded: true };
+  }
+
+  /** Takes a token from a reserved bucket. */
+  takeReserved(reserved: number, rate: BucketRate, nowMs: number): TakenBucket {
+    const lock = this.#sets + reserved;
+    this.#lock(lock);
+    const taken = this.#takeAt(this.#sets * SET_BUCKETS + reserved, rate, nowMs);
+    this.#unlock(lock);
+    return taken;
+  }
+
+  /** Puts a token back that was taken from the place. `key`: the caller whose it was. */
+  putBack(place: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
+    const buckets = this.#sets * SET_BUCKETS;
+    const lock =
+      place < buckets ? Math.floor(place / SET_BUCKETS) : this.#sets + (place - buckets);
+    this.#lock(lock);
+    if (place >= buckets || (key !== undefined && this.#isOf(place, key)))
+      this.#fullAtMs[place]! -= periodMs / count;
+    this.#unlock(lock);
+  }
+
+  /** Returns the place of the caller's bucket, which is a new one if there was none; -1 if there is no place for it. */
+  #placeOf(key: BucketKey, set: number, nowMs: number): number {
+    const begin = set * SET_BUCKETS;
+    let fullest = -1;
+    let fullestMs = nowMs;
+    for (let place = begin; place < begin + SET_BUCKETS; place++) {
+      if (this.#isOf(place, key)) return place;
+      const fullAtMs = this.#fullAtMs[place]!;
+      if (fullAtMs > fullestMs) continue;
+      fullest = place;
+      fullestMs = fullAtMs;
+    }
+    if (fullest < 0) return fullest;
+    [this.#tags[2 * fullest], this.#tags[2 * fullest + 1]] = key.tags;
+    this.#fullAtMs[fullest] = nowMs;
+    return fullest;
+  }
+
+  #isOf(place: number, { tags }: BucketKey): boolean {
+    return this.#tags[2 * place] === tags[0] && this.#tags[2 * place + 1] === tags[1];
+  }
+
+  #takeAt(place: number, rate: BucketRate, nowMs: number): TakenBucket {
+    const answer = takeToken(this.#fullAtMs[place]!, nowMs, rate);
+    this.#fullAtMs[place] = answer.fullAtMs;
+    return { ...answer, place, isCrowded: false };
+  }
+
+  #lock(lock: number): void {
+    let waits = 0;
+    for (let spins = 0; Atomics.compareExchange(this.#locks, lock, 0, 1) !== 0; spins++) {
+      if (spins < SPINS) continue;
+      // The thread was ended while it had the lock. At worst one bucket is wrong, by one request.
+      if (waits++ === LOCK_WAITS_MAX) return;
+      Atomics.wait(this.#locks, lock, 1, LOCK_WAIT_MS);
+    }
+  }
+
+  #unlock(lock: number): void {
+    Atomics.store(this.#locks, lock, 0);
+  }
+}
+
+function layoutOf({ bucketsMax, reserved }: BucketsSize) {
+  const sets = Math.ceil(bucketsMax / SET_BUCKETS);
+  return { sets, buckets: sets * SET_BUCKETS, lockCount: sets + reserved };
+}
