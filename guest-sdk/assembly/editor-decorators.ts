@@ -21,6 +21,9 @@ interface Grants { any(...names: string[]): BearerRule; all(...names: string[]):
 declare const Role: Grants;
 declare const Scope: Grants;
 declare const Token: { readonly forwarded: BearerRule };
+declare function limit(rate: string, by: LimitKey): (target: object, name?: string, handler?: object) => void;
+interface LimitKey { readonly by: string }
+declare const By: { readonly subject: LimitKey; readonly address: LimitKey; readonly route: LimitKey };
 declare function cors(narrower: CorsOptions): (target: object, name?: string, handler?: object) => void;
 declare function cors(target: object, name?: string, handler?: object): void;
 interface CorsOptions { origins?: string[]; headers?: string[]; exposedHeaders?: string[]; credentials?: boolean }

@@ -2,15 +2,13 @@
 // what the caller needs, such as `@bearer(Role.any("librarian", "admin"), Scope.all("books:write"))`.
 import {
   CallExpression,
-  IdentifierExpression,
-  PropertyAccessExpression,
   StringLiteralExpression,
   type DecoratorNode,
   type Expression,
 } from 'assemblyscript';
 import { type BearerRequirement, type BearerRule, GRANTS_MAX } from '@svc/contract';
 import type { Problem } from './build-error.ts';
-import { problemAt } from './syntax.ts';
+import { dottedName, problemAt } from './syntax.ts';
 
 const HELP =
   '@bearer() for any good token, or with some of these: @bearer(Role.any("librarian", "admin"), Scope.all("books:write"), Token.forwarded)';
@@ -29,7 +27,7 @@ export function readBearer(node: DecoratorNode, problems: Problem[]): BearerRule
   for (const argument of node.args ?? []) {
     const [word, match] = calleeOf(argument) ?? [];
     const member = GRANTS.get(word ?? '');
-    const key = dotted(argument) === FORWARDED ? 'forwardsToken' : member;
+    const key = dottedName(argument) === FORWARDED ? 'forwardsToken' : member;
     if (key === undefined || (key !== 'forwardsToken' && match !== 'any' && match !== 'all')) {
       problems.push(problemAt(argument.range, 'this is no rule of @bearer', HELP));
       continue;
@@ -49,13 +47,7 @@ export function readBearer(node: DecoratorNode, problems: Problem[]): BearerRule
 /** Returns the two words of a call such as `Role.any(…)`; undefined if it is none. */
 function calleeOf(expression: Expression): readonly string[] | undefined {
   if (!(expression instanceof CallExpression)) return undefined;
-  return dotted(expression.expression)?.split('.');
-}
-
-function dotted(expression: Expression): string | undefined {
-  if (!(expression instanceof PropertyAccessExpression)) return undefined;
-  const { expression: object, property } = expression;
-  return object instanceof IdentifierExpression ? `${object.text}.${property.text}` : undefined;
+  return dottedName(expression.expression)?.split('.');
 }
 
 function namesOf({ args, range }: CallExpression, problems: Problem[]): string[] {

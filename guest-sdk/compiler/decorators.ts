@@ -40,6 +40,7 @@ const TARGETS: ReadonlyMap<string, string> = new Map([
   ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
   ['bearer', 'an @endpoint class or one of its routes'],
+  ['limit', 'an @endpoint class or one of its routes'],
   ['alias', 'a field of a @data or @variant class'],
   ['cors', 'an @endpoint class or one of its routes'],
   ['answers', 'a route of an @endpoint class'],
@@ -165,7 +166,7 @@ export function decoratorProblems(source: Source): Problem[] {
 /** Returns the decorators that a class may have beside those of its roles. */
 function besideRole(roles: ReadonlySet<string>): readonly string[] {
   return [
-    ...(roles.has('endpoint') ? ['access', 'bearer', 'cors'] : []),
+    ...(roles.has('endpoint') ? ['access', 'bearer', 'limit', 'cors'] : []),
     ...(roles.has('view') ? ['index'] : []),
     ...(roles.has('data') ? ['find'] : []),
   ];

@@ -24,15 +24,12 @@ import type { Problem } from './build-error.ts';
 import { configurationDescriptor } from './configuration-descriptor.ts';
 import type { ConsumerClass } from './consumer-declaration.ts';
 import type { Declarations } from './declarations.ts';
-import {
-  isValueArgument,
-  type EndpointClass,
-  type RouteMethod,
-  type ValueArgument,
-} from './endpoint-declaration.ts';
+import type { EndpointClass, RouteMethod } from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import type { DeclaredLimit } from './limit-declaration.ts';
 import { literalDefault } from './literal-default.ts';
 import { PLAIN } from './route-answers.ts';
+import { isValueArgument, type ValueArgument } from './route-arguments.ts';
 import { isInQuery, isQueryRequired } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
 import { SDK_PATH, problemAt } from './syntax.ts';
@@ -218,9 +215,14 @@ function endpointDescriptor(
     prefix: endpoint.prefix,
     access: endpoint.access,
     ...(endpoint.bearer === undefined ? {} : { bearer: endpoint.bearer }),
+    ...limitsMember(endpoint.limits),
     ...(endpoint.cors === undefined ? {} : { cors: endpoint.cors }),
     routes: endpoint.routes.map((route) => routeDescriptor(reference, route, schemas, report)),
   };
+}
+
+function limitsMember(limits: readonly DeclaredLimit[]): Pick<RouteDescriptor, 'limits'> {
+  return limits.length === 0 ? {} : { limits: limits.map(({ rule }) => rule) };
 }
 
 function routeDescriptor(
@@ -263,6 +265,7 @@ function routeDescriptor(
     ...route.doc,
     ...(route.access === undefined ? {} : { access: route.access }),
     ...(route.bearer === undefined ? {} : { bearer: route.bearer }),
+    ...limitsMember(route.limits),
     ...(route.cors === undefined ? {} : { cors: route.cors }),
   };
 }

@@ -1,12 +1,8 @@
 // EndpointDeclaration: reads an @endpoint class from the syntax tree.
 import {
-  IdentifierExpression,
   MethodDeclaration,
-  PropertyAccessExpression,
   type ClassDeclaration,
   type DecoratorNode,
-  type ParameterNode,
-  type TypeNode,
 } from 'assemblyscript';
 import { isServiceReference } from '@svc/client';
 import type { AccessRule, BearerRule, CorsDescriptor } from '@svc/contract';
@@ -14,47 +10,20 @@ import { readBearer } from './bearer-declaration.ts';
 import type { Problem } from './build-error.ts';
 import { readCors } from './cors-declaration.ts';
 import { docCommentOf, type DocComment } from './doc-comment.ts';
+import { type DeclaredLimit, readLimits, subjectlessLimit } from './limit-declaration.ts';
 import { hostileNameProblems } from './reserved-names.ts';
+import { type HttpMethod, readArguments, type RouteArgument } from './route-arguments.ts';
 import { readRouteAnswers, type RouteAnswers } from './route-answers.ts';
-import { walk } from './syntax-walk.ts';
 import {
   constructorProblem,
   decoratorName,
   decoratorOf,
-  defaultProblems,
   handlerProblems,
-  optionalMarkProblems,
   problemAt,
   stringArgument,
   stringArguments,
   type SdkNames,
 } from './syntax.ts';
-
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-export type RouteArgument =
-  | {
-      readonly kind: 'parameter';
-      readonly index: number;
-      readonly name: string;
-      readonly type: TypeNode;
-    }
-  | {
-      /** `query-or-body`: the type decides (`isQueryType`), because the method of the route may have a body. */
-      readonly kind: 'query' | 'body' | 'query-or-body';
-      readonly name: string;
-      readonly type: TypeNode;
-      readonly node: ParameterNode;
-    }
-  | { readonly kind: 'request' }
-  | { readonly kind: 'context' };
-
-/** An argument that comes from the query string or the body. */
-export type ValueArgument = Extract<RouteArgument, { readonly node: ParameterNode }>;
-
-export function isValueArgument(argument: RouteArgument): argument is ValueArgument {
-  return 'node' in argument;
-}
 
 export interface RouteMethod {
   readonly httpMethod: HttpMethod;
@@ -64,6 +33,7 @@ export interface RouteMethod {
   readonly arguments: readonly RouteArgument[];
   readonly access: AccessRule | undefined;
   readonly bearer: BearerRule | undefined;
+  readonly limits: readonly DeclaredLimit[];
   readonly cors: CorsDescriptor | undefined;
   readonly answers: RouteAnswers;
   readonly doc: DocComment;
@@ -75,6 +45,7 @@ export interface EndpointClass {
   readonly prefix: string;
   readonly access: AccessRule;
   readonly bearer: BearerRule | undefined;
+  readonly limits: readonly DeclaredLimit[];
   readonly cors: CorsDescriptor | undefined;
   readonly routes: readonly RouteMethod[];
 }
@@ -93,10 +64,8 @@ const ROUTE_DECORATORS: ReadonlySet<string> = new Set([
   'bearer',
   'cors',
   'inline',
+  'limit',
 ]);
-const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
-/** A parameter with this name is the body, whatever its type. */
-const BODY_NAME = 'body';
 const PATH = /^(\/(([A-Za-z0-9_.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
 const INTERNET: AccessRule = { allow: 'internet' };
 const ACCESS_HELP =
@@ -158,7 +127,15 @@ export function readEndpoint(
     problems.push(uselessCors(node, `'${route.method.name.text}' is not`));
   }
   const bearer = bearerOf(declaration, problems);
-  return { declaration, name, prefix: prefix ?? '', access: rule, bearer, cors, routes };
+  const limits = readLimits(declaration, problems);
+  // A @bearer that cannot be read has its own message.
+  if (decoratorOf(declaration, 'bearer') === undefined) {
+    const open = routes.filter(({ method }) => decoratorOf(method, 'bearer') === undefined);
+    problems.push(...subjectlessLimit(limits, open[0]?.method.name.text));
+    for (const route of open)
+      problems.push(...subjectlessLimit(route.limits, route.method.name.text));
+  }
+  return { declaration, name, prefix: prefix ?? '', access: rule, bearer, limits, cors, routes };
 }
 
 /**
@@ -222,7 +199,7 @@ function readRoute(
       problems.push(
         problemAt(
           decorator.range,
-          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access, @bearer, @cors and @answers; not @${name}`,
+          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access, @bearer, @limit, @cors and @answers; not @${name}`,
         ),
       );
     else if (found !== undefined)
@@ -256,6 +233,7 @@ function readRoute(
     arguments: readArguments(method, httpMethod, template, names, problems),
     access: accessNode === undefined ? undefined : readAccess(accessNode, problems),
     bearer: bearerOf(method, problems),
+    limits: readLimits(method, problems),
     cors: corsNode === undefined ? undefined : readCors(corsNode, problems),
     answers: readRouteAnswers(method, decoratorOf(method, 'answers'), names, problems),
     doc: docCommentOf(method),
@@ -298,102 +276,4 @@ function routelessProblems({ name, decorators }: MethodDeclaration): Problem[] {
         `give it one, @get("/path") or @post, @put, @patch, @del; or take @${decoratorName(decorator)} away`,
       ),
     );
-}
-
-/**
- * Reads a parameter that is neither in the template nor of the SDK: it is the body if its name says so, else its type
- * decides.
- */
-function valueArgument(
-  parameter: ParameterNode,
-  httpMethod: HttpMethod,
-  problems: Problem[],
-): ValueArgument {
-  const name = parameter.name.text;
-  const given = { name, type: parameter.type, node: parameter };
-  const hasBody = WITH_BODY.has(httpMethod);
-  if (name === BODY_NAME) {
-    if (!hasBody)
-      problems.push(
-        problemAt(
-          parameter.range,
-          `'${name}' is the body of a request, and a ${httpMethod} has none`,
-          'give it another name to take it from the query string',
-        ),
-      );
-    return { kind: 'body', ...given };
-  }
-  problems.push(...hostileNameProblems(parameter, 'a query parameter', name));
-  return { kind: hasBody ? 'query-or-body' : 'query', ...given };
-}
-
-/**
- * Reports a default that names another parameter: the default becomes a method of its own, in which that name would
- * mean something else or nothing.
- */
-function borrowedDefaultProblems(
-  { name, initializer }: ParameterNode,
-  { signature }: MethodDeclaration,
-): Problem[] {
-  if (initializer === null) return [];
-  const others = new Set(signature.parameters.map((parameter) => parameter.name.text));
-  others.delete(name.text);
-  const problems: Problem[] = [];
-  walk(initializer, (node, parents) => {
-    if (!(node instanceof IdentifierExpression) || !others.has(node.text)) return;
-    const parent = parents.at(-1);
-    if (parent instanceof PropertyAccessExpression && parent.property === node) return;
-    problems.push(
-      problemAt(
-        node.range,
-        `the default of '${name.text}' cannot be made of the parameter '${node.text}'`,
-        'give it a value that stands for itself, and put the other one in its place in the handler',
-      ),
-    );
-  });
-  return problems;
-}
-
-function mayHaveDefault({ kind }: RouteArgument): boolean {
-  return kind === 'query' || kind === 'query-or-body';
-}
-
-function readArguments(
-  method: MethodDeclaration,
-  httpMethod: HttpMethod,
-  template: readonly string[],
-  names: SdkNames,
-  problems: Problem[],
-): RouteArgument[] {
-  const args: RouteArgument[] = [];
-  for (const parameter of method.signature.parameters) {
-    const name = parameter.name.text;
-    const index = template.indexOf(name);
-    const sdkType = names.of(parameter.type);
-    const argument: RouteArgument =
-      index >= 0
-        ? { kind: 'parameter', index, name, type: parameter.type }
-        : sdkType === 'Request'
-          ? { kind: 'request' }
-          : sdkType === 'Context'
-            ? { kind: 'context' }
-            : valueArgument(parameter, httpMethod, problems);
-    args.push(argument);
-    if (mayHaveDefault(argument))
-      problems.push(
-        ...optionalMarkProblems(parameter, method),
-        ...borrowedDefaultProblems(parameter, method),
-      );
-    else problems.push(...defaultProblems(parameter, method));
-  }
-  for (const name of template)
-    if (!args.some((argument) => argument.kind === 'parameter' && argument.name === name))
-      problems.push(
-        problemAt(
-          method.name.range,
-          `'${method.name.text}' does not take the path parameter {${name}}`,
-          `add a parameter '${name}'`,
-        ),
-      );
-  return args;
 }

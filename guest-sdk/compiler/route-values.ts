@@ -3,7 +3,8 @@
 // compiled.
 import type { Range, Type } from 'assemblyscript';
 import { QUERY_PARAMETERS_MAX } from '@svc/contract';
-import { isValueArgument, type RouteMethod, type ValueArgument } from './endpoint-declaration.ts';
+import type { RouteMethod } from './endpoint-declaration.ts';
+import { isValueArgument, type ValueArgument } from './route-arguments.ts';
 import { displayName } from './schema-of-type.ts';
 import { SDK_PATH, textOf } from './syntax.ts';
 

@@ -5,8 +5,10 @@ import {
   ImportStatement,
   MethodDeclaration,
   NamedTypeNode,
+  PropertyAccessExpression,
   StringLiteralExpression,
   type DecoratorNode,
+  type Expression,
   type Node,
   type ParameterNode,
   type Program,
@@ -95,6 +97,21 @@ export function decoratorOf(
   name: string,
 ): DecoratorNode | undefined {
   return node.decorators?.find((decorator) => decoratorName(decorator) === name);
+}
+
+/** Returns all decorators of the name, in their order. */
+export function decoratorsOf(
+  node: { readonly decorators: readonly DecoratorNode[] | null },
+  name: string,
+): readonly DecoratorNode[] {
+  return (node.decorators ?? []).filter((decorator) => decoratorName(decorator) === name);
+}
+
+/** Returns the two words of an expression such as `Role.any`; undefined for any other. */
+export function dottedName(expression: Expression): string | undefined {
+  if (!(expression instanceof PropertyAccessExpression)) return undefined;
+  const { expression: object, property } = expression;
+  return object instanceof IdentifierExpression ? `${object.text}.${property.text}` : undefined;
 }
 
 /** Returns the decorator's arguments if all of them are plain strings; otherwise undefined. */

@@ -4,14 +4,10 @@
 // Names of the SDK have the prefix `__svc_` (`GLUE_IMPORT`).
 import type { Node } from 'assemblyscript';
 import type { DataClass, Field } from './declarations.ts';
-import {
-  isValueArgument,
-  type EndpointClass,
-  type RouteArgument,
-  type ValueArgument,
-} from './endpoint-declaration.ts';
+import type { EndpointClass } from './endpoint-declaration.ts';
 import { madeFor } from './inject.ts';
 import { plainStatus } from './route-answers.ts';
+import { isValueArgument, type RouteArgument, type ValueArgument } from './route-arguments.ts';
 import { SDK_PACKAGE, quote, textOf } from './syntax.ts';
 
 const GLUE = [

@@ -41,8 +41,6 @@ interface Use {
   readonly taken: TakenBucket;
 }
 
-/** Bytes of a hash that choose the bucket of a caller. */
-const DIGEST_BYTES = 12;
 const PER = { second: 'a second', minute: 'a minute', hour: 'an hour', day: 'a day' };
 const WHOSE = { subject: 'This caller', address: 'This address', route: 'All callers together' };
 
@@ -101,12 +99,19 @@ export class RequestLimits {
   }
 
   #keyOf(text: string): BucketKey {
-    const digest = hash('sha256', `${this.#secret} ${text}`, 'buffer').subarray(0, DIGEST_BYTES);
-    return {
-      set: digest.readUInt32LE(0),
-      tags: [digest.readInt32LE(4), digest.readInt32LE(8)],
-    };
+    const digest = hash('sha256', `${this.#secret} ${text}`, 'latin1');
+    return { set: wordOf(digest, 0) >>> 0, tags: [wordOf(digest, 4), wordOf(digest, 8)] };
   }
+}
+
+/** Returns the 32 bits at a byte of a text that has a byte in each character, as a signed number. */
+function wordOf(bytes: string, at: number): number {
+  return (
+    (bytes.charCodeAt(at) << 24) |
+    (bytes.charCodeAt(at + 1) << 16) |
+    (bytes.charCodeAt(at + 2) << 8) |
+    bytes.charCodeAt(at + 3)
+  );
 }
 
 /** Returns the limits of a server that shares its buckets with no other; undefined if no route has a limit. */

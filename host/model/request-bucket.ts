@@ -24,7 +24,7 @@ export interface BucketAnswer {
 }
 
 const MS_PER_SECOND = 1_000;
-/** Part of a token by which a sum of times may be off, because the times are rounded. */
+/** Part of a token that may be lacking, because the times are rounded. It lacks afterwards, so nobody gains by it. */
 const ROUNDING = 1e-3;
 
 /** Takes a token from a bucket that is full at `fullAtMs`. A time that has passed stands for a full bucket. */
@@ -34,7 +34,8 @@ export function takeToken(
   { count, periodMs }: BucketRate,
 ): BucketAnswer {
   const tokenMs = periodMs / count;
-  const lackMs = Math.min(Math.max(fullAtMs - nowMs, 0), periodMs);
+  const missingMs = Math.max(fullAtMs - nowMs, 0);
+  const lackMs = missingMs > periodMs + tokenMs ? periodMs : missingMs;
   const nextMs = lackMs + tokenMs;
   const isTaken = nextMs <= periodMs + tokenMs * ROUNDING;
   const left = (periodMs - (isTaken ? nextMs : lackMs)) / tokenMs;

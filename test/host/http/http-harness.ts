@@ -12,6 +12,7 @@ import type { HttpObserver } from '../../../host/http/http-observer.ts';
 import { createHttpServer, type HttpServer } from '../../../host/http/http-server.ts';
 import { CORS_SETTINGS_DEFAULT, type CorsSettings } from '../../../host/http/cors-settings.ts';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
+import { RequestLimits, type RequestLimitsOptions } from '../../../host/http/request-limits.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
 import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
 import type { RequestBudgets } from '../../../host/model/request-budgets.ts';
@@ -89,6 +90,8 @@ export interface StartOptions {
   readonly observer?: HttpObserver;
   readonly budgets?: RequestBudgets;
   readonly tokens?: RequestTokens;
+  /** Buckets of the limits. Absent: they are those of a server of its own. */
+  readonly limits?: Omit<RequestLimitsOptions, 'bucketsMax'> & { readonly bucketsMax?: number };
 }
 
 const running: HttpServer[] = [];
@@ -102,8 +105,12 @@ afterEach(async () => {
 export async function start(options: StartOptions): Promise<Running> {
   const lines: LogLine[] = [];
   let seed = 0n;
+  const routes = new RouteTable(options.descriptor);
+  const limits =
+    options.limits && RequestLimits.of(routes.limits, { bucketsMax: 64, ...options.limits });
   const server = createHttpServer({
-    routes: new RouteTable(options.descriptor),
+    routes,
+    limits,
     handle: options.handle ?? (() => ok()),
     readsBodies: options.readsBodies,
     settings: { ...HTTP_SETTINGS_DEFAULT, ...options.settings },
