@@ -44,6 +44,8 @@ export type { RequestPrincipal, RequestTokens } from './http/bearer.ts';
 export { GATEWAY, INTERNET, LOCAL, type Caller } from './http/access.ts';
 export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
+export { HTTP_SETTINGS_DEFAULT } from './http/http-settings.ts';
+export { RequestLimits } from './http/request-limits.ts';
 export { RouteTable } from './http/route-table.ts';
 export { type HandleEvent, eventHandler } from './http/requests/event-handler.ts';
 export { requestHandler } from './http/requests/request-handler.ts';

@@ -7,9 +7,11 @@ import {
   COUNT_PREFIX,
   type CorsSettings,
   type EndpointResponse,
+  HTTP_SETTINGS_DEFAULT,
   InProcessHttp,
   KEY_QUERY,
   type Refusal,
+  RequestLimits,
   RouteTable,
   type StoredEvent,
   SvcError,
@@ -113,8 +115,14 @@ export class EndpointsUnderTest extends EndpointRequests {
       configuration,
       ...inputs,
     });
+    const routes = new RouteTable(module.descriptor);
+    const limits = RequestLimits.of(routes.limits, {
+      bucketsMax: HTTP_SETTINGS_DEFAULT.limitBucketsMax,
+      nowMs: () => this.#clock.nowMs(),
+    });
     this.#http = new InProcessHttp({
-      routes: new RouteTable(module.descriptor),
+      routes,
+      limits,
       handle: (request, ...rest) => {
         const check = (outcome: EndpointResponse | Refusal) => {
           service.break(statuses.problem(request.route, outcome));

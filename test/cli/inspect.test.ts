@@ -118,6 +118,18 @@ describe('svc inspect', () => {
     );
   });
 
+  test('says how many requests the limits of a route let through', async () => {
+    const [route] = endpoint!.routes;
+    const limits = [{ count: 60, per: 'minute', by: 'address' } as const];
+    const own = [{ count: 5, per: 'second', by: 'route' } as const];
+    const routes = [route!, { ...route!, path: '/own', limits: own }];
+    const endpoints = [{ ...endpoint!, limits, routes }];
+    write('limits.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
+    const { stdout } = await svc('inspect', 'limits.wasm');
+    expect(stdout).toContain('(internet; at most 60/minute by address)');
+    expect(stdout).toContain('(internet; at most 60/minute by address and 5/second by route)');
+  });
+
   test('lists the schedules of the service', async () => {
     const [entity] = testDescriptor().entities;
     const tick = { name: 'tick', input: { type: 'null' }, reply: { type: 'null' } } as const;

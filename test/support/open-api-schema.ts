@@ -161,6 +161,9 @@ export const openApiShapes = {
         scopes: optional(Type.Object({ match: Text, names: Type.Array(Text) }, closed)),
       }),
     ),
+    'x-svc-limits': optional(
+      Type.Array(Type.Object({ count: Type.Integer(), per: Text, by: Text }, closed)),
+    ),
     'x-svc-cors': optional(
       Type.Object(
         {

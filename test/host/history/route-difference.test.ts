@@ -1,6 +1,11 @@
 // RouteDifference: it finds every change that a caller would notice, and no other.
 import { expect, test } from 'vitest';
-import type { EndpointDescriptor, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
+import type {
+  EndpointDescriptor,
+  LimitRule,
+  ModuleDescriptor,
+  RouteDescriptor,
+} from '@svc/contract';
 import { descriptorDifferences } from '../../../host/history/descriptor-difference.ts';
 import { describing } from '../../support/open-api-document.ts';
 
@@ -29,6 +34,13 @@ function module(change: Change, endpoint: Partial<EndpointDescriptor> = {}): Mod
   const carts = { name: 'Carts', prefix: '/carts', access: { allow: 'internet' as const } };
   return describing({ endpoints: [{ ...carts, routes: [route], ...endpoint }] });
 }
+
+const limit = (count: number, per: LimitRule['per'] = 'minute', by: LimitRule['by'] = 'address') => ({
+  count,
+  per,
+  by,
+});
+const limits = (...rules: LimitRule[]): Change => ({ limits: rules });
 
 const anyOf = (...names: string[]) => ({ match: 'any' as const, names });
 
@@ -128,6 +140,36 @@ test.each<readonly [string, Change, Change, string]>([
     "route-access-narrowed: … admits fewer callers: it was 'services', and is 'services' (shop)",
   ],
   [
+    'with a limit',
+    {},
+    limits(limit(60)),
+    'route-access-narrowed: … lets fewer requests through: it had no limit, and has 60/minute by address',
+  ],
+  [
+    'with a stricter limit',
+    limits(limit(60)),
+    limits(limit(59)),
+    'route-access-narrowed: … lets fewer requests through: it had 60/minute by address, and has 59/minute by address',
+  ],
+  [
+    'with a limit of a longer time',
+    limits(limit(60)),
+    limits(limit(60, 'hour')),
+    'route-access-narrowed: … lets fewer requests through: it had 60/minute by address, and has 60/hour by address',
+  ],
+  [
+    'with a limit that lets fewer through at once',
+    limits(limit(60)),
+    limits(limit(1, 'second')),
+    'route-access-narrowed: … lets fewer requests through: it had 60/minute by address, and has 1/second by address',
+  ],
+  [
+    'with a limit of all callers',
+    limits(limit(60)),
+    limits(limit(60), limit(600, 'minute', 'route')),
+    'route-access-narrowed: … lets fewer requests through: it had 60/minute by address, and has 60/minute by address and 600/minute by route',
+  ],
+  [
     'that asks for a token',
     {},
     { bearer: {} },
@@ -198,6 +240,14 @@ test.each<readonly [string, Change, Change]>([
   ['a body that is read no more', { body: json(INT) }, {}],
   ['a body that may be missing', { body: json(INT) }, { body: { ...json(INT), optional: true } }],
   ['a body of bytes', { body: json(INT) }, { body: { kind: 'bytes' } }],
+  ['no limit any more', limits(limit(60)), {}],
+  ['a looser limit', limits(limit(60)), limits(limit(61))],
+  ['one limit less', limits(limit(60), limit(1, 'second')), limits(limit(60))],
+  [
+    'a limit that another one implies',
+    limits(limit(60)),
+    limits(limit(60), limit(1_000, 'second')),
+  ],
   ['no token any more', { bearer: {} }, {}],
   ['no role any more', { bearer: { roles: anyOf('admin') } }, { bearer: {} }],
   [
