@@ -64,5 +64,7 @@ export function limitProblems(endpoint: EndpointDescriptor): string[] {
 
 function repeated(limits: readonly LimitRule[] = []): readonly string[] {
   const seen = new Set<string>();
-  return limits.map((limit) => limitText(limit)).filter((text) => seen.size === seen.add(text).size);
+  return limits
+    .map((limit) => limitText(limit))
+    .filter((text) => seen.size === seen.add(text).size);
 }

@@ -1,9 +1,5 @@
 // EndpointDeclaration: reads an @endpoint class from the syntax tree.
-import {
-  MethodDeclaration,
-  type ClassDeclaration,
-  type DecoratorNode,
-} from 'assemblyscript';
+import { MethodDeclaration, type ClassDeclaration, type DecoratorNode } from 'assemblyscript';
 import { isServiceReference } from '@svc/client';
 import type { AccessRule, BearerRule, CorsDescriptor } from '@svc/contract';
 import { readBearer } from './bearer-declaration.ts';

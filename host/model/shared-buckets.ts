@@ -88,8 +88,7 @@ export class SharedBuckets {
   /** Puts a token back that was taken from the place. `key`: the caller whose it was. */
   putBack(place: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
     const buckets = this.#sets * SET_BUCKETS;
-    const lock =
-      place < buckets ? Math.floor(place / SET_BUCKETS) : this.#sets + (place - buckets);
+    const lock = place < buckets ? Math.floor(place / SET_BUCKETS) : this.#sets + (place - buckets);
     this.#lock(lock);
     if (place >= buckets || (key !== undefined && this.#isOf(place, key)))
       this.#fullAtMs[place]! -= periodMs / count;

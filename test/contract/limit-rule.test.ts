@@ -14,7 +14,10 @@ const limit = (count: number, by: LimitRule['by']): LimitRule => ({ count, per: 
 
 const EMPTY = describing({});
 
-function serving(route: Partial<RouteDescriptor>, endpoint: Partial<EndpointDescriptor> = {}): ModuleDescriptor {
+function serving(
+  route: Partial<RouteDescriptor>,
+  endpoint: Partial<EndpointDescriptor> = {},
+): ModuleDescriptor {
   const free = { method: 'GET' as const, path: '/b', handler: 'a', parameters: [] };
   const own = { ...free, path: '/a', ...route };
   const carts = { name: 'Carts', prefix: '/carts', access: { allow: 'internet' as const } };

@@ -95,7 +95,9 @@ class A {
   ${bearer}@limit("5/day", By.subject) @get("/b") b(): Done { return new Done(); }
 }
 register<A>();`;
-  expect(await projects.firstLine(routes(''))).toMatch(/^5:3 By\.subject counts .* 'b' asks for no/);
+  expect(await projects.firstLine(routes(''))).toMatch(
+    /^5:3 By\.subject counts .* 'b' asks for no/,
+  );
   expect(await projects.firstLine(service('@limit("5/day", By.subject) @bearer("x")'))).toMatch(
     /^3:37 this is no rule of @bearer/,
   );

@@ -24,7 +24,6 @@ const waiting = new Int32Array(ready);
 Atomics.add(waiting, 0, 1);
 while (Atomics.load(waiting, 0) < threads);
 let taken = 0;
-for (let time = 0; time < times; time++)
-  if (buckets.take(key, 0, rate, 1_000).isTaken) taken += 1;
+for (let time = 0; time < times; time++) if (buckets.take(key, 0, rate, 1_000).isTaken) taken += 1;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 parentPort!.postMessage(taken);

@@ -35,7 +35,11 @@ function module(change: Change, endpoint: Partial<EndpointDescriptor> = {}): Mod
   return describing({ endpoints: [{ ...carts, routes: [route], ...endpoint }] });
 }
 
-const limit = (count: number, per: LimitRule['per'] = 'minute', by: LimitRule['by'] = 'address') => ({
+const limit = (
+  count: number,
+  per: LimitRule['per'] = 'minute',
+  by: LimitRule['by'] = 'address',
+) => ({
   count,
   per,
   by,

@@ -210,7 +210,9 @@ describe('a request is judged in this order:', () => {
 });
 
 describe('of several limits', () => {
-  const both = module([['GET', '/a', { limits: [limit(1, 'address'), limit(3, 'route', 'hour')] }]]);
+  const both = module([
+    ['GET', '/a', { limits: [limit(1, 'address'), limit(3, 'route', 'hour')] }],
+  ]);
 
   test('each lets the request through, and one that refuses it takes nothing from the others', async () => {
     const { time, from } = await serve(both);
