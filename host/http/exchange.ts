@@ -145,9 +145,9 @@ export class Exchange implements AnswerWaiter, EndedRequest {
     const { remoteAddress } = socket as Partial<Socket>;
     const isBehindGateway = this.#parts.project !== undefined;
     const address = callerAddress(caller, head.fields, remoteAddress, isBehindGateway);
-    const admission = this.#parts.limits!.admit(limits, { principal, address });
-    if ('status' in admission) return this.#answer(admission);
-    this.#limitHeaders = admission;
+    const judged = this.#parts.limits!.admit(limits, { principal, address });
+    if ('status' in judged) return this.#answer(judged);
+    this.#limitHeaders = judged;
     return this.#serve(admitted);
   }
 

@@ -190,11 +190,7 @@ export class ServedGuest {
       readsBodies: guest.endpoints.readsBodies,
       budgets,
       tokens: options.tokens,
-      limits: RequestLimits.of(routes.limits, {
-        bucketsMax: settings.limitBucketsMax,
-        nowMs: given ? () => given.monotonicMs() : machineMs,
-        ...options.limits,
-      }),
+      limits: servedLimits(options, routes),
       positions: views?.positions,
       observer: {
         recorder,
@@ -335,6 +331,17 @@ function servedEngine(
     timers: sections.timers,
     faultLog: log.entityFaults,
     deadTimerLog: log.deadTimers,
+  });
+}
+
+function servedLimits(
+  { clock, sections, limits }: ServedGuestOptions,
+  routes: RouteTable,
+): RequestLimits | undefined {
+  return RequestLimits.of(routes.limits, {
+    bucketsMax: sections.http.limitBucketsMax,
+    nowMs: clock ? () => clock.monotonicMs() : machineMs,
+    ...limits,
   });
 }
 

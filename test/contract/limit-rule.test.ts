@@ -67,19 +67,19 @@ test('an operation has the answer 429 with its headers, and its limits', () => {
   const limits = [limit(5, 'address')];
   const document = openApi(serving({ limits }), { title: 'cart', version: '1' });
   expect(problemsOf(document)).toEqual([]);
-  const { paths, components } = document as Record<string, Record<string, any>>;
-  expect(paths!['/carts/a'].get).toMatchObject({
-    'x-svc-limits': limits,
-    responses: { 429: { $ref: '#/components/responses/Status429' } },
+  expect(document['paths']).toMatchObject({
+    '/carts/a': {
+      get: {
+        'x-svc-limits': limits,
+        responses: { 429: { $ref: '#/components/responses/Status429' } },
+      },
+    },
   });
-  expect(paths!['/carts/b'].get).not.toHaveProperty('x-svc-limits');
-  expect(paths!['/carts/b'].get.responses).not.toHaveProperty('429');
-  expect(Object.keys(components!['responses'].Status429.headers)).toEqual([
-    'Retry-After',
-    'RateLimit-Limit',
-    'RateLimit-Remaining',
-    'RateLimit-Reset',
-  ]);
+  expect(document).not.toHaveProperty(['paths', '/carts/b', 'get', 'x-svc-limits']);
+  expect(document).not.toHaveProperty(['paths', '/carts/b', 'get', 'responses', '429']);
+  const headers = ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+  for (const header of headers)
+    expect(document).toHaveProperty(['components', 'responses', 'Status429', 'headers', header]);
   const unlimited = openApi(serving({}), { title: 'cart', version: '1' });
   expect(JSON.stringify(unlimited)).not.toContain('Status429');
 });

@@ -55,6 +55,9 @@ async function serve(descriptor: ModuleDescriptor, options: Partial<StartOptions
   return { time, send, from, as };
 }
 
+/** A clock that stands still. */
+const ONE_SECOND = () => 1_000;
+
 const statuses = (answers: readonly Response[]) => answers.map(({ status }) => status);
 
 async function inTurn(sends: readonly (() => Promise<Response>)[]): Promise<readonly number[]> {
@@ -246,7 +249,7 @@ describe('of several limits', () => {
 test('servers with the same buckets count together', async () => {
   const descriptor = module([['GET', '/a', { limits: [limit(3, 'address')] }]]);
   const shared = sharedLimits(descriptor, 64, 'secret');
-  const limits = { nowMs: () => 1_000, shared };
+  const limits = { nowMs: ONE_SECOND, shared };
   const [one, other] = [
     await serve(descriptor, { limits }),
     await serve(descriptor, { limits }),
@@ -268,9 +271,8 @@ test('of 100,000 subjects and addresses each has its limit, or shares one with a
     const rules = { bearer: {}, limits: [limit(1, by)] };
     const { limits } = new RouteTable(module([['GET', '/a', rules]]));
     let crowded = 0;
-    const nowMs = () => 1_000;
     const onCrowded = () => (crowded += 1);
-    const requests = RequestLimits.of(limits, { bucketsMax, nowMs, onCrowded })!;
+    const requests = RequestLimits.of(limits, { bucketsMax, nowMs: ONE_SECOND, onCrowded })!;
     const admit = (caller: number) =>
       requests.admit(limits.ofRoutes[0]!, {
         principal: principal(`user-${caller}`, 'https://id.test'),

@@ -45,13 +45,14 @@ test('callers whose tags differ in one half are not the same', () => {
   expect(passesOf(buckets, { set: 0, tags: [2, 1] }, 1)).toBe(2);
 });
 
-describe('when all buckets of a set are in use', () => {
-  const full = () => {
-    const buckets = new SharedBuckets(ONE_SET);
-    for (let caller = 1; caller <= SET_BUCKETS; caller++) passesOf(buckets, keyOf(caller), 1_000);
-    return buckets;
-  };
+/** Returns the buckets of a set of which each has lost its tokens. */
+function full(): SharedBuckets {
+  const buckets = new SharedBuckets(ONE_SET);
+  for (let caller = 1; caller <= SET_BUCKETS; caller++) passesOf(buckets, keyOf(caller), 1_000);
+  return buckets;
+}
 
+describe('when all buckets of a set are in use', () => {
   test('further callers share the reserved bucket, and those with a bucket keep it', () => {
     const buckets = full();
     const further = Array.from({ length: 100 }, (_, at) =>
