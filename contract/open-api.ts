@@ -123,7 +123,7 @@ function hasLimits({ endpoints }: ModuleDescriptor): boolean {
   );
 }
 
-/** Returns the member for the limits of requests, for which OpenAPI has no place; an empty object if there are none. */
+/** Returns the member for the limits of requests, which OpenAPI cannot say; an empty object if there are none. */
 function limitsMember(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
   const limits = limitsOf(endpoint, route);
   return limits.length === 0 ? {} : { 'x-svc-limits': limits };

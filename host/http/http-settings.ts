@@ -46,7 +46,7 @@ export interface HttpSettings {
   /** Requests whose headers have arrived and whose answer or handler is not finished; further ones are answered 503. */
   readonly requestsInFlightMax: number;
   /**
-   * Buckets of the limits by subject and by address (`@limit`), of all shards together. A caller for whose bucket there is no place
+   * Buckets of the limits by subject and by address (`@limit`), of all shards together. A caller for whom there is no bucket
    * shares one with all such callers.
    */
   readonly limitBucketsMax: number;

@@ -3,9 +3,9 @@
 //
 // Invariants:
 // - A request that one limit refuses takes nothing from the others.
-// - The buckets take a fixed amount of memory, whatever callers send. A caller for whose bucket there is no place shares one with
+// - The buckets take a fixed amount of memory, whatever callers send. A caller for whom there is no bucket shares one with
 //   all others, so it is limited too.
-// - No caller can choose the place of its bucket.
+// - No caller can choose its bucket.
 import { hash } from 'node:crypto';
 import type { HeaderList } from '../model/endpoint.ts';
 import type { DeclaredLimits, RouteLimit, SharedLimits } from '../model/declared-limits.ts';
@@ -23,7 +23,7 @@ export interface RequestLimitsOptions {
   readonly nowMs?: (() => number) | undefined;
   /** Absent: the limits have buckets of their own. */
   readonly shared?: SharedLimits | undefined;
-  /** Called for each request of a caller for whose bucket there is no place. */
+  /** Called for each request of a caller for whom there is no bucket. */
   readonly onCrowded?: (() => void) | undefined;
 }
 
@@ -72,7 +72,7 @@ export class RequestLimits {
     const refused = uses.filter(({ taken }) => !taken.isTaken);
     if (refused.length > 0) {
       for (const { taken, key, limit } of uses)
-        if (taken.isTaken) this.#buckets.putBack(taken.place, key, limit.rate);
+        if (taken.isTaken) this.#buckets.putBack(taken.index, key, limit.rate);
       return refusal(refused.toSorted((a, b) => b.taken.waitMs - a.taken.waitMs)[0]!);
     }
     const [{ limit, taken }] = uses.toSorted((a, b) => a.taken.remaining - b.taken.remaining) as [

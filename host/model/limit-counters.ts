@@ -17,7 +17,7 @@ const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {
 };
 /**
  * Lines over the log's limits; unexpected ends and failed starts of the shard; those of the ends that were hangs; requests of
- * callers for whose bucket there was no place.
+ * callers for whom there was no bucket.
  */
 const OTHER_COUNTS = [
   'log-lines-not-written',

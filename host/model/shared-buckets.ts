@@ -1,7 +1,7 @@
 // SharedBuckets: the token buckets of a service, in memory that all of its threads read and write. Callers come and go, so their buckets
 // are in sets of SET_BUCKETS, of which the hash of the caller chooses one. A bucket that is full again is as good as a new one, so the
-// fullest bucket of a set makes place for a new caller if it is full. If none is, the caller uses the reserved bucket of the limit,
-// together with all others for whom there is no place.
+// fullest bucket of a set goes to a new caller if it is full. If none is, the caller uses the reserved bucket of the limit,
+// together with all others for whom there is no bucket.
 //
 // Invariants:
 // - The memory never grows.
@@ -26,9 +26,9 @@ export interface BucketsSize {
 }
 
 export interface TakenBucket extends BucketAnswer {
-  /** Place of the bucket, with which `putBack` finds it again. */
-  readonly place: number;
-  /** Whether the caller was given the reserved bucket because there was no place for its own. */
+  /** Index of the bucket, by which `putBack` finds it again. */
+  readonly index: number;
+  /** Whether the caller was given the reserved bucket because all buckets of its set were in use. */
   readonly isCrowded: boolean;
 }
 
@@ -70,8 +70,8 @@ export class SharedBuckets {
   take(key: BucketKey, reserved: number, rate: BucketRate, nowMs: number): TakenBucket {
     const set = key.set % this.#sets;
     this.#lock(set);
-    const place = this.#placeOf(key, set, nowMs);
-    const taken = place < 0 ? undefined : this.#takeAt(place, rate, nowMs);
+    const index = this.#bucketOf(key, set, nowMs);
+    const taken = index < 0 ? undefined : this.#takeAt(index, rate, nowMs);
     this.#unlock(set);
     return taken ?? { ...this.takeReserved(reserved, rate, nowMs), isCrowded: true };
   }
@@ -85,26 +85,26 @@ export class SharedBuckets {
     return taken;
   }
 
-  /** Puts a token back that was taken from the place. `key`: the caller whose it was. */
-  putBack(place: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
+  /** Puts a token back that was taken from the bucket. `key`: the caller whose it was; undefined for a reserved bucket. */
+  putBack(index: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
     const buckets = this.#sets * SET_BUCKETS;
-    const lock = place < buckets ? Math.floor(place / SET_BUCKETS) : this.#sets + (place - buckets);
+    const lock = index < buckets ? Math.floor(index / SET_BUCKETS) : this.#sets + (index - buckets);
     this.#lock(lock);
-    if (place >= buckets || (key !== undefined && this.#isOf(place, key)))
-      this.#fullAtMs[place]! -= periodMs / count;
+    if (index >= buckets || (key !== undefined && this.#isOf(index, key)))
+      this.#fullAtMs[index]! -= periodMs / count;
     this.#unlock(lock);
   }
 
-  /** Returns the place of the caller's bucket, which is a new one if there was none; -1 if there is no place for it. */
-  #placeOf(key: BucketKey, set: number, nowMs: number): number {
+  /** Returns the index of the caller's bucket, which is a new one if there was none; -1 if all buckets of the set are in use. */
+  #bucketOf(key: BucketKey, set: number, nowMs: number): number {
     const begin = set * SET_BUCKETS;
     let fullest = -1;
     let fullestMs = nowMs;
-    for (let place = begin; place < begin + SET_BUCKETS; place++) {
-      if (this.#isOf(place, key)) return place;
-      const fullAtMs = this.#fullAtMs[place]!;
+    for (let index = begin; index < begin + SET_BUCKETS; index++) {
+      if (this.#isOf(index, key)) return index;
+      const fullAtMs = this.#fullAtMs[index]!;
       if (fullAtMs > fullestMs) continue;
-      fullest = place;
+      fullest = index;
       fullestMs = fullAtMs;
     }
     if (fullest < 0) return fullest;
@@ -113,14 +113,14 @@ export class SharedBuckets {
     return fullest;
   }
 
-  #isOf(place: number, { tags }: BucketKey): boolean {
-    return this.#tags[2 * place] === tags[0] && this.#tags[2 * place + 1] === tags[1];
+  #isOf(index: number, { tags }: BucketKey): boolean {
+    return this.#tags[2 * index] === tags[0] && this.#tags[2 * index + 1] === tags[1];
   }
 
-  #takeAt(place: number, rate: BucketRate, nowMs: number): TakenBucket {
-    const answer = takeToken(this.#fullAtMs[place]!, nowMs, rate);
-    this.#fullAtMs[place] = answer.fullAtMs;
-    return { ...answer, place, isCrowded: false };
+  #takeAt(index: number, rate: BucketRate, nowMs: number): TakenBucket {
+    const answer = takeToken(this.#fullAtMs[index]!, nowMs, rate);
+    this.#fullAtMs[index] = answer.fullAtMs;
+    return { ...answer, index, isCrowded: false };
   }
 
   #lock(lock: number): void {

@@ -68,7 +68,7 @@ describe('when all buckets of a set are in use', () => {
     });
   });
 
-  test('one that is full again makes place, and no other', () => {
+  test('one that is full again goes to a new caller, and no other', () => {
     const buckets = full();
     // Every bucket has one of its two tokens.
     const laterMs = 1_000 + RATE.periodMs / 2;
@@ -97,13 +97,13 @@ test('a token that is put back is there again, unless its bucket has gone to ano
   const buckets = new SharedBuckets(ONE_SET);
   const ada = keyOf(1);
   expect(passesOf(buckets, ada, 1_000)).toBe(2);
-  const { place } = buckets.take(ada, 0, RATE, 1_000);
-  buckets.putBack(place, ada, RATE);
+  const { index } = buckets.take(ada, 0, RATE, 1_000);
+  buckets.putBack(index, ada, RATE);
   expect(passesOf(buckets, ada, 1_000)).toBe(1);
-  buckets.putBack(place, keyOf(2), RATE);
+  buckets.putBack(index, keyOf(2), RATE);
   expect(passesOf(buckets, ada, 1_000)).toBe(0);
   const reserved = buckets.takeReserved(1, { count: 1, periodMs: 1_000 }, 1_000);
-  buckets.putBack(reserved.place, undefined, { count: 1, periodMs: 1_000 });
+  buckets.putBack(reserved.index, undefined, { count: 1, periodMs: 1_000 });
   expect(buckets.takeReserved(1, { count: 1, periodMs: 1_000 }, 1_000).isTaken).toBe(true);
 });
 
