@@ -92,7 +92,7 @@ export const endpointRuleShapes = {
         Type.Literal('hour'),
         Type.Literal('day'),
       ]),
-      /** What has a bucket of its own: each subject of an issuer, each address, or each route. */
+      /** Each subject of an issuer, each address, or each route has a bucket of its own. */
       by: Type.Union([Type.Literal('subject'), Type.Literal('address'), Type.Literal('route')]),
     },
     closed,

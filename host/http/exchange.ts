@@ -79,7 +79,7 @@ export class Exchange implements AnswerWaiter, EndedRequest {
   /** True once the caller has received the answer, or nobody can. */
   #isSent = false;
   #arrivedMs = 0;
-  /** What the answer says about the limits of the route. */
+  /** Headers by which the answer describes the limits of the route. */
   #limitHeaders: HeaderList = [];
   /** Outcome of the handler's run, and the failure for its span. */
   #outcome: SpanOutcome | undefined;

@@ -27,7 +27,7 @@ export interface RequestLimitsOptions {
   readonly onCrowded?: (() => void) | undefined;
 }
 
-/** What a request is counted by. */
+/** Facts by which a request is counted. */
 export interface LimitedCaller {
   /** Undefined: the route asks for no token. */
   readonly principal: RequestPrincipal | undefined;
@@ -72,7 +72,7 @@ export class RequestLimits {
     const refused = uses.filter(({ taken }) => !taken.isTaken);
     if (refused.length > 0) {
       for (const { taken, key, limit } of uses)
-        if (taken.isTaken) this.#buckets.putBack(taken.index, key, limit.rate);
+        if (taken.isTaken) this.#buckets.restore(taken.index, key, limit.rate);
       return refusal(refused.toSorted((a, b) => b.taken.waitMs - a.taken.waitMs)[0]!);
     }
     const [{ limit, taken }] = uses.toSorted((a, b) => a.taken.remaining - b.taken.remaining) as [

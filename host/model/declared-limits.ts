@@ -24,7 +24,7 @@ export interface DeclaredLimits {
 /** Memory of the buckets of a module, which the threads share. */
 export interface SharedLimits {
   readonly memory: SharedArrayBuffer;
-  /** What nobody else knows, so that no caller can choose its bucket. */
+  /** Text that nobody else knows, so that no caller can choose its bucket. */
   readonly secret: string;
 }
 

@@ -12,7 +12,7 @@ export interface BucketRate {
   readonly periodMs: number;
 }
 
-/** What a bucket says to a request. */
+/** Answer of a bucket to a request. */
 export interface BucketAnswer {
   readonly isTaken: boolean;
   /** Time at which the bucket is full, as it is stored from now on. */

@@ -26,7 +26,7 @@ export interface BucketsSize {
 }
 
 export interface TakenBucket extends BucketAnswer {
-  /** Index of the bucket, by which `putBack` finds it again. */
+  /** Index of the bucket, by which `restore` finds it again. */
   readonly index: number;
   /** Whether the caller was given the reserved bucket because all buckets of its set were in use. */
   readonly isCrowded: boolean;
@@ -85,8 +85,8 @@ export class SharedBuckets {
     return taken;
   }
 
-  /** Puts a token back that was taken from the bucket. `key`: the caller whose it was; undefined for a reserved bucket. */
-  putBack(index: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
+  /** Restores a token that was taken from the bucket. `key`: the caller whose it was; undefined for a reserved bucket. */
+  restore(index: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
     const buckets = this.#sets * SET_BUCKETS;
     const lock = index < buckets ? Math.floor(index / SET_BUCKETS) : this.#sets + (index - buckets);
     this.#lock(lock);

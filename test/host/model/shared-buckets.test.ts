@@ -93,17 +93,17 @@ test('100,000 callers are let through no more often than there are buckets for',
   expect(passes).toBe(bucketsMax + RATE.count);
 });
 
-test('a token that is put back is there again, unless its bucket has gone to another caller', () => {
+test('a token that is restored is there again, unless its bucket has gone to another caller', () => {
   const buckets = new SharedBuckets(ONE_SET);
   const ada = keyOf(1);
   expect(passesOf(buckets, ada, 1_000)).toBe(2);
   const { index } = buckets.take(ada, 0, RATE, 1_000);
-  buckets.putBack(index, ada, RATE);
+  buckets.restore(index, ada, RATE);
   expect(passesOf(buckets, ada, 1_000)).toBe(1);
-  buckets.putBack(index, keyOf(2), RATE);
+  buckets.restore(index, keyOf(2), RATE);
   expect(passesOf(buckets, ada, 1_000)).toBe(0);
   const reserved = buckets.takeReserved(1, { count: 1, periodMs: 1_000 }, 1_000);
-  buckets.putBack(reserved.index, undefined, { count: 1, periodMs: 1_000 });
+  buckets.restore(reserved.index, undefined, { count: 1, periodMs: 1_000 });
   expect(buckets.takeReserved(1, { count: 1, periodMs: 1_000 }, 1_000).isTaken).toBe(true);
 });
 
