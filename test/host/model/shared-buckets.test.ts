@@ -119,14 +119,14 @@ test('the lock of a thread that has ended is taken over', () => {
 
 test('threads that take at the same time get together what one thread gets', async () => {
   const size = { bucketsMax: SET_BUCKETS, reserved: 1 };
-  const rate = { count: 10_000, periodMs: 3_600_000 };
+  const rate = { count: 250_000, periodMs: 4_000_000 };
   const threads = 2;
   const workerData: Taking = {
     memory: SharedBuckets.shared(size),
     size,
     key: keyOf(1),
     rate,
-    times: 9_000,
+    times: 150_000,
     ready: new SharedArrayBuffer(4),
     threads,
   };
