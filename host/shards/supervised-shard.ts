@@ -205,7 +205,7 @@ export class SupervisedShard {
         views: serveViews?.(source),
         certificates: certificates?.(),
         configuration: configuration?.(source),
-        limits: this.#dependencies.limits.of(source.descriptor),
+        limits: this.#dependencies.limits.of(source, descriptor),
       });
       listens(shard, await shard.listening);
       this.isServing = true;

@@ -13,6 +13,13 @@ describe('a bucket', () => {
     expect(buckets.take('a', 6_000)).toBe(1_000);
   });
 
+  test.each([7, 11, 13, 999])('lets exactly %d requests through at once', (perMinute) => {
+    const buckets = new TokenBuckets(perMinute, 10);
+    let taken = 0;
+    while (buckets.take('a', 1_767_225_600_123) === 0) taken += 1;
+    expect(taken).toBe(perMinute);
+  });
+
   test('is full again after a minute, and never more than full', () => {
     const buckets = new TokenBuckets(2, 10);
     const take = (nowMs: number) => [0, 0, 0].map(() => buckets.take('a', nowMs));
