@@ -9,12 +9,12 @@ import { SYSTEM_CLOCK } from '@svc/kit/clock';
 import type { Log } from '@svc/kit/log';
 import type { SvcError } from '@svc/kit/svc-error';
 import { removedTenants } from './consumers/removed-tenants.ts';
-import { RETRIED_FOR_EVER } from './consumers/retried.ts';
 import { Deliveries, type DeliveryLimits } from './deliveries.ts';
 import { type CheckedFor, webhookEndpoint } from './endpoints/webhook-endpoint.ts';
 import { maySucceedLater } from './model/refusals.ts';
 import { tenant } from './model/tenant.ts';
 import { SegmentFolders } from './segments/segment-folders.ts';
+import { SEGMENT_SETTINGS } from './segments/segment-settings.ts';
 import { type AdmittedReceivers, ReceiverAddresses } from './sending/receiver-addresses.ts';
 import { Sender, type AttemptResult } from './sending/sender.ts';
 import type { SenderLimits } from './sending/sender-limits.ts';
@@ -171,7 +171,7 @@ async function startedDeliveries(
           dataFolder: folders.folderOf(number),
           http: false,
           deployed,
-          settings: { ...hostSettings, ...RETRIED_FOR_EVER },
+          settings: { ...hostSettings, ...SEGMENT_SETTINGS },
           observability: { local: false },
           log,
         }),

@@ -20,6 +20,11 @@ export interface ViewLimits {
   readonly freeBytesMin: number;
   /** How long the file of a definition that is no longer used is kept, in milliseconds. */
   readonly keptMs: number;
+  /**
+   * How long a view that follows the events waits for further ones to fold with an event, in milliseconds. A query that has to have what its caller
+   * has stored ends the wait. Rows that change several times meanwhile are written once.
+   */
+  readonly groupMs: number;
 }
 
 const KIB = 1024;
@@ -35,6 +40,7 @@ export const VIEW_LIMITS_DEFAULT: ViewLimits = {
   waitMs: 2_000,
   freeBytesMin: GIB,
   keptMs: 86_400_000,
+  groupMs: 0,
 };
 
 /** The least and the greatest value of each limit. */
@@ -47,4 +53,5 @@ export const VIEW_LIMITS_RANGE: Readonly<Record<keyof ViewLimits, readonly [numb
   waitMs: [0, 60_000],
   freeBytesMin: [0, Number.MAX_SAFE_INTEGER],
   keptMs: [0, 31_536_000_000],
+  groupMs: [0, 60_000],
 };

@@ -14,11 +14,15 @@ export type ViewState = 'starting' | 'building' | 'live' | 'stopped';
 
 const STATES: readonly ViewState[] = ['starting', 'building', 'live', 'stopped'];
 
-/** Indices of the state, of whether a damaged row was found, and of whether the building pauses. */
+/**
+ * Indices of the state, of whether a damaged row was found, of whether the building pauses, and of whether a reader waits for
+ * events.
+ */
 const STATE = 0;
 const DAMAGE = 1;
 const PAUSE = 2;
-const FLAGS = 3;
+const HURRY = 3;
+const FLAGS = 4;
 
 export class SharedView {
   readonly #position: SharedPosition;
@@ -104,6 +108,27 @@ export class SharedView {
       while (Atomics.load(this.#state, DAMAGE) === 0 && !signal.aborted)
         await Atomics.waitAsync(this.#state, DAMAGE, 0).value;
       return !signal.aborted;
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  /** Asks that events which are stored are folded without a wait for further ones. Any thread may call it. */
+  hurry(): void {
+    Atomics.store(this.#state, HURRY, 1);
+    Atomics.notify(this.#state, HURRY);
+  }
+
+  /**
+   * Resolves when a reader has called `hurry` since this last resolved for one, or `signal` is aborted. Only one caller at a
+   * time may wait.
+   */
+  async hurried(signal: AbortSignal): Promise<void> {
+    const wake = () => void Atomics.notify(this.#state, HURRY);
+    signal.addEventListener('abort', wake);
+    try {
+      while (Atomics.exchange(this.#state, HURRY, 0) === 0 && !signal.aborted)
+        await Atomics.waitAsync(this.#state, HURRY, 0).value;
     } finally {
       signal.removeEventListener('abort', wake);
     }

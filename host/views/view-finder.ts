@@ -303,7 +303,9 @@ export class ViewFinder {
       shared.state === 'stopped' ||
       (shared.state === 'live' && this.#hasReached(shared, wanted.after)) ||
       (shared.state === 'building' && this.#recordsLeft(shared) > SOON_BUILT_RECORDS);
-    if (!isDecided()) await shared.reached(isDecided, wanted.untilMs, this.#clock);
+    if (isDecided()) return;
+    shared.hurry();
+    await shared.reached(isDecided, wanted.untilMs, this.#clock);
   }
 
   #hasReached(shared: SharedView, after: Position | undefined): boolean {

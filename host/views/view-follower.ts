@@ -52,6 +52,8 @@ export interface FollowerNeeds {
   /** Shared by the views that one thread builds. */
   readonly building: SharedBuilding;
   readonly observer: ViewObserver;
+  /** Resolves when the events that are stored should be folded, or the signal is aborted; absent: at once. */
+  readonly gathered?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Why all rows are built again, after "the rows of the view are built again, because"; undefined: they are not. */
   readonly discard?: string | undefined;
 }
@@ -198,7 +200,9 @@ export class ViewFollower {
       }
       this.#reportFolded();
       areIndexesReady ||= await this.#writer.prepareIndexes(INDEXED_ROWS);
-      if (areIndexesReady && !signal.aborted) await this.#nextRecord(signal);
+      if (!areIndexesReady || signal.aborted) continue;
+      await this.#nextRecord(signal);
+      await this.#needs.gathered?.(signal);
     }
   }
 

@@ -13,6 +13,7 @@ import type { Feed } from '../engine/needs/feed.ts';
 import { SKIPS_MAX, type SkippedEvent, type ViewStore } from '../engine/needs/views.ts';
 import { faultReason } from '../model/fault-reason.ts';
 import { GuestFault } from '../model/guest-fault.ts';
+import type { ViewLimits } from '../model/view-limits.ts';
 import type { FoldedView } from './folded-view.ts';
 import { formerRows } from './former-rows.ts';
 import type { SharedView } from './shared-view.ts';
@@ -33,7 +34,7 @@ export interface ProjectorNeeds {
   readonly guest: GuestViews;
   readonly feed: Feed;
   readonly store: ViewStore;
-  readonly limits: FollowLimits;
+  readonly limits: FollowLimits & Pick<ViewLimits, 'groupMs'>;
   readonly pace: BuildingPace;
   readonly pageSizes?: PageSizes;
   readonly log: (entry: LogEntry) => void;
@@ -236,6 +237,7 @@ export class ViewProjector {
       building: this.#building,
       view: folded,
       discard,
+      gathered: limits.groupMs > 0 ? (signal) => this.#gathered(shared, signal) : undefined,
       observer: {
         folded(position, _rowCount, isStored) {
           shared.foldedTo(position);
@@ -257,6 +259,15 @@ export class ViewProjector {
     });
     onSkips?.(folded.id, follower.skips);
     return follower;
+  }
+
+  /** Resolves after the time in which events are gathered, or once a reader waits for them. */
+  async #gathered(shared: SharedView, signal: AbortSignal): Promise<void> {
+    const { limits, after: afterMs = after } = this.#needs;
+    const over = new AbortController();
+    const cancel = afterMs(limits.groupMs, () => over.abort());
+    await shared.hurried(AbortSignal.any([signal, over.signal]));
+    cancel();
   }
 
   #paused(view: string, shared: SharedView, isPaused: boolean): void {

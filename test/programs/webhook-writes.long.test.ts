@@ -1,5 +1,6 @@
 // `svc webhook-service` as a process that is killed at one of its writes to the disk, in the midst of a write, or after a sync, and started again: it has
-// what it answered, delivers it, and every request that a receiver got is in the log. SVC_TEST_WRITES sets at how many, or `all`, and SVC_TEST_SEED at which.
+// what it answered, delivers it, and every request that a receiver got is in the log. SVC_TEST_WRITES sets at how many, `all`, or which, as `101-200`, and SVC_TEST_SEED
+// at which of so many.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { faultDiskProblem } from '../support/crash/fault-disk.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
@@ -26,6 +27,13 @@ beforeAll(async () => {
 });
 afterAll(() => provider.stop());
 
+/** Returns the points that SVC_TEST_WRITES asks for. */
+function chosenOf(all: readonly WritePoint[]): readonly WritePoint[] {
+  const range = /^(\d+)-(\d+)$/u.exec(writes);
+  if (range !== null) return all.slice(Number(range[1]) - 1, Number(range[2]));
+  return writes === 'all' ? all : drawn(all, Math.min(Number(writes), all.length));
+}
+
 /** Returns a point out of each of so many equal parts of the range. */
 function drawn(points: readonly WritePoint[], count: number): readonly WritePoint[] {
   const random = new Random(Number(seed));
@@ -48,7 +56,7 @@ test(
     const env = { NODE_COMPILE_CACHE: compiled };
     const options = { provider, token, env, scratch: temporaryFolder() };
     const all = await writePoints(options);
-    const chosen = writes === 'all' ? all : drawn(all, Math.min(Number(writes), all.length));
+    const chosen = chosenOf(all);
     const complaints: string[] = [];
     let kills = 0;
     let played = 0;
@@ -58,7 +66,11 @@ test(
         // oxlint-disable-next-line no-await-in-loop -- one after the other in each line
         const end = await playedKilled(options, point);
         if (end.wasKilled) kills++;
-        complaints.push(...end.complaints.map((text) => `${JSON.stringify(point)}: ${text}`));
+        for (const text of end.complaints) {
+          const complaint = `${JSON.stringify(point)}: ${text}`;
+          console.log(complaint);
+          complaints.push(complaint);
+        }
         if (++played % 100 === 0) console.log(`${played} of ${chosen.length} points`);
       }
     };
@@ -69,5 +81,5 @@ test(
     expect(complaints).toEqual([]);
     expect(kills).toBeGreaterThanOrEqual((chosen.length * REACHED_PERCENT) / 100);
   },
-  COUNTED_MS + MS_PER_KILL * (writes === 'all' ? 4_000 : Math.max(Number(writes), PARALLEL)),
+  COUNTED_MS + MS_PER_KILL * Math.max(/^\d+$/u.test(writes) ? Number(writes) : 4_000, PARALLEL),
 );

@@ -1,4 +1,7 @@
 // SegmentPending: the pending deliveries of all segments, as their views know them.
+//
+// Invariant: a delivery that has ended before `first` is called is not among its results. Otherwise the scheduler would ask again and again
+// while the views wait for a group of events.
 import type { Page, Result } from '@svc/host';
 import { backlogView } from '../views/backlog-view.ts';
 import { dueView } from '../views/due-view.ts';
@@ -34,7 +37,8 @@ export class SegmentPending implements PendingDeliveries {
   async first(subscription: string, max: number) {
     const pages = await Promise.all(
       this.#segments.newestFirst.map(async ({ number: segment, service }) => {
-        const page = await service.view(dueView).ofSubscription({ subscription }, max);
+        const view = service.view(dueView, { after: service.position() });
+        const page = await view.ofSubscription({ subscription }, max);
         return pageOf(page).rows.map((row) => ({ ...row, segment, host: hostOf(row.url) }));
       }),
     );

@@ -1,22 +1,14 @@
 // Retried: has an event handled until it succeeds, since nobody could decide about a parked one: segments have no console. What fails is nearly always
 // outside of the segment, such as the journal of the tenants, and passes.
 //
-// Invariant: an event is settled only once it was handled. Neither an error nor a refusal parks it.
-import { Refused, type ConsumerContext, type ServiceOptions } from '@svc/host';
+// Invariant: an event is settled only once it was handled. Neither an error nor a refusal parks it, with the settings of segments
+// (segment-settings.ts). A lane that waits holds up the events of its own dataset alone.
+import { Refused, type ConsumerContext } from '@svc/host';
 
 type Verdict = ReturnType<ConsumerContext['done']>;
 
 /** Receives the reason why an event has to be handled again. */
 export type HandlingFailed = (reason: string) => void;
-
-/**
- * Settings of a service whose consumers handle events like this: every ten seconds at least, and for longer than a segment lives. A lane that waits holds
- * up the events of its own dataset alone.
- */
-export const RETRIED_FOR_EVER: NonNullable<ServiceOptions['settings']> = {
-  'svc.consumers.attempts-max': 1_000_000,
-  'svc.consumers.retry-pause-max-ms': 10_000,
-};
 
 export async function retried(
   { retry }: Pick<ConsumerContext, 'retry'>,

@@ -178,11 +178,11 @@ describe('a query', () => {
 });
 
 describe('a query of a view', () => {
-  test('that is behind waits until it has what is asked for', async () => {
+  test('that is behind has the events folded at once, and waits until it has what is asked for', async () => {
     const { finder, shared } = await finderOf({ waitMs: 60_000 });
     let isFound = false;
     const found = all(finder, '2').then(() => (isFound = true));
-    await new Promise((resolve) => setImmediate(resolve));
+    await shared.hurried(new AbortController().signal);
     expect(isFound).toBe(false);
     shared.foldedTo('2');
     expect(await found).toBe(true);

@@ -33,6 +33,7 @@ const guest: GuestViews = {
 class FullViews extends MemoryViews {
   isFull = false;
   failed = 0;
+  puts = 0;
   free = Infinity;
 
   override freeBytes(): number {
@@ -43,7 +44,10 @@ class FullViews extends MemoryViews {
     const writer = super.openWriter(view);
     const put = writer.put.bind(writer);
     writer.put = (...given) => {
-      if (!this.isFull) return put(...given);
+      if (!this.isFull) {
+        this.puts++;
+        return put(...given);
+      }
       this.failed++;
       throw new SvcError('SVC_DISK_FULL', 'The disk is full.');
     };
@@ -166,4 +170,59 @@ test('a view warns once of a row that is larger than half of the limit', async (
       },
     },
   ]);
+});
+
+describe('a view that waits for a group', () => {
+  const GROUP_MS = 5_000;
+
+  async function following() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const journal = new MemoryJournal();
+    const store = new FullViews();
+    const { projector, view } = projected(journal, store, { groupMs: GROUP_MS });
+    void projector.follow(view);
+    await expect.poll(() => view.shared.state).toBe('live');
+    // Pages begin with one record, and double.
+    for (let seq = 1; seq <= 3; seq++) await append(journal, entity, recordOf(seq));
+    view.shared.hurry();
+    await expect.poll(() => view.shared.position).toBe('3');
+    store.puts = 0;
+    await append(journal, entity, recordOf(4));
+    await expect.poll(() => vi.getTimerCount()).toBe(1);
+    return { journal, store, view };
+  }
+
+  test('folds the events of the time together, and writes a row once', async () => {
+    const { journal, store, view } = await following();
+    await append(journal, entity, recordOf(5));
+    await vi.advanceTimersByTimeAsync(GROUP_MS - 1);
+    expect([view.shared.position, store.puts]).toEqual(['3', 0]);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect.poll(() => view.shared.position).toBe('5');
+    expect(store.puts).toBe(1);
+  });
+
+  test('folds them at once when a reader waits for them, or has begun to wait before', async () => {
+    const { journal, view } = await following();
+    view.shared.hurry();
+    await expect.poll(() => view.shared.position).toBe('4');
+    expect(vi.getTimerCount()).toBe(0);
+    view.shared.hurry();
+    await append(journal, entity, recordOf(5));
+    await expect.poll(() => view.shared.position).toBe('5');
+    // The next one waits for a group again.
+    await append(journal, entity, recordOf(6));
+    await expect.poll(() => vi.getTimerCount()).toBe(1);
+    expect(view.shared.position).toBe('5');
+  });
+
+  test('ends without folding them when it is closed', async () => {
+    const journal = new MemoryJournal();
+    const { projector, view } = projected(journal, new FullViews(), { groupMs: GROUP_MS });
+    const ended = projector.follow(view);
+    await expect.poll(() => view.shared.state).toBe('live');
+    await append(journal, entity, recordOf(1));
+    await projector.close();
+    expect(await ended).toBe('closed');
+  });
 });

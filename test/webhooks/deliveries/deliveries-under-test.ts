@@ -12,7 +12,6 @@ import {
 import type { AttemptedSubscription } from '../../../webhooks/attempts/delivery-attempt.ts';
 import type { MatchedEvent } from '../../../webhooks/consumers/fan-out.ts';
 import type { Failure } from '../../../webhooks/consumers/notice-failures.ts';
-import { RETRIED_FOR_EVER } from '../../../webhooks/consumers/retried.ts';
 import {
   Deliveries,
   DELIVERY_LIMITS_DEFAULT,
@@ -23,8 +22,11 @@ import {
 import type { AttemptResult, Sender, SentDelivery } from '../../../webhooks/sending/sender.ts';
 import { reported } from '../reported-dataset.ts';
 import type { SimulatedTenant } from './simulated-tenant.ts';
+import { SEGMENT_SETTINGS } from '../../../webhooks/segments/segment-settings.ts';
 
 export const TENANT = 'acme';
+/** Longer than the views of a segment wait for a group of events. */
+export const VIEWS_BEHIND_MS = 1_000;
 
 /** Answers a request after a time: with a status, or with the error of an attempt. */
 export interface Answer {
@@ -163,7 +165,7 @@ export class DeliveriesUnderTest {
         http: false,
         journal: 'memory',
         log: 'none',
-        settings: RETRIED_FOR_EVER,
+        settings: SEGMENT_SETTINGS,
         testing: { clock, random: this.#random, journal },
       });
       const view = service.view.bind(service);

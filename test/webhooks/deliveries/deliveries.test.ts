@@ -1,7 +1,7 @@
 // From the report of a dataset to the answer of a receiver.
 import { expect, test } from 'vitest';
 import { reported } from '../reported-dataset.ts';
-import { DeliveriesUnderTest, TENANT } from './deliveries-under-test.ts';
+import { DeliveriesUnderTest, TENANT, VIEWS_BEHIND_MS } from './deliveries-under-test.ts';
 
 test('an event goes to each subscription that matches, with the body that the log shows', async () => {
   const deliveries = new DeliveriesUnderTest();
@@ -27,6 +27,7 @@ test('an event goes to each subscription that matches, with the body that the lo
     tenant: TENANT,
     data: { id: 'd1', ...reported() },
   });
+  await deliveries.clock.advance(VIEWS_BEHIND_MS);
   const log = await deliveries.now.log.list(TENANT, { limit: 10 });
   if (!log.isOk) throw new Error(log.message);
   expect(log.value.entries).toHaveLength(2);

@@ -6,7 +6,7 @@ import type { Subscription } from '@svc/client';
 import { createService, type Result, type Service } from '@svc/host';
 import { TestJournal, type TestJournalOptions, type VirtualClock } from '@svc/host/testing';
 import { removedTenants } from '../../../webhooks/consumers/removed-tenants.ts';
-import { RETRIED_FOR_EVER } from '../../../webhooks/consumers/retried.ts';
+import { SEGMENT_SETTINGS } from '../../../webhooks/segments/segment-settings.ts';
 import { tenant } from '../../../webhooks/model/tenant.ts';
 import type { Salts } from '../../../webhooks/subscriptions/salts.ts';
 import { SubscriptionFlows } from '../../../webhooks/subscriptions/subscription-flows.ts';
@@ -68,7 +68,7 @@ export class SimulatedTenant {
       http: false,
       journal: 'memory',
       log: 'none',
-      settings: RETRIED_FOR_EVER,
+      settings: SEGMENT_SETTINGS,
       testing: { clock, journal: this.#journal },
     });
     void service.failure.then(failed);
