@@ -50,6 +50,7 @@ const LOADERS: Readonly<Record<string, () => Command | Promise<Command>>> = {
   verify: async () => (await import('./commands/verify.ts')).verify,
   'upgrade-check': async () => (await import('./commands/upgrade-check.ts')).upgradeCheck,
   auth: async () => (await import('./commands/identity.ts')).auth,
+  'auth token': async () => (await import('./commands/auth-token.ts')).authToken,
   whoami: async () => (await import('./commands/identity.ts')).whoami,
   login: async () => (await import('./commands/login.ts')).login,
   logout: async () => (await import('./commands/logout.ts')).logout,

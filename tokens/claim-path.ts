@@ -14,6 +14,11 @@ export function parseClaimPath(text: string): ClaimPath | undefined {
   return names.includes('') || names.length > NAMES_MAX ? undefined : names;
 }
 
+/** Returns the text that `parseClaimPath` parses to the path. */
+export function claimPathText(path: ClaimPath): string {
+  return path.map((name) => name.replaceAll('.', String.raw`\.`)).join('.');
+}
+
 /** Returns the value at the path; undefined if there is none. */
 export function claimAt(claims: Readonly<Record<string, unknown>>, path: ClaimPath): unknown {
   let value: unknown = claims;

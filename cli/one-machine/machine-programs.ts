@@ -105,6 +105,8 @@ function controlPlane(options: ProgramsOptions, { baseDomain, issuer }: Addresse
     'svc.data': layout.controlPlane,
     'svc.local.folder': layout.machine,
     'svc.local.image-folders': `images=${layout.images}`,
+    // The only audience of the login provider, which is for development.
+    'svc.local.service-audience': audienceOf(baseDomain),
     'svc.local.platform-registry': `registry.${baseDomain}`,
     'svc.local.platform-registry-token': layout.pullTokenFile,
     'svc.local.registry-authority': certificatesOf(layout).hostnamesAuthority,

@@ -29,6 +29,7 @@ import { QUANTITY } from '../descriptor/resource-quantity.ts';
 import {
   INSTANCES_DEFAULT,
   INSTANCES_MAX,
+  PLATFORM_AUTH,
   WEB_PROTOCOL,
   type DescriptorField,
   type ServiceDescriptor,
@@ -156,6 +157,10 @@ const fields: Readonly<Record<DescriptorField, Schema<unknown>>> = {
     text('name of a finding, or `NAME:COMPONENT`', { pattern: ALLOWED_FINDING_PATTERN }),
     ALLOWED_FINDINGS_MAX,
   ),
+  auth: word(
+    "only with `wasm`: the routes of the module take access tokens of the installation's identity provider",
+    [PLATFORM_AUTH],
+  ),
 };
 
 /** Fields that only web-hosted services have. */
@@ -181,7 +186,7 @@ const RULES: readonly Node[] = [
   // A descriptor without a hosting is one of `embedded`.
   rule(
     { properties: { hosting: { const: 'embedded' } } },
-    { properties: { ...refused('protocol'), ...WEB_FIELDS } },
+    { properties: { ...refused('protocol', 'auth'), ...WEB_FIELDS } },
   ),
   rule(having({ hosting: { const: 'wasm' } }), {
     properties: {
@@ -198,6 +203,7 @@ const RULES: readonly Node[] = [
   rule(having({ hosting: { const: 'process' } }), {
     properties: {
       protocol: { anyOf: [{ const: WEB_PROTOCOL }, { pattern: PROCESS_PROTOCOL.source }] },
+      ...refused('auth'),
     },
     required: ['protocol'],
   }),

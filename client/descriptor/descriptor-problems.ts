@@ -50,16 +50,22 @@ const CHECKS: Readonly<Record<DescriptorField, field.Check>> = {
   resources: field.checkResources,
   database: field.checkDatabase,
   allow: checkAllowed,
+  auth: field.checkAuth,
 };
 const REQUIRED: readonly DescriptorField[] = ['name', 'image'];
 
 const WEB_ONLY = 'may not be declared: only a web-hosted service has it (process with http/1.1)';
+const WASM_ONLY =
+  'may not be declared: the runtime verifies access tokens for modules (wasm); a program does so itself';
 /** Fields that services of some kinds do not have, with the reason. */
 const REFUSED: Readonly<Record<HostingKind, Partial<Record<DescriptorField, string>>>> = {
-  embedded: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY },
-  process: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY },
+  embedded: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY, auth: WASM_ONLY },
+  process: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY, auth: WASM_ONLY },
   wasm: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY },
-  web: { allow: 'may not be declared: a web-hosted service has no journal to check' },
+  web: {
+    allow: 'may not be declared: a web-hosted service has no journal to check',
+    auth: WASM_ONLY,
+  },
 };
 
 /**

@@ -10,7 +10,7 @@ import {
 import { imageProblem } from './image-reference.ts';
 import { Problems, isRecord, notOne, quoted } from './problem.ts';
 import { cpuMillis, memoryBytes } from './resource-quantity.ts';
-import { INSTANCES_MAX } from './service-descriptor.ts';
+import { INSTANCES_MAX, PLATFORM_AUTH } from './service-descriptor.ts';
 
 export const SECRET_NAME_LENGTH_MAX = 253;
 export const SECRET_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
@@ -47,6 +47,10 @@ export function checkImage(value: unknown, problems: Problems): void {
 export function checkRuntime(value: unknown, problems: Problems): void {
   if (typeof value !== 'string' || !RUNTIME_VERSION.test(value))
     problems.add(notOne(value, 'a version such as 1.4.0'));
+}
+
+export function checkAuth(value: unknown, problems: Problems): void {
+  if (value !== PLATFORM_AUTH) problems.add(notOne(value, PLATFORM_AUTH));
 }
 
 export function checkBoolean(value: unknown, problems: Problems): void {

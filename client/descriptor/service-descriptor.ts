@@ -4,6 +4,8 @@ import type { AllowableFinding } from '../generated/runtime-words.ts';
 
 /** Protocol of a web-hosted process. */
 export const WEB_PROTOCOL = 'http/1.1';
+/** Value of `auth`: the identity provider of the installation. */
+export const PLATFORM_AUTH = 'platform';
 /** Number of instances of a service that declares none. */
 export const INSTANCES_DEFAULT = 1;
 export const INSTANCES_MAX = 10;
@@ -74,6 +76,8 @@ export interface WasmServiceDescriptor extends ComponentFields {
   readonly hosting: 'wasm';
   /** Version of the WIT package `svc:runtime`: `0.2.0`. */
   readonly protocol: string;
+  /** Whose access tokens its routes take: those of the installation's identity provider. Absent: nobody's. */
+  readonly auth?: typeof PLATFORM_AUTH;
 }
 
 /** A program that serves HTTP/1.1 beside the platform's proxy. */

@@ -9,6 +9,7 @@ import type { CallerRules } from '@svc/identity/caller';
 import { servicesFileIn } from './services-files.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import { runtimeLimits } from './resource-limits.ts';
+import type { ServiceTokens } from './service-tokens.ts';
 
 export interface LaunchCommand {
   readonly file: string;
@@ -49,6 +50,8 @@ export interface LaunchDependencies {
   readonly socketsFolder: string | undefined;
   /** Folder of the operator with the secrets of each project: `<project>/<name of the secret>`. */
   readonly secretsFolder: string;
+  /** Settings of a service with `auth: platform`; undefined: there are no such services. */
+  readonly serviceTokens: ServiceTokens | undefined;
   /** Domain of the derived hostnames; undefined: there are none. */
   readonly baseDomain: string | undefined;
 }
@@ -82,7 +85,8 @@ export function moduleCommand(
   const { key, descriptor } = folder.spec;
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const { options, variables } = runtimeLimits(descriptor);
-  const { dataFolder, servicesFolder, secretsFolder } = dependencies;
+  const { dataFolder, servicesFolder, secretsFolder, serviceTokens } = dependencies;
+  const takesTokens = descriptor.hosting === 'wasm' && descriptor.auth !== undefined;
   const declared = moduleVariables(descriptor.env);
   const hasValues = Object.keys(declared.configuration).length > 0;
   const valuesFile = join(folder.path, 'variables.json');
@@ -113,6 +117,7 @@ export function moduleCommand(
       ...declared.settings,
       ...variables,
       ...settings,
+      ...(takesTokens ? serviceTokens : {}),
       SVC_CONFIGURATION_SECRETS: join(secretsFolder, key.project),
       ...(hasValues ? { SVC_CONFIGURATION_VARIABLES: valuesFile } : {}),
     },

@@ -9,12 +9,14 @@ export interface Runnable {
   readonly version: string;
   /** Why it runs no programs of images, worded to follow a colon; undefined if it does. */
   readonly noPrograms: string | undefined;
+  /** Whether the operator has named an audience of the access tokens of services. */
+  readonly hasServiceAudience: boolean;
 }
 
 /** `imageRuntime`: the version of svc in the label of the image, as far as it is known. */
 export function problemsHere(
   descriptor: ServiceDescriptor,
-  { version: installed, noPrograms }: Runnable,
+  { version: installed, noPrograms, hasServiceAudience }: Runnable,
   imageRuntime?: string,
 ): readonly Problem[] {
   const problems: Problem[] = [];
@@ -34,6 +36,11 @@ export function problemsHere(
     );
   if (kind !== 'web' && (descriptor.instances ?? 1) > 1)
     add('/instances', 'is more than 1: a journal in a folder is for one instance at a time');
+  if (descriptor.hosting === 'wasm' && descriptor.auth !== undefined && !hasServiceAudience)
+    add(
+      '/auth',
+      `is ${descriptor.auth}: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)`,
+    );
   if (descriptor.database !== undefined)
     add('/database', 'is declared: this installation provisions the database of each service');
   const { runtime } = descriptor;

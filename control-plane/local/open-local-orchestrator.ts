@@ -20,6 +20,7 @@ import { PublishedRoutes } from './published-routes.ts';
 import { findSandboxSupport } from './sandbox/sandbox-support.ts';
 import { makeSecretsFolder } from './secrets-folder.ts';
 import { ServiceImages } from './service-images.ts';
+import { type Provider, serviceTokens } from './service-tokens.ts';
 import { ServiceRecords } from './service-record.ts';
 
 /** Trust domain of the identities of an installation without a base domain. */
@@ -30,6 +31,7 @@ export interface Installed {
   readonly version: string;
   /** With its port, if it has one; undefined: no hostname is derived. */
   readonly baseDomain: string | undefined;
+  readonly provider: Provider;
 }
 
 export interface OpenedOrchestrator extends AsyncDisposable {
@@ -60,7 +62,7 @@ export async function openLocalOrchestrator(
     const published = { socket, file, trustDomain: domain, section, known, log };
     const routes = opened.use(await PublishedRoutes.open(published));
     const servicesFolder = join(lock.folder, 'addresses');
-    const { network, imageFolders, registries, secretsFolder } = settings;
+    const { network, imageFolders, registries, secretsFolder, serviceAudience } = settings;
     makeSecretsFolder(secretsFolder, log);
     const named = { imageFolders, registries, section };
     const commands = new InstanceCommands(
@@ -71,6 +73,10 @@ export async function openLocalOrchestrator(
         servicesFolder,
         socketsFolder: makeSocketsFolder(lock.folder),
         secretsFolder,
+        serviceTokens:
+          serviceAudience === undefined
+            ? undefined
+            : serviceTokens(installed.provider, serviceAudience),
         baseDomain: installed.baseDomain,
       },
       await finding,
@@ -93,7 +99,11 @@ export async function openLocalOrchestrator(
         problemsOf: (descriptor, imageRuntime) =>
           problemsHere(
             descriptor,
-            { version: installed.version, noPrograms: commands.noPrograms },
+            {
+              version: installed.version,
+              noPrograms: commands.noPrograms,
+              hasServiceAudience: serviceAudience !== undefined,
+            },
             imageRuntime,
           ),
         hasDataFolder,

@@ -26,6 +26,7 @@ export const Descriptor = Type.Object({
   resources: Type.Optional(Type.Object({ cpu: Type.Optional(Text), memory: Type.Optional(Text) })),
   database: Type.Optional(Type.Object({ urlFrom: Text })),
   allow: Type.Optional(Texts),
+  auth: Type.Optional(Text),
 });
 export type Descriptor = ValueOf<typeof Descriptor>;
 

@@ -41,7 +41,7 @@ async function serve(
     log,
   });
   const { local, baseDomain } = settings;
-  const about = { version: manifest.version, baseDomain };
+  const about = { version: manifest.version, baseDomain, provider: tokens };
   const opened = local && (await openedLocal(local, about, log));
   try {
     const controlPlane = await startControlPlane({

@@ -1,6 +1,6 @@
 // What every program reads of the claims of a good token.
 import { describe, expect, test } from 'vitest';
-import { claimAt, parseClaimPath } from '../../tokens/claim-path.ts';
+import { claimAt, claimPathText, parseClaimPath } from '../../tokens/claim-path.ts';
 import { hasRole, subjectOf } from '../../tokens/claims.ts';
 
 test('subjects of other providers are texts as they are', () => {
@@ -22,6 +22,7 @@ describe('a path of claims', () => {
     [Array.from({ length: 17 }, () => 'a').join('.'), undefined],
   ])('%j', (text, path) => {
     expect(parseClaimPath(text)).toEqual(path);
+    if (path !== undefined) expect(parseClaimPath(claimPathText(path))).toEqual(path);
   });
 
   test('leads through own members of objects only', () => {

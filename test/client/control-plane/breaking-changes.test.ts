@@ -123,6 +123,12 @@ test.each<[string, (document: Document) => void, string]>([
     `PUT ${SERVICE}: body.callers[] has another pattern`,
   ],
   [
+    'a field of a request that a rule refuses',
+    ({ components: { schemas } }) =>
+      (schemas['ServiceDescriptor']!.allOf[1]!.then.properties['allow'] = false as never),
+    `PUT ${SERVICE}: body.allow may not be there`,
+  ],
+  [
     'a new rule between fields of a request',
     ({ components: { schemas } }) => schemas['ServiceDescriptor']!.allOf.push({ not: {} } as never),
     `PUT ${SERVICE}: body has another rule`,
@@ -231,6 +237,14 @@ test.each<[string, (document: Document) => void]>([
     'a further variable',
     ({ components: { schemas } }) =>
       schemas['ServiceDescriptor']!.allOf[1]!.then.properties['env']!.propertyNames.enum.push('X'),
+  ],
+  [
+    'a new field that a rule refuses',
+    ({ components: { schemas } }) => {
+      const { properties, allOf } = schemas['ServiceDescriptor']!;
+      properties['fresh'] = { type: 'string' } as Schema;
+      allOf[1]!.then.properties['fresh'] = false as never;
+    },
   ],
   ['one rule less', ({ components: { schemas } }) => schemas['ServiceDescriptor']!.allOf.pop()],
   [

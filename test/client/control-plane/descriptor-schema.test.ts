@@ -125,6 +125,7 @@ const FIELDS = {
   resources: fc.record({ cpu: quantities, memory: quantities, x: anything }, { requiredKeys: [] }),
   database: fc.record({ urlFrom: made('a', '.', '-', 'A', '0') }, { requiredKeys: [] }),
   allow: listed(findings),
+  auth: fc.constantFrom('platform', 'Platform', ''),
   other: anything,
 };
 

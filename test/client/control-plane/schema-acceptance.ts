@@ -115,9 +115,19 @@ class Comparison {
         (each) => isDeepStrictEqual(each, rule) || isDeepStrictEqual(each['if'], rule['if'] ?? {}),
       );
       if (same === undefined) return [`${path} has another rule`];
-      return rule['if'] === undefined ? [] : this.#part('then', rule, same, path);
+      if (rule['if'] === undefined) return [];
+      return this.#part('then', { then: withoutForeign(rule['then'] as Node, given) }, same, path);
     });
   }
+}
+
+/** Returns the consequence of a rule without what it says of members that no given value has. */
+function withoutForeign(consequence: Node, { properties, additionalProperties }: Node): Node {
+  if (additionalProperties !== false || consequence['properties'] === undefined) return consequence;
+  const own = Object.entries(consequence['properties']).filter(([name]) =>
+    Object.hasOwn(properties as Node, name),
+  );
+  return { ...consequence, properties: Object.fromEntries(own) };
 }
 
 /** Returns the schema of the members that have none of their own. */

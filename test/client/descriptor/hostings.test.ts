@@ -77,6 +77,17 @@ describe('fields of one kind alone', () => {
     );
   });
 
+  test('tokens of the platform are for modules alone', () => {
+    expect(linesOf('wasm', { auth: 'platform' })).toEqual([]);
+    expect(linesOf('wasm', { auth: 'https://id.example.com' })).toEqual([
+      'auth is "https://id.example.com": write platform',
+    ]);
+    for (const kind of ['embedded', 'process', 'web'] as const)
+      expect(linesOf(kind, { auth: 'platform' })).toEqual([
+        expect.stringContaining('auth may not be declared: the runtime verifies access tokens for'),
+      ]);
+  });
+
   test('a service with components can be without HTTP, and then has no hostnames', () => {
     for (const kind of ['embedded', 'process', 'wasm'] as const) {
       expect(linesOf(kind, { http: false, port: 8080 })).toEqual([]);

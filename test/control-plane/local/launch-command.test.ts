@@ -4,6 +4,7 @@ import { descriptorProblems, type ServiceDescriptor } from '@svc/client';
 import { expect, test } from 'vitest';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { moduleCommand } from '../../../control-plane/local/launch-command.ts';
+import { serviceTokens } from '../../../control-plane/local/service-tokens.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CALLERS = { trustDomain: 'svc.localhost', gatewayId: 'spiffe://svc.localhost/gateway' };
@@ -26,14 +27,17 @@ const DESCRIPTOR: ServiceDescriptor = {
   protocol: '0.2.0',
 };
 
-function commandWith(env: Readonly<Record<string, string>>) {
+function commandWith(
+  env: Readonly<Record<string, string>>,
+  more: { readonly auth?: 'platform' } = {},
+) {
   const folder = InstanceFolder.create(temporaryFolder(), {
     version: 1,
     name: 'cart-1-00000000',
     key: { project: 'shop', service: 'cart' },
     incarnation: 'life1',
     generation: 1,
-    descriptor: { ...DESCRIPTOR, env },
+    descriptor: { ...DESCRIPTOR, ...more, env },
     imageDigest: `sha256:${'0'.repeat(64)}`,
     moduleFile: '/modules/cart.wasm',
     address: '127.83.0.1',
@@ -46,6 +50,14 @@ function commandWith(env: Readonly<Record<string, string>>) {
     servicesFolder: '/machine/addresses',
     socketsFolder: undefined,
     secretsFolder: '/secrets',
+    serviceTokens: serviceTokens(
+      {
+        issuer: 'https://id.example.com',
+        rolesPath: ['https://svc.example', 'roles'],
+        section: { algorithms: ['ES256', 'EdDSA'], clockToleranceMs: 1000 },
+      },
+      'https://services.example.com',
+    ),
     baseDomain: undefined,
     callers: CALLERS,
   };
@@ -62,6 +74,18 @@ test('an instance has its own identity, and finds others in the file of the mach
     SVC_IDENTITY_GATEWAY: 'spiffe://svc.localhost/gateway',
     SVC_CALLS_SERVICES_FILE: '/machine/addresses/services.json',
   });
+});
+
+test('a service with tokens of the platform takes those of its issuer, for the audience of services', () => {
+  expect(commandWith({}, { auth: 'platform' }).command.env).toMatchObject({
+    SVC_AUTH_ISSUER: 'https://id.example.com',
+    SVC_AUTH_AUDIENCE: 'https://services.example.com',
+    SVC_AUTH_ROLES_CLAIM: String.raw`https://svc\.example.roles`,
+    SVC_AUTH_ALGORITHMS: 'ES256,EdDSA',
+    SVC_AUTH_CLOCK_TOLERANCE_MS: '1000',
+  });
+  const names = Object.keys(commandWith({}).command.env);
+  expect(names.filter((name) => name.startsWith('SVC_AUTH'))).toEqual([]);
 });
 
 test('variables of other names reach the runtime in a file, and secrets in a folder of the project alone', () => {

@@ -5,7 +5,7 @@ import { problemsHere } from '../../../control-plane/local/local-problems.ts';
 
 const CART = { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0' } as const;
 
-const HERE = { version: '1.4.2', noPrograms: undefined };
+const HERE = { version: '1.4.2', noPrograms: undefined, hasServiceAudience: false };
 
 const ofImage = (runtime: string) => problemsHere(CART, HERE, runtime);
 const paths = (descriptor: ServiceDescriptor) =>
@@ -16,6 +16,18 @@ test('a module of a protocol that is not installed is refused', () => {
   expect(paths({ ...CART, protocol: '0.1.0' })).toEqual([]);
   expect(problemsHere({ ...CART, protocol: '0.9.0' }, HERE)).toEqual([
     { path: '/protocol', reason: 'is 0.9.0: this installation runs 0.1.0 and 0.2.0' },
+  ]);
+});
+
+test('a service with tokens of the platform needs an audience that the operator has named', () => {
+  const descriptor = { ...CART, auth: 'platform' } as const;
+  expect(problemsHere(descriptor, { ...HERE, hasServiceAudience: true })).toEqual([]);
+  expect(problemsHere(descriptor, HERE)).toEqual([
+    {
+      path: '/auth',
+      reason:
+        'is platform: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)',
+    },
   ]);
 });
 

@@ -135,7 +135,11 @@ export function openMachine(folder: string, options: MachineOptions = {}): Local
     problemsOf: (descriptor, imageRuntime) =>
       version === undefined
         ? problems
-        : problemsHere(descriptor, { version: version(), noPrograms: undefined }, imageRuntime),
+        : problemsHere(
+            descriptor,
+            { version: version(), noPrograms: undefined, hasServiceAudience: false },
+            imageRuntime,
+          ),
     hasDataFolder: () => hasDataFolder,
     commandOf: ({ stateFile, spec }) => ({
       file: process.execPath,

@@ -64,6 +64,7 @@ function dependencies() {
     servicesFolder: join(machine, 'addresses'),
     socketsFolder: join(machine, 'sockets'),
     secretsFolder: join(machine, 'secrets'),
+    serviceTokens: undefined,
     baseDomain: 'svc.localhost',
     tools: TOOLS,
     proxy: '/svc/proxy/main.ts',
