@@ -53,6 +53,11 @@ test('there is one command for each route, and nothing else under the words of t
   expect(COMMAND_NAMES.filter((name) => words.test(name))).toHaveLength(routes.length + 2);
 });
 
+test('the token that commands send is printed for other programs', async () => {
+  await as('ann');
+  expect(await svc('auth token')).toBe(process.env['SVC_TOKEN']);
+});
+
 test('organizations, members and projects are managed', async () => {
   expect(await svc('org list')).toContain('You belong to no organization. Create one');
   expect(await svc('org create acme --name Acme')).toContain('Created the organization acme.');

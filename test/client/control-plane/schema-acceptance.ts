@@ -123,10 +123,9 @@ class Comparison {
 
 /** Returns the consequence of a rule without what it says of members that no given value has. */
 function withoutForeign(consequence: Node, { properties, additionalProperties }: Node): Node {
-  if (additionalProperties !== false || consequence['properties'] === undefined) return consequence;
-  const own = Object.entries(consequence['properties']).filter(([name]) =>
-    Object.hasOwn(properties as Node, name),
-  );
+  const about = (consequence['properties'] ?? {}) as Node;
+  if (additionalProperties !== false) return consequence;
+  const own = Object.entries(about).filter(([name]) => Object.hasOwn(properties as Node, name));
   return { ...consequence, properties: Object.fromEntries(own) };
 }
 
