@@ -12,7 +12,7 @@ import { InstanceCgroups } from './instance-cgroups.ts';
 import { InstanceFolder } from './instance-folder.ts';
 import { makeSocketsFolder } from './instance-sockets.ts';
 import { LocalOrchestrator } from './local-orchestrator.ts';
-import { problemsHere } from './local-problems.ts';
+import { problemsHere, type Runnable } from './local-problems.ts';
 import type { LocalSettings } from './local-settings.ts';
 import { MachineLock } from './machine-lock.ts';
 import { ModuleImages } from './module-images.ts';
@@ -73,10 +73,7 @@ export async function openLocalOrchestrator(
         servicesFolder,
         socketsFolder: makeSocketsFolder(lock.folder),
         secretsFolder,
-        serviceTokens:
-          serviceAudience === undefined
-            ? undefined
-            : serviceTokens(installed.provider, serviceAudience),
+        serviceTokens: serviceTokens(installed.provider, serviceAudience),
         baseDomain: installed.baseDomain,
       },
       await finding,
@@ -97,15 +94,7 @@ export async function openLocalOrchestrator(
         identities: certificates,
         cgroups: cgroupsOf(settings, lock, log),
         problemsOf: (descriptor, imageRuntime) =>
-          problemsHere(
-            descriptor,
-            {
-              version: installed.version,
-              noPrograms: commands.noPrograms,
-              hasServiceAudience: serviceAudience !== undefined,
-            },
-            imageRuntime,
-          ),
+          problemsHere(descriptor, runnable(settings, installed, commands), imageRuntime),
         hasDataFolder,
         commandOf: (instance) => commands.of(instance),
       }),
@@ -118,6 +107,14 @@ export async function openLocalOrchestrator(
     await opened.disposeAsync();
     throw error;
   }
+}
+
+function runnable(
+  { serviceAudience }: LocalSettings,
+  { version }: Installed,
+  { noPrograms }: InstanceCommands,
+): Runnable {
+  return { version, noPrograms, hasServiceAudience: serviceAudience !== undefined };
 }
 
 /** The control groups of instances; undefined: there are none. */

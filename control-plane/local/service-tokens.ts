@@ -12,10 +12,12 @@ export type Provider = Pick<TokenSettings, 'issuer' | 'rolesPath'> & {
 /** Environment variables of a runtime. */
 export type ServiceTokens = Readonly<Record<string, string>>;
 
+/** `audience`: that of the tokens; undefined: no service takes any. */
 export function serviceTokens(
   { issuer, rolesPath, section }: Provider,
-  audience: string,
-): ServiceTokens {
+  audience: string | undefined,
+): ServiceTokens | undefined {
+  if (audience === undefined) return undefined;
   return {
     SVC_AUTH_ISSUER: issuer,
     SVC_AUTH_AUDIENCE: audience,

@@ -116,7 +116,8 @@ class Comparison {
       );
       if (same === undefined) return [`${path} has another rule`];
       if (rule['if'] === undefined) return [];
-      return this.#part('then', { then: withoutForeign(rule['then'] as Node, given) }, same, path);
+      const consequence = withoutForeign(rule['then'] as Node, given);
+      return this.problems(consequence, same['then'] as Node, path);
     });
   }
 }
