@@ -29,7 +29,11 @@ test('a service takes tokens for the audience of services, and no others; withou
   };
   const known = await me({ aud: AUDIENCE });
   expect(known.status).toBe(200);
-  expect(await known.json()).toMatchObject({ subject: 'ann', issuer: provider.issuer, tokens: ['x-svc-principal'] });
+  expect(await known.json()).toMatchObject({
+    subject: 'ann',
+    issuer: provider.issuer,
+    tokens: ['x-svc-principal'],
+  });
   expect((await me()).status).toBe(401);
   // A token for the control plane is for nobody else.
   expect((await me({})).status).toBe(401);
