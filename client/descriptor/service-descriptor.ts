@@ -76,7 +76,7 @@ export interface WasmServiceDescriptor extends ComponentFields {
   readonly hosting: 'wasm';
   /** Version of the WIT package `svc:runtime`: `0.2.0`. */
   readonly protocol: string;
-  /** Whose access tokens its routes take: those of the installation's identity provider. Absent: nobody's. */
+  /** Its routes take access tokens of the installation's identity provider. Absent: they take none. */
   readonly auth?: typeof PLATFORM_AUTH;
 }
 
