@@ -22,6 +22,7 @@ test('the descriptor has the limits where they stand', async () => {
   expect(quotes!.routes.map(({ handler, limits }) => [handler, limits])).toEqual([
     ['read', undefined],
     ['price', undefined],
+    ['sample', [{ count: 2, per: 'hour', by: 'address' }]],
     ['ask', [{ count: 3, per: 'hour', by: 'route' }]],
   ]);
 });

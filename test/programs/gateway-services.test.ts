@@ -40,9 +40,13 @@ async function startGateway(
   return gateway;
 }
 
-test('a module sees the internet as the caller of a request that the gateway passes', async () => {
-  const module = join(folder, 'routes.wasm');
-  writeFileSync(module, await compileFixture('routes'));
+/** Starts the service `cart`, and a gateway in front of it. */
+async function startModule(
+  fixture: string,
+  settings: readonly string[] = [],
+): Promise<TestGateway> {
+  const module = join(folder, `${fixture}.wasm`);
+  writeFileSync(module, await compileFixture(fixture));
   const identity = join(temporaryFolder(), 'identity');
   mkdirSync(identity);
   const issued = await installation.identities.issue({ uris: [idOf('cart')] });
@@ -55,16 +59,35 @@ test('a module sees the internet as the caller of a request that the gateway pas
     `svc.identity.gateway=${GATEWAY_ID}`,
     'svc.http.host=127.0.0.1',
     'svc.shards=1',
+    ...settings,
   ]);
   const port = Number(new URL(await svc.listening()).port);
   const instance = { name: 'cart-1-a', address: '127.0.0.1', port };
-  const gateway = await startGateway([exposed('cart', [instance], { identity: idOf('cart') })]);
+  return startGateway([exposed('cart', [instance], { identity: idOf('cart') })]);
+}
+
+test('a module sees the internet as the caller of a request that the gateway passes', async () => {
+  const gateway = await startModule('routes');
   const { status, body } = await gateway.get(
     `cart-shop.${DOMAIN}`,
     ['X-Svc-Caller: local'],
     '/requests/caller',
   );
   expect([status, body]).toEqual([200, 'internet']);
+});
+
+test('a limit by address counts the client of the gateway, whatever the client says of itself', async () => {
+  const gateway = await startModule('limited', [
+    'svc.auth.issuer=https://id.test',
+    'svc.auth.audience=a',
+  ]);
+  const statuses: number[] = [];
+  for (const address of ['203.0.113.1', '203.0.113.2', '203.0.113.3']) {
+    const headers = [`X-Forwarded-For: ${address}`];
+    const { status } = await gateway.get(`cart-shop.${DOMAIN}`, headers, '/quotes/a/sample');
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([200, 200, 429]);
 });
 
 test('the process of a web-hosted service sees the hostname, the client and the internet as its caller', async () => {
