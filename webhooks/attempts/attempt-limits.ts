@@ -36,6 +36,6 @@ export const ATTEMPT_LIMITS_DEFAULT: AttemptLimits = {
   allMax: 4_096,
   silentMax: 2_048,
   newMax: 1_024,
-  idsMax: 1_000,
+  idsMax: 100,
   backlogMax: 1_000_000,
 };
