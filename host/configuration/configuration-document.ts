@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'an alias names nothing',
   MULTILINE_IMPLICIT_KEY: 'a name goes over several lines',
   MISSING_CHAR: 'a character is missing, such as a quote or a bracket',
+  NON_STRING_KEY: 'a name is no text, as in a template that was not filled in',
   BAD_INDENT: 'the line is indented too little or too much',
 };
 
@@ -27,6 +28,12 @@ export function readDocument(text: string): DocumentValues {
       intAsBigInt: true,
       prettyErrors: false,
       lineCounter,
+      // The library prints a key that is a collection, and a template that was not filled in is one: `fee: {{ fee }}`.
+      stringKeys: true,
+      // A document cannot choose YAML 1.1, its merges, or its tags.
+      schema: 'core',
+      merge: false,
+      resolveKnownTags: false,
     });
     const failures = [...document.errors, ...document.warnings];
     if (failures.length > 0)

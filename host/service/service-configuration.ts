@@ -148,7 +148,10 @@ export class ServiceConfiguration {
     }
     if (problems.length === 0) {
       const problem = texts && this.#options.judge?.(texts.json);
-      return problem === undefined ? { texts } : { problem };
+      // The judge may quote a value: its rules are the program's.
+      return problem === undefined
+        ? { texts }
+        : { problem: new CurrentConfiguration(texts).withoutSecrets(problem) };
     }
     const shown = problems.slice(0, PROBLEMS_SHOWN_MAX);
     const more = problems.length - shown.length;

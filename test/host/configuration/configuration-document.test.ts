@@ -1,5 +1,5 @@
 // Configuration files in YAML and JSON: what they say, and what is refused.
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readDocument } from '../../../host/configuration/configuration-document.ts';
 
 function read(text: string): unknown {
@@ -16,6 +16,8 @@ test.each([
   ['a: 123456789012345678901\n', { a: '123456789012345678901' }],
   ['a: [12345678901234567890, 1]', { a: ['12345678901234567890', 1] }],
   ['\ufeffa: 1', { a: 1 }],
+  ['1: a\nnull: b', { 1: 'a', null: 'b' }],
+  ['%YAML 1.1\n---\na: yes\n<<: {b: 1}', { a: 'yes', '<<': { b: 1 } }],
 ])('%j is read', (text, values) => {
   expect(read(text)).toEqual(values);
 });
@@ -36,6 +38,8 @@ test.each([
   ['a: &x\n  - *x', 'it has aliases'],
   [bomb.join('\n'), 'it has aliases'],
   ['a: !secret x', 'line 1, column 4: it is no YAML (TAG_RESOLVE_FAILED)'],
+  ['a: !!binary aGk=', 'line 1, column 4: it is no YAML (TAG_RESOLVE_FAILED)'],
+  ['%YAML 1.1\n---\na: !!set {x}', 'line 3, column 4: it is no YAML (TAG_RESOLVE_FAILED)'],
   ['a: 1\n---\nb: 2', 'line 2, column 1: a second document begins'],
   ['- a', 'it has to be a map of names and values'],
   ['text', 'it has to be a map of names and values'],
@@ -54,4 +58,16 @@ test('no problem quotes the file', () => {
   const secret = 'sk_live_hidden';
   for (const text of [`a: ${secret}: x`, `a: "${secret}`, secret, `a: !${secret} x`])
     expect(JSON.stringify(read(text))).not.toContain(secret);
+});
+
+test('a name that is a collection is refused, and nothing prints it', () => {
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  try {
+    const problem = 'line 1, column 5: a name is no text, as in a template that was not filled in';
+    expect(read('a: {{ sk_live_hidden }}')).toEqual([problem]);
+    expect(read('? [sk_live_hidden]\n: 1')).toMatchObject([expect.stringContaining('no text')]);
+    expect(warn).not.toHaveBeenCalled();
+  } finally {
+    warn.mockRestore();
+  }
 });

@@ -20,7 +20,7 @@ const descriptor = {
   configuration: { schema: { $ref: '#/types/Settings' }, secrets: ['key'] },
 } as unknown as ModuleDescriptor;
 
-function configured() {
+function configured(judge?: (json: string) => string | undefined) {
   const dir = temporaryFolder();
   const [file, folder] = [join(dir, 'values.yaml'), join(dir, 'values')];
   mkdirSync(folder);
@@ -30,6 +30,7 @@ function configured() {
     sources: { file, folder, assignments: [] },
     log: (entry) => entries.push(entry),
     onChange: (texts) => changes.push(texts),
+    judge,
     pollMs: 50,
   });
   onTestFinished(() => configuration.close());
@@ -89,5 +90,13 @@ test('a secret that was replaced is not printed either', async () => {
     level: 'info',
     message: '*** and ***',
     fields: { reason: '*** and ***', count: 1 },
+  });
+});
+
+test('a rule of the program that quotes the values shows no secret', async () => {
+  const { file, configuration, put } = configured((json) => `not allowed: ${json}`);
+  put(file, 'days: 1\nkey: the "first" key\n');
+  await expect(configuration.prepare({ descriptor })).rejects.toMatchObject({
+    message: expect.stringContaining('not allowed: {"days":1,"key":"***"}'),
   });
 });
