@@ -84,6 +84,8 @@ const shapes = {
       handler: Text,
       /** Admitted callers: 'internet', 'services', 'services shop/cart', 'local' or 'nobody'. */
       access: Text,
+      /** True: the route asks its callers for an access token. */
+      bearer: Type.Optional(Type.Literal(true)),
       parameters: Type.Array(Type.Object(Parameter, closed)),
       /** Absent: the route declares none. */
       query: Type.Optional(Type.Array(Type.Object(QueryParameter, closed))),
@@ -131,6 +133,8 @@ const shapes = {
       mounts: Type.Optional(Type.Array(Type.Object({ path: Text, service: Text }, closed))),
       /** True: `svc dev` runs the service. */
       dev: Type.Boolean(),
+      /** True: the service takes tokens of the development key of this machine. */
+      developmentTokens: Type.Optional(Type.Literal(true)),
       /** Path of its control socket, which only its user can reach; null if it has none. */
       control: OrNull(Text),
     },

@@ -1,15 +1,13 @@
 // svc token: prints an access token for services of this machine that accept development tokens, made without an identity provider.
 import { readFile } from 'node:fs/promises';
 import { developmentKeyFile } from '@svc/kit/development-key-file';
+import { GRANT, SUBJECT } from '@svc/tokens/caller-grammar';
 import { command, EXIT_CODE } from '../command.ts';
 import { readDuration } from '../time-word.ts';
 import { UsageError } from '../usage-error.ts';
 
 const LIFETIME_MAX = '720h';
 const CLAIMS_BYTES_MAX = 8 * 1024;
-/** The grammar of roles and scopes in rules of @bearer. */
-const GRANT = /^[!#-[\]-~]{1,255}$/;
-const SUBJECT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u;
 
 export const token = command(
   {

@@ -23,6 +23,14 @@ export interface CallRequest {
   /** Body as text, or as base64 if `bodyIsBase64`; null for a request without a body. */
   readonly body: string | null;
   readonly bodyIsBase64: boolean;
+  /** Caller whom a development token names, which the console's server makes; absent: the request has none. */
+  readonly sendAs?: CallerGrants;
+}
+
+export interface CallerGrants {
+  readonly subject: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
 }
 
 export interface CallAnswer {

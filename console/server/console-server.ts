@@ -26,6 +26,8 @@ export interface Shown {
   readonly observedDeadlineMs: number;
   /** Absent: no tenant is chosen. */
   readonly webhooks: ConsoleWebhooks | undefined;
+  /** Returns the path of the key that signs development tokens, or throws SVC_SETTING_INVALID. */
+  readonly developmentKeyFile: () => string;
   /** Called with an error that is a bug of the console. */
   readonly failed: (error: unknown) => void;
 }
@@ -130,7 +132,12 @@ async function answerOf(
   if (what === 'control') return changeService(registration, rest!, body);
   const read = readCall(body);
   if (!read.ok) return refusal(400, read.problem);
-  return callService(registration, read.call, goneSignal(response));
+  if (read.call.sendAs !== undefined && !(await isOfThisUser(request.socket)))
+    return refusal(
+      403,
+      'Tokens are made for the user who has started the console, and this is another user of the machine.',
+    );
+  return callService(registration, read.call, goneSignal(response), shown.developmentKeyFile);
 }
 
 async function webhookAnswer(

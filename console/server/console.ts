@@ -1,5 +1,6 @@
 // Console: the entry point of the package. It serves the page, on the loopback interface and nowhere else.
 import { join } from 'node:path';
+import { developmentKeyFile as keyFileOfUser } from '@svc/kit/development-key-file';
 import { httpUrl, listen, type ListenWords } from '@svc/kit/listen';
 import { SvcError } from '@svc/kit/svc-error';
 import { consoleServer } from './console-server.ts';
@@ -20,6 +21,8 @@ export interface ConsoleOptions {
   readonly observedDeadlineMs?: number;
   /** Absent: no tenant is chosen, and the pages of webhooks say how to choose one. */
   readonly webhooks?: ConsoleWebhooks;
+  /** Returns the path of the key that signs development tokens; absent: that of the user. */
+  readonly developmentKeyFile?: () => string;
   /** Called with an error that is a bug of the console, or the reason why a connection was not accepted. */
   readonly failed: (error: unknown) => void;
 }
@@ -42,6 +45,7 @@ const PAGE_FOLDER = join(import.meta.dirname, '..', 'public');
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { port, runningFolder, webhooks, failed } = options;
   const { pageFolder = PAGE_FOLDER, observedDeadlineMs = OBSERVED_DEADLINE_MS } = options;
+  const { developmentKeyFile = keyFileOfUser } = options;
   const page = readPage(pageFolder);
   if (page === undefined)
     throw new SvcError(
@@ -49,7 +53,14 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       `The console's page is not in ${pageFolder}. Install the package @svc/console again.`,
     );
   const services = new RunningServices(runningFolder);
-  const server = consoleServer({ page, services, observedDeadlineMs, webhooks, failed });
+  const server = consoleServer({
+    page,
+    services,
+    observedDeadlineMs,
+    webhooks,
+    developmentKeyFile,
+    failed,
+  });
   const address = await listen(server, { host: HOST, port }, WORDS);
   // The event reports a connection that cannot be accepted, for example when this process may open no more files.
   server.on('error', failed);

@@ -8,6 +8,7 @@ import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request
 import { loopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
 import { describe } from '@svc/kit/described-service';
+import { authorization, type SendAs, sendAsProblem } from './send-as.ts';
 
 export interface AskedCall {
   readonly method: string;
@@ -15,6 +16,8 @@ export interface AskedCall {
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | undefined;
+  /** Absent: the request has no token of the console. */
+  readonly sendAs?: SendAs | undefined;
 }
 
 type Read =
@@ -54,7 +57,9 @@ export function readCall(text: string): Read {
     return no('The request is not JSON.');
   }
   if (typeof json !== 'object' || json === null) return no('The request is not a JSON object.');
-  const { method, path, headers, body, bodyIsBase64 } = json as Readonly<Record<string, unknown>>;
+  const { method, path, headers, body, bodyIsBase64, sendAs } = json as Readonly<
+    Record<string, unknown>
+  >;
   if (typeof method !== 'string' || !/^[A-Z]{1,16}$/.test(method))
     return no('The method must be capital letters, as GET.');
   if (typeof path !== 'string' || !PATH.test(path))
@@ -69,6 +74,12 @@ export function readCall(text: string): Read {
     const problem = headerProblem(header);
     if (problem !== undefined) return no(problem);
   }
+  if (sendAs !== undefined) {
+    const problem = sendAsProblem(sendAs);
+    if (problem !== undefined) return no(problem);
+    if ((headers as AskedCall['headers']).some(([name]) => name.toLowerCase() === 'authorization'))
+      return no('The request has a header authorization: leave it out, or the caller.');
+  }
   const encoding = bodyIsBase64 ? 'base64' : 'utf8';
   return {
     ok: true,
@@ -77,18 +88,20 @@ export function readCall(text: string): Read {
       path,
       headers: headers as AskedCall['headers'],
       body: body === null ? undefined : Buffer.from(body, encoding),
+      ...(sendAs !== undefined && { sendAs: sendAs as SendAs }),
     },
   };
 }
 
 /**
  * Sends the call to the service. The console's response contains the service's response, or says why there is none.
- * `signal`: aborted when the page no longer waits for the response.
+ * `signal`: aborted when the page no longer waits for the response. `developmentKeyFile`: where the key is that signs tokens.
  */
 export async function callService(
   registration: Registration,
-  { method, path, headers, body }: AskedCall,
+  { method, path, headers, body, sendAs }: AskedCall,
   signal: AbortSignal,
+  developmentKeyFile: () => string,
 ): Promise<Answer> {
   // The current declaration counts: a module under development changes its routes, and a port may have a new owner.
   const found = await describe(registration, DESCRIBE_DEADLINE_MS);
@@ -99,7 +112,7 @@ export async function callService(
     );
   if (found.kind === 'other')
     return refusal(502, `The service does not answer (${found.reason}). Nothing was sent to it.`);
-  const { routes, instances } = found.service;
+  const { routes, instances, developmentTokens } = found.service;
   if (!isDeclared(routes, method, path.split('?', 1)[0]!))
     return refusal(
       404,
@@ -114,6 +127,13 @@ export async function callService(
       502,
       `The service listens on ${reported}, and the console sends to loopback addresses alone. Nothing was sent.`,
     );
+  if (sendAs !== undefined && developmentTokens !== true)
+    return refusal(
+      409,
+      'The service takes no development tokens: it runs without --development-tokens. Nothing was sent to it.',
+    );
+  const token = sendAs && (await authorization(registration, sendAs, developmentKeyFile));
+  if (token !== undefined && 'status' in token) return token;
 
   const traceId = randomBytes(16).toString('hex');
   // The parent is the console's own span: the page recognises by its id that the trace began here
@@ -122,7 +142,7 @@ export async function callService(
   const asked = {
     method,
     path,
-    headers: [...headers, ['traceparent', traceParent]],
+    headers: [...headers, ...(token === undefined ? [] : [token]), ['traceparent', traceParent]],
     body,
     deadlineMs: CALL_DEADLINE_MS,
     signal,

@@ -142,6 +142,7 @@ export class LocalPart implements IntrospectionPart {
       pid: process.pid,
       dev: dev !== undefined,
       control: controlSocket?.(),
+      takesDevelopmentTokens: settings.tokens.developmentKeyFile !== undefined,
       url,
       shards: shards.count,
       fingerprint,

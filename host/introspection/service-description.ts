@@ -2,6 +2,7 @@
 // address of the service.
 import {
   type AccessRule,
+  bearerOf,
   type ModuleDescriptor,
   routeTemplate,
   type ServiceDescription,
@@ -17,6 +18,7 @@ export interface DescribedService extends Pick<
   readonly shards: number;
   /** Path of its control socket; undefined if it has none. */
   readonly control: string | undefined;
+  readonly takesDevelopmentTokens: boolean;
   readonly fingerprint: string;
   readonly descriptor: ModuleDescriptor;
 }
@@ -27,12 +29,14 @@ export function serviceDescription({
   fingerprint,
   descriptor,
   control,
+  takesDevelopmentTokens,
   ...service
 }: DescribedService): ServiceDescription {
   const { sdk, types, entities } = descriptor;
   return {
     ...service,
     control: control ?? null,
+    ...(takesDevelopmentTokens ? { developmentTokens: true } : {}),
     instances: [{ address: url ?? null, shards }],
     components: entities.map(({ component, commands, queries, state, event }) => ({
       component,
@@ -49,18 +53,22 @@ export function serviceDescription({
 }
 
 export function serviceRoutes({ endpoints }: ModuleDescriptor): ServiceRoute[] {
-  return endpoints.flatMap(({ name, prefix, access, routes }) =>
-    routes.map(({ method, path, handler, parameters, query, body, reply, access: own }) => ({
-      method,
-      path: routeTemplate(prefix, path),
-      endpoint: name,
-      handler,
-      access: accessWord(own ?? access),
-      parameters,
-      ...(query === undefined ? {} : { query }),
-      ...(body === undefined ? {} : { body }),
-      ...(reply === undefined ? {} : { reply }),
-    })),
+  return endpoints.flatMap((endpoint) =>
+    endpoint.routes.map((route) => {
+      const { method, path, handler, parameters, query, body, reply, access } = route;
+      return {
+        method,
+        path: routeTemplate(endpoint.prefix, path),
+        endpoint: endpoint.name,
+        handler,
+        access: accessWord(access ?? endpoint.access),
+        ...(bearerOf(endpoint, route) === undefined ? {} : { bearer: true }),
+        parameters,
+        ...(query === undefined ? {} : { query }),
+        ...(body === undefined ? {} : { body }),
+        ...(reply === undefined ? {} : { reply }),
+      };
+    }),
   );
 }
 

@@ -55,6 +55,8 @@ export interface IntrospectionSettings {
     | undefined;
   /** Whether the service has an observability endpoint on loopback, and registers for the console. */
   readonly isLocal: boolean;
+  /** `developmentKeyFile`: undefined if development tokens do not count. */
+  readonly tokens: { readonly developmentKeyFile: string | undefined };
   /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
   readonly runningFolder: string | undefined;
   /** Receiver of spans (OTLP over HTTP); undefined if they are not exported. */

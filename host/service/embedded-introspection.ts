@@ -32,6 +32,7 @@ export function introspectionSettings(
         ? undefined
         : addressOf(management, deployed, MANAGEMENT_PORT),
     isLocal: local ?? (!deployed && isStored),
+    tokens: { developmentKeyFile: undefined },
     runningFolder: runningFolder(folder),
     otlp: otlpReceiver(observability),
     names: {

@@ -1,6 +1,6 @@
 // CallDraft: a request to a route as the user prepares it, and the request that is sent. The functions are pure.
 import type { ServiceRoute, TypeSchema } from '@svc/contract';
-import type { CallRequest } from '../api.ts';
+import type { CallerGrants, CallRequest } from '../api.ts';
 import { readJson } from '../view/json-value.ts';
 import {
   draftJson,
@@ -25,6 +25,12 @@ export interface CallDraft {
   /** Body as the user typed it: JSON, text, or bytes as base64. It is sent unless the form provides the body. */
   readonly text: string;
   readonly mode: 'form' | 'json';
+  /** Caller of a development token; without a subject, the request has no token. Roles and scopes have blanks between them. */
+  readonly sendAs: {
+    readonly subject: string;
+    readonly roles: string;
+    readonly scopes: string;
+  };
 }
 
 const IDEMPOTENCY_KEY = 'idempotency-key';
@@ -45,6 +51,7 @@ export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
     body,
     text: body === undefined ? '' : draftText(body, '  '),
     mode: body === undefined ? 'json' : 'form',
+    sendAs: { subject: '', roles: '', scopes: '' },
   };
 }
 
@@ -220,7 +227,16 @@ export function callRequest(call: CallDraft, route: ServiceRoute): CallRequest {
     headers,
     body: body === undefined ? null : bodyText(call, body.kind),
     bodyIsBase64: body?.kind === 'bytes',
+    ...(route.bearer === true && call.sendAs.subject !== '' && { sendAs: callerOf(call) }),
   };
+}
+
+function callerOf({ sendAs: { subject, roles, scopes } }: CallDraft): CallerGrants {
+  return { subject, roles: wordsOf(roles), scopes: wordsOf(scopes) };
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 /** Encodes the declared query; a list repeats its name for each item. */

@@ -83,6 +83,7 @@ export function RouteForm({
         {call.parameters.length > 0 && <PathPart {...parts} />}
         <QueryPart {...parts} />
         {route.body !== undefined && <BodyPart {...parts} />}
+        {route.bearer === true && <SendAsPart {...parts} />}
         <MorePart {...parts} />
         {problems.length > 0 && (
           <ul class="problems" aria-label="What does not fit">
@@ -216,6 +217,30 @@ function BodyPart({ state, route, service, problems }: PartProps) {
           )}
         </>
       )}
+    </fieldset>
+  );
+}
+
+/** A subject that was typed stays visible when the service no longer takes tokens: what is sent is shown. */
+function SendAsPart({ state, service }: PartProps) {
+  const call = state.call.value;
+  const { sendAs } = call;
+  if (service.developmentTokens !== true && sendAs.subject === '') return null;
+  const field = (name: keyof typeof sendAs, label: string, hint: string) => (
+    <TextField
+      id={`send-as-${name}`}
+      label={label}
+      hint={hint}
+      value={sendAs[name]}
+      onChange={(text) => (state.call.value = { ...call, sendAs: { ...sendAs, [name]: text } })}
+    />
+  );
+  return (
+    <fieldset>
+      <legend>Send as</legend>
+      {field('subject', 'Subject', 'empty: sent without a token')}
+      {field('roles', 'Roles', 'with blanks between them')}
+      {field('scopes', 'Scopes', 'with blanks between them')}
     </fieldset>
   );
 }

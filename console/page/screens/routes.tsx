@@ -62,6 +62,11 @@ export function RoutesScreen({
                           {visibleLine(one.access)}
                         </span>
                       )}
+                      {one.bearer === true && (
+                        <span class="access" title="Asks its callers for an access token">
+                          token
+                        </span>
+                      )}
                     </a>
                   </li>
                 ))}

@@ -33,7 +33,7 @@ export class ConsoleUnderTest {
   }
 
   static async start(
-    options: Pick<ConsoleOptions, 'observedDeadlineMs' | 'webhooks'> = {},
+    options: Pick<ConsoleOptions, 'observedDeadlineMs' | 'webhooks' | 'developmentKeyFile'> = {},
   ): Promise<ConsoleUnderTest> {
     const folder = join(temporaryFolder(), 'running');
     const pageFolder = join(temporaryFolder(), 'public');

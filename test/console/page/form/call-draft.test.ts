@@ -159,6 +159,20 @@ describe('the request of a form', () => {
     expect(callRequest(typed, ADD_ITEM).headers).toEqual([['Content-Type', 'text/plain']]);
   });
 
+  test('has the caller that is typed, where the route asks for a token', () => {
+    const asking: ServiceRoute = { ...route('GET', '/carts/{cartId}'), bearer: true };
+    const call = emptyCall(asking, TYPES);
+    expect(callRequest(call, asking)).not.toHaveProperty('sendAs');
+    const typed = { ...call, sendAs: { subject: 'ada b', roles: ' admin  clerk', scopes: '' } };
+    expect(callRequest(typed, asking).sendAs).toEqual({
+      subject: 'ada b',
+      roles: ['admin', 'clerk'],
+      scopes: [],
+    });
+    const open = route('GET', '/carts/{cartId}');
+    expect(callRequest(typed, open)).not.toHaveProperty('sendAs');
+  });
+
   test('without a body has none', () => {
     const get = route('GET', '/carts/{cartId}');
     expect(callRequest(emptyCall(get, TYPES), get)).toMatchObject({ body: null, headers: [] });
@@ -245,6 +259,25 @@ describe('as a line for a shell', () => {
       bodyIsBase64: false,
     };
     expect(curlLine('http://h', request)).toBe("curl --globoff 'http://h/a?b[]=1'");
+  });
+
+  test('a caller becomes a token when the line runs', () => {
+    const request = {
+      method: 'GET',
+      path: '/a',
+      headers: [],
+      body: null,
+      bodyIsBase64: false,
+      sendAs: { subject: `it's $(id)`, roles: ['admin'], scopes: ['a:b'] },
+    };
+    const line = curlLine('http://h', request).replace(/^curl/, 'printf "%s\\0"');
+    const script = `svc() { printf '[%s]' "$@"; }\n${line}`;
+    const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0');
+    expect(words.slice(0, -1)).toEqual([
+      '-H',
+      `Authorization: Bearer [token][--subject=it's $(id)][--role=admin][--scope=a:b]`,
+      'http://h/a',
+    ]);
   });
 
   test('bytes are decoded on their way', () => {

@@ -1,0 +1,153 @@
+// Requests that the page sends as a caller: the console makes the token, for a service of this user that takes development tokens.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { AUTH_DEFAULTS } from '../../../tokens/auth-section.ts';
+import { DEVELOPMENT_ISSUER, developmentProvider } from '../../../tokens/development-tokens.ts';
+import { PrincipalVerifier } from '../../../tokens/principal-verifier.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { ConsoleUnderTest } from '../support/console-under-test.ts';
+import { StandInService, type StandInOptions } from '../support/stand-in-service.ts';
+
+const ADA = { subject: 'ada', roles: ['librarian', 'admin'], scopes: ['books:read'] };
+const NOBODY = 65_534;
+
+async function started(options: Partial<StandInOptions> = {}) {
+  const keyFile = join(temporaryFolder(), 'key.json');
+  const served = await ConsoleUnderTest.start({ developmentKeyFile: () => keyFile });
+  const service = await StandInService.start({
+    folder: served.folder,
+    pid: process.pid,
+    described: { developmentTokens: true },
+    ...options,
+  });
+  const received = () => service.heard.filter(({ url }) => !url.startsWith('/observability/'));
+  return { keyFile, served, service, received };
+}
+
+test('a request that is sent as somebody has a token that says so, and the page gets none', async () => {
+  const { keyFile, served, service, received } = await started();
+  const got = await served.call(service.instanceId, { path: '/', sendAs: ADA });
+  expect(got.json).toMatchObject({ status: 200 });
+  const [{ headers }] = received() as [ReturnType<typeof received>[0]];
+  const provider = developmentProvider(keyFile);
+  const verifier = new PrincipalVerifier({
+    issuers: [DEVELOPMENT_ISSUER],
+    section: AUTH_DEFAULTS,
+    log: () => {},
+    fetchOf: () => provider,
+  });
+  expect(await verifier.verify([headers.authorization!])).toMatchObject({
+    kind: 'known',
+    caller: ADA,
+  });
+  expect(got.text).not.toContain(headers.authorization!.slice('Bearer '.length));
+  const claims = JSON.parse(
+    Buffer.from(headers.authorization!.split('.')[1]!, 'base64url').toString(),
+  ) as { readonly iat: number; readonly exp: number };
+  expect(claims.exp - claims.iat).toBe(60);
+});
+
+test('a request without a caller has no token', async () => {
+  const { keyFile, served, service, received } = await started();
+  await served.call(service.instanceId, { path: '/' });
+  expect(received()).toHaveLength(1);
+  expect(received()[0]!.headers).not.toHaveProperty('authorization');
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+test.each([
+  ['takes no development tokens', { described: {} }],
+  ['is no running process of this user', { pid: 2 ** 30 }],
+])('no token is made for a service that %s', async (_what, options) => {
+  const { keyFile, served, service, received } = await started(options);
+  const got = await served.call(service.instanceId, { path: '/', sendAs: ADA });
+  expect(got.status).toBe(409);
+  expect(got.json).toMatchObject({ error: expect.stringContaining('Nothing was sent') as string });
+  expect(received()).toEqual([]);
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+test('a token goes to declared routes alone', async () => {
+  const { keyFile, served, service, received } = await started();
+  const got = await served.call(service.instanceId, { path: '/other', sendAs: ADA });
+  expect(got.status).toBe(404);
+  expect(received()).toEqual([]);
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+test.each([
+  ['no object', 'ada'],
+  ['null', null],
+  ['no subject', { ...ADA, subject: '' }],
+  ['a control character', { ...ADA, subject: 'a\u0000' }],
+  ['a lone surrogate', { ...ADA, subject: '\ud800' }],
+  ['a long subject', { ...ADA, subject: 'a'.repeat(256) }],
+  ['roles as a text', { ...ADA, roles: 'admin' }],
+  ['a role with a blank', { ...ADA, roles: ['a b'] }],
+  ['a scope that is a number', { ...ADA, scopes: [1] }],
+  ['too many roles', { ...ADA, roles: Array.from({ length: 33 }, (_, at) => `r${at}`) }],
+])('a caller that cannot be is refused: %s', async (_what, sendAs) => {
+  const { served, service, received } = await started();
+  const got = await served.call(service.instanceId, { path: '/', sendAs });
+  expect(got.status).toBe(400);
+  expect(received()).toEqual([]);
+});
+
+test('a request has either a typed authorization or a caller', async () => {
+  const { served, service, received } = await started();
+  const headers = [['Authorization', 'Bearer x']];
+  const got = await served.call(service.instanceId, { path: '/', headers, sendAs: ADA });
+  expect(got.status).toBe(400);
+  expect(received()).toEqual([]);
+});
+
+test('a key that cannot be used is named, and nothing is sent', async () => {
+  const served = await ConsoleUnderTest.start({ developmentKeyFile: () => '/dev/null/key.json' });
+  const service = await StandInService.start({
+    folder: served.folder,
+    pid: process.pid,
+    described: { developmentTokens: true },
+  });
+  const got = await served.call(service.instanceId, { path: '/', sendAs: ADA });
+  expect(got.status).toBe(409);
+  expect(got.json).toMatchObject({
+    error: expect.stringMatching(/key of development tokens.*Nothing was sent/) as string,
+  });
+  expect(served.bugs).toEqual([]);
+});
+
+test('another page can have no token made', async () => {
+  const { keyFile, served, service, received } = await started();
+  for (const headers of [{ origin: 'https://example.com' }, { 'x-svc-console': '' }])
+    expect(
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await served.call(service.instanceId, { path: '/', sendAs: ADA }, headers),
+    ).toMatchObject({ status: 403 });
+  expect(received()).toEqual([]);
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+test('another user of the machine can have no token made', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'only Linux lists connections with their users');
+  skip(process.getuid!() !== 0, 'only root can start a program as another user');
+  const { keyFile, served, service, received } = await started();
+  const call = { method: 'GET', path: '/', headers: [], body: null, bodyIsBase64: false };
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-svc-console': '1' },
+    body: JSON.stringify({ ...call, sendAs: ADA }),
+  };
+  const url = `${served.url}/api/services/${service.instanceId}/call`;
+  const program = `process.setgid(${NOBODY}); process.setuid(${NOBODY});
+    fetch('${url}', ${JSON.stringify(init)}).then((answer) => process.stdout.write(String(answer.status)))`;
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let status = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (status += text));
+  await once(child, 'close');
+  expect(status).toBe('403');
+  expect(received()).toEqual([]);
+  expect(existsSync(keyFile)).toBe(false);
+});
