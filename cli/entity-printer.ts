@@ -8,8 +8,9 @@ import type {
   StoredTimer,
   WhatIfOutcome,
 } from '@svc/host/tools';
+import { authorOf } from '@svc/contract/author';
 import { printable, printableJson } from '@svc/kit/printable';
-import { jsonLine, storedJson, timeText } from './printed-value.ts';
+import { authorWords, jsonLine, storedJson, timeText } from './printed-value.ts';
 import { shellWord } from './shell-word.ts';
 import { outputStyle } from './terminal.ts';
 import { ownerText } from './timer-owner.ts';
@@ -63,7 +64,8 @@ const JSON_PRINTER: EntityPrinter = {
   stepsHead: () => ',"steps":[',
   step: ({ record, ...changes }, first) => {
     const { seq, kind, timeMs } = record;
-    const head = jsonLine({ seq, kind, time: timeText(timeMs) ?? null }).slice(0, -1);
+    const by = authorOf(record.by);
+    const head = jsonLine({ seq, kind, time: timeText(timeMs) ?? null, by }).slice(0, -1);
     const event =
       record.kind === 'event'
         ? `,"manifest":${jsonLine(record.event.manifest)},"event":${storedJson(record.event.json)}`
@@ -113,9 +115,10 @@ const TEXT_PRINTER: EntityPrinter = {
   stepsHead: () => '',
   step: ({ record, ...changes }) => {
     const head = `${String(record.seq).padStart(6)}  ${outputStyle('dim', timeText(record.timeMs) ?? '-')}`;
-    if (record.kind === 'deleted') return `${head}  ${outputStyle('yellow', '(deleted)')}\n`;
+    const by = authorWords(record.by);
+    if (record.kind === 'deleted') return `${head}  ${outputStyle('yellow', '(deleted)')}${by}\n`;
     const type = outputStyle('bold', printable(typeOf(record.event.json) ?? record.event.manifest));
-    return `${head}  ${type}\n${changesText(changes, '        ')}`;
+    return `${head}  ${type}${by}\n${changesText(changes, '        ')}`;
   },
   stepsTail: () => '',
   state: ({ seq, timeMs, isDeleted, state }, { component, id }) => {

@@ -7,8 +7,9 @@ import type {
   ScannedDamage,
   ScannedRecord,
 } from '@svc/host/tools';
+import { authorOf } from '@svc/contract/author';
 import { printable } from '@svc/kit/printable';
-import { jsonLine, storedJson, timeText } from './printed-value.ts';
+import { authorWords, jsonLine, storedJson, timeText } from './printed-value.ts';
 import { shellWord } from './shell-word.ts';
 import { outputStyle, printData } from './terminal.ts';
 
@@ -99,9 +100,10 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
 function recordJson(record: InspectedRecord, where: object = {}): string {
   if (record.kind === 'damaged') return jsonLine({ ...where, ...record });
   const { kind, seq, timeMs, trace = null, key = null } = record;
+  const by = authorOf(record.by) ?? null;
   // The seed is text, because it has more digits than a JSON number can have in JavaScript.
   const seed = record.seed?.toString() ?? null;
-  const head = { ...where, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key };
+  const head = { ...where, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key, by };
   if (record.kind === 'deleted') return jsonLine(head);
   const { manifest, json } = record.event;
   if (!isJson(json)) return jsonLine({ ...head, manifest, text: json });
@@ -186,9 +188,10 @@ function contentText(record: InspectedRecord, entity: string): string {
   if (record.kind === 'damaged')
     return `${entity}${outputStyle('red', 'damaged')}: ${printable(record.problem)}\n`;
   const head = `${outputStyle('dim', timeText(record.timeMs) ?? '-')}  ${entity}`;
-  if (record.kind === 'deleted') return `${head}${outputStyle('yellow', '(deleted)')}\n`;
+  const by = authorWords(record.by);
+  if (record.kind === 'deleted') return `${head}${outputStyle('yellow', '(deleted)')}${by}\n`;
   const { manifest, json } = record.event;
-  return `${head}${outputStyle('bold', printable(manifest))}  ${printable(json)}\n`;
+  return `${head}${outputStyle('bold', printable(manifest))}${by}  ${printable(json)}\n`;
 }
 
 /** Returns a table with a bold head. The first column is aligned to the left, the others to the right. */

@@ -24,6 +24,11 @@ export const FILTER_OPTIONS = {
     value: 'PREFIX',
     help: 'only what answered an idempotency key that begins so',
   },
+  by: {
+    type: 'string',
+    value: 'SUBJECT',
+    help: 'only what the caller with this subject of an access token has sent',
+  },
   since: {
     type: 'string',
     value: 'TIME',
@@ -37,7 +42,7 @@ export function readFilter(
   command: string,
   options: OptionValues<typeof FILTER_OPTIONS>,
 ): RecordFilter | undefined {
-  const { component, id, manifest, type, key, since, until } = options;
+  const { component, id, manifest, type, key, by, since, until } = options;
   const trace = options.trace?.toLowerCase();
   if (trace !== undefined && !/^[0-9a-f]{32}$/.test(trace))
     throw new UsageError(
@@ -46,6 +51,6 @@ export function readFilter(
     );
   const sinceMs = since === undefined ? undefined : readTime(command, '--since', since);
   const untilMs = until === undefined ? undefined : readTime(command, '--until', until);
-  const filter = { component, id, manifest, type, trace, keyPrefix: key, sinceMs, untilMs };
+  const filter = { component, id, manifest, type, trace, keyPrefix: key, by, sinceMs, untilMs };
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
 }

@@ -1,4 +1,5 @@
 // The entry point of the package @svc/contract.
+export { type Author, authorOf, authorText } from './author.ts';
 export {
   asksForMore,
   bearerOf,

@@ -14,6 +14,7 @@ export const historyShapes = {
     },
     closed,
   ),
+  Author: Type.Object({ issuer: Text, subject: Text }, closed),
   HistoryStep: Type.Object(
     {
       seq: Count,
@@ -27,6 +28,8 @@ export const historyShapes = {
       traceId: OrNull(TraceId),
       /** Idempotency key of the command that recorded it. */
       key: OrNull(Text),
+      /** The caller that has sent that command, by a verified access token; null: there is none, or it is not known. */
+      by: OrNull(Type.Ref('Author')),
       changes: Type.Array(Type.Ref('StateChange')),
       moreChanges: Count,
       /** State after the record, as JSON text; null if it is unknown or was left out. */

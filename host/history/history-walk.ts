@@ -3,6 +3,7 @@
 // that the module cannot fold, the state is unknown until the incarnation ends, and each step says why. A walk
 // visits the records in order, and each of them once.
 import type { HistoryStep, StateChange } from '@svc/contract';
+import { authorOf } from '@svc/contract/author';
 import type { GuestEntities } from '../engine/needs/guest.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import type {
@@ -133,14 +134,22 @@ export class HistoryWalk {
 
 type RecordPart = Pick<
   HistoryStep,
-  'seq' | 'kind' | 'time' | 'manifest' | 'type' | 'event' | 'traceId' | 'key'
+  'seq' | 'kind' | 'time' | 'manifest' | 'type' | 'event' | 'traceId' | 'key' | 'by'
 >;
 
 function recordPart(record: InspectedRecord): RecordPart {
   const { seq, kind } = record;
-  const none = { time: null, manifest: null, type: null, event: null, traceId: null, key: null };
+  const none = {
+    time: null,
+    manifest: null,
+    type: null,
+    event: null,
+    traceId: null,
+    key: null,
+    by: null,
+  };
   if (record.kind === 'damaged') return { seq, kind, ...none };
-  const { timeMs, trace, key } = record;
+  const { timeMs, trace, key, by } = record;
   const origin = {
     ...none,
     seq,
@@ -148,6 +157,7 @@ function recordPart(record: InspectedRecord): RecordPart {
     time: timeText(timeMs),
     traceId: trace !== undefined && TRACE_ID.test(trace) ? trace : null,
     key: key ?? null,
+    by: authorOf(by) ?? null,
   };
   if (record.kind === 'deleted') return origin;
   const { manifest, json } = record.event;

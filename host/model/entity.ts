@@ -34,7 +34,7 @@ export interface Origin {
   readonly trace?: string | undefined;
   /** Idempotency key of the command, if it had one. */
   readonly key?: string | undefined;
-  /** Author of the command as JSON text (author.ts); undefined where no token was verified, and in journals before format 6. */
+  /** Author of the command as JSON text (contract/author.ts); undefined where no token was verified, and in journals before format 6. */
   readonly by?: string | undefined;
 }
 

@@ -216,6 +216,28 @@ describe('svc entity', () => {
     });
   });
 
+  test('shows with each step who has sent its command', async () => {
+    const dir = temporaryFolder();
+    const by = JSON.stringify(['https://login.example.com', 'user 1\u001b[2J']);
+    const event = { manifest: 'cart-event', json: '{"type":"removed"}' };
+    await withJournal(dir, async (journal) => {
+      await append(journal, CART, { kind: 'event', seq: 1, timeMs: 1, event, by });
+      await append(journal, CART, { kind: 'event', seq: 2, timeMs: 2, event });
+    });
+    const args = [dir, CART.component, CART.id, '--module', module, '--steps'];
+    expect((await svcEntity(...args)).stdout.split('\n').slice(0, 2)).toEqual([
+      String.raw`     1  1970-01-01T00:00:00.001Z  removed  by 'user 1\u{1b}[2J'`,
+      '     2  1970-01-01T00:00:00.002Z  removed',
+    ]);
+    const { steps } = JSON.parse((await svcEntity(...args, '-o', 'json')).stdout) as {
+      steps: readonly { by?: unknown }[];
+    };
+    expect(steps.map((step) => step.by)).toEqual([
+      { issuer: 'https://login.example.com', subject: 'user 1\u001b[2J' },
+      undefined,
+    ]);
+  });
+
   test.each([
     [['--at', '7'], 'has no record 7', 'SVC_NOT_IN_JOURNAL'],
     [['--at', 'noon'], "takes a record's number or a time as --at, such as", 'SVC_USAGE'],

@@ -43,7 +43,7 @@ describe('svc journal --events', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'There is more: --after=25\n' });
     expect(stdout.split('\n')).toEqual([
       '      24  2030-01-02T03:04:05.701Z  wallet e5 4  cart-event  {"type":"removed","n":23, "text":"Käse"}',
-      '      25  2030-01-02T03:04:05.702Z  cart e0 5  (deleted)',
+      "      25  2030-01-02T03:04:05.702Z  cart e0 5  (deleted)  by 'Käthe 24'",
       '',
     ]);
   });
@@ -63,6 +63,7 @@ describe('svc journal --events', () => {
           seed: String(7n << 50n),
           trace: TRACE,
           key: 'key-7',
+          by: null,
           manifest: 'cart-event',
           event: { type: 'removed', n: 7, text: 'Käse' },
         },
@@ -79,6 +80,8 @@ describe('svc journal --events', () => {
     [['--trace', TRACE.toUpperCase(), '--limit', 'all'], 120],
     [['--trace', 'a'.repeat(32)], 0],
     [['--key', 'key-11'], 11],
+    [['--by', 'Käthe 6'], 1],
+    [['--by', 'Käthe'], 0],
     [['--since', '2030-01-02T03:04:05.700Z', '--limit', 'all'], 98],
     [['--since', '2030-01-02T03:04:05.700', '--until', '2030-01-02T04:04:05.702+01:00'], 2],
     [['--until', '2030-01-02'], 0],

@@ -21,6 +21,8 @@ function event(seq: number, json = `{"type":"added","n":${seq}}`, manifest = 'ca
 
 type History = readonly [component: string, id: string, records: readonly JournalRecord[]];
 
+const authorOf = (subject: string) => JSON.stringify(['https://login.example.com', subject]);
+
 async function fill(dir: string, histories: readonly History[]): Promise<void> {
   await withJournal(dir, async (journal) => {
     for (const [component, id, records] of histories)
@@ -110,13 +112,53 @@ describe('svc journal', () => {
           seed: null,
           trace: null,
           key: null,
+          by: null,
           manifest: 'cart-event',
           event: { type: 'added', n: 2 },
         },
-        { seq: 3, kind: 'deleted', time, seed: '18446744073709551615', trace: null, key: null },
+        {
+          seq: 3,
+          kind: 'deleted',
+          time,
+          seed: '18446744073709551615',
+          trace: null,
+          key: null,
+          by: null,
+        },
       ],
       next: 3,
     });
+  });
+
+  test('shows who has sent a command, so that a subject looks like nothing else of its line', async () => {
+    const dir = temporaryFolder();
+    const subjects = ['user-1', `ada  {"type":"forged"}`, HOSTILE];
+    await fill(
+      dir,
+      subjects.map((subject, index) => [
+        'cart',
+        `c${index}`,
+        [{ ...event(1), by: authorOf(subject) }],
+      ]),
+    );
+    await fill(dir, [['cart', 'c3', [{ ...event(1), by: '{"no":"author"}' }]]]);
+    const { stdout } = await svcJournal(dir, '--events');
+    expect(stdout.match(/cart-event .*/g)).toEqual([
+      'cart-event  by user-1  {"type":"added","n":1}',
+      `cart-event  by 'ada  {"type":"forged"}'  {"type":"added","n":1}`,
+      String.raw`cart-event  by '\u{1b}[2J\u{9b}2J\u{202e}'  {"type":"added","n":1}`,
+      'cart-event  {"type":"added","n":1}',
+    ]);
+    const json = await svcJournal(dir, '--events', '-o', 'json');
+    const { records } = JSON.parse(json.stdout) as { records: readonly { by: unknown }[] };
+    expect(records.map((record) => record.by)).toEqual([
+      ...subjects.map((subject) => ({ issuer: 'https://login.example.com', subject })),
+      null,
+    ]);
+    expect((await svcJournal(dir, '--events', '--by', 'user-1')).stdout.split('\n')).toHaveLength(
+      2,
+    );
+    for (const text of [stdout, json.stdout]) expect(text).not.toContain(HOSTILE.slice(0, 3));
   });
 
   test('gives a terminal nothing of an id, a manifest or an event to obey', async () => {

@@ -39,6 +39,15 @@ export function EventPane({
             </dd>
           </div>
         )}
+        {step.by && (
+          <div>
+            <dt>by</dt>
+            <dd>
+              <code>{visibleLine(step.by.subject)}</code>{' '}
+              <span class="dim">{visibleLine(step.by.issuer)}</span>
+            </dd>
+          </div>
+        )}
         {step.traceId !== null && (
           <div>
             <dt>trace</dt>

@@ -4,7 +4,7 @@ import { AUTHOR_FIELD, withoutAuthor } from '../../model/author.ts';
 import type { Metadata } from '../../model/call.ts';
 import type { CallableEngine } from './callable-engine.ts';
 
-/** `author`: text of the verified author (model/author.ts); undefined: the calls have none. */
+/** `author`: text of the verified author (contract/author.ts); undefined: the calls have none. */
 export function authoredEngine(engine: CallableEngine, author: string | undefined): CallableEngine {
   const { speculate } = engine;
   const own = (given: Metadata): Metadata => {

@@ -73,7 +73,7 @@ export interface Append {
   readonly trace: string | null;
   /** Idempotency key of the command; null if it has none. */
   readonly key: string | null;
-  /** Author of the command (model/author.ts); null if it has none, or there is no record. */
+  /** Author of the command (contract/author.ts); null if it has none, or there is no record. */
   readonly by: string | null;
   /** The reply to store; undefined if there is none, as without an idempotency key. */
   readonly answer: AppendedReply | undefined;

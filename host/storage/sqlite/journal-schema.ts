@@ -12,7 +12,7 @@ export const FORMAT_VERSION = 6;
 // `journal` has the records. `pos` is the position of a record in commit order, without gaps; record-checksum.ts
 // computes `crc`. A deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no
 // trace. Only records of a command with an idempotency key have a `key`, and only those of a request with a verified
-// access token have `by` (model/author.ts).
+// access token have `by` (contract/author.ts).
 //
 // `place_new`, `place_recent` and `place_old` are the levels 0, 1 and 2 of the index by entity (record-index.ts).
 // `answer` has the stored replies to idempotency keys, in the order of storing.

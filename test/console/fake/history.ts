@@ -114,6 +114,7 @@ function step(id: string, seq: number, last: number): HistoryStep {
         : `{"type":"item-added","sku":"A-${seq % 6}","quantity":1,"price":1.10}`,
     traceId: isDamaged ? null : TRACE,
     key: seq % 7 === 0 ? 'f3b1c0de-77aa-4c2f-9c1e-0a1b2c3d4e5f' : null,
+    by: seq % 3 === 0 ? { issuer: 'https://login.example.com', subject: 'ada <b>\u202e' } : null,
     changes: isBroken || isDamaged || isDeleted ? [] : changesOf(seq),
     moreChanges: seq === 20 ? 27 : 0,
     state: isBroken || isDamaged || seq === 33 ? null : isDeleted ? '{}' : stateText(seq),

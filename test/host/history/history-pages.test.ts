@@ -125,8 +125,27 @@ describe("an entity's journal", () => {
       event: json({ type: 'item-added', sku: 'apple', quantity: 1 }),
       traceId: null,
       key: null,
+      by: null,
       problem: null,
     });
+  });
+
+  test('says who has sent the command of a record, where the text of the journal is an author', async () => {
+    const dir = temporaryFolder();
+    const by = ['["https://login.example.com","ada"]', '["ada"]', undefined];
+    await withJournal(dir, async (journal) => {
+      for (const [index, author] of by.entries()) {
+        const record = cartEvent(index + 1, 0, { type: 'removed' });
+        await append(journal, CART, author === undefined ? record : { ...record, by: author });
+      }
+    });
+    const page = await pagesOf(dir).pages.page(1, 50);
+    expect(schemaProblems('HistoryPage', page)).toEqual([]);
+    expect(page.steps.map((step) => step.by)).toEqual([
+      { issuer: 'https://login.example.com', subject: 'ada' },
+      null,
+      null,
+    ]);
   });
 
   test('is the same page by page, forwards and backwards', async () => {

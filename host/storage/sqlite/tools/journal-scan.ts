@@ -19,6 +19,8 @@ export interface RecordFilter {
   readonly trace?: string | undefined;
   /** Prefix of the idempotency key. */
   readonly keyPrefix?: string | undefined;
+  /** Subject of the author, whoever has issued the token. */
+  readonly by?: string | undefined;
   /** The record has this time or a later one, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
   /** The record has an earlier time, in milliseconds since 1970. */
@@ -174,7 +176,7 @@ function conditionOf(filter: RecordFilter): {
   readonly condition: (format: number) => string;
   readonly values: readonly SQLInputValue[];
 } {
-  const { component, id, manifest, type, trace, keyPrefix, sinceMs, untilMs } = filter;
+  const { component, id, manifest, type, trace, keyPrefix, by, sinceMs, untilMs } = filter;
   const parts: (readonly [sql: string, sinceFormat: number, ...values: SQLInputValue[]])[] = [];
   if (component !== undefined) parts.push(['component = ?', 1, component]);
   if (id !== undefined) parts.push(['id = ?', 1, id]);
@@ -186,13 +188,14 @@ function conditionOf(filter: RecordFilter): {
   if (trace !== undefined) parts.push(['trace = ?', 3, trace]);
   if (keyPrefix !== undefined)
     parts.push(['substr(key, 1, length(?)) = ?', 3, keyPrefix, keyPrefix]);
+  if (by !== undefined) parts.push([`iif(json_valid(by), by ->> '$[1]', NULL) = ?`, 6, by]);
   return {
     // A column that the format does not have is NULL, so that the parameters stay in their order.
     condition: (format) =>
       parts
         .map(
           ([sql, since]) =>
-            ` AND ${format >= since ? sql : sql.replace(/\b(trace|key)\b/, 'NULL')}`,
+            ` AND ${format >= since ? sql : sql.replaceAll(/\b(trace|key|by)\b/g, 'NULL')}`,
         )
         .join(''),
     values: parts.flatMap(([, , ...values]) => values),

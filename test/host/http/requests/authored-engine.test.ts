@@ -4,7 +4,8 @@ import { authoredEngine } from '../../../../host/http/requests/authored-engine.t
 import type { CallableEngine } from '../../../../host/http/requests/callable-engine.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
-import { authoredMetadata, authorIn, authorOf, authorText } from '../../../../host/model/author.ts';
+import { authorOf, authorText } from '../../../../contract/author.ts';
+import { authoredMetadata, authorIn } from '../../../../host/model/author.ts';
 import type { CallContext, Metadata, Reply } from '../../../../host/model/call.ts';
 import type { EndpointRequest } from '../../../../host/model/endpoint.ts';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
