@@ -106,6 +106,7 @@ test('only failures count as final that another start cannot help', () => {
       "SVC_UPGRADE_UNSAFE",
       "SVC_USAGE",
       "SVC_SETTING_INVALID",
+      "SVC_CONFIGURATION_INVALID",
     ]
   `);
   expect(isFinalFailure(undefined)).toBe(false);
