@@ -261,7 +261,14 @@ describe('without the module before, declarations are compared with those of the
     expect(await checkUpgrade({ dir, now: counter, settings: SETTINGS, threads: 1 })).toMatchObject(
       {
         compared: 'nothing',
-        findings: [{ name: 'manifest-unread', component: 'shopping-cart', entities: 2 }],
+        // That of format 5 has timers, too, which nothing handles any more.
+        findings: expect.arrayContaining([
+          expect.objectContaining({
+            name: 'manifest-unread',
+            component: 'shopping-cart',
+            entities: 2,
+          }),
+        ]),
       },
     );
   });
