@@ -117,7 +117,10 @@ const TEXT_PRINTER: EntityPrinter = {
     const head = `${String(record.seq).padStart(6)}  ${outputStyle('dim', timeText(record.timeMs) ?? '-')}`;
     const by = authorWords(record.by);
     if (record.kind === 'deleted') return `${head}  ${outputStyle('yellow', '(deleted)')}${by}\n`;
-    const type = outputStyle('bold', printable(typeOf(record.event.json) ?? record.event.manifest));
+    const type = outputStyle(
+      'bold',
+      shellWord(printable(typeOf(record.event.json) ?? record.event.manifest)),
+    );
     return `${head}  ${type}${by}\n${changesText(changes, '        ')}`;
   },
   stepsTail: () => '',

@@ -177,7 +177,9 @@ function recordText(record: InspectedRecord): string {
 function eventText(entry: ScannedRecord | ScannedDamage): string {
   const { component, id } = entry;
   const seq = entry.kind === 'record' ? entry.record.seq : entry.seq;
-  const names = [component, id].map((name) => (name === undefined ? '?' : printable(name)));
+  const names = [component, id].map((name) =>
+    name === undefined ? '?' : shellWord(printable(name)),
+  );
   const entity = `${outputStyle('cyan', names.join(' '))} ${seq ?? '?'}  `;
   const record = entry.kind === 'record' ? entry.record : { ...entry, seq: seq ?? 0 };
   return `${String(entry.pos).padStart(8)}  ${contentText(record, entity)}`;
@@ -191,7 +193,7 @@ function contentText(record: InspectedRecord, entity: string): string {
   const by = authorWords(record.by);
   if (record.kind === 'deleted') return `${head}${outputStyle('yellow', '(deleted)')}${by}\n`;
   const { manifest, json } = record.event;
-  return `${head}${outputStyle('bold', printable(manifest))}${by}  ${printable(json)}\n`;
+  return `${head}${outputStyle('bold', shellWord(printable(manifest)))}${by}  ${printable(json)}\n`;
 }
 
 /** Returns a table with a bold head. The first column is aligned to the left, the others to the right. */

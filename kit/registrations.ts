@@ -80,7 +80,8 @@ function registrationOf(json: unknown): Registration | undefined {
     Record<string, unknown>
   >;
   if (!isText(name) || !isText(instanceId) || !INSTANCE_ID.test(instanceId)) return undefined;
-  if (!Number.isSafeInteger(pid) || !isText(observabilityAddress)) return undefined;
+  if (!Number.isSafeInteger(pid) || (pid as number) < 1) return undefined;
+  if (!isText(observabilityAddress)) return undefined;
   if (!isText(startedAt) || Number.isNaN(Date.parse(startedAt))) return undefined;
   const address = loopbackAddress(observabilityAddress);
   if (address === undefined) return undefined;

@@ -1,17 +1,20 @@
-// DeclaredRoute: decides whether a service has declared a route for a request that the user wants to send. The console
+// DeclaredRoute: finds the routes that a service has declared for a request that the user wants to send. The console
 // sends no other request of the user.
 import { parseRouteTemplate, SEGMENTS_MAX, type ServiceRoute } from '@svc/contract';
 
-/** Returns whether a route is declared for the request; HEAD counts as GET. `path`: its path, without the query. */
-export function isDeclared(
-  routes: readonly Pick<ServiceRoute, 'method' | 'path'>[],
+/**
+ * Returns the routes that are declared for the request; HEAD counts as GET. The service takes one with a literal before one with a
+ * parameter. `path`: its path, without the query.
+ */
+export function declaredFor<Route extends Pick<ServiceRoute, 'method' | 'path'>>(
+  routes: readonly Route[],
   method: string,
   path: string,
-): boolean {
+): readonly Route[] {
   const raw = path.slice(1).split('/', SEGMENTS_MAX + 1);
   const segments = raw.map(decoded).filter((segment) => segment !== undefined);
-  if (segments.length < raw.length) return false;
-  return routes.some((route) => {
+  if (segments.length < raw.length) return [];
+  return routes.filter((route) => {
     if (route.method !== (method === 'HEAD' ? 'GET' : method)) return false;
     const template = parseRouteTemplate(route.path);
     if (!template.ok || template.segments.length !== segments.length) return false;

@@ -2,8 +2,9 @@
 // for a route that the service has declared. Nothing else that the console sends changes anything.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceRoute } from '@svc/contract';
 import { type Answer, jsonAnswer, refusal } from './answer.ts';
-import { isDeclared } from './declared-route.ts';
+import { declaredFor } from './declared-route.ts';
 import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request';
 import { loopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
@@ -93,6 +94,25 @@ export function readCall(text: string): Read {
   };
 }
 
+/** Returns why a request to one of these routes gets no token; undefined if it may have one. */
+function tokenRefusal(
+  developmentTokens: boolean | undefined,
+  declared: readonly Pick<ServiceRoute, 'bearer'>[],
+): Answer | undefined {
+  if (developmentTokens !== true)
+    return refusal(
+      409,
+      'The service takes no development tokens: it runs without --development-tokens. Nothing was sent to it.',
+    );
+  // The handler of a route without a rule would see the token.
+  if (!declared.every(({ bearer }) => bearer === true))
+    return refusal(
+      409,
+      'A route for this path asks for no access token, so its handler would see it. Nothing was sent to it.',
+    );
+  return undefined;
+}
+
 /**
  * Sends the call to the service. The console's response contains the service's response, or says why there is none.
  * `signal`: aborted when the page no longer waits for the response. `developmentKeyFile`: where the key is that signs tokens.
@@ -113,7 +133,8 @@ export async function callService(
   if (found.kind === 'other')
     return refusal(502, `The service does not answer (${found.reason}). Nothing was sent to it.`);
   const { routes, instances, developmentTokens } = found.service;
-  if (!isDeclared(routes, method, path.split('?', 1)[0]!))
+  const declared = declaredFor(routes, method, path.split('?', 1)[0]!);
+  if (declared.length === 0)
     return refusal(
       404,
       `The service declares no route for ${method} ${path}. The console sends nothing else.`,
@@ -127,11 +148,8 @@ export async function callService(
       502,
       `The service listens on ${reported}, and the console sends to loopback addresses alone. Nothing was sent.`,
     );
-  if (sendAs !== undefined && developmentTokens !== true)
-    return refusal(
-      409,
-      'The service takes no development tokens: it runs without --development-tokens. Nothing was sent to it.',
-    );
+  const noToken = sendAs && tokenRefusal(developmentTokens, declared);
+  if (noToken !== undefined) return noToken;
   const token = sendAs && (await authorization(registration, sendAs, developmentKeyFile));
   if (token !== undefined && 'status' in token) return token;
 

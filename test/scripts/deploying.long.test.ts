@@ -38,6 +38,8 @@ test('the page names settings that exist', () => {
       'svc.name',
       'svc.data',
       'svc.shards',
+      'svc.configuration.file',
+      'svc.configuration.folder',
       'svc.http.port',
       'svc.management.port',
       'svc.observability.otlp-endpoint',

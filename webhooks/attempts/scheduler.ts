@@ -14,15 +14,18 @@ import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { WaitingDeliveries } from './waiting-deliveries.ts';
 
+export interface FirstPending {
+  readonly deliveries: readonly (DueDelivery & Pick<NextAttempt, 'dueAtMs'>)[];
+  /** Why those of a segment could not be read; absent: all were. */
+  readonly failure?: unknown;
+}
+
 /** The pending deliveries of all segments. */
 export interface PendingDeliveries {
   /** Returns how many deliveries of each subscription are pending. */
   backlogs(): Promise<ReadonlyMap<string, number>>;
-  /** Returns those of a subscription that are due first, at most `max`. */
-  first(
-    subscription: string,
-    max: number,
-  ): Promise<readonly (DueDelivery & Pick<NextAttempt, 'dueAtMs'>)[]>;
+  /** Returns those of a subscription that are due first, at most `max`. A segment that cannot be read does not hold up the others. */
+  first(subscription: string, max: number): Promise<FirstPending>;
 }
 
 export interface SchedulerOptions {
@@ -194,18 +197,24 @@ export class Scheduler {
     const { idsMax } = this.#options.limits;
     this.#reading.add(subscription);
     try {
-      const first = await this.#options.pending.first(subscription, idsMax);
-      if (first.length < idsMax) this.#partial.delete(subscription);
+      const { deliveries, failure } = await this.#options.pending.first(subscription, idsMax);
+      if (failure !== undefined) this.#unread(failure);
+      if (deliveries.length < idsMax) this.#partial.delete(subscription);
       else this.#partial.add(subscription);
-      for (const delivery of first) this.add(delivery, delivery);
+      for (const delivery of deliveries) this.add(delivery, delivery);
     } catch (error) {
-      this.#options.log({
-        level: 'warn',
-        message: 'pending deliveries of a subscription cannot be read; it is tried again',
-        fields: { error: String(error) },
-      });
+      this.#unread(error);
     } finally {
       this.#reading.delete(subscription);
     }
+  }
+
+  /** What is not in memory is found by the next look. */
+  #unread(failure: unknown): void {
+    this.#options.log({
+      level: 'warn',
+      message: 'pending deliveries of a subscription cannot be read; it is tried again',
+      fields: { error: String(failure) },
+    });
   }
 }

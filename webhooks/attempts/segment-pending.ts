@@ -7,7 +7,7 @@ import { backlogView } from '../views/backlog-view.ts';
 import { dueView } from '../views/due-view.ts';
 import { hostOf } from './due-delivery.ts';
 import type { Segments } from '../segments/segments.ts';
-import type { PendingDeliveries } from './scheduler.ts';
+import type { FirstPending, PendingDeliveries } from './scheduler.ts';
 
 const PAGE_MAX = 1_000;
 
@@ -34,16 +34,20 @@ export class SegmentPending implements PendingDeliveries {
     return sums;
   }
 
-  async first(subscription: string, max: number) {
-    const pages = await Promise.all(
+  async first(subscription: string, max: number): Promise<FirstPending> {
+    const pages = await Promise.allSettled(
       this.#segments.newestFirst.map(async ({ number: segment, service }) => {
         const view = service.view(dueView, { after: service.position() });
         const page = await view.ofSubscription({ subscription }, max);
         return pageOf(page).rows.map((row) => ({ ...row, segment, host: hostOf(row.url) }));
       }),
     );
-    const all = pages.flat();
-    return all.toSorted((one, other) => one.dueAtMs - other.dueAtMs).slice(0, max);
+    const read = pages.flatMap((page) => (page.status === 'fulfilled' ? page.value : []));
+    const failed = pages.find((page) => page.status === 'rejected');
+    return {
+      deliveries: read.toSorted((one, other) => one.dueAtMs - other.dueAtMs).slice(0, max),
+      ...(failed !== undefined && { failure: failed.reason }),
+    };
   }
 }
 

@@ -13,7 +13,7 @@ export function isText(value: unknown): value is string {
 
 /** Added to the checksum of a record that covers position, trace and key, as in records since format 3. */
 export const COVERS_ORIGIN = 2 ** 32;
-/** Added to the checksum of a record with `by` in addition, so that `by` can neither be removed nor added. */
+/** Added to the checksum of a record with `by` in addition, so that no damage removes or adds `by`. */
 export const COVERS_BY = 2 ** 32;
 
 /** Returns the checksum of the text before the fields of a record of the entity. */

@@ -9,10 +9,11 @@ import { DEVELOPMENT_ISSUER, developmentProvider } from '../../../tokens/develop
 import { PrincipalVerifier } from '../../../tokens/principal-verifier.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
-import { StandInService, type StandInOptions } from '../support/stand-in-service.ts';
+import { route, StandInService, type StandInOptions } from '../support/stand-in-service.ts';
 
 const ADA = { subject: 'ada', roles: ['librarian', 'admin'], scopes: ['books:read'] };
 const NOBODY = 65_534;
+const GUARDED = { ...route('GET', '/'), bearer: true as const };
 
 async function started(options: Partial<StandInOptions> = {}) {
   const keyFile = join(temporaryFolder(), 'key.json');
@@ -20,7 +21,7 @@ async function started(options: Partial<StandInOptions> = {}) {
   const service = await StandInService.start({
     folder: served.folder,
     pid: process.pid,
-    described: { developmentTokens: true },
+    described: { developmentTokens: true, routes: [GUARDED] },
     ...options,
   });
   const received = () => service.heard.filter(({ url }) => !url.startsWith('/observability/'));
@@ -70,6 +71,19 @@ test.each([
   expect(existsSync(keyFile)).toBe(false);
 });
 
+test('no token is made for a path that a route without a rule may take', async () => {
+  const routes = [{ ...GUARDED, path: '/books/{id}' }, route('GET', '/books/me')];
+  const { keyFile, served, service, received } = await started({
+    described: { developmentTokens: true, routes },
+  });
+  const got = await served.call(service.instanceId, { path: '/books/me', sendAs: ADA });
+  expect(got.status).toBe(409);
+  expect(received()).toEqual([]);
+  expect(existsSync(keyFile)).toBe(false);
+  const other = await served.call(service.instanceId, { path: '/books/1', sendAs: ADA });
+  expect(other.json).toMatchObject({ status: 200 });
+});
+
 test('a token goes to declared routes alone', async () => {
   const { keyFile, served, service, received } = await started();
   const got = await served.call(service.instanceId, { path: '/other', sendAs: ADA });
@@ -109,7 +123,7 @@ test('a key that cannot be used is named, and nothing is sent', async () => {
   const service = await StandInService.start({
     folder: served.folder,
     pid: process.pid,
-    described: { developmentTokens: true },
+    described: { developmentTokens: true, routes: [GUARDED] },
   });
   const got = await served.call(service.instanceId, { path: '/', sendAs: ADA });
   expect(got.status).toBe(409);

@@ -147,7 +147,7 @@ export function answerJson(response: ServerResponse, status: number, value: unkn
   response.end(JSON.stringify(value));
 }
 
-function route(method: string, path: string): ServiceDescription['routes'][number] {
+export function route(method: string, path: string): ServiceDescription['routes'][number] {
   return { method, path, endpoint: 'carts', handler: 'h', access: 'internet', parameters: [] };
 }
 

@@ -180,7 +180,7 @@ describe('a view that waits for a group', () => {
     const journal = new MemoryJournal();
     const store = new FullViews();
     const { projector, view } = projected(journal, store, { groupMs: GROUP_MS });
-    void projector.follow(view);
+    const ended = projector.follow(view);
     await expect.poll(() => view.shared.state).toBe('live');
     // Pages begin with one record, and double.
     for (let seq = 1; seq <= 3; seq++) await append(journal, entity, recordOf(seq));
@@ -189,7 +189,7 @@ describe('a view that waits for a group', () => {
     store.puts = 0;
     await append(journal, entity, recordOf(4));
     await expect.poll(() => vi.getTimerCount()).toBe(1);
-    return { journal, store, view };
+    return { projector, journal, store, view, ended };
   }
 
   test('folds the events of the time together, and writes a row once', async () => {
@@ -217,12 +217,8 @@ describe('a view that waits for a group', () => {
   });
 
   test('ends without folding them when it is closed', async () => {
-    const journal = new MemoryJournal();
-    const { projector, view } = projected(journal, new FullViews(), { groupMs: GROUP_MS });
-    const ended = projector.follow(view);
-    await expect.poll(() => view.shared.state).toBe('live');
-    await append(journal, entity, recordOf(1));
+    const { projector, view, ended } = await following();
     await projector.close();
-    expect(await ended).toBe('closed');
+    expect([await ended, view.shared.position, vi.getTimerCount()]).toEqual(['closed', '3', 0]);
   });
 });

@@ -26,12 +26,12 @@ test('W5: a backlog of one tenant does not delay the first attempt of another on
     pending: {
       backlogs: () => Promise.resolve(new Map([['subscription of busy', left]])),
       first: (_subscription, max) =>
-        Promise.resolve(
-          Array.from({ length: Math.min(max, left) }, (_, index) => ({
+        Promise.resolve({
+          deliveries: Array.from({ length: Math.min(max, left) }, (_, index) => ({
             ...deliveryOf('busy', `busy ${BACKLOG - left + index}`),
             dueAtMs: clock.nowMs(),
           })),
-        ),
+        }),
     },
     clock,
     limits: ATTEMPT_LIMITS_DEFAULT,
@@ -68,9 +68,9 @@ test('a subscription of which enough is in memory is not read again at each look
         rows += max;
         const dueAtMs = clock.nowMs() + 10_000;
         const whose = { segment: 1, tenant: 'a', subscription, host: 'h', run: 1, number: 1 };
-        return Promise.resolve(
-          Array.from({ length: max }, (_, index) => ({ id: `d${index}`, dueAtMs, ...whose })),
-        );
+        return Promise.resolve({
+          deliveries: Array.from({ length: max }, (_, at) => ({ id: `d${at}`, dueAtMs, ...whose })),
+        });
       },
     },
   });
@@ -82,4 +82,36 @@ test('a subscription of which enough is in memory is not read again at each look
   const stopped = scheduler.stop();
   held.resolve({ next: null });
   await stopped;
+});
+
+test('what cannot be read of a segment is read at the next look, and deliveries of the others are made at once', async () => {
+  const clock = new VirtualClock(Date.UTC(2030, 0, 1));
+  const attempted: string[] = [];
+  const logged: string[] = [];
+  let isStopped = true;
+  const scheduler = new Scheduler({
+    attempt({ id }) {
+      attempted.push(id);
+      return Promise.resolve({ next: null });
+    },
+    clock,
+    limits: ATTEMPT_LIMITS_DEFAULT,
+    log: ({ message }) => void logged.push(message),
+    pending: {
+      backlogs: () => Promise.resolve(new Map([['subscription of a', 2]])),
+      first() {
+        const ids = isStopped ? ['a 1'] : ['a 2'];
+        const deliveries = ids.map((id) => ({ ...deliveryOf('a', id), dueAtMs: clock.nowMs() }));
+        return Promise.resolve({ deliveries, ...(isStopped && { failure: new Error('stopped') }) });
+      },
+    },
+  });
+  scheduler.start();
+  await clock.advance(1_000);
+  expect(attempted).toEqual(['a 1']);
+  expect(logged).toEqual([expect.stringContaining('cannot be read')]);
+  isStopped = false;
+  await clock.advance(10_000);
+  expect(attempted).toContain('a 2');
+  await scheduler.stop();
 });
