@@ -34,7 +34,7 @@ describe('npm run bench', () => {
     );
     expect(report.machine).toMatch(/^\d+ cores \(.+\), \d+ GiB of memory/);
     expect(stdout).toBe(reportText(report));
-  }, 240_000);
+  }, 480_000);
 
   test.each([
     ['--rounds', '0'],

@@ -209,7 +209,7 @@ export class Scheduler {
     }
   }
 
-  /** What is not in memory is found by the next look. */
+  /** Logs why deliveries were not read; the next look finds them. */
   #unread(failure: unknown): void {
     this.#options.log({
       level: 'warn',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { authoredEngine } from '../../../../host/http/requests/authored-engine.ts';
 import type { CallableEngine } from '../../../../host/http/requests/callable-engine.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
+import { eventHandler } from '../../../../host/http/requests/event-handler.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
 import { authorOf, authorText } from '../../../../contract/author.ts';
 import { authoredMetadata, authorIn } from '../../../../host/model/author.ts';
@@ -85,4 +86,23 @@ test('an author is read from its own form alone', () => {
   expect(authorOf(authorText(odd))).toEqual(odd);
   for (const text of [undefined, '', 'ada', '[]', '["a"]', '["a",1]', '["a","b","c"]', '{"0":"a"}'])
     expect(authorOf(text)).toBeUndefined();
+});
+
+test('a call of a consumer has no author, whatever the module gives', async () => {
+  const received: Metadata[] = [];
+  const handle = eventHandler({
+    guest: {
+      consumers: {
+        async handle({ metadata }, _consumer, _event, calls) {
+          await calls.call(LOAN, 'lend', '1', [...metadata, FORGED], undefined);
+          return { kind: 'done' };
+        },
+      },
+    },
+    engine: engine(received),
+    answerTimeoutMs: 60_000,
+  })!;
+  const event = { entity: LOAN, seq: 1, timeMs: 1, event: { manifest: 'lent', json: '{}' } };
+  await handle('ledger', { ...event, seed: 5n, trace: '0af7651916cd43dd8448eb211c80319c' }, 0);
+  expect(received[0]!.map(([name]) => name)).toEqual(['traceparent']);
 });

@@ -168,25 +168,6 @@ function recorded(handle: Handle) {
   return { handle: handling(handle, engine, 60_000, spans), ring, called };
 }
 
-test('a call of a consumer has no author, whatever the module gives', async () => {
-  const given: Metadata[] = [];
-  const handle = handling(
-    async (calls, { metadata }) => {
-      const forged: Metadata = [...metadata, ['x-svc-by', '["https://login.test","root"]']];
-      await calls.call({ component: COUNTER, id: 'c' }, 'add', '1', forged, undefined);
-      return DONE;
-    },
-    {
-      call(_target, _name, _input, metadata) {
-        given.push(metadata);
-        return { kind: 'reply', json: '1' };
-      },
-    },
-  );
-  expect(await handle('ledger', EVENT, 0)).toEqual(DONE);
-  expect(given[0]!.map(([name]) => name)).toEqual(['traceparent']);
-});
-
 describe('an attempt is a span', () => {
   const target = { component: 'account', id: 'a' };
 
