@@ -7,7 +7,7 @@ import { mutantLists } from '../support/mutants/mutant.ts';
 import { AnchorLost, SourceTree } from '../support/mutants/mutated-source.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const SAMPLE = '20';
+const SAMPLE = '15';
 const TIME_MS = 1_500_000;
 
 test('every mutant finds its anchor and its tests', () => {
