@@ -93,10 +93,11 @@ test('a tenant has thirty-two attempts to one host under way, and another tenant
   expect(takeAll(queue)).toHaveLength(5);
 });
 
-test('a tenant has 256 attempts under way at most', () => {
+test('a tenant has 256 attempts under way at most, new subscriptions included', () => {
   const queue = queueWith();
   for (let index = 0; index < 30; index++) prove(queue, ['a', `s${index}`]);
   for (let index = 0; index < 30; index++) add(queue, 20, 'a', `s${index}`);
+  for (let index = 0; index < 30; index++) add(queue, 1, 'a', `new${index}`);
   const taken = takeAll(queue);
   expect(taken).toHaveLength(256);
   queue.release(taken[7]!.id, { host: 'h', isSilent: false });
