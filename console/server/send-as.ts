@@ -1,12 +1,14 @@
 // SendAs: the caller as whom the page sends a request, to a service that takes development tokens. The console signs a token for
 // this one request; neither the token nor the key reaches the page.
 //
-// Invariant: a token goes only to a process of this user that runs now. A service that was killed leaves its registration, and
-// another user of the machine could listen at its address.
+// Invariant: a token goes only to a service whose process is one of this user, to an address at which nobody else listens. A service
+// that was killed leaves its registration, and another user of the machine could listen at its address.
 import { SvcError } from '@svc/kit/svc-error';
+import type { LoopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
 import { GRANT, SUBJECT } from '@svc/tokens/caller-grammar';
 import { type Answer, refusal } from './answer.ts';
+import { isListenedByThisUser } from './listener-user.ts';
 
 export interface SendAs {
   readonly subject: string;
@@ -36,6 +38,7 @@ export function sendAsProblem(value: unknown): string | undefined {
 /** Returns the header with the token, or why there is none. */
 export async function authorization(
   { pid }: Registration,
+  address: LoopbackAddress,
   { subject, roles, scopes }: SendAs,
   keyFile: () => string,
 ): Promise<readonly [string, string] | Answer> {
@@ -43,6 +46,11 @@ export async function authorization(
     return refusal(
       409,
       'The process of the service is not one of yours that the console can see, so it gets no token. Nothing was sent to it.',
+    );
+  if (!(await isListenedByThisUser(address)))
+    return refusal(
+      409,
+      'Nobody listens at the address of the service, or another user of this machine does, so it gets no token. Nothing was sent to it.',
     );
   const { developmentToken } = await import('@svc/tokens/development-tokens');
   try {

@@ -150,7 +150,7 @@ export async function callService(
     );
   const noToken = sendAs && tokenRefusal(developmentTokens, declared);
   if (noToken !== undefined) return noToken;
-  const token = sendAs && (await authorization(registration, sendAs, developmentKeyFile));
+  const token = sendAs && (await authorization(registration, address, sendAs, developmentKeyFile));
   if (token !== undefined && 'status' in token) return token;
 
   const traceId = randomBytes(16).toString('hex');

@@ -9,6 +9,11 @@ import {
 } from './registry-settings.ts';
 import { defaultNetwork, PORTS_NETWORK } from './instance-addresses.ts';
 import { LOCAL_DEFAULTS, LOCAL_RANGES, type LocalSection } from './local-section.ts';
+import {
+  readServiceTokenSettings,
+  SERVICE_TOKEN_SETTING_NAMES,
+  type ServiceTokenSettings,
+} from './service-tokens.ts';
 import { ROLLOUT_DEFAULTS, ROLLOUT_RANGES, type RolloutSection } from './rollout-section.ts';
 
 const SECTIONS = { local: { ...LOCAL_DEFAULTS }, rollout: { ...ROLLOUT_DEFAULTS } };
@@ -21,8 +26,6 @@ const ROUTES_FILE = 'svc.local.routes-file';
 /** Maximum length of the path of a socket, in bytes. It is the smallest of the systems that have such sockets. */
 const SOCKET_BYTES_MAX = 103;
 const NEW_AUTHORITY = 'svc.local.new-authority';
-const SERVICE_AUDIENCE = 'svc.local.service-audience';
-const AUDIENCE = /^[\x21-\x2b\x2d-\x7e]+$/;
 const SECRETS_FOLDER = 'svc.local.secrets-folder';
 const OUTBOUND = 'svc.local.outbound';
 const CGROUP = 'svc.local.cgroup';
@@ -36,7 +39,7 @@ export const LOCAL_SETTING_NAMES: readonly string[] = [
   NETWORK,
   IMAGE_FOLDERS,
   SECRETS_FOLDER,
-  SERVICE_AUDIENCE,
+  ...SERVICE_TOKEN_SETTING_NAMES,
   NEW_AUTHORITY,
   PLAIN_INSTANCES,
   OUTBOUND,
@@ -56,8 +59,7 @@ export interface LocalSettings {
   readonly registries: RegistrySettings;
   /** Absolute path of the folder with a folder of secrets for each project. */
   readonly secretsFolder: string;
-  /** Audience of the access tokens of services with `auth: platform`; undefined: there are no such services. */
-  readonly serviceAudience: string | undefined;
+  readonly serviceTokens: ServiceTokenSettings;
   /** True: the authorities are replaced by others at this start. */
   readonly newAuthority: boolean;
   /** True: instances have no identity and listen without TLS, for development. */
@@ -74,8 +76,14 @@ export interface LocalSettings {
   readonly rollout: RolloutSection;
 }
 
-/** Returns undefined if this machine is to run no services. Throws SVC_SETTING_INVALID. */
-export function readLocalSettings(reader: SettingsReader): LocalSettings | undefined {
+/**
+ * Returns undefined if this machine is to run no services. `clientId`: the client with which users log in. Throws
+ * SVC_SETTING_INVALID.
+ */
+export function readLocalSettings(
+  reader: SettingsReader,
+  clientId: string,
+): LocalSettings | undefined {
   const { local: section, rollout } = reader.sections(SECTIONS, RANGES);
   if (section.restartPauseMaxMs < section.restartPauseMs)
     throw invalidSetting(
@@ -92,7 +100,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
   const outbound = reader.boolean(OUTBOUND, true);
   const cgroup = cgroupOf(reader.text(CGROUP));
   const secretsText = reader.text(SECRETS_FOLDER);
-  const serviceAudience = serviceAudienceOf(reader.text(SERVICE_AUDIENCE));
+  const serviceTokens = readServiceTokenSettings(reader, clientId);
   const [socketText, fileText] = [reader.text(ROUTES_SOCKET), reader.text(ROUTES_FILE)];
   if (folderText === undefined) return undefined;
   const folder = resolve(folderText);
@@ -102,7 +110,7 @@ export function readLocalSettings(reader: SettingsReader): LocalSettings | undef
     imageFolders,
     registries,
     secretsFolder: resolve(secretsText ?? join(folder, 'secrets')),
-    serviceAudience,
+    serviceTokens,
     newAuthority,
     plainInstances,
     outbound,
@@ -135,17 +143,6 @@ function cgroupOf(text: string | undefined): string | undefined {
       'the absolute path of a control group, such as /sys/fs/cgroup/platform.slice/svc-instances.service',
     );
   return normalize(text);
-}
-
-/** An instance reads a list of audiences, with commas between. */
-function serviceAudienceOf(text: string | undefined): string | undefined {
-  if (text !== undefined && !AUDIENCE.test(text))
-    throw invalidSetting(
-      SERVICE_AUDIENCE,
-      text,
-      'an audience of printable ASCII without blanks and commas',
-    );
-  return text;
 }
 
 function networkOf(text: string): string {

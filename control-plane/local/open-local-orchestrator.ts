@@ -20,7 +20,7 @@ import { PublishedRoutes } from './published-routes.ts';
 import { findSandboxSupport } from './sandbox/sandbox-support.ts';
 import { makeSecretsFolder } from './secrets-folder.ts';
 import { ServiceImages } from './service-images.ts';
-import { type Provider, serviceTokens } from './service-tokens.ts';
+import { type Provider, serviceTokens, warnOfSharedAudience } from './service-tokens.ts';
 import { ServiceRecords } from './service-record.ts';
 
 /** Trust domain of the identities of an installation without a base domain. */
@@ -62,8 +62,9 @@ export async function openLocalOrchestrator(
     const published = { socket, file, trustDomain: domain, section, known, log };
     const routes = opened.use(await PublishedRoutes.open(published));
     const servicesFolder = join(lock.folder, 'addresses');
-    const { network, imageFolders, registries, secretsFolder, serviceAudience } = settings;
+    const { network, imageFolders, registries, secretsFolder } = settings;
     makeSecretsFolder(secretsFolder, log);
+    warnOfSharedAudience(installed.provider, settings.serviceTokens, log);
     const named = { imageFolders, registries, section };
     const commands = new InstanceCommands(
       {
@@ -73,7 +74,7 @@ export async function openLocalOrchestrator(
         servicesFolder,
         socketsFolder: makeSocketsFolder(lock.folder),
         secretsFolder,
-        serviceTokens: serviceTokens(installed.provider, serviceAudience),
+        serviceTokens: serviceTokens(installed.provider, settings.serviceTokens),
         baseDomain: installed.baseDomain,
       },
       await finding,
@@ -110,11 +111,11 @@ export async function openLocalOrchestrator(
 }
 
 function runnable(
-  { serviceAudience }: LocalSettings,
+  { serviceTokens: { audience } }: LocalSettings,
   { version }: Installed,
   { noPrograms }: InstanceCommands,
 ): Runnable {
-  return { version, noPrograms, hasServiceAudience: serviceAudience !== undefined };
+  return { version, noPrograms, hasServiceAudience: audience !== undefined };
 }
 
 /** The control groups of instances; undefined: there are none. */

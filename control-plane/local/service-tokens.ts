@@ -1,28 +1,90 @@
 // ServiceTokens: the settings by which the runtime of a module takes access tokens of the installation's identity provider, for a service
 // with `auth: platform`. The audience is another setting of the operator than that of the control plane: a service that is sent a
 // token for the control plane could use it there.
-import { claimPathText } from '@svc/tokens/claim-path';
+import type { Log } from '@svc/kit/log';
+import { invalidSetting, type SettingsReader } from '@svc/kit/settings-reader';
+import { claimPathText, parseClaimPath } from '@svc/tokens/claim-path';
 import type { TokenSettings } from '@svc/tokens/token-settings';
 
+/** Which access tokens of the identity provider services take. */
+export interface ServiceTokenSettings {
+  /** The `aud` that a token must have; undefined: services take no tokens. */
+  readonly audience: string | undefined;
+  /** The claim that lists the scopes of a caller, with full stops between names. */
+  readonly scopesClaim: string;
+}
+
 /** The identity provider of the control plane. */
-export type Provider = Pick<TokenSettings, 'issuer' | 'rolesPath'> & {
-  readonly section: Pick<TokenSettings['section'], 'algorithms' | 'clockToleranceMs'>;
+export type Provider = Pick<TokenSettings, 'issuer' | 'audience' | 'rolesPath'> & {
+  readonly section: Pick<
+    TokenSettings['section'],
+    'algorithms' | 'clockToleranceMs' | 'keysRefreshMs' | 'staleKeysMs' | 'readTimeoutMs'
+  >;
 };
 
 /** Environment variables of a runtime. */
 export type ServiceTokens = Readonly<Record<string, string>>;
 
-/** `audience`: that of the tokens; undefined: no service takes any. */
+const AUDIENCE_SETTING = 'svc.local.service-audience';
+const SCOPES_CLAIM = 'svc.local.service-scopes-claim';
+const SCOPES_CLAIM_DEFAULT = 'scope';
+/** A runtime reads a list of audiences, with commas between. */
+const AUDIENCE = /^[\x21-\x2b\x2d-\x7e]+$/;
+/** With this word a list of settings is empty. */
+const EMPTY_LIST = 'none';
+
+/** The dotted names of these settings. */
+export const SERVICE_TOKEN_SETTING_NAMES: readonly string[] = [AUDIENCE_SETTING, SCOPES_CLAIM];
+
+/** `clientId`: the client with which users log in. Throws SVC_SETTING_INVALID. */
+export function readServiceTokenSettings(
+  reader: SettingsReader,
+  clientId: string,
+): ServiceTokenSettings {
+  const audience = reader.text(AUDIENCE_SETTING);
+  if (audience !== undefined && (!AUDIENCE.test(audience) || audience === EMPTY_LIST))
+    throw invalidSetting(
+      AUDIENCE_SETTING,
+      audience,
+      "an audience of printable ASCII without blanks and commas, other than 'none'",
+    );
+  // The audience of an ID token is the client. If services had the same one, an ID token would pass as an access token.
+  if (audience === clientId)
+    throw invalidSetting(AUDIENCE_SETTING, audience, 'another value than svc.auth.client-id');
+  const scopesClaim = reader.text(SCOPES_CLAIM) ?? SCOPES_CLAIM_DEFAULT;
+  if (parseClaimPath(scopesClaim) === undefined)
+    throw invalidSetting(SCOPES_CLAIM, scopesClaim, 'names of claims with full stops between');
+  return { audience, scopesClaim };
+}
+
+/** Returns undefined if services take no tokens. */
 export function serviceTokens(
   { issuer, rolesPath, section }: Provider,
-  audience: string | undefined,
+  { audience, scopesClaim }: ServiceTokenSettings,
 ): ServiceTokens | undefined {
   if (audience === undefined) return undefined;
   return {
     SVC_AUTH_ISSUER: issuer,
     SVC_AUTH_AUDIENCE: audience,
     SVC_AUTH_ROLES_CLAIM: claimPathText(rolesPath),
+    SVC_AUTH_SCOPES_CLAIM: scopesClaim,
     SVC_AUTH_ALGORITHMS: section.algorithms.join(','),
     SVC_AUTH_CLOCK_TOLERANCE_MS: String(section.clockToleranceMs),
+    SVC_AUTH_KEYS_REFRESH_MS: String(section.keysRefreshMs),
+    SVC_AUTH_STALE_KEYS_MS: String(section.staleKeysMs),
+    SVC_AUTH_READ_TIMEOUT_MS: String(section.readTimeoutMs),
   };
+}
+
+/** Logs that tokens of services are good for the control plane, too. A provider for development, which needs no TLS, has one audience. */
+export function warnOfSharedAudience(
+  { issuer, audience }: Provider,
+  services: ServiceTokenSettings,
+  log: Log,
+): void {
+  if (services.audience !== audience || !issuer.startsWith('https:')) return;
+  log({
+    level: 'warn',
+    message: `Access tokens of services are good for the control plane, too, because ${AUDIENCE_SETTING} is svc.auth.audience. A service could do there what its caller may do: let the identity provider issue tokens for services with an audience of their own`,
+  });
 }

@@ -104,6 +104,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
   const deployed = reader.boolean('svc.deployed', false);
   const baseDomain = readBaseDomain(reader, BASE_DOMAIN);
   const section = reader.sections(SECTIONS, SECTION_RANGES)['control-plane'];
+  const tokens = readTokenSettings(reader, baseDomain);
   return {
     deployed,
     dataFolder: resolve(
@@ -113,7 +114,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     baseDomain,
     policy: { creation: creationOf(reader), signupUrl: signupUrlOf(reader) },
     allowedOrigins: allowedOriginsOf(reader),
-    tokens: readTokenSettings(reader, baseDomain),
+    tokens,
     management: {
       host: reader.text('svc.management.host') ?? '0.0.0.0',
       port: reader.port('svc.management.port', MANAGEMENT_PORT),
@@ -122,7 +123,7 @@ export function readControlPlaneSettings(inputs: ProgramInputs): ProgramSettings
     otlp: readOtlpTarget(reader),
     logFormat: readLogFormat(reader, inputs.stderrIsTerminal && !deployed),
     orchestrator: readOrchestratorSettings(reader),
-    local: readLocalSettings(reader),
+    local: readLocalSettings(reader, tokens.clientId),
     section,
   };
 }

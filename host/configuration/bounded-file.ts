@@ -5,12 +5,13 @@ import { open } from 'node:fs/promises';
 
 export interface FileText {
   readonly text: string;
-  /** Whether other users of the machine than the file's owner may read it. */
+  /** Whether other users of the machine may read it than its owner, or the group by which this process reads it. */
   readonly isOpenToOthers: boolean;
 }
 
-/** Bits of a file's rights by which others than its owner read it. */
-const READ_BY_OTHERS = 0o044;
+/** Bits of a file's rights by which others than its owner read it, and others than its group. */
+const READ_BY_GROUP_AND_OTHERS = 0o044;
+const READ_BY_OTHERS = 0o004;
 
 /** Returns the text, or `problem`: the end of a sentence that names the file, `is not UTF-8`. */
 export async function readBounded(
@@ -49,7 +50,7 @@ async function fill(
   return length;
 }
 
-function decoded(bytes: Buffer, { mode }: Stats): FileText | { readonly problem: string } {
+function decoded(bytes: Buffer, stats: Stats): FileText | { readonly problem: string } {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -57,5 +58,12 @@ function decoded(bytes: Buffer, { mode }: Stats): FileText | { readonly problem:
     return { problem: 'is not UTF-8' };
   }
   if (text.includes('\0')) return { problem: 'contains a NUL' };
-  return { text, isOpenToOthers: (mode & READ_BY_OTHERS) !== 0 };
+  return { text, isOpenToOthers: isOpenToOthers(stats) };
+}
+
+/** A process without privileges reads the file of another user, as one that a cluster mounts, by its group. */
+function isOpenToOthers({ mode, uid }: Stats): boolean {
+  const user = process.geteuid?.();
+  const readsByGroup = user !== 0 && user !== uid;
+  return (mode & (readsByGroup ? READ_BY_OTHERS : READ_BY_GROUP_AND_OTHERS)) !== 0;
 }

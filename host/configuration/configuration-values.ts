@@ -3,7 +3,8 @@
 // module gives the variables of the service's descriptor, and a folder of secrets.
 //
 // Invariants
-// C1  The result is complete and of the declared types, or there are problems, and all of them are reported.
+// C1  The result is complete and of the declared types, or there are problems, and all of them are reported. A value of a file that could
+//     not be read is not called missing as well.
 // C2  No problem and no warning quotes a value.
 // C3  What the members of a project read, problems with variables and secrets of a platform, names no path.
 // C4  Of a folder of secrets, the files are read whose names the folder lists and the module declares as secrets, and no others.
@@ -43,6 +44,8 @@ export interface GatheredConfiguration {
   /** Undefined if the module has no configuration, and if there are problems. */
   readonly texts: ConfigurationTexts | undefined;
   readonly problems: readonly string[];
+  /** Whether all problems are files that could not be read, which may be better a moment later. */
+  readonly isUnreadable: boolean;
   /** Files with secrets that other users may read. */
   readonly warnings: readonly string[];
 }
@@ -80,6 +83,8 @@ class Gathering {
   readonly #origins = new Map<string, string>();
   readonly #problems: string[] = [];
   readonly #warnings: string[] = [];
+  /** Number of the problems that are files which could not be read. */
+  #unreadFiles = 0;
 
   constructor(described: Described) {
     this.#types = described.types;
@@ -89,11 +94,13 @@ class Gathering {
   async addFile(path: string | undefined): Promise<void> {
     if (path === undefined) return;
     const read = await readBounded(path, CONFIGURATION_BYTES_MAX);
-    if ('problem' in read) return void this.#problems.push(`${path} ${read.problem}`);
+    if ('problem' in read) return this.#noteUnread(`${path} ${read.problem}`);
     const { readDocument } = await import('./configuration-document.ts');
     const document = readDocument(read.text);
-    if ('problems' in document)
+    if ('problems' in document) {
+      for (const name of this.#declared.keys()) this.#unread.add(name);
       return void this.#problems.push(...document.problems.map((problem) => `${path}: ${problem}`));
+    }
     const names = [...document.values.keys()];
     const secret = names.find((name) => this.#declared.get(name)?.isSecret === true);
     if (secret !== undefined && read.isOpenToOthers) this.#warnOfRights(path);
@@ -108,7 +115,7 @@ class Gathering {
       names = (await readdir(path)).filter((name) => !name.startsWith('.'));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return void this.#problems.push(`${path} cannot be read (${code})`);
+      return this.#noteUnread(`${path} cannot be read (${code})`);
     }
     if (names.length > FOLDER_FILES_MAX)
       return void this.#problems.push(`${path} has more than ${FOLDER_FILES_MAX} files`);
@@ -117,8 +124,7 @@ class Gathering {
       const declared = this.#declared.get(name);
       const read = await readBounded(file, CONFIGURATION_BYTES_MAX);
       if ('problem' in read) {
-        this.#problems.push(`${file} ${read.problem}`);
-        this.#unread.add(name);
+        this.#noteUnread(`${file} ${read.problem}`, [name]);
         continue;
       }
       if (declared?.isSecret === true && read.isOpenToOthers) this.#warnOfRights(file);
@@ -140,19 +146,15 @@ class Gathering {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return;
-      for (const { name } of secrets) this.#unread.add(name);
-      return void this.#problems.push(
-        `the folder of the project's secrets cannot be read (${code})`,
-      );
+      return this.#noteUnread(`the folder of the project's secrets cannot be read (${code})`);
     }
     for (const { name } of secrets) {
       // A listed name has no slash. One that only the module says could lead out of the folder.
       if (!listed.has(name)) continue;
       const file = `the file of the secret '${name}'`;
-      const read = await readBounded(join(path, name), CONFIGURATION_BYTES_MAX);
+      const read = await readSecret(join(path, name));
       if ('problem' in read) {
-        this.#problems.push(`${file} ${read.problem}`);
-        this.#unread.add(name);
+        this.#noteUnread(`${file} ${read.problem}`, [name]);
         continue;
       }
       if (read.isOpenToOthers) this.#warnOfRights(file);
@@ -166,7 +168,7 @@ class Gathering {
     const variables = 'problem' in read ? undefined : textsIn(read.text);
     if (variables === undefined) {
       const problem = 'problem' in read ? read.problem : 'is not an object of texts';
-      return void this.#problems.push(`the file with the variables ${problem}`);
+      return this.#noteUnread(`the file with the variables ${problem}`);
     }
     for (const [name, text] of variables)
       if (this.#declared.get(name)?.isSecret === true) {
@@ -202,7 +204,8 @@ class Gathering {
     const texts = isUsed
       ? { json: configurationJson(this.#values), secrets: this.#secrets() }
       : undefined;
-    return { texts, problems, warnings: this.#warnings };
+    const isUnreadable = problems.length > 0 && problems.length === this.#unreadFiles;
+    return { texts, problems, isUnreadable, warnings: this.#warnings };
   }
 
   /** Returns the texts of the secrets. A secret that contains another one comes first, and is replaced as a whole. */
@@ -213,6 +216,13 @@ class Gathering {
       .filter((value) => typeof value === 'string');
     const texts = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
     return [...new Set(texts)].toSorted((one, other) => other.length - one.length);
+  }
+
+  /** Notes a file or folder that could not be read. It may have the values of these names; absent: of any. */
+  #noteUnread(problem: string, names: Iterable<string> = this.#declared.keys()): void {
+    this.#unreadFiles++;
+    this.#problems.push(problem);
+    for (const name of names) this.#unread.add(name);
   }
 
   #addText(name: string, text: string, origin: string): void {
@@ -231,6 +241,12 @@ class Gathering {
       `${path} has a secret, and other users may read it: give the file the rights 0600, or 0400`,
     );
   }
+}
+
+/** Reads the file of a secret. One that is being written is empty at first. */
+async function readSecret(path: string): ReturnType<typeof readBounded> {
+  const read = await readBounded(path, CONFIGURATION_BYTES_MAX);
+  return 'text' in read && read.text === '' ? { problem: 'is empty' } : read;
 }
 
 /** An editor ends a file with a line break, which is not part of the value. */

@@ -34,7 +34,7 @@ export class EmbeddedConfiguration extends ServiceConfiguration {
 
   /**
    * Returns the phase that reads the values, and watches their files if the service has any values. Its start rejects with
-   * SVC_CONFIGURATION_INVALID.
+   * SVC_CONFIGURATION_UNREADABLE and SVC_CONFIGURATION_INVALID.
    */
   phase(guest: Pick<Guest, 'descriptor'>): Phase {
     return {

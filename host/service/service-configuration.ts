@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import { WatchedFolder } from '@svc/identity/watched-folder';
 import type { Log } from '@svc/kit/log';
-import { SvcError } from '@svc/kit/svc-error';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import type { ConfigurationSources } from '../configuration/configuration-values.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { type ConfigurationTexts, CurrentConfiguration } from '../model/configuration.ts';
@@ -23,6 +23,14 @@ export interface ServiceConfigurationOptions {
   readonly remedy?: string;
   /** Pause in milliseconds between two reads of the files without a change; absent: that of WatchedFolder. */
   readonly pollMs?: number;
+}
+
+/** Values, or the problem for which there are none. */
+interface Read {
+  readonly texts?: ConfigurationTexts | undefined;
+  readonly problem?: string;
+  /** Whether files that could not be read are all there is to it, which may be better a moment later. */
+  readonly isUnreadable?: boolean;
 }
 
 const PROBLEMS_SHOWN_MAX = 20;
@@ -47,7 +55,7 @@ export class ServiceConfiguration {
     this.#options = options;
   }
 
-  /** Reads the values of a module that is about to be served. Rejects with SVC_CONFIGURATION_INVALID. */
+  /** Reads the values of a module that is about to be served. Rejects with SVC_CONFIGURATION_UNREADABLE and SVC_CONFIGURATION_INVALID. */
   async prepare({ descriptor }: Pick<GuestSource, 'descriptor'>): Promise<void> {
     const { file, folder, variables, assignments, values = {} } = this.#options.sources;
     const isGiven =
@@ -58,8 +66,8 @@ export class ServiceConfiguration {
       Object.keys(values).length > 0;
     // A module without a configuration does not load this code.
     if (descriptor.configuration !== undefined || isGiven) {
-      const { texts, problem } = await this.#read(descriptor);
-      if (problem !== undefined) throw invalid(problem, this.#remedy);
+      const { texts, problem, isUnreadable } = await this.#read(descriptor);
+      if (problem !== undefined) throw unusable(problem, this.#remedy, isUnreadable);
       if (texts !== undefined) this.#use(descriptor, texts);
     }
     this.#descriptor = descriptor;
@@ -104,7 +112,7 @@ export class ServiceConfiguration {
   async #look(): Promise<void> {
     const descriptor = this.#descriptor;
     if (descriptor?.configuration === undefined) return;
-    const { texts, problem } = await this.#read(descriptor);
+    const { texts, problem, isUnreadable } = await this.#read(descriptor);
     // Another module may have been prepared meanwhile.
     if (descriptor !== this.#descriptor || this.#watched.some(({ isClosed }) => isClosed)) return;
     if (problem !== undefined) {
@@ -113,7 +121,7 @@ export class ServiceConfiguration {
       this.#options.log({
         level: 'error',
         message: `the changed configuration cannot be used, and the one before stays in use: ${problem}`,
-        fields: { code: 'SVC_CONFIGURATION_INVALID' },
+        fields: { code: codeOf(isUnreadable) },
       });
       return;
     }
@@ -133,11 +141,9 @@ export class ServiceConfiguration {
     return texts;
   }
 
-  async #read(
-    descriptor: Descriptor,
-  ): Promise<{ readonly texts?: ConfigurationTexts | undefined; readonly problem?: string }> {
+  async #read(descriptor: Descriptor): Promise<Read> {
     const { gatherConfiguration } = await import('../configuration/configuration-values.ts');
-    const { texts, problems, warnings } = await gatherConfiguration(
+    const { texts, problems, isUnreadable, warnings } = await gatherConfiguration(
       this.#options.sources,
       descriptor,
     );
@@ -155,7 +161,10 @@ export class ServiceConfiguration {
     }
     const shown = problems.slice(0, PROBLEMS_SHOWN_MAX);
     const more = problems.length - shown.length;
-    return { problem: `${shown.join('; ')}${more === 0 ? '' : `; and ${more} more`}` };
+    return {
+      problem: `${shown.join('; ')}${more === 0 ? '' : `; and ${more} more`}`,
+      isUnreadable,
+    };
   }
 }
 
@@ -164,9 +173,13 @@ const REMEDY =
 const PLATFORM_REMEDY =
   "Declare values in env of the service's descriptor. A secret is a file of its name, which the operator of the installation provides.";
 
-function invalid(problem: string, remedy: string): SvcError {
+function codeOf(isUnreadable = false): SvcErrorCode {
+  return isUnreadable ? 'SVC_CONFIGURATION_UNREADABLE' : 'SVC_CONFIGURATION_INVALID';
+}
+
+function unusable(problem: string, remedy: string, isUnreadable: boolean | undefined): SvcError {
   return new SvcError(
-    'SVC_CONFIGURATION_INVALID',
+    codeOf(isUnreadable),
     `The configuration cannot be used: ${problem}. ${remedy}`,
   );
 }

@@ -1,7 +1,7 @@
 // A module with a configuration, run by `svc control-plane`: values come from the descriptor, and secrets from files of the operator.
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { IdentityProvider } from '../support/identity-provider/identity-provider.ts';
 import { isReady, LocalMachine, type ShownStatus } from '../support/local-machine.ts';
@@ -9,6 +9,8 @@ import { isReady, LocalMachine, type ShownStatus } from '../support/local-machin
 const SECRET = 'sk_live_4711_of_shop';
 const LITERAL = 'sk_live_0815_in_the_descriptor';
 const VALUES = { feePerDay: '0.50', currency: 'SEK', branches: '["North"]' };
+
+const WAIT = { timeout: 30_000, interval: 100 };
 
 let provider: IdentityProvider;
 let module: Uint8Array;
@@ -23,8 +25,10 @@ const hasFailed = ({ lifecycle }: ShownStatus) => lifecycle === 'failed';
 
 function putSecret(machine: LocalMachine, project: string, value: string): void {
   const folder = join(machine.cwd, 'machine', 'secrets', project);
-  mkdirSync(folder, { mode: 0o700 });
-  writeFileSync(join(folder, 'paymentKey'), `${value}\n`, { mode: 0o600 });
+  mkdirSync(folder, { mode: 0o700, recursive: true });
+  const next = join(folder, '.next');
+  writeFileSync(next, `${value}\n`, { mode: 0o600 });
+  renameSync(next, join(folder, 'paymentKey'));
 }
 
 /** Everything that the control plane stores itself. */
@@ -89,4 +93,32 @@ test('values of the descriptor and a secret of the project reach the module; wro
   expect(shown).not.toMatch(/4711|0815|another_project/);
   expect(stored(machine)).not.toContain('4711');
   expect(stored(machine)).toContain('feePerDay');
+});
+
+test('a secret that is replaced is used without another apply, and an instance that is killed starts again with all its values', async () => {
+  const machine = await new LocalMachine(provider).withProject();
+  await machine.store('library', module);
+  putSecret(machine, 'shop', SECRET);
+  const { generation } = await machine.apply('library', { env: VALUES });
+  await machine.until(isReady(generation));
+  const logs = async () =>
+    JSON.stringify((await machine.svc.send('GET /services/shop/counter/logs', 'ann')).body);
+
+  putSecret(machine, 'shop', 'short');
+  await vi.waitUntil(
+    async () => (await logs()).includes('the changed configuration cannot be'),
+    WAIT,
+  );
+  expect(await logs()).toContain("'paymentKey'");
+  putSecret(machine, 'shop', 'sk_live_4712_of_shop');
+  await vi.waitUntil(async () => (await logs()).includes('a new configuration is in use'), WAIT);
+  expect(await logs()).not.toMatch(/471[12]/);
+
+  const pidOf = () => machine.instances()[0]?.lastRun?.process?.pid;
+  const before = pidOf()!;
+  process.kill(before, 'SIGKILL');
+  await vi.waitUntil(() => pidOf() !== undefined && pidOf() !== before, WAIT);
+  await machine.until(isReady(generation));
+  const terms = await (await fetch(`${machine.url}/loans/terms`)).json();
+  expect(terms).toEqual({ currency: 'SEK', daysFree: 14, branches: ['North'] });
 });

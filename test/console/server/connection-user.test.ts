@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWebhooksClient } from '@svc/client';
 import { describe, expect, test } from 'vitest';
-import { userIn } from '../../../console/server/connection-user.ts';
+import { type ConnectionEnds, userIn } from '../../../console/server/connection-user.ts';
+import { socketsOf } from '../../../console/server/socket-tables.ts';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
 
 const NOBODY = 65_534;
@@ -17,6 +18,10 @@ function row(local: string, remote: string, state: string, user: number, inode: 
   return `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000 ${user}        0 ${inode} 1 0000000000000000 20 0 0 10 -1`;
 }
 
+function found(tables: string, ends: ConnectionEnds) {
+  return userIn(socketsOf(tables), ends);
+}
+
 describe('the user of a connection', () => {
   test.each([
     ['0100007F:D2F0', '0100007F:2695'],
@@ -24,7 +29,7 @@ describe('the user of a connection', () => {
   ])('is that of its other end, %s', (local, remote) => {
     const other = row('0100007F:D2F1', '0100007F:2695', '01', 3, 9);
     const tables = [SERVER, other, row(local, remote, '01', 1001, 8)].join('\n');
-    expect(userIn(tables, ENDS)).toBe(1001);
+    expect(found(tables, ENDS)).toBe(1001);
   });
 
   test.each([
@@ -33,18 +38,18 @@ describe('the user of a connection', () => {
     ['belongs to no process', '01', 0, 0],
   ])('is nobody if the other end %s', (_what, state, user, inode) => {
     const tables = [SERVER, row('0100007F:D2F0', '0100007F:2695', state, user, inode)].join('\n');
-    expect(userIn(tables, ENDS)).toBeUndefined();
-    expect(userIn(SERVER, ENDS)).toBeUndefined();
+    expect(found(tables, ENDS)).toBeUndefined();
+    expect(found(SERVER, ENDS)).toBeUndefined();
   });
 
   test('is nobody if the connection was reset, so that the tables have the listening socket alone', () => {
     const listening = row('0100007F:2695', '00000000:0000', '0A', 1000, 7);
-    expect(userIn(listening, ENDS)).toBeUndefined();
+    expect(found(listening, ENDS)).toBeUndefined();
   });
 
   test('is unknown where connections are not listed', () => {
-    expect(userIn('', ENDS)).toBe('not-listed');
-    expect(userIn(`${row('0100007F:D2F1', '0100007F:2695', '01', 0, 8)}\n`, ENDS)).toBe(
+    expect(found('', ENDS)).toBe('not-listed');
+    expect(found(`${row('0100007F:D2F1', '0100007F:2695', '01', 0, 8)}\n`, ENDS)).toBe(
       'not-listed',
     );
   });

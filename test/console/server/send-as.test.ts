@@ -51,6 +51,22 @@ test('a request that is sent as somebody has a token that says so, and the page 
   expect(claims.exp - claims.iat).toBe(60);
 });
 
+test('no token is made for a service at whose address nobody listens any more', async () => {
+  const { keyFile, served, service } = await started({
+    described: {
+      developmentTokens: true,
+      routes: [GUARDED],
+      instances: [{ address: 'http://127.0.0.1:1', shards: 1 }],
+    },
+  });
+  const got = await served.call(service.instanceId, { path: '/', sendAs: ADA });
+  expect(got.status).toBe(409);
+  expect(got.json).toMatchObject({
+    error: expect.stringMatching(/^Nobody listens.*Nothing was sent to it/) as string,
+  });
+  expect(existsSync(keyFile)).toBe(false);
+});
+
 test('a request without a caller has no token', async () => {
   const { keyFile, served, service, received } = await started();
   await served.call(service.instanceId, { path: '/' });

@@ -53,10 +53,17 @@ function commandWith(
     serviceTokens: serviceTokens(
       {
         issuer: 'https://id.example.com',
+        audience: 'https://api.example.com',
         rolesPath: ['https://svc.example', 'roles'],
-        section: { algorithms: ['ES256', 'EdDSA'], clockToleranceMs: 1000 },
+        section: {
+          algorithms: ['ES256', 'EdDSA'],
+          clockToleranceMs: 1000,
+          keysRefreshMs: 2000,
+          staleKeysMs: 3000,
+          readTimeoutMs: 400,
+        },
       },
-      'https://services.example.com',
+      { audience: 'https://services.example.com', scopesClaim: 'scp' },
     ),
     baseDomain: undefined,
     callers: CALLERS,
@@ -83,6 +90,10 @@ test('a service with tokens of the platform takes those of its issuer, for the a
     SVC_AUTH_ROLES_CLAIM: String.raw`https://svc\.example.roles`,
     SVC_AUTH_ALGORITHMS: 'ES256,EdDSA',
     SVC_AUTH_CLOCK_TOLERANCE_MS: '1000',
+    SVC_AUTH_SCOPES_CLAIM: 'scp',
+    SVC_AUTH_KEYS_REFRESH_MS: '2000',
+    SVC_AUTH_STALE_KEYS_MS: '3000',
+    SVC_AUTH_READ_TIMEOUT_MS: '400',
   });
   const names = Object.keys(commandWith({}).command.env);
   expect(names.filter((name) => name.startsWith('SVC_AUTH'))).toEqual([]);

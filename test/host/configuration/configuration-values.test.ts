@@ -104,9 +104,24 @@ test.each<[string, () => void, string]>([
   ['in Latin-1', () => write(file, Buffer.from('currency: é', 'latin1')), 'is not UTF-8'],
 ])('a file %s is a problem', async (_what, make, problem) => {
   make();
-  const { texts, problems } = await gather({ file, assignments: ['days=1'] });
+  const { texts, problems, isUnreadable } = await gather({ file, assignments: ['days=1'] });
   expect(texts).toBeUndefined();
-  expect(problems).toEqual([`${file} ${problem}`, "'key' is missing: a text"]);
+  expect(problems).toEqual([`${file} ${problem}`]);
+  expect(isUnreadable).toBe(true);
+});
+
+test('a file that is no document hides no missing name, and one that cannot be read no wrong value', async () => {
+  write(file, 'days: [\n');
+  const broken = await gather({ file });
+  expect(broken.problems).toEqual([expect.stringMatching(/^.*values\.yaml: line /)]);
+  expect(broken.isUnreadable).toBe(false);
+  rmSync(file);
+  const { problems, isUnreadable } = await gather({ file, assignments: ['days=many'] });
+  expect(problems).toEqual([
+    `${file} cannot be read (ENOENT)`,
+    expect.stringMatching(/^'days' is not an integer/),
+  ]);
+  expect(isUnreadable).toBe(false);
 });
 
 test('a device that never ends and a pipe that nobody writes are no files', async () => {
@@ -122,10 +137,7 @@ test('a file of the folder that vanishes is one problem', async () => {
   const { problems } = await gather({ file, folder });
   expect(problems).toEqual([`${join(folder, 'key')} cannot be read (ENOENT)`]);
   rmSync(folder, { recursive: true });
-  expect((await gather({ file, folder })).problems).toEqual([
-    `${folder} cannot be read (ENOENT)`,
-    "'key' is missing: a text",
-  ]);
+  expect((await gather({ file, folder })).problems).toEqual([`${folder} cannot be read (ENOENT)`]);
 });
 
 test('all problems of all sources are reported together', async () => {
@@ -208,6 +220,9 @@ test('a secret that is missing or cannot be read is a problem without a path', a
     (await gather({ variables: file, secrets })).problems;
   expect(await problemsOf(folder)).toEqual(["'key' is missing: a text"]);
   expect(await problemsOf(join(folder, 'not-there'))).toEqual(["'key' is missing: a text"]);
+  write(join(folder, 'key'), '');
+  expect(await problemsOf(folder)).toEqual(["the file of the secret 'key' is empty"]);
+  rmSync(join(folder, 'key'));
   mkdirSync(join(folder, 'key'));
   expect(await problemsOf(folder)).toEqual(["the file of the secret 'key' is no file"]);
   expect(await problemsOf(file)).toEqual([

@@ -72,6 +72,16 @@ test('a service with missing values is refused, with all that is missing', async
   });
 });
 
+test('a service whose file cannot be read is refused as one that may start later', async () => {
+  const { file, configuration, put } = configured();
+  await expect(configuration.prepare({ descriptor })).rejects.toMatchObject({
+    code: 'SVC_CONFIGURATION_UNREADABLE',
+    message: expect.stringContaining(`${file} cannot be read (ENOENT). Give the values with`),
+  });
+  put(file, 'days: 1\n');
+  await configuration.prepare({ descriptor });
+});
+
 test('a secret that was replaced is not printed either', async () => {
   const { file, entries, changes, configuration, put } = configured();
   put(file, 'days: 1\nkey: the-first-key\n');

@@ -1,0 +1,62 @@
+// Who listens at an address of this machine: as Linux lists it, and in truth.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { isListenedByThisUser, listenersAt } from '../../../console/server/listener-user.ts';
+import { socketsOf } from '../../../console/server/socket-tables.ts';
+
+const NOBODY = 65_534;
+const ADDRESS = { host: '127.0.0.1', port: 0x2695 };
+
+function users(local: string, state = '0A', address = ADDRESS): readonly number[] {
+  const remote = '00000000:0000';
+  const row = `   0: ${local} ${remote} ${state} 00000000:00000000 00:00000000 00000000 1001        0 7 1 0000000000000000 20 0 0 10 -1`;
+  return listenersAt(socketsOf(row), address);
+}
+
+test.each([
+  ['at the address', '0100007F:2695'],
+  ['at all addresses', '00000000:2695'],
+  ['at the address, mapped', '0000000000000000FFFF00000100007F:2695'],
+  ['at all addresses of IPv6', '00000000000000000000000000000000:2695'],
+])('a socket that listens %s takes its connections', (_where, local) => {
+  expect(users(local)).toEqual([1001]);
+});
+
+test.each([
+  ['at another port', '0100007F:2696', '0A'],
+  ['at another address', '0200007F:2695', '0A'],
+  ['for another protocol', '00000000000000000000000001000000:2695', '0A'],
+  ['no longer', '0100007F:2695', '06'],
+])('a socket that listens %s takes none', (_where, local, state) => {
+  expect(users(local, state)).toEqual([]);
+});
+
+test('the loopback address of IPv6 is found', () => {
+  const address = { host: '::1', port: 0x2695 };
+  expect(users('00000000000000000000000001000000:2695', '0A', address)).toEqual([1001]);
+  expect(users('0100007F:2695', '0A', address)).toEqual([]);
+});
+
+test('a server of this process is one of this user, and where nobody listens there is none', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const address = { host: '127.0.0.1', port };
+  expect(await isListenedByThisUser(address)).toBe(true);
+  server.close();
+  await once(server, 'close');
+  expect(await isListenedByThisUser(address)).toBe(process.platform !== 'linux');
+});
+
+test('a server of another user is not one of this user', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'only Linux lists sockets with their users');
+  skip(process.getuid!() !== 0, 'only root can start a program as another user');
+  const program = `process.setgid(${NOBODY}); process.setuid(${NOBODY});
+    const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const [port] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  expect(await isListenedByThisUser({ host: '127.0.0.1', port: Number(port) })).toBe(false);
+});
