@@ -4,6 +4,7 @@ import { listeningSockets } from '@svc/kit/listening-sockets';
 import { spawn, type StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
+import { npmEnds } from './npm-end.ts';
 
 /** `program`: the file of its entry point. `nodeOptions`: options of Node for it. Does not return. */
 export async function continueAs(
@@ -28,7 +29,11 @@ export async function continueAs(
   // The child takes sockets that were given to its parent; they may have been given to the parent of this process (cli/bin/svc.js).
   if (sockets.length > 0) env['LISTEN_PID'] = String(process.pid);
   process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const stop = (signal: NodeJS.Signals) => void child.kill(signal);
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
+  // The parent of the child is this process, which watches its own.
+  if (env['SVC_PARENT_PID'] !== undefined) env['SVC_PARENT_PID'] = String(process.pid);
+  void npmEnds(env['npm_lifecycle_event']).then(() => stop('SIGTERM'));
   const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', ...sockets.map(({ fd }) => fd)];
   const child = spawn(command[0]!, command.slice(1), { stdio, env });
   const { promise, resolve } = Promise.withResolvers<number>();

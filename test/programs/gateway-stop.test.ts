@@ -117,14 +117,22 @@ interface GivenSocket {
 }
 
 /** Starts a gateway as systemd does: with a socket that stays when the process has ended. */
-function startGiven(fd: number, nodeOptions: readonly string[] = []): GivenSocket {
+function startGiven(
+  fd: number,
+  nodeOptions: readonly string[] = [],
+  npmEvent?: string,
+): GivenSocket {
   const command = [process.execPath, ...nodeOptions, cli, 'gateway'];
   const words = [...command, ...gatewayWords(installation)];
   const child = spawn(
     '/bin/sh',
     ['-c', 'LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=https exec "$@"', 'sh', ...words],
     // A group of its own.
-    { stdio: ['ignore', 'ignore', 'pipe', fd], detached: true },
+    {
+      stdio: ['ignore', 'ignore', 'pipe', fd],
+      detached: true,
+      env: { ...process.env, npm_lifecycle_event: npmEvent },
+    },
   );
   onTestFinished(() => {
     if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL');
@@ -204,6 +212,26 @@ test('a socket that was given to an older Node is passed on to the one that runs
   client.write(GET);
   expect((await client.message()).body).toBe('disk');
   client.socket.destroy();
+  expect(await gateway.end()).toBe(0);
+});
+
+test('below npm, a gateway with a given socket serves on after it has looked at its parent', async () => {
+  const socket = new BoundSocket({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => socket.close());
+  const gateway = startGiven(socket.fd(), [], 'start');
+  await gateway.logged('https listening');
+  const options = { ca: installation.names.certificate, servername: CART };
+  const asked = async () => {
+    const client = await dialTls(socket.address().port, options);
+    client.write(GET);
+    const { body } = await client.message();
+    client.socket.destroy();
+    return body;
+  };
+  // Each process looks every 200 ms.
+  for (const endMs = performance.now() + 1_000; performance.now() < endMs;)
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await Promise.race([asked(), gateway.ended])).toBe('disk');
   expect(await gateway.end()).toBe(0);
 });
 
