@@ -1,7 +1,7 @@
 // FilledJournal: fills a journal before a measurement, through `append` as the engine does. Each event of the counter
 // adds one, so the state of an entity is the number of its events.
 import type { Journal } from '../host/engine/needs/journal.ts';
-import type { JournalRecord } from '../host/model/entity.ts';
+import type { JournalRecord } from '@svc/model/entity';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal, type SqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 

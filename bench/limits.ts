@@ -1,13 +1,13 @@
 // Measurement (g): commands of the shopping cart through the host's own binding, with the code that the rewriter adds
 // to the module (fuel, the count of its memory's pages, canonical NaNs), compared with the same module without it.
 // Both sides check the values that a module passes to the host, because the check is part of reading them.
-import type { Guest, GuestEntities } from '../host/engine/needs/guest.ts';
+import type { Guest, GuestEntities } from '@svc/model/guest';
 import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
 import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';
 import { rewriteCoreModule } from '../host/hosting/wasm/metering/module-rewriter.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
-import type { CallContext } from '../host/model/call.ts';
+import type { CallContext } from '@svc/model/call';
 import { compileFixture, compileFixtureCore } from '../test/support/compile-fixture.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 

@@ -4,7 +4,7 @@
 // requests, and the shard only switches its recorder.)
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
-import { FaultReport } from '../host/model/fault-report.ts';
+import { FaultReport } from '@svc/model/fault-report';
 import type { AdmittedModule } from '../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
@@ -12,12 +12,12 @@ import { INTERNET } from '../host/http/access.ts';
 import { createHttpServer } from '../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../host/http/http-settings.ts';
 import { RouteTable } from '../host/http/route-table.ts';
-import { LimitCounters } from '../host/model/limit-counters.ts';
+import { LimitCounters } from '@svc/model/limit-counters';
 import { EventLoopBudget } from '../host/http/requests/event-loop-budget.ts';
-import type { EndpointRequest } from '../host/model/endpoint.ts';
+import type { EndpointRequest } from '@svc/model/endpoint';
 import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/introspection/observability/observability-limits.ts';
 import { requestHandler } from '../host/http/requests/request-handler.ts';
-import { requestBudgets } from '../host/model/request-budgets.ts';
+import { requestBudgets } from '@svc/model/request-budgets';
 import { HashOwnership } from '../host/shards/hash-ownership.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';

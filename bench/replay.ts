@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type EntityEngine } from '../host/engine/entity-engine.ts';
-import type { Guest } from '../host/engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { systemRandom, systemClock, systemDigest, systemEventLoop } from '../host/system.ts';
 import { COMPONENT, EVENT, appendToAll, withJournal } from './filled-journal.ts';

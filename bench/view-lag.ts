@@ -7,7 +7,7 @@ import type { Journal } from '../host/engine/needs/journal.ts';
 import { wasmSource } from '../host/hosting/guest-source.ts';
 import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
-import { VIEW_LIMITS_DEFAULT } from '../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
 import { ViewThreads } from '../host/service/view-threads.ts';
 import { SUPERVISOR_LIMITS_DEFAULT } from '../host/shards/supervisor-limits.ts';
 import { openFeed } from '../host/storage/follower-connection.ts';

@@ -4,13 +4,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Guest } from '../host/engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import type { Journal } from '../host/engine/needs/journal.ts';
 import { type WasmSource, wasmSource } from '../host/hosting/guest-source.ts';
 import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
-import { VIEW_LIMITS_DEFAULT } from '../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
 import {
   type FollowerConnection,
   openFeed,

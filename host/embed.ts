@@ -2,80 +2,66 @@
 // Programs define entities and endpoints in TypeScript, and createService runs them in the program's own process, with
 // the engine, the journal, the HTTP server and the introspection that `svc run` has.
 export { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
-export { GuestFault } from './model/guest-fault.ts';
-export { defineEntity } from './hosting/embedded/entity-definition.ts';
-export type { EntityDefinition } from './hosting/embedded/entity-definition.ts';
+export { GuestFault } from '@svc/model/guest-fault';
+export { defineEntity } from '@svc/components/entity-definition';
+export type { EntityDefinition } from '@svc/components/entity-definition';
 export type {
   Change,
   CommandContext,
   Effect,
   QueryContext,
   ReadonlyDeep,
-} from './hosting/embedded/entity-context.ts';
-export type { Components } from './hosting/embedded/components.ts';
-export { Due } from './hosting/embedded/due.ts';
-export type { DeferredCall } from './hosting/embedded/deferred-call.ts';
-export type { Schedule } from './hosting/embedded/schedule.ts';
-export { callOf } from './hosting/embedded/deferred-calls.ts';
-export type { DeferredCalls } from './hosting/embedded/deferred-calls.ts';
-export type { TimerOptions } from './hosting/embedded/timer-change.ts';
-export { defineView } from './hosting/embedded/view-definition.ts';
-export type { FoldContext, RowChange, ViewDefinition } from './hosting/embedded/view-definition.ts';
-export type { FoundRow, Page, RowCount, ViewClient } from './hosting/embedded/view-client.ts';
-export { defineConsumer } from './hosting/embedded/consumer-definition.ts';
+} from '@svc/components/entity-context';
+export type { Components } from '@svc/components/components';
+export { Due } from '@svc/components/due';
+export type { DeferredCall } from '@svc/components/deferred-call';
+export type { Schedule } from '@svc/components/schedule';
+export { callOf } from '@svc/components/deferred-calls';
+export type { DeferredCalls } from '@svc/components/deferred-calls';
+export type { TimerOptions } from '@svc/components/timer-change';
+export { defineView } from '@svc/components/view-definition';
+export type { FoldContext, RowChange, ViewDefinition } from '@svc/components/view-definition';
+export type { FoundRow, Page, RowCount, ViewClient } from '@svc/components/view-client';
+export { defineConsumer } from '@svc/components/consumer-definition';
 export type {
   ConsumerContext,
   ConsumerDefinition,
   Verdict,
-} from './hosting/embedded/consumer-definition.ts';
-export type { EventContext } from './hosting/embedded/event-source.ts';
-export type { Timers } from './hosting/embedded/calling-context.ts';
+} from '@svc/components/consumer-definition';
+export type { EventContext } from '@svc/components/event-source';
+export type { Timers } from '@svc/components/calling-context';
 export type {
   ServiceClient,
   ServiceRequestOptions,
   ServiceResponse,
-} from './hosting/embedded/service-client.ts';
-export { defineConfiguration } from './hosting/embedded/configuration-definition.ts';
-export type { ConfigurationDefinition } from './hosting/embedded/configuration-definition.ts';
-export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
-export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
-export {
-  before,
-  del,
-  get,
-  jsonBytes,
-  patch,
-  post,
-  put,
-} from './hosting/embedded/route-definition.ts';
-export { limited } from './hosting/embedded/rate-limit.ts';
-export { openApi } from './hosting/embedded/open-api.ts';
+} from '@svc/components/service-client';
+export { defineConfiguration } from '@svc/components/configuration-definition';
+export type { ConfigurationDefinition } from '@svc/components/configuration-definition';
+export { defineEndpoint } from '@svc/components/endpoint-definition';
+export type { EndpointDefinition } from '@svc/components/endpoint-definition';
+export { before, del, get, jsonBytes, patch, post, put } from '@svc/components/route-definition';
+export { limited } from '@svc/components/rate-limit';
+export { openApi } from '@svc/components/open-api';
 export type { OpenApiDocument, OpenApiInfo } from '@svc/contract';
-export { queryFlag } from './hosting/embedded/query-flag.ts';
+export { queryFlag } from '@svc/components/query-flag';
 export type {
   Access,
   CheckedRoutes,
   Cors,
   RouteDefinition,
-} from './hosting/embedded/route-definition.ts';
-export type { Declared, Security } from './hosting/embedded/check-definition.ts';
-export { respond, respondError } from './hosting/embedded/route-answer.ts';
+} from '@svc/components/route-definition';
+export type { Declared, Security } from '@svc/components/check-definition';
+export { respond, respondError } from '@svc/components/route-answer';
 export type {
   CheckedContext,
   CheckRequest,
   EndpointContext,
   RouteRequest,
-} from './hosting/embedded/route-request.ts';
-export type { EntityClient, RecordedEvent } from './hosting/embedded/entity-client.ts';
-export {
-  Ok,
-  refuse,
-  Refused,
-  type RefusalDetails,
-  type Result,
-} from './hosting/embedded/result.ts';
-export { described, type Schema, type ValueOf } from './hosting/embedded/codec.ts';
-export type { StandardSchema } from './hosting/embedded/standard-schema.ts';
+} from '@svc/components/route-request';
+export type { EntityClient, RecordedEvent } from '@svc/components/entity-client';
+export { Ok, refuse, Refused, type RefusalDetails, type Result } from '@svc/components/result';
+export { described, type Schema, type ValueOf } from '@svc/components/codec';
+export type { StandardSchema } from '@svc/components/standard-schema';
 export type { ServiceSettings } from './service/embedded-settings.ts';
 export type { LogEntry } from '@svc/kit/log-entry';
 export type { ResponsesOptions } from './service/embedded-responses.ts';

@@ -2,7 +2,7 @@
 // exports are a stable public interface.
 export type { RandomSource, ServiceClock } from './engine/needs/clock.ts';
 export type { TestingOptions } from './service/testing-options.ts';
-export { SeededRandom } from './hosting/embedded/seeded-random.ts';
+export { SeededRandom } from '@svc/components/seeded-random';
 export {
   type JournalWrite,
   TestJournal,

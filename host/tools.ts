@@ -16,7 +16,7 @@ export {
   inspectModuleFile,
   type InspectedModule,
 } from './service/module-inspection.ts';
-export type { GuestLogLine } from './model/guest-log.ts';
+export type { GuestLogLine } from '@svc/model/guest-log';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
 export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
 export { ENGINE_LIMITS_DEFAULT, developerLimits } from './engine/engine-limits.ts';
@@ -30,13 +30,13 @@ export {
   timersTooLarge,
 } from './engine/entity/guest-answer.ts';
 export type { RandomSource, Clock } from './engine/needs/clock.ts';
-export type { Guest, GuestEntities, GuestEntity, HostCalls } from './engine/needs/guest.ts';
+export type { Guest, GuestEntities, GuestEntity, HostCalls } from '@svc/model/guest';
 export { componentsOf } from './engine/entity/component-table.ts';
 export { type TimerProblem, TimerRules, timerWrite } from './engine/entity/timer-rules.ts';
 export type { FiringOutcome } from './engine/firing.ts';
 export { TIMER_SETTINGS_DEFAULT } from './engine/timer-settings.ts';
 export type { FiringEnd, StoredTimer } from './engine/needs/timers.ts';
-export { TIMER_LIMITS_DEFAULT } from './model/timer-limits.ts';
+export { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
 export { Occurrences } from './schedule/occurrences.ts';
 export { MemoryJournal } from './storage/memory/memory-journal.ts';
 export { MemoryTimers } from './storage/memory/memory-timers.ts';
@@ -56,26 +56,26 @@ export { type DeliveredEvent, type DeliveryOutcome, deliveredEvent } from './con
 export { deliverEvent } from './service/event-delivery.ts';
 export { ProcessViews } from './service/process-views.ts';
 export type { FeedRecord } from './engine/needs/feed.ts';
-export { VIEW_LIMITS_DEFAULT } from './model/view-limits.ts';
+export { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
 export { MemoryFeed, StoredOrder } from './storage/memory/memory-feed.ts';
 export { MemoryViews } from './storage/memory/memory-views.ts';
 export type { FoldedView } from './views/folded-view.ts';
 export { declaredViews } from './views/view-definitions.ts';
 export { ViewFold } from './views/view-fold.ts';
 export { ViewStopped } from './views/view-stopped.ts';
-export { deletesEntity } from './model/call.ts';
-export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from './model/call.ts';
-export type { EndpointResponse } from './model/endpoint.ts';
-export type { CalledServices, ServiceRequest, ServiceResponse } from './model/service-call.ts';
+export { deletesEntity } from '@svc/model/call';
+export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from '@svc/model/call';
+export type { EndpointResponse } from '@svc/model/endpoint';
+export type { CalledServices, ServiceRequest, ServiceResponse } from '@svc/model/service-call';
 export { CALL_SETTINGS_DEFAULT } from './service-calls/call-settings.ts';
 export { outgoingRequest } from './service-calls/outgoing-request.ts';
 export { unfoundService } from './service-calls/service-exchange.ts';
-export type { EntityRef, StoredEvent } from './model/entity.ts';
-export type { Due, TimerChange } from './model/timer.ts';
-export { CurrentConfiguration } from './model/configuration.ts';
+export type { EntityRef, StoredEvent } from '@svc/model/entity';
+export type { Due, TimerChange } from '@svc/model/timer';
+export { CurrentConfiguration } from '@svc/model/configuration';
 export { gatherConfiguration } from './configuration/configuration-values.ts';
-export { GuestFault } from './model/guest-fault.ts';
-export { COUNT_PREFIX, KEY_QUERY } from './model/view.ts';
+export { GuestFault } from '@svc/model/guest-fault';
+export { COUNT_PREFIX, KEY_QUERY } from '@svc/model/view';
 export { SvcError } from '@svc/kit/svc-error';
 export {
   inspectJournal,
@@ -117,9 +117,9 @@ export {
   type LanePage,
 } from './storage/sqlite/tools/consumer-inspection.ts';
 export { type InspectedView, ViewInspection } from './history/view-inspection.ts';
-export type { ViewStatus } from './model/view-status.ts';
+export type { ViewStatus } from '@svc/model/view-status';
 export { RETRIED_AT_ONCE_MAX, type StoredLane } from './engine/needs/consumers.ts';
-export type { RowPage } from './model/view.ts';
+export type { RowPage } from '@svc/model/view';
 export { backUpJournal } from './storage/sqlite/tools/journal-backup.ts';
 export { importJournal } from './storage/sqlite/tools/journal-import.ts';
 export { journalEntries } from './storage/sqlite/tools/journal-source.ts';

@@ -34,7 +34,7 @@ const DECLARED_IN = {
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
   timers: ['host/engine/timer-settings.ts', 'Timers'],
-  views: ['host/model/view-limits.ts', 'Views'],
+  views: ['model/view-limits.ts', 'Views'],
   consumers: ['host/consumers/consumer-settings.ts', 'Consumers'],
   calls: ['host/service-calls/call-settings.ts', 'Calls of other services'],
   auth: ['tokens/auth-section.ts', 'Access tokens'],

@@ -19,7 +19,7 @@ import {
   type ModuleDescriptor,
   valueOfText,
 } from '@svc/contract';
-import type { ConfigurationTexts } from '../model/configuration.ts';
+import type { ConfigurationTexts } from '@svc/model/configuration';
 import { readBounded } from './bounded-file.ts';
 
 /** Where an operator gives the values. */

@@ -1,6 +1,6 @@
 // Delivery: an event on its way to a consumer, and how that ends.
-import type { EntityEvent, EntityRef, JournalRecord } from '../model/entity.ts';
-import type { Verdict } from '../model/consumer.ts';
+import type { EntityEvent, EntityRef, JournalRecord } from '@svc/model/entity';
+import type { Verdict } from '@svc/model/consumer';
 
 /**
  * How an attempt ended:

@@ -1,5 +1,5 @@
 // LaneDamaged: the failure of a lane whose row is not what was written.
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 

@@ -15,7 +15,7 @@ import type {
   StoredLane,
 } from '../engine/needs/consumers.ts';
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { Sleeper } from '../timers/dispatcher.ts';
 import { full, stalled } from './consumer-stalled.ts';
 import { deliveredEvent } from './delivery.ts';

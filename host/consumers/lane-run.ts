@@ -9,7 +9,7 @@
 import { retryPauseMs } from '../engine/retry-pause.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { DispatcherClock } from '../timers/dispatcher.ts';
 import type { ConsumerSettings } from './consumer-settings.ts';
 import {

@@ -2,7 +2,7 @@
 // its events are held in memory as the feed has read them ("following"), or they wait in the journal, and a row of the lane
 // is stored ("stored").
 import type { StoredLane } from '../engine/needs/consumers.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { DeliveredEvent } from './delivery.ts';
 import type { ReadPage } from './read-ahead.ts';
 

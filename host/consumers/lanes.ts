@@ -6,7 +6,7 @@
 //     settled, and no others.
 // L3  The reason why a lane waits is in memory only until it is in the row of the lane.
 import type { StoredLane } from '../engine/needs/consumers.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { Lane, keyOf } from './lane.ts';
 
 /** Resting lanes above which they are looked at less often. */

@@ -1,6 +1,6 @@
 // ControlRequest: a change of a service that an operator asks for, by a command or in the console.
-import type { EntityRef } from '../model/entity.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { ViewStatus } from '@svc/model/view-status';
 
 export type ControlRequest =
   /** `owner`: null for a schedule of the service. */

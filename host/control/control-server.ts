@@ -7,7 +7,7 @@ import type { Log } from '@svc/kit/log';
 import type { LogEntry } from '@svc/kit/log-entry';
 import { printableJson } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import {
   type ControlledService,
   type ControlRequest,

@@ -9,7 +9,7 @@ import type { Finding } from '../history/upgrade-finding.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
 import type { ModuleSwap } from './module-swap.ts';
-import { GuestFault } from '../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 
 export type BuiltModule = Extract<ToDevHost, { readonly kind: 'module' }>;

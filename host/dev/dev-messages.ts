@@ -1,9 +1,9 @@
 // Messages between `svc dev` and the process in which it runs the service.
 import type { DevProblem, SourceLocation } from '@svc/contract';
 import type { HostingSettings, SourceFile } from '../hosting/guest-source.ts';
-import type { WasmFrame } from '../model/guest-fault.ts';
+import type { WasmFrame } from '@svc/model/guest-fault';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
-import type { FaultEntry } from '../model/fault-entry.ts';
+import type { FaultEntry } from '@svc/model/fault-entry';
 
 export type ToDevHost =
   /** Sources have changed, and are being compiled. */

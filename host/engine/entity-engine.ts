@@ -4,12 +4,12 @@
 //
 // Invariant: once the engine closes it takes no new call, and every call that it took before is answered or fails.
 import assert from 'node:assert';
-import { refusal } from '../model/call.ts';
-import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
-import type { EntityRef } from '../model/entity.ts';
-import { isEventKey, withoutRound } from '../model/event-key.ts';
-import type { NameTable } from '../model/name-table.ts';
-import type { TimerChange } from '../model/timer.ts';
+import { refusal } from '@svc/model/call';
+import type { Awaitable, Metadata, Refusal } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import { isEventKey, withoutRound } from '@svc/model/event-key';
+import type { NameTable } from '@svc/model/name-table';
+import type { TimerChange } from '@svc/model/timer';
 import { SvcError } from '@svc/kit/svc-error';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
@@ -29,7 +29,7 @@ import type { RandomSource, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
 import type { DeadTimerLog } from './needs/dead-timer-log.ts';
 import type { FaultLog } from './needs/fault-log.ts';
-import type { Guest } from './needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import type { Journal } from './needs/journal.ts';
 import { NO_RECORDER, type Recorder } from './needs/recorder.ts';
 import type { EventLoop } from './needs/event-loop.ts';

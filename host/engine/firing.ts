@@ -1,7 +1,7 @@
 // Firing: the execution of a due timer's command, as a dispatcher asks the engine for it, and how it ends.
 import type { SvcError } from '@svc/kit/svc-error';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
-import type { Metadata, Refusal } from '../model/call.ts';
+import type { Metadata, Refusal } from '@svc/model/call';
 import type { RandomSource } from './needs/clock.ts';
 import type { FiredOccurrence, StoredTimer } from './needs/timers.ts';
 

@@ -3,8 +3,8 @@
 import { type ModuleDescriptor, recordOf } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import { quoted } from '../engine/quoted.ts';
-import { type Refusal, refusal } from '../model/call.ts';
-import { COUNT_PREFIX, KEY_QUERY, type RowQuery } from '../model/view.ts';
+import { type Refusal, refusal } from '@svc/model/call';
+import { COUNT_PREFIX, KEY_QUERY, type RowQuery } from '@svc/model/view';
 
 /** Returns a refusal of a query whose view, name or parameters the module does not have; undefined: it has them. */
 export function askedQueryProblem(

@@ -7,8 +7,8 @@
 // C2  Only a few pages of records are in memory, however long a history is.
 // C3  An incarnation with a damaged record is not folded beyond that record.
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
-import type { Guest } from '../engine/needs/guest.ts';
-import type { EntityRef, StoredEvent } from '../model/entity.ts';
+import type { Guest } from '@svc/model/guest';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
 import type {
   InspectedRecord,
   JournalInspection,

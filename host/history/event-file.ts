@@ -7,7 +7,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { ModuleDescriptor } from '@svc/contract';
 import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
-import type { EntityRef, StoredEvent } from '../model/entity.ts';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 
 interface Line {

@@ -3,8 +3,8 @@
 import { eventFault } from '../engine/entity/event-fault.ts';
 import type { FoldProblem } from '../engine/entity/event-fold.ts';
 import { entityName } from '../engine/entity/history.ts';
-import type { EntityRef } from '../model/entity.ts';
-import { GuestFault } from '../model/guest-fault.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 
 /** Limit for a guest's own message in an error, in UTF-16 units. */

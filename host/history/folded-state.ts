@@ -4,10 +4,10 @@
 import assert from 'node:assert';
 import { BatchSizes, EventFold, type FoldProblem, problemOf } from '../engine/entity/event-fold.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
-import type { GuestEntity } from '../engine/needs/guest.ts';
-import type { Awaitable } from '../model/call.ts';
-import type { StoredEvent } from '../model/entity.ts';
-import { GuestFault } from '../model/guest-fault.ts';
+import type { GuestEntity } from '@svc/model/guest';
+import type { Awaitable } from '@svc/model/call';
+import type { StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 
 /** Result of a fold. */
 export type Folded =

@@ -5,8 +5,8 @@
 //   folds no earlier events again: a client that shows the end of a long history asks for this end every other second.
 import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { entityName } from '../engine/entity/history.ts';
-import type { GuestEntities } from '../engine/needs/guest.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { GuestEntities } from '@svc/model/guest';
+import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { HistoryWalk } from './history-walk.ts';

@@ -4,8 +4,8 @@
 // visits the records in order, and each of them once.
 import type { HistoryStep, StateChange } from '@svc/contract';
 import { authorOf } from '@svc/contract/author';
-import type { GuestEntities } from '../engine/needs/guest.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
+import type { GuestEntities } from '@svc/model/guest';
+import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import type {
   InspectedRecord,
   JournalInspection,

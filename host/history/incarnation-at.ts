@@ -6,7 +6,7 @@
 // later time.
 import { entityName } from '../engine/entity/history.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
   InspectedRecord,

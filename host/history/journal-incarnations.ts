@@ -2,7 +2,7 @@
 // incarnation ends at the record that was the last one when the iteration reached the entity: records that a service
 // appends later are left out. An incarnation that cannot be read is replaced by the reason.
 import type { Incarnation } from '../engine/entity/incarnation.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { IncarnationAt } from './incarnation-at.ts';

@@ -9,10 +9,10 @@ import {
   problemOf,
 } from '../engine/entity/event-fold.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
-import type { GuestEntities } from '../engine/needs/guest.ts';
-import type { Awaitable } from '../model/call.ts';
-import type { StoredEvent } from '../model/entity.ts';
-import { GuestFault } from '../model/guest-fault.ts';
+import type { GuestEntities } from '@svc/model/guest';
+import type { Awaitable } from '@svc/model/call';
+import type { StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 
 export interface SequencedEvent {
   readonly seq: number;

@@ -4,7 +4,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
 import { quoted } from '../engine/quoted.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
-import type { EntityRef, StoredEvent } from '../model/entity.ts';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { incarnationsOfFile } from './event-file.ts';

@@ -6,18 +6,18 @@
 // Invariants
 // V1  Each fold has an instance of its own, so that no fold affects the next one. (Those of a program share a thread.)
 // V2  A fold that reached a limit (EXHAUSTED) is no finding, because this may depend on the size of the batches.
-import type { CallContext } from '../model/call.ts';
-import type { EntityRef, StoredEvent } from '../model/entity.ts';
-import { GuestFault } from '../model/guest-fault.ts';
+import type { CallContext } from '@svc/model/call';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
-import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
+import type { Guest, GuestEntity } from '@svc/model/guest';
 import {
   type GuestSource,
   type HostingSettings,
   withHandlerFuel,
 } from '../hosting/guest-source.ts';
-import type { GuestLog } from '../model/guest-log.ts';
+import type { GuestLog } from '@svc/model/guest-log';
 import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
 import { eventFailure, stateFailure } from './fold-failure.ts';
 import {

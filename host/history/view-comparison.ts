@@ -7,10 +7,10 @@
 // V3  A view that stops is compared no further; the other views are not affected.
 import type { ModuleDescriptor, ViewDescriptor } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
-import type { Guest } from '../engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import type { SkippedEvent } from '../engine/needs/views.ts';
 import type { StartedGuest } from '../hosting/start-guest.ts';
-import { GuestFault } from '../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
 import { readViewFile } from '../storage/views/view-file-scan.ts';
 import { TemporaryRows } from '../storage/views/temporary-rows.ts';

@@ -2,10 +2,10 @@
 // that a declared query finds. It knows the views of the module that has used the journal last, and runs no code of it.
 import type { ModuleDescriptor } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
-import type { Refusal } from '../model/call.ts';
-import type { RowPage, RowQuery, SharedViewMemory } from '../model/view.ts';
-import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../model/view-limits.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { Refusal } from '@svc/model/call';
+import type { RowPage, RowQuery, SharedViewMemory } from '@svc/model/view';
+import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '@svc/model/view-limits';
+import type { ViewStatus } from '@svc/model/view-status';
 import type { Positions } from '../engine/needs/feed.ts';
 import type { SkippedEvent, StoredView } from '../engine/needs/views.ts';
 import { JournalProgress } from '../storage/sqlite/tools/journal-progress.ts';

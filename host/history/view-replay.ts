@@ -2,9 +2,9 @@
 // before a damaged record.
 import { SvcError } from '@svc/kit/svc-error';
 import type { Position } from '../engine/needs/feed.ts';
-import type { GuestViews } from '../engine/needs/guest.ts';
+import type { GuestViews } from '@svc/model/guest';
 import type { SkippedEvent } from '../engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT } from '../model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
 import type { TemporaryRows, TemporaryTable } from '../storage/views/temporary-rows.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { type FoldFeed, ViewFold } from '../views/view-fold.ts';

@@ -1,7 +1,7 @@
 // StartGuest starts guests from their sources: the one module that knows which hosting runs which kind of source. The
 // code of the wasm hosting is loaded statically, because a shard has to wait for it anyway.
-import type { Guest } from '../engine/needs/guest.ts';
-import type { GuestLog } from '../model/guest-log.ts';
+import type { Guest } from '@svc/model/guest';
+import type { GuestLog } from '@svc/model/guest-log';
 import type { GuestSource, HostingSettings } from './guest-source.ts';
 import { startWasmGuest, type WasmNumbers } from './wasm/wasm-guest.ts';
 

@@ -1,11 +1,11 @@
 // Answers: every response of the HTTP server except an endpoint's own: the status and body of a refusal or a failure.
 // The caller of a failed request gets a fixed sentence, and with the status 500 or 504 also an error id. The message of
 // the module or the runtime goes to the log, under the same id, if the failure is logged (`isLogged`).
-import type { Refusal } from '../model/call.ts';
-import type { HeaderList } from '../model/endpoint.ts';
-import { isTooLong } from '../model/call-failure.ts';
-import { GuestFault } from '../model/guest-fault.ts';
-import { ViewRebuilding } from '../model/view-rebuilding.ts';
+import type { Refusal } from '@svc/model/call';
+import type { HeaderList } from '@svc/model/endpoint';
+import { isTooLong } from '@svc/model/call-failure';
+import { GuestFault } from '@svc/model/guest-fault';
+import { ViewRebuilding } from '@svc/model/view-rebuilding';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 export interface Answer {

@@ -9,8 +9,8 @@ import { type BearerRule, meetsRequirement, requirementText } from '@svc/contrac
 import type { FieldList } from '@svc/http1';
 import { challengeOf } from '@svc/tokens/authorization-header';
 import type { Subject, TokenOutcome } from '@svc/tokens/token-outcome';
-import type { Awaitable } from '../model/call.ts';
-import type { HeaderList } from '../model/endpoint.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { HeaderList } from '@svc/model/endpoint';
 import { type Answer, errorAnswer } from './answers.ts';
 
 /** The caller of a request by its token. */

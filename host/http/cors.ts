@@ -10,7 +10,7 @@
 //   `Vary`, also where the origin did not match or the request has none.
 import type { CorsDescriptor } from '@svc/contract';
 import type { FieldList } from '@svc/http1';
-import type { HeaderList } from '../model/endpoint.ts';
+import type { HeaderList } from '@svc/model/endpoint';
 import type { Answer } from './answers.ts';
 import { ANY_ORIGIN, type CorsSettings } from './cors-settings.ts';
 import type { RouteTable } from './route-table.ts';

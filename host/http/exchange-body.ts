@@ -4,8 +4,8 @@
 // Invariants: nothing of the body is read, and the caller is not asked for it, before `read` is called. Its bytes count in the
 // budget of all bodies until `free` is called.
 import type { ServerExchange } from '@svc/http1';
-import type { Body } from '../model/endpoint.ts';
-import { KeptBytes } from '../model/kept-bytes.ts';
+import type { Body } from '@svc/model/endpoint';
+import { KeptBytes } from '@svc/model/kept-bytes';
 import type { Answer } from './answers.ts';
 import type { ExchangeParts } from './exchange-parts.ts';
 import {

@@ -9,23 +9,23 @@
 import type { Socket } from 'node:net';
 import type { ServerExchange } from '@svc/http1';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
-import { authoredMetadata } from '../model/author.ts';
-import type { Refusal } from '../model/call.ts';
+import { authoredMetadata } from '@svc/model/author';
+import type { Refusal } from '@svc/model/call';
 import type {
   AnswerWaiter,
   Body,
   EndpointResponse,
   HeaderList,
   UnreadBody,
-} from '../model/endpoint.ts';
+} from '@svc/model/endpoint';
 import {
   outcomeOfFailure,
   outcomeOfStatus,
   SPAN_REFUSED,
   type SpanOutcome,
-} from '../model/span-outcome.ts';
-import type { GuestFault } from '../model/guest-fault.ts';
-import { KeptBytes, responseDropped } from '../model/kept-bytes.ts';
+} from '@svc/model/span-outcome';
+import type { GuestFault } from '@svc/model/guest-fault';
+import { KeptBytes, responseDropped } from '@svc/model/kept-bytes';
 import { SvcError } from '@svc/kit/svc-error';
 import { newSpanId, spanIdText, type TraceParent } from '@svc/kit/trace-context';
 import { callerName } from './access.ts';

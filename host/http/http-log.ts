@@ -1,7 +1,7 @@
 // HttpLog: the HTTP server's log for the operator. Its lines are structured: text of a module or a caller is
 // in the fields, never in the message, so that the logger can escape it.
-import { GuestFault } from '../model/guest-fault.ts';
-import type { LimitName } from '../model/limit-name.ts';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { LimitName } from '@svc/model/limit-name';
 import { SvcError } from '@svc/kit/svc-error';
 
 export interface HttpLogFields {

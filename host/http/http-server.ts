@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { ServerConnections, serveListener, Sweep } from '@svc/http1';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Positions } from '../engine/needs/feed.ts';
-import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
+import { type RequestBudgets, requestBudgets } from '@svc/model/request-budgets';
 import { listen, type ListenAddress, listenOnUnixSocket, type ListenWords } from '@svc/kit/listen';
 import type { Caller, RefusedPeer } from './access.ts';
 import type { RequestTokens } from './bearer.ts';

@@ -13,8 +13,8 @@ import {
   Sweep,
 } from '@svc/http1';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { HeaderList } from '../model/endpoint.ts';
-import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
+import type { HeaderList } from '@svc/model/endpoint';
+import { type RequestBudgets, requestBudgets } from '@svc/model/request-budgets';
 import { type Caller, INTERNET } from './access.ts';
 import type { RequestTokens } from './bearer.ts';
 import { Cors } from './cors.ts';

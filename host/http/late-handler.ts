@@ -1,7 +1,7 @@
 // LateHandler: a handler that was not done at the deadline of its request. The caller is answered at once. The span
 // of the request waits for the end of the handler, whose failure has the last lines that the module logged. The wait
 // is short, because the code of an embedding program may never end.
-import { GuestFault } from '../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 
 /** How long the span of a late request waits for the end of its handler, in milliseconds. */

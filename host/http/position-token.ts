@@ -2,7 +2,7 @@
 // opaque to them. A token carries no signature, because a forged one gives nothing away: it only lets the queries of its own
 // request wait.
 import type { Position, Positions } from '../engine/needs/feed.ts';
-import type { HeaderList } from '../model/endpoint.ts';
+import type { HeaderList } from '@svc/model/endpoint';
 
 /** Header of a response: everything that its handler has stored is before this position. */
 export const POSITION_FIELD = 'svc-position';

@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net';
 import type { ServerExchange } from '@svc/http1';
 import { SvcError } from '@svc/kit/svc-error';
-import type { HeaderList } from '../model/endpoint.ts';
-import { tooMuchUnsent } from '../model/kept-bytes.ts';
+import type { HeaderList } from '@svc/model/endpoint';
+import { tooMuchUnsent } from '@svc/model/kept-bytes';
 import { callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer } from './answers.ts';
 import type { Admitted, ExchangeParts } from './exchange-parts.ts';

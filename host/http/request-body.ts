@@ -1,8 +1,8 @@
 // Checks the media type of a request's body against the route, and reads the body within the limit. A body is
 // read whole; nothing is parsed here.
 import type { BodyReceiver, FieldList, Framing, ServerExchange } from '@svc/http1';
-import type { Body } from '../model/endpoint.ts';
-import { type KeptBytes, textBytes } from '../model/kept-bytes.ts';
+import type { Body } from '@svc/model/endpoint';
+import { type KeptBytes, textBytes } from '@svc/model/kept-bytes';
 import { type Answer, errorAnswer } from './answers.ts';
 import { GatheredBytes } from '@svc/kit/gathered-bytes';
 import { headerValue } from './request-headers.ts';

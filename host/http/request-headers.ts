@@ -1,7 +1,7 @@
 // The headers of a request as a handler sees them, and as the server itself reads them.
 import type { FieldList } from '@svc/http1';
 import { connectionOptions, isForThisHop } from '@svc/kit/header-grammar';
-import type { HeaderList } from '../model/endpoint.ts';
+import type { HeaderList } from '@svc/model/endpoint';
 
 /**
  * Returns the headers with names in lower case, in the order of arrival, with repeats, without hop-by-hop and platform

@@ -7,10 +7,10 @@
 //   all others, so it is limited too.
 // - No caller can choose its bucket.
 import { hash } from 'node:crypto';
-import type { HeaderList } from '../model/endpoint.ts';
-import type { DeclaredLimits, RouteLimit, SharedLimits } from '../model/declared-limits.ts';
-import { limitHeaders, wholeSeconds } from '../model/request-bucket.ts';
-import { type BucketKey, SharedBuckets, type TakenBucket } from '../model/shared-buckets.ts';
+import type { HeaderList } from '@svc/model/endpoint';
+import type { DeclaredLimits, RouteLimit, SharedLimits } from '@svc/model/declared-limits';
+import { limitHeaders, wholeSeconds } from '@svc/model/request-bucket';
+import { type BucketKey, SharedBuckets, type TakenBucket } from '@svc/model/shared-buckets';
 import { type Answer, errorAnswer } from './answers.ts';
 import { keyOwner, type RequestPrincipal } from './bearer.ts';
 import type { HttpSettings } from './http-settings.ts';

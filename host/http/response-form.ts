@@ -1,7 +1,7 @@
 // ResponseForm: the form that a program gives to all responses of its service, also to those of the runtime: headers that each
 // of them has, and how much the body of an error says.
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
-import type { HeaderList } from '../model/endpoint.ts';
+import type { HeaderList } from '@svc/model/endpoint';
 import type { Answer, ErrorForm } from './answers.ts';
 import { POSITION_FIELD } from './position-token.ts';
 

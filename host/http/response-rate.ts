@@ -5,7 +5,7 @@
 // there is no credit except the grace. While the budget is exhausted, the minimum rate grows: the connections
 // that keep it full are cut, the slowest first.
 import type { ServerConnection } from '@svc/http1';
-import type { ByteBudget } from '../model/byte-budget.ts';
+import type { ByteBudget } from '@svc/model/byte-budget';
 import type { RateTimes } from './http-settings.ts';
 
 const MS_PER_SECOND = 1_000;

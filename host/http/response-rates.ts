@@ -2,7 +2,7 @@
 // looks at all connections now and then: a timer for each one, reset with every response, would be a noticeable part of the
 // cost of a short request.
 import type { ServerConnection, ServerConnections } from '@svc/http1';
-import type { ByteBudget } from '../model/byte-budget.ts';
+import type { ByteBudget } from '@svc/model/byte-budget';
 import type { RateTimes } from './http-settings.ts';
 import { NO_PRESSURE, nextPressure, ResponseRate } from './response-rate.ts';
 

@@ -3,10 +3,10 @@
 // the body or belong to the connection or the platform: such a header is a fault of the module, or is left out.
 import type { WholeResponse } from '@svc/http1';
 import type { Positions } from '../engine/needs/feed.ts';
-import type { Refusal } from '../model/call.ts';
-import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
-import { GuestFault } from '../model/guest-fault.ts';
-import { SMALL_BYTES } from '../model/kept-bytes.ts';
+import type { Refusal } from '@svc/model/call';
+import type { Body, EndpointResponse, HeaderList } from '@svc/model/endpoint';
+import { GuestFault } from '@svc/model/guest-fault';
+import { SMALL_BYTES } from '@svc/model/kept-bytes';
 import { type Answer, type ErrorForm, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';

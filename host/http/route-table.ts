@@ -21,8 +21,8 @@ import {
   SEGMENTS_MAX,
   type TemplateSegment,
 } from '@svc/contract';
-import { type DeclaredLimits, declaredLimits, type RouteLimit } from '../model/declared-limits.ts';
-import { NameTable } from '../model/name-table.ts';
+import { type DeclaredLimits, declaredLimits, type RouteLimit } from '@svc/model/declared-limits';
+import { NameTable } from '@svc/model/name-table';
 import { SvcError } from '@svc/kit/svc-error';
 
 export interface Route {

@@ -1,7 +1,7 @@
 // The trace of a request (W3C Trace Context): the caller's trace, if its header is well formed, or a new trace. The
 // request is a span of its own, and the calls of its handler become the children of that span.
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { Metadata } from '../model/call.ts';
+import type { Metadata } from '@svc/model/call';
 import {
   childTraceParent,
   newTraceParent,

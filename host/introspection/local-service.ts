@@ -36,8 +36,8 @@ import {
   traceSummaries,
   traceTree,
 } from './observability/trace-tree.ts';
-import type { RowQuery } from '../model/view.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { RowQuery } from '@svc/model/view';
+import type { ViewStatus } from '@svc/model/view-status';
 import type { MetricsSource } from './metrics-source.ts';
 import type { LocatedFaults } from './located-faults.ts';
 import type { HistoryReader } from '../history/reader/history-reader.ts';

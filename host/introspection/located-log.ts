@@ -2,7 +2,7 @@
 // location. Lines are written in the order in which they were logged. A line waits while a fault before it is located
 // by another thread; code that logs never waits.
 import type { SourceLocation } from '@svc/contract';
-import type { FaultEntry } from '../model/fault-entry.ts';
+import type { FaultEntry } from '@svc/model/fault-entry';
 import type { Log } from '@svc/kit/log';
 import type { FaultySpan } from './located-faults.ts';
 

@@ -6,7 +6,7 @@ import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
 import { type ReadinessCheck, readinessReport } from './management/readiness.ts';
 import { newSpanId, spanIdText } from '@svc/kit/trace-context';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
 import type { ServiceView } from './service-view.ts';

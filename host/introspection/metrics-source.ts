@@ -1,8 +1,8 @@
 // MetricsSource computes the metrics of this process's service from the memory that its threads share and from the
 // statistics that Node keeps of the process. It asks no thread, so it answers whatever a guest in another thread does.
-import type { LimitCounts } from '../model/limit-counters.ts';
+import type { LimitCounts } from '@svc/model/limit-counters';
 import { consumerFamilies, type ConsumerNumbers } from './observability/consumer-families.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import { viewFamilies } from './observability/view-families.ts';
 import {
   counter,

@@ -3,7 +3,7 @@
 // this answer includes the messages of the runtime and the module, because the client is the developer.
 import type { SpanFault } from '@svc/contract';
 import { failureAnswer, refusalAnswer } from '../http/answers.ts';
-import type { Refusal, Reply } from '../model/call.ts';
+import type { Refusal, Reply } from '@svc/model/call';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 /** `body`: JSON text. */

@@ -1,6 +1,6 @@
 // ServiceShards are the shards of a service as introspection sees them.
 import type { Ownership } from '../engine/needs/ownership.ts';
-import type { LimitCounts } from '../model/limit-counters.ts';
+import type { LimitCounts } from '@svc/model/limit-counters';
 import type { ShardEnding } from '../shards/shard-ends.ts';
 import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from '../shards/shard-questions.ts';

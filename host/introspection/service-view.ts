@@ -5,7 +5,7 @@ import type { HistoryReader } from '../history/reader/history-reader.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { AddressNames } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import { type MetricsParts, MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';

@@ -1,6 +1,6 @@
 // StartFailure adds the source location to the error of a module that failed while it started. The history thread
 // locates the fault within its own limits; if it cannot, the error is reported without a location.
-import { GuestFault } from '../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
 import { HistoryThread } from '../history/reader/history-thread.ts';

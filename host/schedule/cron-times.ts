@@ -10,7 +10,7 @@ import assert from 'node:assert';
 import { createRequire } from 'node:module';
 import { TIME_MS_MAX } from '@svc/contract';
 import type { Cron } from 'croner';
-import type { Schedule } from '../model/timer.ts';
+import type { Schedule } from '@svc/model/timer';
 
 export type CronSchedule = Extract<Schedule, { readonly kind: 'cron' }>;
 

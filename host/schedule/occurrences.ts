@@ -1,7 +1,7 @@
 // Occurrences computes the times at which the schedule of a timer is due. The next occurrence always follows from the
 // schedule and the present one, never from the time at which a firing ran, so that a schedule does not drift.
 import { TIME_MS_MAX } from '@svc/contract';
-import type { Schedule } from '../model/timer.ts';
+import type { Schedule } from '@svc/model/timer';
 import { CronTimes, type CronSchedule, type Following } from './cron-times.ts';
 
 /** Most cron expressions whose occurrences are remembered. */

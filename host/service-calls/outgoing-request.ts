@@ -7,9 +7,9 @@ import { serviceReferenceOf, type ServiceReference } from '@svc/client';
 import { FieldList } from '@svc/http1';
 import { isFieldName, isFieldValue } from '@svc/kit/header-grammar';
 import { printable } from '@svc/kit/printable';
-import type { Metadata } from '../model/call.ts';
-import type { HeaderList } from '../model/endpoint.ts';
-import { type ServiceRequest, serviceCallDenied } from '../model/service-call.ts';
+import type { Metadata } from '@svc/model/call';
+import type { HeaderList } from '@svc/model/endpoint';
+import { type ServiceRequest, serviceCallDenied } from '@svc/model/service-call';
 
 export interface OutgoingRequest {
   readonly called: ServiceReference;

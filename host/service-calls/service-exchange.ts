@@ -21,9 +21,9 @@ import type {
   ResponseReceiver,
 } from '@svc/http1';
 import { GatheredBytes } from '@svc/kit/gathered-bytes';
-import type { HeaderList } from '../model/endpoint.ts';
-import type { KeptBytes } from '../model/kept-bytes.ts';
-import type { ServiceResponse } from '../model/service-call.ts';
+import type { HeaderList } from '@svc/model/endpoint';
+import type { KeptBytes } from '@svc/model/kept-bytes';
+import type { ServiceResponse } from '@svc/model/service-call';
 
 /** Methods whose request has a length even if its body is empty (RFC 9110, section 8.6). */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);

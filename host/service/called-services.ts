@@ -7,7 +7,7 @@ import {
   type CalledServices,
   type ServiceResponse,
   serviceCallDenied,
-} from '../model/service-call.ts';
+} from '@svc/model/service-call';
 import type { ServiceLog } from './service-log.ts';
 
 export interface ServicesOnDemandOptions {

@@ -3,7 +3,7 @@
 // main thread writes how far the consumers are.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ConsumerWriter } from '../engine/needs/consumers.ts';
-import { ConsumerSeries } from '../model/consumer-series.ts';
+import { ConsumerSeries } from '@svc/model/consumer-series';
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { WorkLink } from '../shards/work-link.ts';
 import { openConsumerState, openFeed } from '../storage/follower-connection.ts';

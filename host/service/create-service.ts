@@ -1,6 +1,6 @@
 // CreateService creates and starts the service of a program (embedded-service.ts).
-import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
-import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
+import { createEmbeddedGuest } from '@svc/components/embedded-guest';
+import { programFingerprint } from '@svc/components/program-fingerprint';
 import { refuseWhileLoading } from '../hosting/program/loading-mark.ts';
 import { introspectionSettings } from './embedded-introspection.ts';
 import { checkOptions, type Service, type ServiceOptions } from './embedded-options.ts';

@@ -2,8 +2,8 @@
 // environment, and the process the same life: it says in the state file how far it is, ends in order when it is asked to, and ends
 // with the same exit codes.
 // Invariant: the process ends once, for the first reason, and the state file says why before it ends.
-import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
-import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
+import { createEmbeddedGuest } from '@svc/components/embedded-guest';
+import { programFingerprint } from '@svc/components/program-fingerprint';
 import { takeListeningSockets } from '@svc/kit/listening-sockets';
 import type { LogFiles } from '@svc/kit/log-files';
 import type { Log } from '@svc/kit/log';

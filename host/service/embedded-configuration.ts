@@ -1,8 +1,8 @@
 // EmbeddedConfiguration: the configuration of a service in a program, from the files and values that its options name. The values have
 // to fit the schema of the program too, which may have rules that a descriptor does not express.
-import type { Guest } from '../engine/needs/guest.ts';
-import { CodecProblem } from '../hosting/embedded/codec.ts';
-import type { ConfigurationDefinition } from '../hosting/embedded/configuration-definition.ts';
+import type { Guest } from '@svc/model/guest';
+import { CodecProblem } from '@svc/components/codec';
+import type { ConfigurationDefinition } from '@svc/components/configuration-definition';
 import type { Log } from '@svc/kit/log';
 import type { Phase } from '@svc/kit/phases';
 import { embeddedLog } from './embedded-log.ts';

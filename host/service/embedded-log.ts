@@ -1,7 +1,7 @@
 // EmbeddedLog is the log of an embedded service: lines on stderr, or a function of the program. If the function
 // throws, no request fails.
-import { textOf } from '../hosting/embedded/thrown-text.ts';
-import type { LimitCounters } from '../model/limit-counters.ts';
+import { textOf } from '@svc/components/thrown-text';
+import type { LimitCounters } from '@svc/model/limit-counters';
 import { createLog, type Log } from '@svc/kit/log';
 import type { LogLimits } from '@svc/kit/log-limits';
 import { entryBytes } from '@svc/kit/log-rate';

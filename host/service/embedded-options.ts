@@ -1,10 +1,10 @@
 // EmbeddedOptions: the options of createService and the interface of the service that it returns. All of it is
 // public.
-import type { Components } from '../hosting/embedded/components.ts';
-import type { EntityClient, RecordedEvent } from '../hosting/embedded/entity-client.ts';
-import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
-import type { ViewClient } from '../hosting/embedded/view-client.ts';
-import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
+import type { Components } from '@svc/components/components';
+import type { EntityClient, RecordedEvent } from '@svc/components/entity-client';
+import type { EntityDefinition } from '@svc/components/entity-definition';
+import type { ViewClient } from '@svc/components/view-client';
+import type { ViewDefinition } from '@svc/components/view-definition';
 import type { ServerCertificateFiles } from '@svc/identity/server-certificate';
 import type { ListenWords } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';

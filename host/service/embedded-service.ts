@@ -6,17 +6,13 @@
 import { checkedRequest } from '../control/control-request.ts';
 import { stopping } from '../engine/entity/stopping.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
-import type { Guest, HostCalls } from '../engine/needs/guest.ts';
+import type { Guest, HostCalls } from '@svc/model/guest';
 import type { Journal } from '../engine/needs/journal.ts';
 import { quoted } from '../engine/quoted.ts';
-import {
-  type EntityClient,
-  entityClient,
-  type RecordedEvent,
-} from '../hosting/embedded/entity-client.ts';
-import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
-import { type ViewClient, viewClient } from '../hosting/embedded/view-client.ts';
-import type { ViewDefinition } from '../hosting/embedded/view-definition.ts';
+import { type EntityClient, entityClient, type RecordedEvent } from '@svc/components/entity-client';
+import type { EntityDefinition } from '@svc/components/entity-definition';
+import { type ViewClient, viewClient } from '@svc/components/view-client';
+import type { ViewDefinition } from '@svc/components/view-definition';
 import { createHttpServer } from '../http/http-server.ts';
 import { InProcessHttp } from '../http/in-process-http.ts';
 import { endToken, positionOf } from '../http/position-token.ts';
@@ -27,7 +23,7 @@ import { LimitLog } from './limit-log.ts';
 import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
-import { requestBudgets } from '../model/request-budgets.ts';
+import { requestBudgets } from '@svc/model/request-budgets';
 import { SvcError } from '@svc/kit/svc-error';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';

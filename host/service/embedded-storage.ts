@@ -6,8 +6,8 @@ import type { ConsumerWriter } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
-import type { TimerLimits } from '../model/timer-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   type ConsumerState,

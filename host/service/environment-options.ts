@@ -1,5 +1,5 @@
 // EnvironmentOptions: the options of createService for a deployed program, whose settings come from the environment.
-import type { Components } from '../hosting/embedded/components.ts';
+import type { Components } from '@svc/components/components';
 import type { Metric } from '../introspection/program-metrics.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ResponsesOptions } from './embedded-responses.ts';

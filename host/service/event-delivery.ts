@@ -1,12 +1,12 @@
 // EventDelivery delivers an event to a consumer of this thread's guest, and says how that ended as the dispatcher needs it.
 import type { DeliveredEvent, DeliveryOutcome } from '../consumers/delivery.ts';
 import { FailedCall, type HandleEvent } from '../http/requests/event-handler.ts';
-import type { Refusal } from '../model/call.ts';
-import { faultReason } from '../model/fault-reason.ts';
-import { GuestFault } from '../model/guest-fault.ts';
-import { failureCause } from '../model/failure-cause.ts';
+import type { Refusal } from '@svc/model/call';
+import { faultReason } from '@svc/model/fault-reason';
+import { GuestFault } from '@svc/model/guest-fault';
+import { failureCause } from '@svc/model/failure-cause';
 import { SvcError } from '@svc/kit/svc-error';
-import type { FaultReport } from '../model/fault-report.ts';
+import type { FaultReport } from '@svc/model/fault-report';
 import type { ServiceLog } from './service-log.ts';
 
 /** An event on its way to the shard of its entity. */

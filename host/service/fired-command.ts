@@ -1,8 +1,8 @@
 // FiredCommand executes a firing of the dispatcher with an engine, and answers as the dispatcher needs it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Firing } from '../engine/firing.ts';
-import type { FiringEnding } from '../model/firing-ending.ts';
-import type { SharedSeries } from '../model/shared-series.ts';
+import type { FiringEnding } from '@svc/model/firing-ending';
+import type { SharedSeries } from '@svc/model/shared-series';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
 
 /** Resolves once the outcome is on disk, and counts it. Never rejects. */

@@ -4,7 +4,7 @@ import { SVC_ERROR_CODES, SvcError, type SvcErrorCode } from '@svc/kit/svc-error
 import { sendControl } from '@svc/kit/control-client';
 import { controlMessage, type ControlRequest, VIEWS_PATH } from '../control/control-request.ts';
 import { type InspectedView, ViewInspection } from '../history/view-inspection.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import { readOwner } from '../storage/sqlite/data-folder.ts';
 import { changeStoppedFolder } from './stopped-folder.ts';
 

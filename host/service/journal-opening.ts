@@ -3,7 +3,7 @@
 // again and stays unchanged.
 import type { Clock } from '../engine/needs/clock.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
-import type { TimerLimits } from '../model/timer-limits.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';

@@ -1,5 +1,5 @@
 // LimitLog logs which limits were hit: each minute in which the counts have changed, and at the stop.
-import type { LimitCounters } from '../model/limit-counters.ts';
+import type { LimitCounters } from '@svc/model/limit-counters';
 import type { Log } from '@svc/kit/log';
 
 const INTERVAL_MS = 60_000;

@@ -2,7 +2,7 @@
 // module, a failure that quotes it, or a thread that folds events that the module has stored.
 import type { Log } from '@svc/kit/log';
 import type { LogEntry } from '@svc/kit/log-entry';
-import type { CurrentConfiguration } from '../model/configuration.ts';
+import type { CurrentConfiguration } from '@svc/model/configuration';
 
 type Secrets = Pick<CurrentConfiguration, 'texts' | 'withoutSecrets'>;
 

@@ -4,7 +4,7 @@ import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { ModuleReport } from '../hosting/wasm/admission/admission.ts';
 import { readModule } from './module-source.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { declaredViews } from '../views/view-definitions.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
 import { readSettings, type HostInputs } from './settings.ts';

@@ -2,7 +2,7 @@
 // batches, and stops when the question has taken too long or the service stops. Invariant: within a call of `apply`,
 // at most SLICE_MS of folding, plus one event, run between two yields.
 import { type Answer, type Args, ForwardingEntity } from '../engine/entity/forwarding-entity.ts';
-import type { GuestEntities, GuestEntity } from '../engine/needs/guest.ts';
+import type { GuestEntities, GuestEntity } from '@svc/model/guest';
 import { systemEventLoop } from '../system.ts';
 
 /** Time for which events are folded before a yield, in milliseconds. */

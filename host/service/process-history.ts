@@ -2,7 +2,7 @@
 // program's components fold the events. Invariants: questions about entities are answered one at a time, and at most
 // QUESTIONS_MAX of them wait or are being answered; requests are served meanwhile (paced-entities.ts); an answer whose
 // folding exceeds TIMEOUT_MS is ended, and no question is answered once the service stops.
-import type { Guest } from '../engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import { type EntityQuestion, HistoryAnswers } from '../history/reader/history-answers.ts';
 import type {
   AnswerToQuestion,

@@ -1,7 +1,7 @@
 // ProcessShard is the process of an embedded service as introspection sees it: the only shard of its service.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { ServiceShards } from '../introspection/service-shards.ts';
-import { LimitCounters } from '../model/limit-counters.ts';
+import { LimitCounters } from '@svc/model/limit-counters';
 import { SvcError } from '@svc/kit/svc-error';
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { OpenQuestions, shardAway } from '../shards/open-questions.ts';

@@ -1,11 +1,11 @@
 // ProcessViews are the views of an embedded service: they are folded in the thread of the program, in slices between which
 // other work goes on, and are queried in the same thread.
 import type { Clock, ServiceClock } from '../engine/needs/clock.ts';
-import type { Guest } from '../engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { SkippedEvent, ViewStore } from '../engine/needs/views.ts';
-import type { SharedViewMemory } from '../model/view.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { SharedViewMemory } from '@svc/model/view';
+import type { ViewLimits } from '@svc/model/view-limits';
 import type { Log } from '@svc/kit/log';
 import { systemClock } from '../system.ts';
 import { SharedView } from '../views/shared-view.ts';

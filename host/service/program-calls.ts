@@ -2,7 +2,7 @@
 // (model/event-key.ts), whose format alone the engine accepts beside the keys that anybody may set.
 import { idempotencyKeyProblem } from '../engine/entity/idempotency.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import { refusal } from '../model/call.ts';
+import { refusal } from '@svc/model/call';
 
 type Calls = Pick<EntityEngine, 'call' | 'readEvents'>;
 

@@ -14,8 +14,8 @@ import {
 } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
-import type { ConsumerSeries } from '../model/consumer-series.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { ConsumerSeries } from '@svc/model/consumer-series';
+import type { EntityRef } from '@svc/model/entity';
 import type { Log } from '@svc/kit/log';
 import type { LogLimits } from '@svc/kit/log-limits';
 import { entryBytes, LogRate } from '@svc/kit/log-rate';

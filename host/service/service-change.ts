@@ -2,7 +2,7 @@
 import { SvcError } from '@svc/kit/svc-error';
 import type { ControlRequest } from '../control/control-request.ts';
 import { SKIPS_MAX } from '../engine/needs/views.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { TimerAdministration } from '../storage/timer-administration.ts';
 import { systemClock } from '../system.ts';
 import type { ViewChange } from '../views/view-report.ts';

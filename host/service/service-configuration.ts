@@ -8,7 +8,7 @@ import type { Log } from '@svc/kit/log';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import type { ConfigurationSources } from '../configuration/configuration-values.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
-import { type ConfigurationTexts, CurrentConfiguration } from '../model/configuration.ts';
+import { type ConfigurationTexts, CurrentConfiguration } from '@svc/model/configuration';
 
 type Descriptor = GuestSource['descriptor'];
 

@@ -1,6 +1,6 @@
 // ServiceCounts: how far the consumers and views of an embedded service follow the journal, for its program.
-import type { ConsumerCounts } from '../model/consumer-series.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ConsumerCounts } from '@svc/model/consumer-series';
+import type { ViewStatus } from '@svc/model/view-status';
 
 type ViewCounts = Pick<ViewStatus, 'state' | 'lagRecords' | 'lagSeconds'>;
 

@@ -3,10 +3,10 @@
 import type { DeadTimerLog } from '../engine/needs/dead-timer-log.ts';
 import type { FaultLog } from '../engine/needs/fault-log.ts';
 import type { HttpLog } from '../http/http-log.ts';
-import type { EntityRef } from '../model/entity.ts';
-import type { FaultEntry } from '../model/fault-entry.ts';
-import { FaultReport } from '../model/fault-report.ts';
-import type { LimitCounters } from '../model/limit-counters.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { FaultEntry } from '@svc/model/fault-entry';
+import { FaultReport } from '@svc/model/fault-report';
+import type { LimitCounters } from '@svc/model/limit-counters';
 import type { LogEntry } from '@svc/kit/log-entry';
 import type { LogLimits } from '@svc/kit/log-limits';
 import { LogRate } from '@svc/kit/log-rate';

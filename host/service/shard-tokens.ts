@@ -8,7 +8,7 @@ import type { Clock } from '@svc/kit/clock';
 import { TokenCache } from '@svc/tokens/token-cache';
 import type { TokenOutcome } from '@svc/tokens/token-outcome';
 import type { RequestPrincipal, RequestTokens } from '../http/bearer.ts';
-import type { Awaitable } from '../model/call.ts';
+import type { Awaitable } from '@svc/model/call';
 import { WorkLink } from '../shards/work-link.ts';
 
 /** The answer of the main thread. */

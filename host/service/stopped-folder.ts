@@ -7,8 +7,8 @@ import {
   type StoredConsumer,
   type StoredLane,
 } from '../engine/needs/consumers.ts';
-import type { EntityRef } from '../model/entity.ts';
-import { VIEW_LIMITS_DEFAULT } from '../model/view-limits.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
 import { ConsumerInspection } from '../storage/sqlite/tools/consumer-inspection.ts';
 import { type ChangeableJournal, changeJournal } from '../storage/sqlite/tools/journal-change.ts';
 import { FileViews } from '../storage/views/file-views.ts';

@@ -2,8 +2,8 @@
 import type { LogEntry } from '@svc/kit/log-entry';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
-import type { SharedViews } from '../model/view.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { SharedViews } from '@svc/model/view';
+import type { ViewLimits } from '@svc/model/view-limits';
 import type { SkippedEvent } from '../engine/needs/views.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import type { ViewChange, ViewProblem } from '../views/view-report.ts';

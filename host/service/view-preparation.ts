@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Feed, Position } from '../engine/needs/feed.ts';
-import type { GuestViews } from '../engine/needs/guest.ts';
+import type { GuestViews } from '@svc/model/guest';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { startGuest } from '../hosting/start-guest.ts';

@@ -1,7 +1,7 @@
 // ViewStatuses joins what the threads of a service's views report with how far the journal is.
 import type { ViewDescriptor } from '@svc/contract';
 import type { Feed, Position } from '../engine/needs/feed.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import { type FollowerConnection, openFeed } from '../storage/follower-connection.ts';
 import { systemClock } from '../system.ts';
 import { type ViewReport, skippedEvents } from '../views/view-report.ts';

@@ -3,11 +3,11 @@
 // or than packing it into bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side sends in a
 // turn of its event loop, calls and outcomes mixed, each with the number of its call. Common frames go through shared
 // memory instead (ring-frames.ts).
-import type { Metadata, Refusal, Reply } from '../model/call.ts';
-import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
-import type { EntityRef } from '../model/entity.ts';
-import { type FaultCause, GuestFault, type WasmFrame } from '../model/guest-fault.ts';
-import type { LimitName } from '../model/limit-name.ts';
+import type { Metadata, Refusal, Reply } from '@svc/model/call';
+import type { Body, EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
+import type { EntityRef } from '@svc/model/entity';
+import { type FaultCause, GuestFault, type WasmFrame } from '@svc/model/guest-fault';
+import type { LimitName } from '@svc/model/limit-name';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 /** Frames one after the other, each with its kind and the number of its call. */

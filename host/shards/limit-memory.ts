@@ -2,7 +2,7 @@
 // another module, which `svc dev` serves in its place, has its own.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { GuestSource } from '../hosting/guest-source.ts';
-import { type SharedLimits, sharedLimits } from '../model/declared-limits.ts';
+import { type SharedLimits, sharedLimits } from '@svc/model/declared-limits';
 
 export class LimitMemory {
   readonly #bucketsMax: number;

@@ -2,7 +2,7 @@
 // thread. Its owner calls `take` once a second, so that no request pays for it; what a thread counted in its last
 // second is lost when it ends.
 import type { EngineNumbers } from '../engine/entity/entity-registry.ts';
-import type { RequestBudgets } from '../model/request-budgets.ts';
+import type { RequestBudgets } from '@svc/model/request-budgets';
 import type { ShardNumbers } from './shard-numbers.ts';
 
 /** The part of a guest that is sampled. */

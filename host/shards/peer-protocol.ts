@@ -8,16 +8,16 @@
 // P3  A cancelled request still settles, and is kept as long as the other side works on it. Calls are not cancelled.
 // P4  A large answer counts against the service's memory budget until the other side has acknowledged it. The side that
 //     sends it counts it.
-import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
-import type { ByteBudget } from '../model/byte-budget.ts';
+import type { Awaitable, Metadata, Refusal, Reply } from '@svc/model/call';
+import type { ByteBudget } from '@svc/model/byte-budget';
 import {
   type AnswerWaiter,
   type EndpointRequest,
   type EndpointResponse,
   outcomeBytes,
-} from '../model/endpoint.ts';
-import type { GuestFault } from '../model/guest-fault.ts';
-import { KeptBytes, responseDropped, SMALL_BYTES } from '../model/kept-bytes.ts';
+} from '@svc/model/endpoint';
+import type { GuestFault } from '@svc/model/guest-fault';
+import { KeptBytes, responseDropped, SMALL_BYTES } from '@svc/model/kept-bytes';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ForwardedCall, FrameOutcome, RequestCost } from './frame.ts';
 import { NumberedSlots, slotOf } from './numbered-slots.ts';

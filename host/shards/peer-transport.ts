@@ -6,9 +6,9 @@
 // T1  Frames arrive in the order in which they were sent, each at most once, until the link ends.
 // T2  Sending never waits and never throws: a frame that cannot leave at once is queued.
 // T3  `ended` is the receiver's last call, after every frame that still arrived.
-import type { Metadata, Refusal, Reply } from '../model/call.ts';
-import type { EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
-import type { GuestFault } from '../model/guest-fault.ts';
+import type { Metadata, Refusal, Reply } from '@svc/model/call';
+import type { EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
+import type { GuestFault } from '@svc/model/guest-fault';
 import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
 
 /** Receives the frames of the other side. */

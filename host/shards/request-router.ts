@@ -4,9 +4,9 @@
 // any shard can run any handler, and a call finds its entity from every shard.
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { requestHandler } from '../http/requests/request-handler.ts';
-import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
-import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { Awaitable, Metadata, Refusal } from '@svc/model/call';
+import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
+import type { EntityRef } from '@svc/model/entity';
 import type { ShardRouter } from './shard-router.ts';
 
 /**

@@ -3,9 +3,9 @@
 // method returns false for a frame that is too long, has characters of more than one byte, has a body of bytes or one that
 // was not read, names an unknown handler, or does not fit into the free memory. Such a frame is encoded by frame.ts; such a request is not
 // sent.
-import type { HandlerTable } from '../model/handler-table.ts';
-import type { Metadata } from '../model/call.ts';
-import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { HandlerTable } from '@svc/model/handler-table';
+import type { Metadata } from '@svc/model/call';
+import type { Body, EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
 import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
 import type { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 

@@ -8,10 +8,10 @@
 // Invariants: a frame in shared memory has been sent as soon as it is written; a frame in `#frames` is sent when the
 // turn ends. Before the frames of a message are read, the memory is read, because its frames were sent earlier.
 import type { MessagePort } from 'node:worker_threads';
-import type { Metadata, Refusal, Reply } from '../model/call.ts';
-import type { EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
-import type { GuestFault } from '../model/guest-fault.ts';
-import type { HandlerTable } from '../model/handler-table.ts';
+import type { Metadata, Refusal, Reply } from '@svc/model/call';
+import type { EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
+import type { GuestFault } from '@svc/model/guest-fault';
+import type { HandlerTable } from '@svc/model/handler-table';
 import {
   type ForwardedCall,
   type Frames,

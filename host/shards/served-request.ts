@@ -1,7 +1,7 @@
 // ServedRequest is a request of another shard while its handler runs here: its cost, whether it was sent to the right
 // shard, and how it is cancelled.
-import type { AnswerWaiter, ForwardedRequest } from '../model/endpoint.ts';
-import type { KeptBytes } from '../model/kept-bytes.ts';
+import type { AnswerWaiter, ForwardedRequest } from '@svc/model/endpoint';
+import type { KeptBytes } from '@svc/model/kept-bytes';
 import type { RequestCost } from './frame.ts';
 
 export class ServedRequest implements AnswerWaiter, ForwardedRequest, RequestCost {

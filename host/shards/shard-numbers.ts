@@ -2,9 +2,9 @@
 // without asking the shard. The counts are created once the module is admitted, because their size depends on the
 // module, and they outlive the shard's thread.
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
-import { FIRING_ENDINGS, type FiringEnding } from '../model/firing-ending.ts';
-import { HandlerTable } from '../model/handler-table.ts';
-import { SharedSeries } from '../model/shared-series.ts';
+import { FIRING_ENDINGS, type FiringEnding } from '@svc/model/firing-ending';
+import { HandlerTable } from '@svc/model/handler-table';
+import { SharedSeries } from '@svc/model/shared-series';
 import { HttpNumbers, type SharedHttpNumbers } from './recorder/http-numbers.ts';
 import { InvocationTotals, type SharedTotals } from './recorder/invocation-totals.ts';
 import type { RouteLabels } from './recorder/http-numbers.ts';

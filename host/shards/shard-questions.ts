@@ -1,7 +1,7 @@
 // Questions of the main thread to a shard, for introspection clients, and the shard's answers. None of this is on the
 // path of a request.
-import type { Refusal, Reply } from '../model/call.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { Refusal, Reply } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { RecordedFault, RecordedSpan } from './recorder/recorded-span.ts';
 

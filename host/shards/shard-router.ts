@@ -3,11 +3,11 @@
 // journal and changes timers by itself, because all shards share one journal. A service with one shard has no router.
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
-import type { FaultReport } from '../model/fault-report.ts';
+import type { FaultReport } from '@svc/model/fault-report';
 import type { ForwardedCall } from './frame.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
-import type { Awaitable, Refusal, Reply } from '../model/call.ts';
-import type { HandlerTable } from '../model/handler-table.ts';
+import type { Awaitable, Refusal, Reply } from '@svc/model/call';
+import type { HandlerTable } from '@svc/model/handler-table';
 import { shardUnavailable } from './peer-failures.ts';
 import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
 import { RingTransport } from './ring-transport.ts';

@@ -3,13 +3,13 @@
 // the called entity. A service with one shard has no routing.
 import type { Clock, RandomSource } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { Guest } from '../engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import type { Ownership } from '../engine/needs/ownership.ts';
-import type { FaultReport } from '../model/fault-report.ts';
-import type { ByteBudget } from '../model/byte-budget.ts';
-import type { CurrentConfiguration } from '../model/configuration.ts';
-import type { HandlerTable } from '../model/handler-table.ts';
-import type { CalledServices } from '../model/service-call.ts';
+import type { FaultReport } from '@svc/model/fault-report';
+import type { ByteBudget } from '@svc/model/byte-budget';
+import type { CurrentConfiguration } from '@svc/model/configuration';
+import type { HandlerTable } from '@svc/model/handler-table';
+import type { CalledServices } from '@svc/model/service-call';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { QueriedViews } from '../http/requests/request-finds.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';

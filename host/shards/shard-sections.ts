@@ -8,7 +8,7 @@ import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { LogLimits } from '@svc/kit/log-limits';
 import type { AuthSection } from '@svc/tokens/auth-section';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 
 export interface ShardSections extends HostingSettings {
   readonly http: HttpSettings;

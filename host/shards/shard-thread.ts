@@ -6,14 +6,14 @@
 import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { CertificateTexts } from '@svc/identity/certificates';
-import type { ConfigurationTexts } from '../model/configuration.ts';
-import type { SharedLimits } from '../model/declared-limits.ts';
+import type { ConfigurationTexts } from '@svc/model/configuration';
+import type { SharedLimits } from '@svc/model/declared-limits';
 import { Heartbeat } from './heartbeat.ts';
 import { entryBytes } from '@svc/kit/log-rate';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
-import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
-import type { SharedViews } from '../model/view.ts';
+import { GuestFault, type WasmFrame } from '@svc/model/guest-fault';
+import type { SharedViews } from '@svc/model/view';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
 import { OpenQuestions, shardAway } from './open-questions.ts';

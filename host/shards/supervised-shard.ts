@@ -7,11 +7,11 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { GuestSource } from '../hosting/guest-source.ts';
-import type { ConfigurationTexts } from '../model/configuration.ts';
-import { LimitCounters } from '../model/limit-counters.ts';
+import type { ConfigurationTexts } from '@svc/model/configuration';
+import { LimitCounters } from '@svc/model/limit-counters';
 import type { Log } from '@svc/kit/log';
-import type { SharedViews } from '../model/view.ts';
-import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
+import type { SharedViews } from '@svc/model/view';
+import { requestThreadEnded, type SharedRequestBudgets } from '@svc/model/request-budgets';
 import { SvcError } from '@svc/kit/svc-error';
 import { shardAway } from './open-questions.ts';
 import type { LimitMemory } from './limit-memory.ts';

@@ -5,7 +5,7 @@ import type { ConsumerReader } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { openConsumerReader } from './sqlite/consumer-reader.ts';
 import { journalPath } from './sqlite/journal-file.ts';
 import { JournalReader } from './sqlite/journal-reader.ts';

@@ -6,8 +6,8 @@ import {
   type HistogramCounts,
   SECONDS_BOUNDS,
   SharedHistogram,
-} from '../model/shared-histogram.ts';
-import { SharedSeries } from '../model/shared-series.ts';
+} from '@svc/model/shared-histogram';
+import { SharedSeries } from '@svc/model/shared-series';
 
 const NUMBERS = ['records', 'bytes'] as const;
 const MS_PER_S = 1_000;

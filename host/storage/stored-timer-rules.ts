@@ -1,8 +1,8 @@
 // StoredTimerRules are the rules that every journal follows for its timers: when a new timer is due for the first time, what
 // the end of a firing leaves of its timer, and the failures of appends with timers.
 import type { FiringEnd, StoredTimer, TimerToStore, TimerWrite } from '../engine/needs/timers.ts';
-import type { EntityRef } from '../model/entity.ts';
-import type { TimerLimits } from '../model/timer-limits.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import type { Occurrences } from '../schedule/occurrences.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServiceSchedule } from './timer-administration.ts';

@@ -1,6 +1,6 @@
 // TimerAdministration is what operators, and the host at its start, do with stored timers. Every journal has it.
-import type { EntityRef } from '../model/entity.ts';
-import type { Schedule } from '../model/timer.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { Schedule } from '@svc/model/timer';
 
 /** A schedule of the service: a recurring timer that no entity owns. */
 export interface ServiceSchedule {

@@ -1,6 +1,6 @@
 // TimerSeries: the metrics of a journal's timers, in memory that the thread which fires timers shares with the main
 // thread. All of them are 0 while no timer was ever stored.
-import { SharedSeries } from '../model/shared-series.ts';
+import { SharedSeries } from '@svc/model/shared-series';
 
 const NUMBERS = ['pending', 'dead', 'overdue-ms'] as const;
 const MS_PER_S = 1_000;

@@ -14,7 +14,7 @@ import type { Firing } from '../engine/firing.ts';
 import type { Clock } from '../engine/needs/clock.ts';
 import type { DueTimer } from '../engine/needs/timers.ts';
 import type { TimerSettings } from '../engine/timer-settings.ts';
-import type { Schedule } from '../model/timer.ts';
+import type { Schedule } from '@svc/model/timer';
 import { DueTimers, type HeldTimer } from './due-timers.ts';
 import type { FiringAnswer } from './firing-answer.ts';
 import { TargetPauses } from './target-pauses.ts';

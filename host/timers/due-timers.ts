@@ -8,7 +8,7 @@
 // D2  No timer is held that is in flight, and none is held twice.
 // D3  The held timers are in the order of due timers.
 import type { DuePosition, DueTimer } from '../engine/needs/timers.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { TimerSource } from './timer-source.ts';
 
 /** Timers that one read returns at most. */

@@ -4,10 +4,10 @@
 // Invariants
 // B1  The rows that a call of the guest gets have the state after all events before those of the call.
 // B2  A deletion comes after the events before it: they are folded first, and events after it begin without a row.
-import type { GuestViews } from '../engine/needs/guest.ts';
+import type { GuestViews } from '@svc/model/guest';
 import type { RowChange, ViewWriter } from '../engine/needs/views.ts';
-import type { EntityEvent } from '../model/entity.ts';
-import type { KeyedEvent, RowState } from '../model/view.ts';
+import type { EntityEvent } from '@svc/model/entity';
+import type { KeyedEvent, RowState } from '@svc/model/view';
 import type { FoldedView } from './folded-view.ts';
 
 /** Maximum number of events in one call of the guest. */

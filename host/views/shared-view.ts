@@ -1,7 +1,7 @@
 // SharedView is what the threads of a service share about one view: up to which position its events are folded, and whether
 // its queries are answered. The thread that folds the events sets it, and the shards read it and wait for it.
 import type { ServiceClock } from '../engine/needs/clock.ts';
-import type { SharedViewMemory } from '../model/view.ts';
+import type { SharedViewMemory } from '@svc/model/view';
 import { SharedPosition } from './shared-position.ts';
 
 /**

@@ -14,7 +14,7 @@ import {
   recordOf,
 } from '@svc/contract';
 import type { StoredView } from '../engine/needs/views.ts';
-import { NameTable } from '../model/name-table.ts';
+import { NameTable } from '@svc/model/name-table';
 import type { FoldedView } from './folded-view.ts';
 
 /** Number of the way in which the host stores and folds rows: with another number, all rows are folded again. */

@@ -1,6 +1,6 @@
 // ViewFailures: the failures of a query of a view that is behind, is being built, or has stopped.
 import { SvcError } from '@svc/kit/svc-error';
-import { ViewRebuilding } from '../model/view-rebuilding.ts';
+import { ViewRebuilding } from '@svc/model/view-rebuilding';
 
 /** Building takes seconds or more, so a caller that asks sooner asks in vain. */
 const BUILDING_RETRY_MS = 2_000;

@@ -11,15 +11,15 @@ import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { Position, Positions } from '../engine/needs/feed.ts';
 import type { ViewQuery, ViewReader, ViewStore } from '../engine/needs/views.ts';
 import { quoted } from '../engine/quoted.ts';
-import { type Awaitable, type Refusal, refusal } from '../model/call.ts';
-import { NameTable } from '../model/name-table.ts';
+import { type Awaitable, type Refusal, refusal } from '@svc/model/call';
+import { NameTable } from '@svc/model/name-table';
 import {
   COUNT_PREFIX,
   KEY_QUERY,
   type RowPage,
   type RowQuery,
   type SharedViews,
-} from '../model/view.ts';
+} from '@svc/model/view';
 import { monotonicMs, SharedView } from './shared-view.ts';
 import type { DeclaredQuery, DeclaredView } from './view-definitions.ts';
 import { viewBehind, viewBuilding, viewStopped } from './view-failures.ts';

@@ -7,12 +7,12 @@
 // V2  Whatever the pages, the same rows come out, and the fold stops at the same event.
 // V3  The code of the view gets no event that is skipped.
 import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
-import type { GuestViews } from '../engine/needs/guest.ts';
+import type { GuestViews } from '@svc/model/guest';
 import type { FoldedTo, RowChange, SkippedEvent, ViewWriter } from '../engine/needs/views.ts';
 import { fitsUtf8 } from '../engine/text-size.ts';
-import type { EntityEvent, EntityRef } from '../model/entity.ts';
-import { GuestFault } from '../model/guest-fault.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { EntityEvent, EntityRef } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FoldedView } from './folded-view.ts';
 import { RowBatch, UndecodedEvent } from './row-batch.ts';

@@ -7,9 +7,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Feed, Position } from '../engine/needs/feed.ts';
-import type { GuestViews } from '../engine/needs/guest.ts';
+import type { GuestViews } from '@svc/model/guest';
 import type { FoldedTo, SkippedEvent, ViewStore, ViewWriter } from '../engine/needs/views.ts';
-import type { ViewLimits } from '../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import type { FoldedView } from './folded-view.ts';
 import { BuildingRows, RowsNotStored } from './building-rows.ts';
 import type { PageReader } from './shared-pages.ts';

@@ -1,6 +1,6 @@
 // ViewReport: how a view fares, as operators see it, and what their changes of it come to.
 import type { SkippedEvent } from '../engine/needs/views.ts';
-import type { ViewStatus } from '../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import type { ViewState } from './shared-view.ts';
 import type { StoppedAt } from './view-stopped.ts';
 

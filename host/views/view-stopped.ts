@@ -1,6 +1,6 @@
 // ViewStopped: why the fold of a view cannot go on. It is a failure of the view's code, or of an event that the code cannot read,
 // and would occur again: nothing is folded until somebody changes the code or skips the event.
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 
 /** The event at which a view has stopped. */
 export interface StoppedAt {

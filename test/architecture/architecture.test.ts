@@ -31,7 +31,7 @@ const workspaces = workspacesOf(root).map((found) => workspaceOf(found));
 const checked = tree.files.filter((file) => file.includes('/'));
 /** Folders through which each request passes. */
 const OF_REQUESTS =
-  /^(?:forward|http1|identity|host\/(?:engine|hosting|http|service-calls|shards))\//;
+  /^(?:components|forward|http1|identity|host\/(?:engine|hosting|http|service-calls|shards))\//;
 
 test('there are sources, imports and workspaces', () => {
   expect(tree.files.length).toBeGreaterThan(400);

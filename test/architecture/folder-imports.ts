@@ -12,29 +12,25 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'http1/writers': ['http1/grammar', 'http1/messages'],
   'http1/connections': ['http1/grammar', 'http1/messages', 'http1/readers', 'http1/writers'],
   http1: [],
-  'host/model': [],
-  'host/engine': ['host/model'],
+  'host/engine': [],
   // The layers of the wasm hosting, from reading bytes to running a module.
-  'host/hosting/wasm/binary': ['host/hosting/wasm/wasm-limits.ts', 'host/model'],
-  'host/hosting/wasm/metering': [`${WASM}/binary`, `${WASM}/wasm-limits.ts`, 'host/model'],
+  'host/hosting/wasm/binary': ['host/hosting/wasm/wasm-limits.ts'],
+  'host/hosting/wasm/metering': [`${WASM}/binary`, `${WASM}/wasm-limits.ts`],
   'host/hosting/wasm/locations': [
     'host/hosting/wasm/admission',
     'host/hosting/wasm/binary',
     'host/hosting/wasm/metering',
     'host/hosting/wasm/wasm-limits.ts',
-    'host/model',
   ],
   'host/hosting/wasm/admission': [
     'host/hosting/wasm/binary',
     'host/hosting/wasm/metering',
     'host/hosting/wasm/wasm-limits.ts',
-    'host/model',
   ],
   'host/hosting/wasm/binding': [
     'host/engine/needs',
     'host/hosting/wasm/binary',
     'host/hosting/wasm/wasm-limits.ts',
-    'host/model',
   ],
   'host/hosting/wasm/instances': [
     'host/engine/needs',
@@ -43,25 +39,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/wasm/binding',
     'host/hosting/wasm/metering',
     'host/hosting/wasm/wasm-limits.ts',
-    'host/model',
   ],
-  'host/hosting/wasm': ['host/engine/needs', 'host/model'],
-  'host/hosting/embedded': ['host/engine/needs', 'host/model'],
+  'host/hosting/wasm': ['host/engine/needs'],
   // It runs the components of the embedded hosting, in a thread of their own.
-  'host/hosting/program': [
-    'host/engine/needs',
-    'host/hosting/embedded',
-    'host/hosting/guest-source.ts',
-    'host/model',
-  ],
+  'host/hosting/program': ['host/engine/needs', 'host/hosting/guest-source.ts'],
   // start-guest.ts knows every hosting; beside it, only the composition does.
-  'host/hosting': ['host/engine/needs', 'host/model'],
+  'host/hosting': ['host/engine/needs'],
   // It reads a journal with a source of guests, and serves nothing.
   'host/history': [
     'host/engine',
     ...SOURCES,
     'host/hosting/start-guest.ts',
-    'host/model',
     'host/storage/sqlite/tools',
     // It folds views into temporary rows, and reads the rows that a service has.
     'host/storage/views',
@@ -69,11 +57,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/views',
   ],
   // What a shard records and counts, in memory that it shares with the main thread.
-  'host/shards/recorder': ['host/engine/needs', 'host/model'],
+  'host/shards/recorder': ['host/engine/needs'],
   'host/shards': [
     'host/engine',
     'host/hosting/guest-source.ts',
-    'host/model',
     'host/http',
     // The type alone: a shard is given its settings.
     'host/consumers/consumer-settings.ts',
@@ -81,35 +68,26 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     // The type alone: a shard's journal is a value that they pass on.
     'host/storage/journal-connection.ts',
   ],
-  'host/introspection/management': ['host/engine/needs', 'host/model'],
-  'host/introspection/observability': ['host/engine/needs', 'host/model', 'host/shards/recorder'],
+  'host/introspection/management': ['host/engine/needs'],
+  'host/introspection/observability': ['host/engine/needs', 'host/shards/recorder'],
   'host/introspection': [
     'host/engine',
     'host/history/reader',
     'host/hosting/guest-source.ts',
     'host/http/answers.ts',
-    'host/model',
     'host/runtime-version.ts',
     'host/shards',
     'host/system.ts',
   ],
-  'host/dev': [
-    'host/history',
-    'host/hosting/guest-source.ts',
-    'host/model',
-    'host/shards',
-    'host/system.ts',
-  ],
+  'host/dev': ['host/history', 'host/hosting/guest-source.ts', 'host/shards', 'host/system.ts'],
   // The tools read a journal that another process may be writing. A serving shard uses none of them.
   'host/storage/sqlite/tools': [
     'host/engine/needs',
-    'host/model',
     'host/storage/journal-end.ts',
     'host/storage/sqlite',
   ],
   'host/storage/sqlite': [
     'host/engine/needs',
-    'host/model',
     'host/storage/journal-contents.ts',
     'host/storage/journal-end.ts',
     'host/storage/journal-series.ts',
@@ -121,18 +99,16 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/schedule',
   ],
   // What the stores of views have in common: how values compare, and how a query walks an index.
-  'host/storage/view-walk': ['host/engine/needs', 'host/model'],
+  'host/storage/view-walk': ['host/engine/needs'],
   // It shares with the journal how errors of SQLite are read and logs are kept short.
   'host/storage/views': [
     'host/engine/needs',
-    'host/model',
     'host/storage/sqlite/log-checkpoint.ts',
     'host/storage/sqlite/sqlite-failure.ts',
     'host/storage/view-walk',
   ],
   'host/storage/memory': [
     'host/engine/needs',
-    'host/model',
     'host/schedule',
     'host/storage/timer-administration.ts',
     'host/storage/timer-alarm.ts',
@@ -140,24 +116,24 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/timer-series.ts',
     'host/storage/view-walk',
   ],
-  'host/storage': ['host/engine/needs', 'host/model', 'host/schedule'],
+  'host/storage': ['host/engine/needs', 'host/schedule'],
   // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
-  'host/schedule': ['host/model'],
+  'host/schedule': [],
   // It starts what is due, and gets timers, clock and firings from outside.
-  'host/timers': ['host/engine', 'host/model'],
+  'host/timers': ['host/engine'],
   // It delivers the events of a feed, and shares the clocks and the sleeper of the timers' dispatcher.
-  'host/consumers': ['host/engine', 'host/model', 'host/timers/dispatcher.ts'],
+  'host/consumers': ['host/engine', 'host/timers/dispatcher.ts'],
   // It reads what an operator gives to a module, and knows nothing of what runs the module.
-  'host/configuration': ['host/model'],
+  'host/configuration': [],
   // It takes changes from outside, and knows nothing of what makes them.
-  'host/control': ['host/model'],
+  'host/control': [],
   // It folds the events of a feed into the rows of views.
-  'host/views': ['host/engine', 'host/model'],
+  'host/views': ['host/engine'],
   // For tests of programs that embed the host. Nothing of the host uses it.
   'host/testing': ['host/engine/needs'],
-  'host/service-calls': ['host/model'],
-  'host/http/requests': ['host/engine', 'host/http', 'host/model'],
-  'host/http': ['host/engine/needs', 'host/model'],
+  'host/service-calls': [],
+  'host/http/requests': ['host/engine', 'host/http'],
+  'host/http': ['host/engine/needs'],
   'guest-sdk/assembly': [],
   'guest-sdk/compiler': [],
   // It runs modules in the runtime itself, which it knows as the package @svc/host.

@@ -186,7 +186,7 @@ describe('a folder', () => {
   });
 
   test.each([
-    ['the model, the engine', 'host/model/x.ts', '../engine/y.ts', 'host/engine/y.ts'],
+    ['the schedule, the engine', 'host/schedule/x.ts', '../engine/y.ts', 'host/engine/y.ts'],
     ['an adapter, another one', 'host/http/x.ts', '../storage/y.ts', 'host/storage/y.ts'],
     ['the engine, an adapter', 'host/engine/x.ts', '../http/y.ts', 'host/http/y.ts'],
     ['an export, too', 'host/engine/x.ts', '../http/y.ts', 'host/http/y.ts'],

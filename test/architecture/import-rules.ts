@@ -64,7 +64,7 @@ const ADAPTERS = [
   'host/introspection/observability',
 ];
 const PURE = [
-  'host/model',
+  'model',
   'host/engine',
   'host/timers',
   'host/consumers',
@@ -83,6 +83,8 @@ const PURE_PACKAGES = new Set([
   '@svc/kit/trace-context',
   '@svc/kit/trace-state',
 ]);
+const isPure = (specifier: string) =>
+  PURE_PACKAGES.has(specifier) || specifier.startsWith('@svc/model/');
 const IMPURE =
   /\bnew Date\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bMath\.random\b|\bfetch\(|\bperformance\.|\bprocess\./;
 
@@ -175,8 +177,7 @@ export function impurities({ files, imports, texts }: SourceTree): string[] {
     return word === undefined ? [] : `${file} uses ${word}`;
   });
   const foreign = imports.filter(
-    ({ from, specifier, isPackage }) =>
-      pure.includes(from) && isPackage && !PURE_PACKAGES.has(specifier),
+    ({ from, specifier, isPackage }) => pure.includes(from) && isPackage && !isPure(specifier),
   );
   return [...used, ...foreign.map(shown)];
 }

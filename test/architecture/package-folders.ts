@@ -4,7 +4,7 @@
 export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   typebox: [
     'contract',
-    'host/hosting/embedded',
+    'components',
     'control-plane/model',
     'control-plane/orchestration',
     'control-plane/views',

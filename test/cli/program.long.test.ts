@@ -53,9 +53,7 @@ describe('svc entity with a program', () => {
 
   test('shows the journal of a module, too', async () => {
     await fillCart(join(flags.folder, 'carts'));
-    const cart = pathToFileURL(
-      join(import.meta.dirname, '../host/hosting/embedded/support/cart.ts'),
-    );
+    const cart = pathToFileURL(join(import.meta.dirname, '../components/support/cart.ts'));
     const text = `import { cart } from '${cart.href}';\nexport const components = { entities: [cart] };`;
     writeFileSync(join(flags.folder, 'cart.ts'), text);
     const asked = ['entity', 'carts', 'shopping-cart', 'c1', '-o', 'json'];

@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { VIEW_LIMITS_DEFAULT } from '../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../model/view-limits.ts';
 import { FileViews } from '../../host/storage/views/file-views.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { declaredViews } from '../../host/views/view-definitions.ts';

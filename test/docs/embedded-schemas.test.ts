@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { codecOf, type Schema } from '../../host/hosting/embedded/codec.ts';
+import { codecOf, type Schema } from '../../components/codec.ts';
 
 const read = (page: string) =>
   readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'how-to', page), 'utf8');

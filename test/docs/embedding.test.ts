@@ -32,7 +32,7 @@ test('what the reference page shows is a part of what tests run', () => {
   const snippets = snippetsOf('docs/reference/embedding.md', 'ts');
   expect(snippets).not.toEqual([]);
   for (const { code } of snippets)
-    expect(filesWith(code, ['test/host/{hosting/embedded,service}/*.ts'])).not.toEqual([]);
+    expect(filesWith(code, ['test/{components,host/service}/*.ts'])).not.toEqual([]);
 });
 
 test('the members of a service and its options are on the reference page', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LIMIT_COUNT_MAX, LIMITS_MAX } from '@svc/contract';
 import { HTTP_SETTINGS_DEFAULT } from '../../host/http/http-settings.ts';
-import { SharedBuckets } from '../../host/model/shared-buckets.ts';
+import { SharedBuckets } from '../../model/shared-buckets.ts';
 import { filesWith, snippetsOf } from '../support/doc-snippets.ts';
 
 const PAGE = 'docs/how-to/limiting-callers.md';

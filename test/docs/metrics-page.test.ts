@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConsumerSeries } from '../../host/model/consumer-series.ts';
-import { LimitCounters } from '../../host/model/limit-counters.ts';
+import { ConsumerSeries } from '../../model/consumer-series.ts';
+import { LimitCounters } from '../../model/limit-counters.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
 import { TimerSeries } from '../../host/storage/timer-series.ts';

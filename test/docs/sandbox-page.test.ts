@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { dottedName } from '../../kit/setting-name.ts';
-import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
+import { LIMIT_NAMES } from '../../model/limit-name.ts';
 import {
   footnotes,
   footnotesIn,

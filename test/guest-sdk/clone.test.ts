@@ -3,7 +3,7 @@
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import { testEntity, type ModuleUnderTest, testModule } from '@svc/guest-sdk/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Guest } from '../../host/engine/needs/guest.ts';
+import type { Guest } from '../../model/guest.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
 import type { CallableEngine } from '../../host/http/requests/callable-engine.ts';

@@ -1,10 +1,10 @@
 // What the compiler makes of consumers: their descriptor, and the code by which they get events and answer with verdicts.
 import { afterAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
-import type { Guest, HostCalls } from '../../host/engine/needs/guest.ts';
+import type { Guest, HostCalls } from '../../model/guest.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
-import type { EntityEvent } from '../../host/model/entity.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import type { EntityEvent } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 import { answering, context } from '../suites/hosting-suite.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { QUERY, UserProjects, entity } from './support/user-projects.ts';

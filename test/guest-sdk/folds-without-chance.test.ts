@@ -10,7 +10,7 @@ import { wasmSource } from '../../host/hosting/guest-source.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemDigest, systemEventLoop } from '../../host/system.ts';
 import { append } from '../suites/journal-suite.ts';

@@ -3,8 +3,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Guest, GuestEntity } from '../../host/engine/needs/guest.ts';
-import type { CallContext } from '../../host/model/call.ts';
+import type { Guest, GuestEntity } from '../../model/guest.ts';
+import type { CallContext } from '../../model/call.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
-import type { JournalRecord } from '../../host/model/entity.ts';
+import type { JournalRecord } from '../../model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemEventLoop, systemDigest } from '../../host/system.ts';
 import { UserProjects } from './support/user-projects.ts';

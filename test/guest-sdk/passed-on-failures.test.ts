@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
-import type { Guest } from '../../host/engine/needs/guest.ts';
+import type { Guest } from '../../model/guest.ts';
 import {
   type CallEnd,
   CORRUPT,

@@ -2,7 +2,7 @@
 // It runs in the runtime's own sandbox, because texts cross the boundary there.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Guest, GuestEntity } from '../../host/engine/needs/guest.ts';
+import type { Guest, GuestEntity } from '../../model/guest.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { jsonOf, sampleValue } from './support/sample-values.ts';

@@ -1,8 +1,8 @@
 // What the compiler makes of views: their descriptor, and the client by which handlers find rows.
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { HostCalls } from '../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../model/guest.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
-import type { EndpointRequest } from '../../host/model/endpoint.ts';
+import type { EndpointRequest } from '../../model/endpoint.ts';
 import { answering, context, request, routeOf } from '../suites/hosting-suite.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 

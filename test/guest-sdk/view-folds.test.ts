@@ -2,10 +2,10 @@
 // rows come out.
 import { afterAll, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
-import type { GuestViews } from '../../host/engine/needs/guest.ts';
+import type { GuestViews } from '../../model/guest.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
-import type { EntityEvent } from '../../host/model/entity.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import type { EntityEvent } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 import { QUERY, UserProjects, entity } from './support/user-projects.ts';
 
 const projects = await UserProjects.open();

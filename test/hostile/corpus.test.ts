@@ -10,7 +10,7 @@ import {
   isAlone,
   isRouted,
 } from '../../fixtures/hostile/hostile-case.ts';
-import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
+import { LIMIT_NAMES } from '../../model/limit-name.ts';
 
 const KINDS: readonly CaseKind[] = ['refused', 'fault', 'held', 'harmless'];
 const cases = FAMILIES.flatMap((family) => family.cases);

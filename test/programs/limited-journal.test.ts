@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JournalRecord } from '../../host/model/entity.ts';
+import type { JournalRecord } from '../../model/entity.ts';
 import { append } from '../suites/journal-suite.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';

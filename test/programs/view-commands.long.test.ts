@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../host/model/entity.ts';
+import type { JournalRecord } from '../../model/entity.ts';
 import { append } from '../suites/journal-suite.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runCommand } from '../support/command-line.ts';

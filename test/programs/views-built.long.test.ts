@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import type { JournalRecord } from '../../host/model/entity.ts';
+import type { JournalRecord } from '../../model/entity.ts';
 import { append } from '../suites/journal-suite.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';

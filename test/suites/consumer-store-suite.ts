@@ -6,8 +6,8 @@ import type {
   StoredLane,
 } from '../../host/engine/needs/consumers.ts';
 import type { Journal } from '../../host/engine/needs/journal.ts';
-import type { EntityRef } from '../../host/model/entity.ts';
-import { eventKey } from '../../host/model/event-key.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import { eventKey } from '../../model/event-key.ts';
 import { answerTo, append, keep, recordOf } from './journal-suite.ts';
 
 /** A journal for one test. */

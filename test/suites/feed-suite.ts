@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Feed, FeedRecord, Position } from '../../host/engine/needs/feed.ts';
 import { type Journal, READ_UNITS_MAX } from '../../host/engine/needs/journal.ts';
-import type { EntityRef } from '../../host/model/entity.ts';
+import type { EntityRef } from '../../model/entity.ts';
 import { append, deletionAt, recordOf } from './journal-suite.ts';
 
 /** A journal and feeds of it, for one test. */

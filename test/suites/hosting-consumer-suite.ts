@@ -1,9 +1,9 @@
 // What every hosting has to keep of consumers, with `bookkeeping`, which books each payment of an order with an account.
 import { describe, expect, test } from 'vitest';
-import type { Guest, HostCalls } from '../../host/engine/needs/guest.ts';
-import type { Refusal, Reply } from '../../host/model/call.ts';
-import type { EntityEvent } from '../../host/model/entity.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import type { Guest, HostCalls } from '../../model/guest.ts';
+import type { Refusal, Reply } from '../../model/call.ts';
+import type { EntityEvent } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 import { answering, context, opened } from './hosting-suite.ts';
 
 const done: Reply = { kind: 'reply', json: 'null' };

@@ -3,10 +3,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EngineLimits } from '../../host/engine/engine-limits.ts';
 import { createEngine } from '../../host/engine/entity-engine.ts';
-import type { Guest, GuestEntity, HostCalls } from '../../host/engine/needs/guest.ts';
-import type { CallContext, Effect, Refusal, Reply } from '../../host/model/call.ts';
-import type { EndpointRequest } from '../../host/model/endpoint.ts';
-import type { StoredEvent } from '../../host/model/entity.ts';
+import type { Guest, GuestEntity, HostCalls } from '../../model/guest.ts';
+import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { EndpointRequest } from '../../model/endpoint.ts';
+import type { StoredEvent } from '../../model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemEventLoop, systemDigest } from '../../host/system.ts';
 import { WITHOUT_TIMERS } from '../support/without-timers.ts';

@@ -1,8 +1,8 @@
 // What every hosting has to keep of timers, with the order of fixtures/expiring-order, which expires unless it is paid:
 // the changes of timers that a command's effect contains, and those that a handler makes at once.
 import { describe, expect, test } from 'vitest';
-import type { Guest, GuestEntity, HostCalls } from '../../host/engine/needs/guest.ts';
-import type { StoredEvent } from '../../host/model/entity.ts';
+import type { Guest, GuestEntity, HostCalls } from '../../model/guest.ts';
+import type { StoredEvent } from '../../model/entity.ts';
 import { answering, context, opened, request, routeOf } from './hosting-suite.ts';
 
 const expire = (due: unknown) => ({

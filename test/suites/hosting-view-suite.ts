@@ -1,9 +1,9 @@
 // What every hosting has to keep of views, with two views of the order of fixtures/: `orders`, each under its id, and
 // `amounts`, whose keys are computed from events of two components.
 import { describe, expect, test } from 'vitest';
-import type { Guest, GuestViews } from '../../host/engine/needs/guest.ts';
-import type { EntityEvent } from '../../host/model/entity.ts';
-import type { KeyedEvent, RowState } from '../../host/model/view.ts';
+import type { Guest, GuestViews } from '../../model/guest.ts';
+import type { EntityEvent } from '../../model/entity.ts';
+import type { KeyedEvent, RowState } from '../../model/view.ts';
 import { Random } from '../support/random.ts';
 import { opened } from './hosting-suite.ts';
 

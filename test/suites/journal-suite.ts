@@ -6,8 +6,8 @@ import {
   type StoredReply,
   READ_UNITS_MAX,
 } from '../../host/engine/needs/journal.ts';
-import type { Refusal, Reply } from '../../host/model/call.ts';
-import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import type { Refusal, Reply } from '../../model/call.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 
 /** A journal for one test. */

@@ -1,7 +1,7 @@
 // What operators, and a host that starts, do with the timers of every journal.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StoredTimer } from '../../host/engine/needs/timers.ts';
-import type { EntityRef } from '../../host/model/entity.ts';
+import type { EntityRef } from '../../model/entity.ts';
 import type {
   ServiceSchedule,
   TimerAdministration,

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Journal } from '../../host/engine/needs/journal.ts';
 import type { StoredTimer, TimerWrite } from '../../host/engine/needs/timers.ts';
-import type { EntityRef } from '../../host/model/entity.ts';
-import type { TimerLimits } from '../../host/model/timer-limits.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { TimerLimits } from '../../model/timer-limits.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 import { SET_MS, appendBeside, change, end, settle, timerAt } from '../support/timer-writes.ts';
 import { answerTo, append, deletionAt, recordOf } from './journal-suite.ts';

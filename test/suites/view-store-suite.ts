@@ -1,6 +1,6 @@
 // What every store of views keeps of `host/engine/needs/views.ts`.
 import { afterEach, beforeEach, describe } from 'vitest';
-import type { ViewLimits } from '../../host/model/view-limits.ts';
+import type { ViewLimits } from '../../model/view-limits.ts';
 import { indexTests } from './view-store/index-tests.ts';
 import { modelTests } from './view-store/model-tests.ts';
 import { pageTests } from './view-store/page-tests.ts';

@@ -1,6 +1,6 @@
 // The journal of a shopping cart with a past: two lives, and a clock that was set back between its records.
 import { expect } from 'vitest';
-import type { JournalRecord } from '../../host/model/entity.ts';
+import type { JournalRecord } from '../../model/entity.ts';
 import { append } from '../suites/journal-suite.ts';
 import { withJournal } from './with-journal.ts';
 

@@ -2,18 +2,11 @@
 // faults on demand, loses whole instances as a real one does, and notes every call that breaks the
 // rules of `needs/guest.ts`.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Guest, GuestEntity } from '../../host/engine/needs/guest.ts';
-import type {
-  Awaitable,
-  CallContext,
-  Effect,
-  Refusal,
-  Reply,
-  Spent,
-} from '../../host/model/call.ts';
-import { DELETE_ENTITY, NO_ACTIONS, refusal } from '../../host/model/call.ts';
-import type { EntityRef, StoredEvent } from '../../host/model/entity.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import type { Guest, GuestEntity } from '../../model/guest.ts';
+import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
+import { DELETE_ENTITY, NO_ACTIONS, refusal } from '../../model/call.ts';
+import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 
 export const COUNTER = 'Counter';
 /** Fuel that a command uses, and the fold of each of its events. */

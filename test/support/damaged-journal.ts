@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { JournalRecord } from '../../host/model/entity.ts';
+import type { JournalRecord } from '../../model/entity.ts';
 import { answerTo, keep } from '../suites/journal-suite.ts';
 import { withJournal } from './with-journal.ts';
 

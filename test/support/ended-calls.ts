@@ -1,8 +1,8 @@
 // What a handler is answered for whose calls end as a test says: the status of its request, as the HTTP server gives it.
-import type { Guest } from '../../host/engine/needs/guest.ts';
+import type { Guest } from '../../model/guest.ts';
 import { failureAnswer, refusalAnswer } from '../../host/http/answers.ts';
-import type { Refusal, Reply } from '../../host/model/call.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import type { Refusal, Reply } from '../../model/call.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../kit/svc-error.ts';
 import { requestHandler } from '../../host/http/requests/request-handler.ts';
 import { unlimitedEventLoop } from './unlimited-event-loop.ts';

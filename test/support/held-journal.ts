@@ -9,8 +9,8 @@ import type {
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
 import type { StoredTimer } from '../../host/engine/needs/timers.ts';
-import type { Awaitable } from '../../host/model/call.ts';
-import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import type { Awaitable } from '../../model/call.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '../../kit/svc-error.ts';
 
 interface HeldAppend {

@@ -1,6 +1,6 @@
 // Budgets for tests that are not about them: nothing of it is used up.
-import { ByteBudget } from '../../host/model/byte-budget.ts';
-import { KeptBytes } from '../../host/model/kept-bytes.ts';
+import { ByteBudget } from '../../model/byte-budget.ts';
+import { KeptBytes } from '../../model/kept-bytes.ts';
 
 export function ampleBudget(): ByteBudget {
   return new ByteBudget(Number.MAX_SAFE_INTEGER);

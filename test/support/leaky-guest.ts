@@ -1,10 +1,10 @@
 // LeakyGuest: entities that keep a list of numbers in their state, with handlers that change it in
 // place, as no handler may, and a fold that can be made to depend on more than state and event.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { GuestEntities, GuestEntity } from '../../host/engine/needs/guest.ts';
-import { NO_ACTIONS } from '../../host/model/call.ts';
-import type { Awaitable, Effect, Refusal, Reply } from '../../host/model/call.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
+import type { GuestEntities, GuestEntity } from '../../model/guest.ts';
+import { NO_ACTIONS } from '../../model/call.ts';
+import type { Awaitable, Effect, Refusal, Reply } from '../../model/call.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 
 export const LEAKY = 'leaky';
 const EVENT = 'leaky-event';

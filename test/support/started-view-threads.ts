@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type GuestSource, wasmSource } from '../../host/hosting/guest-source.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../model/view-limits.ts';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
 import { ViewThreads } from '../../host/service/view-threads.ts';
 import { attachSqliteJournal } from '../../host/storage/sqlite/attached-journal.ts';

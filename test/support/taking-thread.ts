@@ -1,11 +1,7 @@
 // A thread that takes tokens from one bucket as often as it is told to, and says how many it has got.
 import { parentPort, workerData } from 'node:worker_threads';
-import {
-  type BucketKey,
-  type BucketsSize,
-  SharedBuckets,
-} from '../../host/model/shared-buckets.ts';
-import type { BucketRate } from '../../host/model/request-bucket.ts';
+import { type BucketKey, type BucketsSize, SharedBuckets } from '../../model/shared-buckets.ts';
+import type { BucketRate } from '../../model/request-bucket.ts';
 
 export interface Taking {
   readonly memory: SharedArrayBuffer;

@@ -4,8 +4,8 @@
 import type { FiringOutcome } from '../../host/engine/firing.ts';
 import type { StoredBeside } from '../../host/engine/needs/journal.ts';
 import type { StoredTimer } from '../../host/engine/needs/timers.ts';
-import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
-import type { Due, Timer, TimerChange } from '../../host/model/timer.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { Due, Timer, TimerChange } from '../../model/timer.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 import { added } from './counter-guest.ts';

@@ -6,7 +6,7 @@ import type {
   TimerToStore,
   TimerWrite,
 } from '../../host/engine/needs/timers.ts';
-import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 
 /** When the timers of `timerAt` are set. */

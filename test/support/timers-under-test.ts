@@ -1,8 +1,8 @@
 // An engine with a counter guest whose timers are in a memory journal, and a dispatcher that a test turns by hand.
 import type { Firing, FiringOutcome } from '../../host/engine/firing.ts';
 import type { StoredTimer } from '../../host/engine/needs/timers.ts';
-import type { EntityRef } from '../../host/model/entity.ts';
-import type { Timer, TimerChange } from '../../host/model/timer.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { Timer, TimerChange } from '../../model/timer.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { COUNTER } from './counter-guest.ts';
 import { EngineUnderTest } from './engine-under-test.ts';

@@ -1,7 +1,7 @@
 // A program that writes the rows of a view until it is killed, and prints each position once it is stored. Each put writes
 // the rows that `rowsAt` says, so that rows and position can be compared whenever the program ends.
 import { type RowChange, type StoredView } from '../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../model/view-limits.ts';
 import { FileViews } from '../../host/storage/views/file-views.ts';
 import { folded, indexOn, row, viewOf } from '../suites/view-store/views-under-test.ts';
 

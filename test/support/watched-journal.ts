@@ -9,7 +9,7 @@ import type {
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
 import type { StoredTimer } from '../../host/engine/needs/timers.ts';
-import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { HeldJournal } from './held-journal.ts';

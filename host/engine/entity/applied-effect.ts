@@ -3,9 +3,9 @@
 //
 // Invariant: once one of these functions has thrown or rejected, the effect must not be stored, and the guest's state
 // must not be used any more.
-import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '@svc/model/call';
 import type { EngineLimits } from '../engine-limits.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { GuestEntity } from '@svc/model/guest';
 import { missingReply, outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
 
 /**

@@ -3,10 +3,10 @@
 // entities of an engine, and keeps no state of any entity.
 //
 // Invariant: a promise is created only if the guest or the journal answers later.
-import type { Awaitable } from '../../model/call.ts';
+import type { Awaitable } from '@svc/model/call';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { RandomSource } from '../needs/clock.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { GuestEntity } from '@svc/model/guest';
 import type { Journal } from '../needs/journal.ts';
 import { CallCompletion, type CompletionNeeds, type Remainder } from './call-completion.ts';
 import { CommandExecution, type CommandNeeds } from './command-execution.ts';

@@ -6,11 +6,11 @@
 // C2  After a fault while events were folded, the state is dropped: nothing of the command stays.
 // C3  A command appends at most once. A command appends nothing if it has no records, changes no timer, has no idempotency
 //     key and is no firing. The refusal of a firing because of too many requests appends nothing either.
-import { deletesEntity } from '../../model/call.ts';
-import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import { deletesEntity } from '@svc/model/call';
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '@svc/model/call';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { RandomSource } from '../needs/clock.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { GuestEntity } from '@svc/model/guest';
 import { applyEffect } from './applied-effect.ts';
 import type { CallCompletion, Remainder } from './call-completion.ts';
 import type { EntityCall } from './entity-call.ts';

@@ -2,7 +2,7 @@
 // not.
 //
 // Invariant: the events are on disk and belong to one incarnation, also when the entity is deleted meanwhile.
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { Journal } from '../needs/journal.ts';
 import { eventsInOrder, type RecordedEvent, unknownDeletion } from './history.ts';
 

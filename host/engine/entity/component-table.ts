@@ -1,7 +1,7 @@
 // ComponentTable: the components of a module by name, each with its handlers and with its entities that are in memory.
-import { HandlerTable } from '../../model/handler-table.ts';
-import { NameTable } from '../../model/name-table.ts';
-import type { Guest } from '../needs/guest.ts';
+import { HandlerTable } from '@svc/model/handler-table';
+import { NameTable } from '@svc/model/name-table';
+import type { Guest } from '@svc/model/guest';
 import type { HandlerKind } from './entity-call.ts';
 import { IdTable } from './id-table.ts';
 import type { LiveEntity } from './live-entity.ts';

@@ -3,7 +3,7 @@
 //
 // Invariant: the appends count among the unsettled bytes of the engine until they settle.
 import type { SvcError } from '@svc/kit/svc-error';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { Journal } from '../needs/journal.ts';
 import type { TimerWrites } from '../needs/timers.ts';
 import { diskTooSlow, timerBytes, type UnsettledBytes } from './unsettled-bytes.ts';

@@ -4,7 +4,7 @@
 // longer.
 //
 // Invariant: the faults of an entity are remembered after it has left memory, for ENTITIES_MAX entities at most.
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';

@@ -6,8 +6,8 @@
 // C2  A promise is created only when the caller asks for an answer that is not there yet, because a promise per call is
 //     costly.
 import assert from 'node:assert';
-import type { Awaitable, CallContext, Metadata, Refusal, Reply } from '../../model/call.ts';
-import { outcomeOfAnswer, outcomeOfFailure } from '../../model/span-outcome.ts';
+import type { Awaitable, CallContext, Metadata, Refusal, Reply } from '@svc/model/call';
+import { outcomeOfAnswer, outcomeOfFailure } from '@svc/model/span-outcome';
 import {
   childMetadata,
   childTraceParent,

@@ -4,7 +4,7 @@
 // Invariant: queries that run again come before every call that arrived later.
 import assert from 'node:assert';
 import { SvcError } from '@svc/kit/svc-error';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import { HeldCalls } from './held-calls.ts';

@@ -7,12 +7,12 @@
 //     it has neither a state nor anything under way (`gone`).
 // M2  `enter` refuses an entity that is backed off after faults.
 // M3  Only an idle entity is evicted, so every call finishes first.
-import type { EntityRef } from '../../model/entity.ts';
-import type { NameTable } from '../../model/name-table.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { NameTable } from '@svc/model/name-table';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock, RandomSource } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
-import type { Guest } from '../needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import type { Journal } from '../needs/journal.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import type { Recorder } from '../needs/recorder.ts';

@@ -2,8 +2,8 @@
 // holds the snapshot of a state that is not on disk yet. EntityState reports what happens to the state, in order.
 //
 // Invariant: a snapshot is stored only after all records of its state are on disk. The snapshot of a lost state is dropped.
-import type { EntityRef } from '../../model/entity.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { GuestEntity } from '@svc/model/guest';
 import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
 
 /** A snapshot of a state whose last appends are under way. */

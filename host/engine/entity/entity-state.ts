@@ -10,12 +10,12 @@
 //     queries are queued again.
 // S4  While an append is under way that may be refused by itself, nothing is decided (`isAwaitingAppend`): that of a firing,
 //     whose timer may be gone, and one with timers while there are too many. So no other call fails with it.
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { GuestEntity } from '@svc/model/guest';
 import type { Journal } from '../needs/journal.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import type { EntityCalls } from './entity-calls.ts';

@@ -1,6 +1,6 @@
 // EventFault: the error for events that could not be folded. It names the entity and the event.
-import type { EntityRef } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import { quoted } from '../quoted.ts';
 import type { FoldProblem } from './event-fold.ts';

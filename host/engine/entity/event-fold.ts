@@ -6,10 +6,10 @@
 //     reaches BATCH_UNITS.
 // F2  `seq` is the last event that was folded. After a stop, nothing of the batch that stopped it counts.
 // F3  The fold stays synchronous as long as the guest, the pages and the pacing do, and holds one page at a time.
-import type { Awaitable } from '../../model/call.ts';
-import type { StoredEvent } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { GuestEntity } from '@svc/model/guest';
 import type { Incarnation } from './incarnation.ts';
 
 /** UTF-16 units of JSON text after which a batch ends, so that large events are folded a few at a time. */

@@ -2,7 +2,7 @@
 // decorator overrides only the methods that it needs. The compiler demands a method of the interface that is missing here.
 //
 // Invariant: an override takes its arguments as `...args` too, and so drops none that the interface gets later.
-import type { GuestEntity } from '../needs/guest.ts';
+import type { GuestEntity } from '@svc/model/guest';
 
 /** The arguments of a method of an entity, and its result. */
 export type Args<Name extends EntityMethod> = Parameters<GuestEntity[Name]>;

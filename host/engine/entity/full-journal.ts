@@ -3,7 +3,7 @@
 // before its events are folded, and its entity stays in memory. A smaller append may still fit, and is tried. A command
 // with an idempotency key whose reply is computed from the state after its events fails in any case, because the size
 // of its append is known only after the events are folded.
-import type { Effect, Refusal } from '../../model/call.ts';
+import type { Effect, Refusal } from '@svc/model/call';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { Clock } from '../needs/clock.ts';
 import type { EntityCall } from './entity-call.ts';

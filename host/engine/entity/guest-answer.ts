@@ -1,14 +1,14 @@
 // GuestAnswer: the rules for what a guest answers. Sizes are within the limits, and events are texts that the journal returns
 // unchanged. An answer that breaks a rule is a fault of the guest, and nothing of it is stored. Events that are too large are
 // no fault: the command is refused.
-import { type Effect, type Refusal, type Reply, refusal } from '../../model/call.ts';
-import type { StoredEvent } from '../../model/entity.ts';
-import { eventsTooLarge } from '../../model/events-too-large.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import { type Effect, type Refusal, type Reply, refusal } from '@svc/model/call';
+import type { StoredEvent } from '@svc/model/entity';
+import { eventsTooLarge } from '@svc/model/events-too-large';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { EngineLimits } from '../engine-limits.ts';
 import { quoted } from '../quoted.ts';
 import { fitsUtf8, utf8Bytes } from '../text-size.ts';
-import type { LimitName } from '../../model/limit-name.ts';
+import type { LimitName } from '@svc/model/limit-name';
 
 /** Most UTF-8 bytes of a refusal's code that the module has defined. */
 const OTHER_CODE_BYTES_MAX = 200;

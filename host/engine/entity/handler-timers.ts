@@ -2,9 +2,9 @@
 // the runtime. The entity is neither loaded nor asked.
 import { SvcError } from '@svc/kit/svc-error';
 import { traceParentTextOf } from '@svc/kit/trace-context';
-import type { Metadata } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import type { TimerChange } from '../../model/timer.ts';
+import type { Metadata } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import type { TimerChange } from '@svc/model/timer';
 import type { Clock } from '../needs/clock.ts';
 import type { DetachedAppends } from './detached-appends.ts';
 import { type TimerRules, timerWrite } from './timer-rules.ts';

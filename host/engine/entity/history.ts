@@ -1,6 +1,6 @@
 // History: the rules for the records of one entity in the journal. Their sequence numbers have no gap, and the current
 // incarnation begins after the last deletion. Anything else is damage, and is never served.
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import { quoted } from '../quoted.ts';
 

@@ -2,8 +2,8 @@
 // over, the first reply to a key is the only one; afterwards the key counts as new. The reply is stored together with
 // the command's records. A refusal is stored too, since a caller that gets another reply the second time might carry on
 // differently.
-import { refusal } from '../../model/call.ts';
-import { isEventKey } from '../../model/event-key.ts';
+import { refusal } from '@svc/model/call';
+import { isEventKey } from '@svc/model/event-key';
 import type { ReplyToStore, StoredReply } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';

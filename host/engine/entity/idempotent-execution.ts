@@ -8,10 +8,10 @@
 //     stored, which is until the event is settled. A refusal of such a key is not used in a later round.
 // K2  While the first reply waits for the disk, so does a repeated command. It fails if the append of the first one
 //     fails.
-import type { Awaitable } from '../../model/call.ts';
+import type { Awaitable } from '@svc/model/call';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
-import type { GuestEntity } from '../needs/guest.ts';
+import type { GuestEntity } from '@svc/model/guest';
 import type { Journal, StoredReply } from '../needs/journal.ts';
 import type { CallCompletion, Remainder } from './call-completion.ts';
 import type { CommandExecution } from './command-execution.ts';

@@ -2,8 +2,8 @@
 // or to the last record. Folding these events gives a state, wherever they come from: the journal of a running service, a
 // journal that is inspected, a file, or a list. An entity has one incarnation after the other; the last one is the current
 // incarnation.
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
 
 export interface Incarnation {
   readonly entity: EntityRef;

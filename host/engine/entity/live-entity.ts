@@ -9,7 +9,7 @@
 // I4  While no call and no append is under way, an entity with a guest is in the idle list, and an entity without a
 //     guest has left memory.
 import assert from 'node:assert';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityCall } from './entity-call.ts';
 import { EntityCalls } from './entity-calls.ts';

@@ -5,10 +5,10 @@
 // Invariants
 // P1  Only an idle entity is closed.
 // P2  `run` closes entities in slices, and yields to the event loop between two of them.
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
-import type { GuestEntities } from '../needs/guest.ts';
+import type { GuestEntities } from '@svc/model/guest';
 import type { EventLoop } from '../needs/event-loop.ts';
 import { IdleList } from './idle-list.ts';
 import type { LiveEntity } from './live-entity.ts';

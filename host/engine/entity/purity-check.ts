@@ -8,11 +8,11 @@
 // P2  The check never disables a component: when its state cannot be encoded before a call, that call fails, and the
 //     component is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
-import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
+import type { GuestEntities, GuestEntity } from '@svc/model/guest';
 import { quoted } from '../quoted.ts';
 import type { HandlerKind } from './entity-call.ts';
 import { type Answer, type Args, ForwardingEntity } from './forwarding-entity.ts';

@@ -1,8 +1,8 @@
 // RecordedEffect: the records of a command's effect in the journal. Each event has a record, and after the events each action
 // has one, in order.
-import { authorIn } from '../../model/author.ts';
-import type { CallContext, Effect, EntityAction } from '../../model/call.ts';
-import type { JournalRecord, RecordKind } from '../../model/entity.ts';
+import { authorIn } from '@svc/model/author';
+import type { CallContext, Effect, EntityAction } from '@svc/model/call';
+import type { JournalRecord, RecordKind } from '@svc/model/entity';
 import { traceIdOf } from '@svc/kit/trace-context';
 import type { EntityCall } from './entity-call.ts';
 

@@ -10,13 +10,13 @@
 // R4  The check does not report a journal that cannot be read or folded: the next caller of the entity gets that error.
 import assert from 'node:assert';
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
-import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
+import type { GuestEntities, GuestEntity } from '@svc/model/guest';
 import { quoted } from '../quoted.ts';
 import type { HandlerKind } from './entity-call.ts';
 import { type Answer, type Args, ForwardingEntity } from './forwarding-entity.ts';

@@ -9,12 +9,12 @@
 // R2  After the batch in which `replayTimeoutMs` runs out, no further batch is folded.
 // R3  When the fault of another entity destroys the instance, the replay begins again, in an instance of its own.
 // R4  A snapshot is never needed: when a replay that began with a snapshot faults, it begins again without it.
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
-import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
+import type { GuestEntities, GuestEntity } from '@svc/model/guest';
 import { eventFault, explained } from './event-fault.ts';
 import { EventFold, type FoldPacing, type FoldStop } from './event-fold.ts';
 import type { FoldBudget } from './fold-budget.ts';

@@ -7,8 +7,8 @@
 //     reading. Where the guest has exceeded a limit while it wrote a state, which is due to the size of the state, that
 //     entity alone has no snapshots any more.
 // P2  A state is stored only if the journal returns the same text.
-import type { EntityRef } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';

@@ -1,7 +1,7 @@
 // StoredIncarnation reads the current incarnation of an entity from the journal of a running service, page by page. The
 // incarnation consists of the records that are on disk, so no append of the entity may be under way.
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import type { IncarnationStart, Journal } from '../needs/journal.ts';
 import { eventsInOrder } from './history.ts';
 import type { Incarnation } from './incarnation.ts';

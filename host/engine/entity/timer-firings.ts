@@ -7,9 +7,9 @@
 // T2  `settled` waits for all that a firing still stores.
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
-import type { EntityRef } from '../../model/entity.ts';
-import { FAULTS_OF_MODULES } from '../../model/failure-cause.ts';
-import { faultReason } from '../../model/fault-reason.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { FAULTS_OF_MODULES } from '@svc/model/failure-cause';
+import { faultReason } from '@svc/model/fault-reason';
 import { type Firing, type FiringOutcome, isWaitingFor } from '../firing.ts';
 import type { Clock, RandomSource } from '../needs/clock.ts';
 import type { DeadTimerLog } from '../needs/dead-timer-log.ts';

@@ -6,9 +6,9 @@
 // years 1970 to 9999.
 import { EVERY_MS_MIN, TIME_MS_MAX, cronProblem, timeZoneProblem } from '@svc/contract';
 import { traceParentTextOf } from '@svc/kit/trace-context';
-import type { CallContext } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import type { Due, Timer, TimerChange } from '../../model/timer.ts';
+import type { CallContext } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import type { Due, Timer, TimerChange } from '@svc/model/timer';
 import { entityIdProblem } from '../entity-id.ts';
 import type { Firing } from '../firing.ts';
 import type { TimerToStore, TimerWrite, TimerWrites } from '../needs/timers.ts';

@@ -2,8 +2,8 @@
 // with them, and the outcomes of calls that are answered after them. With a disk slower than the commands, this memory
 // would grow without bound, so commands, and queries that would have to wait, fail above a limit (`diskTooSlow`).
 import { SvcError } from '@svc/kit/svc-error';
-import type { Effect } from '../../model/call.ts';
-import type { StoredEvent } from '../../model/entity.ts';
+import type { Effect } from '@svc/model/call';
+import type { StoredEvent } from '@svc/model/entity';
 import type { TimerWrites } from '../needs/timers.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 

@@ -5,7 +5,7 @@
 // C1  Each event before a consumer's position is settled, or its entity has a stored lane, and the event's number is not
 //     less than the lane's.
 // C2  A position and the lanes that make it true are stored in one transaction.
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { Position } from './feed.ts';
 
 /** Entities whose parked events one request of an operator retries at most: they become lanes that run, and rows of one write. */

@@ -1,5 +1,5 @@
 // FaultLog is what the engine needs of the log: it takes the faults that a caller must not see.
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 
 /**
  * Takes a fault of an entity: a GuestFault, or the SvcError for a history that could not be read, for a state that a

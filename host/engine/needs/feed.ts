@@ -7,7 +7,7 @@
 // F2  A record that was not on disk when a page was read comes in a later page: no position is ever past a record that
 //     may still be stored.
 // F3  A position is a text that only the feed interprets. It stays valid for as long as the journal exists.
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 
 /** A position between records of a feed: those before it were read, those after it were not. */
 export type Position = string;

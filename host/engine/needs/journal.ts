@@ -1,8 +1,8 @@
 // Journal is what the engine needs of a journal. Records have the unique key (component, entity id, sequence number), so a
 // second writer of an entity gets a conflict. Every record also has a position in the commit order of the journal, which has
 // no gaps.
-import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import type { Awaitable, Refusal, Reply } from '@svc/model/call';
+import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { StoredTimer, TimerWrites } from './timers.ts';
 import type { Positions } from './feed.ts';

@@ -1,8 +1,8 @@
 // Recorder is what the engine and the HTTP server need to report invocations that have ended, for traces and metrics.
 // It is on the path of every request, so it reads everything from objects that exist anyway, and nothing is allocated
 // for it. It must not throw.
-import type { Spent } from '../../model/call.ts';
-import type { SpanOutcome } from '../../model/span-outcome.ts';
+import type { Spent } from '@svc/model/call';
+import type { SpanOutcome } from '@svc/model/span-outcome';
 import type { TraceParent } from '@svc/kit/trace-context';
 
 export interface SpanClock {

@@ -4,8 +4,8 @@
 // T1  A timer is stored, changed and removed in the transaction of an append, by the journal's one writer.
 // T2  A firing that is settled by an append has removed or re-armed its timer in the same transaction, so its effect
 //     happens once.
-import type { EntityRef } from '../../model/entity.ts';
-import type { Schedule } from '../../model/timer.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { Schedule } from '@svc/model/timer';
 
 /** A timer in the journal. */
 export interface StoredTimer {

@@ -4,8 +4,8 @@
 //
 // Rows are derived from the journal: a store may lose them, and then they are folded again.
 import type { ColumnType, ViewQueryPlan } from '@svc/contract';
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
 import type { Position } from './feed.ts';
 
 /** A field of the rows that an index has. */

@@ -1,10 +1,10 @@
 // HistoryAnswers answers questions about stored entities: it reads the journal while the engine writes it, and
 // folds events with its own guest. It answers one question at a time, and keeps no file open in between.
 import type { EntityList, HistoryPage, ModuleDescriptor } from '@svc/contract';
-import type { Guest } from '../../engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import { quoted } from '../../engine/quoted.ts';
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   inspectJournal,

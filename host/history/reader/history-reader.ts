@@ -9,9 +9,9 @@ import type {
   TimerList,
   ViewRows,
 } from '@svc/contract';
-import type { Refusal } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import type { RowQuery } from '../../model/view.ts';
+import type { Refusal } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import type { RowQuery } from '@svc/model/view';
 import type { GuestSource, HostingSettings, SourceFile } from '../../hosting/guest-source.ts';
 import type { LocatableFault } from '../../hosting/source-locations.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';

@@ -2,9 +2,9 @@
 // code of a module, and keeps no file open between two questions.
 import type { ConsumerList, LaneList, ObservedTimer, TimerList, ViewRows } from '@svc/contract';
 import type { StoredTimer } from '../../engine/needs/timers.ts';
-import type { Refusal } from '../../model/call.ts';
-import type { Schedule } from '../../model/timer.ts';
-import type { RowQuery } from '../../model/view.ts';
+import type { Refusal } from '@svc/model/call';
+import type { Schedule } from '@svc/model/timer';
+import type { RowQuery } from '@svc/model/view';
 import { ConsumerInspection } from '../../storage/sqlite/tools/consumer-inspection.ts';
 import { TimerInspection } from '../../storage/sqlite/tools/timer-inspection.ts';
 import { timeText } from '../history-walk.ts';

@@ -4,10 +4,10 @@ import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SvcError } from '@svc/kit/svc-error';
-import type { Components } from '../embedded/components.ts';
-import { isConsumerDefinition } from '../embedded/consumer-definition.ts';
-import { isEntityDefinition } from '../embedded/entity-definition.ts';
-import { isViewDefinition } from '../embedded/view-definition.ts';
+import type { Components } from '@svc/components/components';
+import { isConsumerDefinition } from '@svc/components/consumer-definition';
+import { isEntityDefinition } from '@svc/components/entity-definition';
+import { isViewDefinition } from '@svc/components/view-definition';
 import { STARTS_SERVICE } from './loading-mark.ts';
 import { thrownLine } from './thrown-line.ts';
 

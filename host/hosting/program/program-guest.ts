@@ -3,10 +3,10 @@
 // opened or the next view is called, until THREADS_MAX threads were started: code that does not return would cost each
 // further entity and view the time limit of a call.
 import { SvcError } from '@svc/kit/svc-error';
-import type { Guest, GuestEntity } from '../../engine/needs/guest.ts';
-import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { Guest, GuestEntity } from '@svc/model/guest';
+import type { CallContext, Effect, Refusal, Reply } from '@svc/model/call';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { ProgramSource } from '../guest-source.ts';
 import type { EntityCall } from './program-messages.ts';
 import { PROGRAM_LIMITS_DEFAULT, type ProgramLimits, ProgramThread } from './program-thread.ts';

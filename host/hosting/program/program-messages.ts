@@ -4,10 +4,10 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { MessagePort } from 'node:worker_threads';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
-import type { CallContext } from '../../model/call.ts';
-import type { EntityEvent, EntityRef, StoredEvent } from '../../model/entity.ts';
-import type { FaultCause } from '../../model/guest-fault.ts';
-import type { KeyedEvent, RowState } from '../../model/view.ts';
+import type { CallContext } from '@svc/model/call';
+import type { EntityEvent, EntityRef, StoredEvent } from '@svc/model/entity';
+import type { FaultCause } from '@svc/model/guest-fault';
+import type { KeyedEvent, RowState } from '@svc/model/view';
 
 /** Values of the signal. `ended`: the thread ends, and answers no further call. */
 export const SIGNAL = { waiting: 0, answered: 1, ended: 2 } as const;

@@ -8,7 +8,7 @@
 // P3  The thread does not keep the process alive.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
-import { GuestFault } from '../../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import {
   type FromProgram,
   type LoadedProgram,

@@ -5,10 +5,10 @@
 //     and the event at which the code does not return is known.
 // V2  The same code is not called again with an event that has ended a thread alone: the fault is thrown at once. So a
 //     caller that repeats the event in smaller and smaller batches ends no further thread.
-import type { GuestViews } from '../../engine/needs/guest.ts';
-import type { EntityEvent } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
-import type { KeyedEvent, RowState } from '../../model/view.ts';
+import type { GuestViews } from '@svc/model/guest';
+import type { EntityEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { KeyedEvent, RowState } from '@svc/model/view';
 import type { ViewCall } from './program-messages.ts';
 import type { ProgramThread } from './program-thread.ts';
 

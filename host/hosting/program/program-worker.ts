@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { workerData } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
-import type { Guest, GuestEntity } from '../../engine/needs/guest.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
-import { createEmbeddedGuest } from '../embedded/embedded-guest.ts';
-import { programFingerprint } from '../embedded/program-fingerprint.ts';
+import type { Guest, GuestEntity } from '@svc/model/guest';
+import { GuestFault } from '@svc/model/guest-fault';
+import { createEmbeddedGuest } from '@svc/components/embedded-guest';
+import { programFingerprint } from '@svc/components/program-fingerprint';
 import { loadComponents } from './loaded-components.ts';
 import { markLoading, STARTS_SERVICE } from './loading-mark.ts';
 import {

@@ -2,7 +2,7 @@
 // thrown, as tools print it: `TypeError: x is not a function at src/flag.ts:31:5`.
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { textOf } from '../embedded/thrown-text.ts';
+import { textOf } from '@svc/components/thrown-text';
 
 /** Maximum length of the line without the location, in UTF-16 units. */
 const UNITS_MAX = 500;

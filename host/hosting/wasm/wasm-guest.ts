@@ -1,6 +1,6 @@
 // WasmGuest: the implementation of the engine's Guest for a module that runs in this process's sandbox.
-import type { Guest } from '../../engine/needs/guest.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { Guest } from '@svc/model/guest';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from './admission/admission.ts';
 import { ConsumerPool } from './instances/consumer-pool.ts';
@@ -8,7 +8,7 @@ import { EndpointPool } from './instances/endpoint-pool.ts';
 import { EntityInstances } from './instances/entity-instances.ts';
 import type { PoolNeeds } from './instances/handler-pool.ts';
 import { ViewInstance } from './instances/view-instance.ts';
-import type { GuestLog } from '../../model/guest-log.ts';
+import type { GuestLog } from '@svc/model/guest-log';
 import { InstanceMemory } from './binding/instance-memory.ts';
 import { printable } from './binary/printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';

@@ -1,7 +1,7 @@
 // AuthoredEngine sets the author of the calls that a handler makes. An author that the handler gives in the metadata of a call is
 // dropped, so that a module can neither forge nor remove one. Calls are recorded as the handler made them, before this.
-import { AUTHOR_FIELD, withoutAuthor } from '../../model/author.ts';
-import type { Metadata } from '../../model/call.ts';
+import { AUTHOR_FIELD, withoutAuthor } from '@svc/model/author';
+import type { Metadata } from '@svc/model/call';
 import type { CallableEngine } from './callable-engine.ts';
 
 /** `author`: text of the verified author (contract/author.ts); undefined: the calls have none. */

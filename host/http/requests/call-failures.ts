@@ -4,9 +4,9 @@
 // error id may differ.
 //
 // Invariant: at most one failure is kept for each word and text that a module can receive.
-import type { Refusal } from '../../model/call.ts';
-import { type CallFailure, type CallFailureWord, callFailure } from '../../model/call-failure.ts';
-import { failureCause } from '../../model/failure-cause.ts';
+import type { Refusal } from '@svc/model/call';
+import { type CallFailure, type CallFailureWord, callFailure } from '@svc/model/call-failure';
+import { failureCause } from '@svc/model/failure-cause';
 
 const WORDS: ReadonlySet<string | undefined> = new Set<CallFailureWord>([
   'DENIED',

@@ -3,8 +3,8 @@
 //
 // Invariant: an input of more than 16 KiB is counted until its call is done, and leaves room for a response of the
 // maximum size: a call can be refused before anything is executed, a response only afterwards.
-import type { Awaitable } from '../../model/call.ts';
-import { type KeptBytes, SMALL_BYTES } from '../../model/kept-bytes.ts';
+import type { Awaitable } from '@svc/model/call';
+import { type KeptBytes, SMALL_BYTES } from '@svc/model/kept-bytes';
 import { SvcError } from '@svc/kit/svc-error';
 
 /**

@@ -2,9 +2,9 @@
 // engine. Such a call reaches no entity and no other shard, and its answer is final. It is recorded with the calls of the handler, so
 // a handler that is run again reads the same values.
 import { CONFIGURATION_COMPONENT } from '@svc/contract';
-import { type Refusal, refusal, type Reply } from '../../model/call.ts';
-import type { CurrentConfiguration } from '../../model/configuration.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import { type Refusal, refusal, type Reply } from '@svc/model/call';
+import type { CurrentConfiguration } from '@svc/model/configuration';
+import type { EntityRef } from '@svc/model/entity';
 import type { CallableEngine } from './callable-engine.ts';
 
 const NONE = refusal('NOT_FOUND', 'The module has no configuration.');

@@ -12,12 +12,12 @@ import {
 } from '@svc/kit/trace-context';
 import type { RandomSource } from '../../engine/needs/clock.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../../engine/needs/recorder.ts';
-import type { Metadata, Refusal } from '../../model/call.ts';
-import type { Verdict } from '../../model/consumer.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import type { HandlerTable } from '../../model/handler-table.ts';
-import type { CalledServices } from '../../model/service-call.ts';
-import { outcomeOfFailure, SPAN_OK, SPAN_REFUSED } from '../../model/span-outcome.ts';
+import type { Metadata, Refusal } from '@svc/model/call';
+import type { Verdict } from '@svc/model/consumer';
+import type { EntityRef } from '@svc/model/entity';
+import type { HandlerTable } from '@svc/model/handler-table';
+import type { CalledServices } from '@svc/model/service-call';
+import { outcomeOfFailure, SPAN_OK, SPAN_REFUSED } from '@svc/model/span-outcome';
 import type { CallableEngine } from './callable-engine.ts';
 
 /** Records the spans of consumers. */

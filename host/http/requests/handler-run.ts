@@ -1,6 +1,6 @@
 // HandlerRun: what follows when a handler has answered: the answer waits until the write behind a speculative result is on disk,
 // and is replaced by the failure of a call that the handler passes on. Handlers of requests and of events share it.
-import type { Awaitable, Refusal } from '../../model/call.ts';
+import type { Awaitable, Refusal } from '@svc/model/call';
 import type { RequestCalls } from './request-calls.ts';
 
 /** Throws when the handler was cancelled. */

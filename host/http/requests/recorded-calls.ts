@@ -1,9 +1,9 @@
 // RecordedCalls are the calls of a handler with their results, as request-calls.ts records them for a replay: the replayed handler
 // has to make the same calls in the same order.
-import type { HostCalls } from '../../engine/needs/guest.ts';
-import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
-import type { RowPage, RowQuery } from '../../model/view.ts';
+import type { HostCalls } from '@svc/model/guest';
+import type { Awaitable, Refusal, Reply } from '@svc/model/call';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { RowPage, RowQuery } from '@svc/model/view';
 
 export const BYTES_PER_UNIT = 2;
 

@@ -20,16 +20,16 @@
 // R5  After the request was cancelled, the call that waits fails, and so does every later call.
 import assert from 'node:assert';
 import type { Clock } from '../../engine/needs/clock.ts';
-import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { HostCalls } from '@svc/model/guest';
 import { EventLoopBudget } from './event-loop-budget.ts';
-import type { Awaitable, Metadata, Refusal } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import { callFailure, readFailure } from '../../model/call-failure.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
-import type { KeptBytes } from '../../model/kept-bytes.ts';
-import type { Timer, TimerChange } from '../../model/timer.ts';
-import type { CalledServices, ServiceRequest, ServiceResponse } from '../../model/service-call.ts';
-import type { RowPage, RowQuery } from '../../model/view.ts';
+import type { Awaitable, Metadata, Refusal } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import { callFailure, readFailure } from '@svc/model/call-failure';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { KeptBytes } from '@svc/model/kept-bytes';
+import type { Timer, TimerChange } from '@svc/model/timer';
+import type { CalledServices, ServiceRequest, ServiceResponse } from '@svc/model/service-call';
+import type { RowPage, RowQuery } from '@svc/model/view';
 import { CallFailures } from './call-failures.ts';
 import type { CallableEngine } from './callable-engine.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';

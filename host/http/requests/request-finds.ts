@@ -1,10 +1,10 @@
 // RequestFinds serves the queries of views that the handler of one request makes. A query finds what the handler's own commands
 // have stored, and what the header Svc-After of the request names.
 import type { Position, Positions } from '../../engine/needs/feed.ts';
-import type { HostCalls } from '../../engine/needs/guest.ts';
-import type { Awaitable, Refusal } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import type { RowPage, RowQuery } from '../../model/view.ts';
+import type { HostCalls } from '@svc/model/guest';
+import type { Awaitable, Refusal } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import type { RowPage, RowQuery } from '@svc/model/view';
 
 /** The views of a service. */
 export interface QueriedViews {

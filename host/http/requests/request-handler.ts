@@ -5,7 +5,7 @@
 // When the handler returns the result of a call that failed, the response is that failure (500, 503 or 504) and not the
 // handler's own text.
 import type { RandomSource, Clock } from '../../engine/needs/clock.ts';
-import type { Guest } from '../../engine/needs/guest.ts';
+import type { Guest } from '@svc/model/guest';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import {
   type Awaitable,
@@ -13,19 +13,19 @@ import {
   type Metadata,
   type Refusal,
   refusal,
-} from '../../model/call.ts';
+} from '@svc/model/call';
 import {
   type AnswerWaiter,
   type EndpointRequest,
   type EndpointResponse,
   outcomeBytes,
   type UnreadBody,
-} from '../../model/endpoint.ts';
-import type { CurrentConfiguration } from '../../model/configuration.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import { responseDropped, tooMuchUnsent } from '../../model/kept-bytes.ts';
-import type { CalledServices } from '../../model/service-call.ts';
-import { authorIn, withoutAuthor } from '../../model/author.ts';
+} from '@svc/model/endpoint';
+import type { CurrentConfiguration } from '@svc/model/configuration';
+import type { EntityRef } from '@svc/model/entity';
+import { responseDropped, tooMuchUnsent } from '@svc/model/kept-bytes';
+import type { CalledServices } from '@svc/model/service-call';
+import { authorIn, withoutAuthor } from '@svc/model/author';
 import { authoredEngine } from './authored-engine.ts';
 import { checkWanted, notPassedOn, replayed, settled } from './handler-run.ts';
 import type { CallableEngine } from './callable-engine.ts';

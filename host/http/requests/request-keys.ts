@@ -8,7 +8,7 @@ import {
 } from '../../engine/entity/idempotency.ts';
 import { digestOf } from '../idempotency-key.ts';
 import { quoted } from '../../engine/quoted.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 
 /** Suffix of a key that the handler has set itself. No key that `next` returns ends with it. */

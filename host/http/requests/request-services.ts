@@ -1,13 +1,13 @@
 // RequestServices sends the requests that the handler of one request, or of one event, makes to other services.
 //
 // Invariants: a handler makes no more of them than the limit, and none is under way after the handler was cancelled.
-import type { Metadata } from '../../model/call.ts';
+import type { Metadata } from '@svc/model/call';
 import {
   type CalledServices,
   type ServiceRequest,
   type ServiceResponse,
   serviceCallDenied,
-} from '../../model/service-call.ts';
+} from '@svc/model/service-call';
 
 export class RequestServices {
   readonly #services: CalledServices | undefined;

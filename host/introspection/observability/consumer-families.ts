@@ -1,5 +1,5 @@
 // The metrics of consumers.
-import type { ConsumerCounts } from '../../model/consumer-series.ts';
+import type { ConsumerCounts } from '@svc/model/consumer-series';
 import type { Family, Sample } from './metrics-text.ts';
 
 /** Counts of one consumer. */

@@ -2,7 +2,7 @@
 // outcome, and quantiles of their durations. A sample is the difference between the totals that the shards share and
 // the totals at the previous sample.
 import type { LiveSecond } from '@svc/contract';
-import { histogramSince, quantile } from '../../model/shared-histogram.ts';
+import { histogramSince, quantile } from '@svc/model/shared-histogram';
 import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
 import { isoTime, rounded } from './trace-tree.ts';
 

@@ -1,8 +1,8 @@
 // ObservabilityRoutes: the routes of the observability endpoint and their parameters. Paths, inputs and numbers come
 // from the client: an invalid one is refused with 400 and the reason.
 import type { Outcome } from '@svc/contract';
-import type { EntityRef } from '../../model/entity.ts';
-import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { SPAN_OUTCOMES } from '@svc/model/span-outcome';
 import { type ObservedAnswer, problem, shown } from '@svc/kit/observed-answer';
 import type { ObservedService } from './observed-service.ts';
 

@@ -10,8 +10,8 @@ import type {
   ViewList,
 } from '@svc/contract';
 import type { ObservedAnswer } from '@svc/kit/observed-answer';
-import type { EntityRef } from '../../model/entity.ts';
-import type { RowQuery } from '../../model/view.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { RowQuery } from '@svc/model/view';
 
 export interface TraceFilter {
   readonly limit: number;

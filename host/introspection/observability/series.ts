@@ -7,10 +7,10 @@ import {
   histogramCount,
   SECONDS_BOUNDS,
   summedHistograms,
-} from '../../model/shared-histogram.ts';
-import { FIRING_ENDINGS, type FiringEnding } from '../../model/firing-ending.ts';
-import type { HandlerEntry } from '../../model/handler-table.ts';
-import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
+} from '@svc/model/shared-histogram';
+import { FIRING_ENDINGS, type FiringEnding } from '@svc/model/firing-ending';
+import type { HandlerEntry } from '@svc/model/handler-table';
+import { SPAN_OUTCOMES } from '@svc/model/span-outcome';
 import type { RouteLabels, HttpNumbers } from '../../shards/recorder/http-numbers.ts';
 import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
 import type { Family, Sample } from './metrics-text.ts';

@@ -1,5 +1,5 @@
 // The metrics of views.
-import type { ViewStatus } from '../../model/view-status.ts';
+import type { ViewStatus } from '@svc/model/view-status';
 import type { Family } from './metrics-text.ts';
 
 /** Makes no series for a service without views. */

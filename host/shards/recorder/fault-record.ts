@@ -1,7 +1,7 @@
 // recordedFault creates the record of a failure for the span that ended with it. The record has the messages of the
 // runtime and of the module, without secrets, truncated.
-import type { Refusal } from '../../model/call.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
+import type { Refusal } from '@svc/model/call';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { RecordedFault } from './recorded-span.ts';
 

@@ -1,11 +1,7 @@
 // HttpNumbers counts the responses of a shard's HTTP server by route and status, and their durations from the arrival
 // of the request's headers. The counts are in shared memory, whose size depends on the number of the module's routes;
 // statuses without a column of their own share one.
-import {
-  SECONDS_BOUNDS,
-  SharedHistogram,
-  type HistogramCounts,
-} from '../../model/shared-histogram.ts';
+import { SECONDS_BOUNDS, SharedHistogram, type HistogramCounts } from '@svc/model/shared-histogram';
 
 /** Statuses that have a column: those of the runtime, and common ones of modules. */
 const STATUSES: readonly number[] = [

@@ -7,8 +7,8 @@ import {
   SECONDS_BOUNDS,
   SharedHistogram,
   summedHistograms,
-} from '../../model/shared-histogram.ts';
-import { SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
+} from '@svc/model/shared-histogram';
+import { SPAN_OUTCOMES, type SpanOutcome } from '@svc/model/span-outcome';
 
 /** Indexed by the number of the kind. */
 export const INVOCATION_KINDS: readonly InvocationKind[] = [

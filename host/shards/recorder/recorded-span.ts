@@ -1,7 +1,7 @@
 // RecordedSpan is an invocation as a shard sends it to the main thread, for introspection, and as the main thread sends
 // it to the thread that exports spans. It holds plain values only.
 import type { InvocationKind, Outcome } from '@svc/contract';
-import type { WasmFrame } from '../../model/guest-fault.ts';
+import type { WasmFrame } from '@svc/model/guest-fault';
 
 export interface RecordedSpan {
   /** Sequence number of the span within its shard, from 1. */

@@ -3,8 +3,8 @@
 // callers or modules send.
 import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../../engine/needs/recorder.ts';
-import type { HandlerTable } from '../../model/handler-table.ts';
-import { SPAN_OK, SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
+import type { HandlerTable } from '@svc/model/handler-table';
+import { SPAN_OK, SPAN_OUTCOMES, type SpanOutcome } from '@svc/model/span-outcome';
 import { spanIdText, traceIdText } from '@svc/kit/trace-context';
 import { recordedFault } from './fault-record.ts';
 import { INVOCATION_KINDS, type InvocationTotals } from './invocation-totals.ts';

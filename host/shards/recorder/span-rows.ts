@@ -4,7 +4,7 @@
 // when it is asked, even while the shard is busy, and no request pays for the counts. Invariant: only one thread adds,
 // and an added span is in the window at once.
 import type { EndedInvocation } from '../../engine/needs/recorder.ts';
-import { SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
+import { SPAN_OUTCOMES, type SpanOutcome } from '@svc/model/span-outcome';
 
 /** Size of a row in 64-bit words, which is one cache line. The header lies before the first row. */
 const ROW = 8;

@@ -5,7 +5,7 @@ import type {
   StoredConsumer,
   StoredLane,
 } from '../../engine/needs/consumers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 
 interface Entry {
   readonly consumer: StoredConsumer;

@@ -8,7 +8,7 @@ import {
 } from '../../engine/needs/feed.ts';
 import { READ_UNITS_MAX } from '../../engine/needs/journal.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 
 /** The records of all entities in the order in which they were stored, and the feeds that wait for the next one. */
 export class StoredOrder {

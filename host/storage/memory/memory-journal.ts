@@ -17,9 +17,9 @@ import {
   type Snapshot,
 } from '../../engine/needs/journal.ts';
 import type { DuePosition, StoredTimer } from '../../engine/needs/timers.ts';
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
-import { eventOfKey } from '../../model/event-key.ts';
-import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '../../model/timer-limits.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
+import { eventOfKey } from '@svc/model/event-key';
+import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '@svc/model/timer-limits';
 import { Occurrences } from '../../schedule/occurrences.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { MemoryConsumers } from './memory-consumers.ts';

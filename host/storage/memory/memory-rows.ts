@@ -3,7 +3,7 @@
 // Invariant: each index has one entry for each row, in order. The walk of the keys is the index of no fields.
 import type { FoldedTo, SkippedEvent, StoredView, ViewIndex } from '../../engine/needs/views.ts';
 import { type ColumnValue, compareLists } from '../view-walk/column-value.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { type FieldColumn, valuesOf } from '../view-walk/row-columns.ts';
 
 /** Bytes that a row takes beside its texts, roughly. */

@@ -7,9 +7,9 @@ import type {
   TimerToStore,
   TimerWrites,
 } from '../../engine/needs/timers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { Occurrences } from '../../schedule/occurrences.ts';
-import type { TimerLimits } from '../../model/timer-limits.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   firstOccurrence,

@@ -9,7 +9,7 @@ import {
   type ViewRow,
   type ViewStatus,
 } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { PageRows } from '../view-walk/page-rows.ts';
 import { checkKey, checkLimit } from '../view-walk/row-columns.ts';
 import { cursorAt, positionOf } from '../view-walk/view-cursor.ts';

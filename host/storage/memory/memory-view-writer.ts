@@ -9,7 +9,7 @@ import {
   type ViewIndex,
   type ViewWriter,
 } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { checkSizes, valuesOf } from '../view-walk/row-columns.ts';
 import type { MemoryRows } from './memory-rows.ts';
 

@@ -7,7 +7,7 @@ import type {
   ViewStore,
   ViewWriter,
 } from '../../engine/needs/views.ts';
-import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '../../model/view-limits.ts';
+import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
 import { viewInUse, viewsFull } from '../view-walk/view-refusals.ts';
 import { MemoryRows } from './memory-rows.ts';
 import { MemoryViewReader } from './memory-view-reader.ts';

@@ -6,7 +6,7 @@
 // X2  A crash loses the last of the writes that nobody was answered, and never one before a write that it keeps.
 // X3  A service reads and stores nothing any more after the crash of its journal, whatever another service does with it.
 import { SvcError } from '@svc/kit/svc-error';
-import type { TimerLimits } from '../../model/timer-limits.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import { MemoryContents, MemoryJournal, type WriteFate } from './memory-journal.ts';
 
 /**

@@ -12,8 +12,8 @@ import type {
   Snapshot,
 } from '../../engine/needs/journal.ts';
 import type { StoredTimer } from '../../engine/needs/timers.ts';
-import type { Awaitable } from '../../model/call.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import { journalPath } from './journal-file.ts';
 import {

@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '@svc/kit/printable';
 import type { ConsumerReader, StoredConsumer, StoredLane } from '../../engine/needs/consumers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import {
   type ConsumerRow,
   type LaneRow,

@@ -5,7 +5,7 @@ import type {
   StoredConsumer,
   StoredLane,
 } from '../../engine/needs/consumers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';
 import { consumerChecksum, laneChecksum, laneRowOf } from './consumer-rows.ts';
 import { indexDamaged, journalFailure } from './sqlite-failure.ts';

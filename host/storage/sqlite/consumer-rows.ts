@@ -1,7 +1,7 @@
 // ConsumerRows are the rows of the tables `consumer` and `lane`, with checksums.
 import { crc32 } from 'node:zlib';
 import type { StoredLane } from '../../engine/needs/consumers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 
 /** A consumer, and the position up to which all of its events are settled. */
 export interface ConsumerRow {

@@ -5,7 +5,7 @@
 // E1  An event is returned only when its checksum matches, and when every event before it was returned.
 // E2  Anything else (a deletion, a hole, a large event, one of format 1 or 2, damage) ends the run before it, without
 //     an error: the caller continues with a read of whole records, which reports what is wrong.
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
 import { byteChecksum } from './byte-checksum.ts';
 import { countIn } from './journal-schema.ts';
 import { positionsOf } from './record-index.ts';

@@ -2,7 +2,7 @@
 // users, which are the threads attached to it. Appends are flat lists of plain values, because copying such lists
 // between threads costs much less than copying lists of objects.
 import type { Snapshot, StoredBeside } from '../../engine/needs/journal.ts';
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import { outcomeText } from './stored-reply-row.ts';
 import type { WritingModule } from '../journal-contents.ts';

@@ -8,7 +8,7 @@ import {
   READ_UNITS_MAX,
 } from '../../engine/needs/journal.ts';
 import type { StoredTimer } from '../../engine/needs/timers.ts';
-import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { EVENT_RUN, eventsOf } from './event-run.ts';

@@ -3,7 +3,7 @@
 // is taken, except that a missing folder and its lock file are made.
 import { resolve } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
-import { TIMER_LIMITS_DEFAULT } from '../../model/timer-limits.ts';
+import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
 import { JournalSeries } from '../journal-series.ts';
 import { openDataFolderWhenFree } from './data-folder.ts';
 import { LEVEL_SIZES_DEFAULT } from './index-compaction.ts';

@@ -28,7 +28,7 @@ import { decodeAppends } from './journal-message.ts';
 import { JournalQuota } from './journal-quota.ts';
 import { JournalEnd } from '../journal-end.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
-import type { TimerLimits } from '../../model/timer-limits.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import { JournalSeries, type SharedJournalSeries } from '../journal-series.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import type { WritingModule } from '../journal-contents.ts';

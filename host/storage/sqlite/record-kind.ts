@@ -1,7 +1,7 @@
 // RecordKind is a number in the column `kind` of the journal's table. Each kind fills its own columns, and a row
 // that fills others is damaged. Only this file compares a row's kind with the columns that are null: all other
 // code calls `kindOf`, or has a record with a `kind`.
-import type { RecordKind } from '../../model/entity.ts';
+import type { RecordKind } from '@svc/model/entity';
 
 export const KIND_EVENT = 0;
 export const KIND_DELETED = 1;

@@ -8,7 +8,7 @@ import { closeSync, lstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 
 /** `svcs` in ASCII: the application id of a SQLite database that holds snapshots. */
 const APPLICATION_ID = 0x73766373;

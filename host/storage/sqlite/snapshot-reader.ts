@@ -2,7 +2,7 @@
 // counts as missing; no method throws.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { isText } from './record-checksum.ts';
 import { openSnapshotsForReading, snapshotChecksum } from './snapshot-file.ts';
 

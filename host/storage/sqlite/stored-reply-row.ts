@@ -1,7 +1,7 @@
 // StoredReplyRow is the stored reply to an idempotency key as a row, with the outcome as JSON and a checksum.
 import type { StoredReply } from '../../engine/needs/journal.ts';
-import type { Refusal, Reply } from '../../model/call.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { Refusal, Reply } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { answerChecksum, isText } from './record-checksum.ts';

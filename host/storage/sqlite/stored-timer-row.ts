@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import type { DueTimer, StoredTimer } from '../../engine/needs/timers.ts';
-import type { EntityRef } from '../../model/entity.ts';
-import type { Schedule } from '../../model/timer.ts';
+import type { EntityRef } from '@svc/model/entity';
+import type { Schedule } from '@svc/model/timer';
 import { isText } from './record-checksum.ts';
 
 /** Value of `eno` of a timer that belongs to the service and not to an entity. No entity has this number. */

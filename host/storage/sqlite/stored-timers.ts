@@ -13,9 +13,9 @@ import type {
   TimerToStore,
   TimerWrite,
 } from '../../engine/needs/timers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { Occurrences } from '../../schedule/occurrences.ts';
-import type { TimerLimits } from '../../model/timer-limits.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import {
   firstOccurrence,
   stateAfter,

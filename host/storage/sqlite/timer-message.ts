@@ -2,7 +2,7 @@
 // rest of the append (journal-message.ts).
 import type { StoredBeside } from '../../engine/needs/journal.ts';
 import type { FiringEnd, TimerWrite, TimerWrites } from '../../engine/needs/timers.ts';
-import type { Schedule } from '../../model/timer.ts';
+import type { Schedule } from '@svc/model/timer';
 
 /** The changes that an append makes to timers, as the writer decodes them. */
 export interface AppendedTimers extends TimerWrites {

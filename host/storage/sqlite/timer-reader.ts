@@ -3,7 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { DuePosition, StoredTimer } from '../../engine/needs/timers.ts';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { TimerCounts } from '../timer-series.ts';
 import { openForReading } from './journal-file.ts';
 import { countIn } from './journal-schema.ts';

@@ -2,7 +2,7 @@
 // a transaction of its own.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
-import type { EntityRef } from '../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import type { ServiceSchedule } from '../timer-administration.ts';
 import { retriedAt, scheduleChanges } from '../stored-timer-rules.ts';
 import { journalFailure } from './sqlite-failure.ts';

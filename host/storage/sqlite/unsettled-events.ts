@@ -1,7 +1,7 @@
 // UnsettledEvents says whether a consumer may still repeat a call: until the event for which it was made is settled. It runs in
 // the writer, when a stored reply has been there for long enough to be forgotten.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { eventOfKey } from '../../model/event-key.ts';
+import { eventOfKey } from '@svc/model/event-key';
 import { positionOf } from './record-index.ts';
 
 /** An event is settled if the consumer's position is past it, and no lane of its entity begins at it or before. */

@@ -1,7 +1,7 @@
 // WriterThread is the thread of a journal's writer (journal-writer.ts), as the thread sees it that opens the journal. The
 // thread may be started before the data folder is locked: it then loads its code, and touches nothing before `open`.
 import { type MessagePort, Worker } from 'node:worker_threads';
-import type { TimerLimits } from '../../model/timer-limits.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
 import { JournalEnd } from '../journal-end.ts';
 import type { JournalSeries } from '../journal-series.ts';
 import { TimerAlarm } from '../timer-alarm.ts';

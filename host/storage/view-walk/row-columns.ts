@@ -2,7 +2,7 @@
 import type { ColumnKind } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ViewRow } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { type ColumnValue, columnValue } from './column-value.ts';
 import type { WalkColumn } from './walk.ts';
 

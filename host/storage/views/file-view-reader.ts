@@ -15,7 +15,7 @@ import {
   type ViewRow,
   type ViewStatus,
 } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { SQLITE_ERROR, reasonOf } from '../sqlite/sqlite-failure.ts';
 import type { ColumnValue } from '../view-walk/column-value.ts';
 import { PageRows } from '../view-walk/page-rows.ts';

@@ -11,7 +11,7 @@ import {
   type StoredView,
   type ViewWriter,
 } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { LogCheckpoint } from '../sqlite/log-checkpoint.ts';
 import { reasonOf } from '../sqlite/sqlite-failure.ts';
 import type { ColumnValue } from '../view-walk/column-value.ts';

@@ -10,7 +10,7 @@ import type {
   ViewStore,
   ViewWriter,
 } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { FileViewReader } from './file-view-reader.ts';
 import { FileViewWriter } from './file-view-writer.ts';
 import { viewFailure } from './view-failure.ts';

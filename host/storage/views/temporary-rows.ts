@@ -2,7 +2,7 @@
 // closed or the process ends, so that memory does not grow with the rows.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { RowChange, StoredView, ViewRow } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { checkSizes, valuesOf } from '../view-walk/row-columns.ts';
 import { viewFailure } from './view-failure.ts';
 

@@ -8,7 +8,7 @@
 // 4. Missing indexes are made, one in a step.
 import type { DatabaseSync } from 'node:sqlite';
 import type { StoredView, ViewIndex } from '../../engine/needs/views.ts';
-import type { ViewLimits } from '../../model/view-limits.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
 import { valuesOf } from '../view-walk/row-columns.ts';
 import { type StoredRow, checkedRow } from './row-checksum.ts';
 import { UnusableFile } from './view-file.ts';

@@ -20,7 +20,7 @@ import {
   type ServiceStatus,
 } from '../../../client/index.ts';
 import { openApiDocument } from '../../../client/control-plane/open-api.ts';
-import { codecOf } from '../../../host/hosting/embedded/codec.ts';
+import { codecOf } from '../../../components/codec.ts';
 
 const routes = Object.entries(ROUTES) as [RouteName, Route][];
 

@@ -5,7 +5,7 @@ import {
   CONSUMER_SETTINGS_DEFAULT,
   type ConsumerSettings,
 } from '../../../host/consumers/consumer-settings.ts';
-import type { EntityEvent } from '../../../host/model/entity.ts';
+import type { EntityEvent } from '../../../model/entity.ts';
 import { SimulatedConsumer, type Ending } from '../../support/consumers/simulated-consumer.ts';
 
 const DONE: Ending = { kind: 'done' };

@@ -8,7 +8,7 @@ import {
   type AdmittedModule,
   admitModule,
 } from '../../../host/hosting/wasm/admission/admission.ts';
-import type { EntityRef } from '../../../host/model/entity.ts';
+import type { EntityRef } from '../../../model/entity.ts';
 import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';

@@ -6,7 +6,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { incarnationsOfFile } from '../../../host/history/event-file.ts';
 import { eventsOf } from '../../../host/history/folded-state.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
-import type { JournalRecord } from '../../../host/model/entity.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
 import { answerTo, append, keep } from '../../suites/journal-suite.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { runSvc } from '../../support/host-process.ts';

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { GuestEntities } from '../../../host/engine/needs/guest.ts';
+import type { GuestEntities } from '../../../model/guest.ts';
 import { HistoryPages } from '../../../host/history/history-pages.ts';
 import {
   type AdmittedModule,
@@ -10,7 +10,7 @@ import {
 } from '../../../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
-import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
+import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';

@@ -14,10 +14,10 @@ import { rowChecksum } from '../../../host/storage/views/row-checksum.ts';
 import { viewPath, viewsFolder } from '../../../host/storage/views/view-file.ts';
 import { declaredViews } from '../../../host/views/view-definitions.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
-import { account, amounts, orders } from '../hosting/embedded/support/order-list.ts';
-import { order } from '../hosting/embedded/support/order.ts';
+import { account, amounts, orders } from '../../components/support/order-list.ts';
+import { order } from '../../components/support/order.ts';
 
-const SUPPORT = join(import.meta.dirname, '../hosting/embedded/support');
+const SUPPORT = join(import.meta.dirname, '../../components/support');
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 const PAID = "put({ ...row, status: 'paid' })";
 

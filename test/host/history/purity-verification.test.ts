@@ -1,7 +1,7 @@
 // PurityVerification: each kind of impurity is named, with the first event after which the states differ. The guests
 // are a module that breaks the rule in every way that user code can, and stand-ins that break it in other ways.
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Guest, GuestEntity } from '../../../host/engine/needs/guest.ts';
+import type { Guest, GuestEntity } from '../../../model/guest.ts';
 import { incarnationOf } from '../../../host/engine/entity/incarnation.ts';
 import {
   type PurityFinding,
@@ -12,8 +12,8 @@ import { type WasmSource, wasmSource } from '../../../host/hosting/guest-source.
 import type { GuestStarter } from '../../../host/hosting/start-guest.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
-import type { StoredEvent } from '../../../host/model/entity.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import type { StoredEvent } from '../../../model/entity.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 
 let source: WasmSource;

@@ -7,7 +7,7 @@ import { checkUpgrade, type UpgradeAnswer } from '../../../host/history/upgrade-
 import { type GuestSource, wasmSource } from '../../../host/hosting/guest-source.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
-import type { JournalRecord } from '../../../host/model/entity.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { changedSources } from '../../support/changed-sources.ts';
 import { compileFixture, compileSources, sourcesOf } from '../../support/compile-fixture.ts';

@@ -8,7 +8,7 @@ import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { FileViews } from '../../../host/storage/views/file-views.ts';
 import { viewPath, viewsFolder } from '../../../host/storage/views/view-file.ts';
 import { declaredViews } from '../../../host/views/view-definitions.ts';

@@ -9,7 +9,7 @@ import { startGuest } from '../../../host/hosting/start-guest.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { SkippedEvent } from '../../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { JournalFeed } from '../../../host/storage/sqlite/tools/journal-feed.ts';
 import { rowChecksum } from '../../../host/storage/views/row-checksum.ts';
 import { FileViews } from '../../../host/storage/views/file-views.ts';

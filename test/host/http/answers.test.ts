@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failureAnswer, isLogged, refusalAnswer } from '../../../host/http/answers.ts';
-import type { Refusal } from '../../../host/model/call.ts';
-import { type FaultCause, GuestFault } from '../../../host/model/guest-fault.ts';
+import type { Refusal } from '../../../model/call.ts';
+import { type FaultCause, GuestFault } from '../../../model/guest-fault.ts';
 import { viewBuilding } from '../../../host/views/view-failures.ts';
 import { SVC_ERROR_CODES, SvcError } from '../../../kit/svc-error.ts';
 import { ask, descriptorOf, get, start } from './http-harness.ts';

@@ -11,7 +11,7 @@ import {
   type RequestPrincipal,
   type RequestTokens,
 } from '../../../host/http/bearer.ts';
-import type { EndpointRequest } from '../../../host/model/endpoint.ts';
+import type { EndpointRequest } from '../../../model/endpoint.ts';
 import { descriptorOf, fieldsOf, gate, JSON_BODY, ok, start } from './http-harness.ts';
 
 const ADA: RequestPrincipal = {

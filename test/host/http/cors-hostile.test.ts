@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { INTERNET } from '../../../host/http/access.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
-import { requestBudgets } from '../../../host/model/request-budgets.ts';
+import { requestBudgets } from '../../../model/request-budgets.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
 import {
   ask,

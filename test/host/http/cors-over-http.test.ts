@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { INTERNET, LOCAL } from '../../../host/http/access.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import { NO_OBSERVER } from '../../../host/http/http-observer.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import {
   ask,
   descriptorOf,

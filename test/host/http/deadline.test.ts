@@ -1,6 +1,6 @@
 // The deadline of a request: its handler is cancelled, and its later failure is logged.
 import { describe, expect, test } from 'vitest';
-import type { GuestFault } from '../../../host/model/guest-fault.ts';
+import type { GuestFault } from '../../../model/guest-fault.ts';
 import { ask, descriptorOf, gate, get, ok, RawClient, start } from './http-harness.ts';
 
 const descriptor = descriptorOf([['GET', '/{x}']]);

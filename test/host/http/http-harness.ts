@@ -14,8 +14,8 @@ import { CORS_SETTINGS_DEFAULT, type CorsSettings } from '../../../host/http/cor
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
 import { RequestLimits, type RequestLimitsOptions } from '../../../host/http/request-limits.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
-import type { RequestBudgets } from '../../../host/model/request-budgets.ts';
+import type { EndpointResponse, HeaderList } from '../../../model/endpoint.ts';
+import type { RequestBudgets } from '../../../model/request-budgets.ts';
 
 export type RouteSketch = readonly [
   method: RouteDescriptor['method'],

@@ -4,7 +4,7 @@ import type { HttpLogFields } from '../../../host/http/http-log.ts';
 import { createHttpServer } from '../../../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import type { EndpointRequest } from '../../../host/model/endpoint.ts';
+import type { EndpointRequest } from '../../../model/endpoint.ts';
 import { ask, descriptorOf, gate, get, ok, RawClient, start, TEXT_BODY } from './http-harness.ts';
 
 const ONE_ROUTE = descriptorOf([['GET', '/a']]);

@@ -1,6 +1,6 @@
 // The header Idempotency-Key, and the keys of a handler's calls that follow from it.
 import { describe, expect, test } from 'vitest';
-import type { EndpointRequest } from '../../../host/model/endpoint.ts';
+import type { EndpointRequest } from '../../../model/endpoint.ts';
 import { descriptorOf, ok, start } from './http-harness.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

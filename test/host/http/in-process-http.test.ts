@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Caller, INTERNET } from '../../../host/http/access.ts';
 import { InProcessHttp } from '../../../host/http/in-process-http.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { JSON_BODY, descriptorOf, ok, start } from './http-harness.ts';
 
 const descriptor = descriptorOf([

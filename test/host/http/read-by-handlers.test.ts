@@ -2,9 +2,9 @@
 // judged before, and whatever becomes of it, the handler ends.
 import { describe, expect, test } from 'vitest';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
-import type { Refusal } from '../../../host/model/call.ts';
-import type { Body, EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
-import { requestBudgets } from '../../../host/model/request-budgets.ts';
+import type { Refusal } from '../../../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import { requestBudgets } from '../../../model/request-budgets.ts';
 import {
   ask,
   descriptorOf,

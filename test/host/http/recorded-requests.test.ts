@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import type { SpanClock } from '../../../host/engine/needs/recorder.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
-import { refusal } from '../../../host/model/call.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { refusal } from '../../../model/call.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { HttpNumbers } from '../../../host/shards/recorder/http-numbers.ts';
 import type { RecordedSpan } from '../../../host/shards/recorder/recorded-span.ts';
 import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';

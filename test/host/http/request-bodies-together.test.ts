@@ -1,7 +1,7 @@
 // The budget for the bodies of all requests that are being read or handled.
 import { describe, expect, test } from 'vitest';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
-import { requestBudgets } from '../../../host/model/request-budgets.ts';
+import { requestBudgets } from '../../../model/request-budgets.ts';
 import {
   BYTES_BODY,
   descriptorOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EndpointRequest } from '../../../host/model/endpoint.ts';
+import type { EndpointRequest } from '../../../model/endpoint.ts';
 import {
   ask,
   BYTES_BODY,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HeaderList } from '../../../host/model/endpoint.ts';
+import type { HeaderList } from '../../../model/endpoint.ts';
 import { ask, descriptorOf, get, ok, start } from './http-harness.ts';
 
 async function seenFrom(headers: string): Promise<HeaderList> {

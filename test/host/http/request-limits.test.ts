@@ -5,7 +5,7 @@ import { INTERNET } from '../../../host/http/access.ts';
 import type { RequestPrincipal, RequestTokens } from '../../../host/http/bearer.ts';
 import { RequestLimits } from '../../../host/http/request-limits.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import { sharedLimits } from '../../../host/model/declared-limits.ts';
+import { sharedLimits } from '../../../model/declared-limits.ts';
 import { descriptorOf, JSON_BODY, ok, start, type StartOptions } from './http-harness.ts';
 
 /** The token of a request is its subject, with an issuer before a slash. */

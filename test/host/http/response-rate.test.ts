@@ -5,7 +5,7 @@ import {
   type RatePressure,
   ResponseRate,
 } from '../../../host/http/response-rate.ts';
-import { ByteBudget } from '../../../host/model/byte-budget.ts';
+import { ByteBudget } from '../../../model/byte-budget.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Refusal } from '../../../host/model/call.ts';
-import type { Body, EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
+import type { Refusal } from '../../../model/call.ts';
+import type { Body, EndpointResponse, HeaderList } from '../../../model/endpoint.ts';
 import { ask, descriptorOf, get, ok, RawClient, start } from './http-harness.ts';
 
 const descriptor = descriptorOf([['GET', '/a']]);

@@ -1,8 +1,8 @@
 // Callers that send requests and do not read the responses. A response is counted until its last byte has left the
 // process. The operating system buffers some megabytes of it immediately, so these responses are larger.
 import { describe, expect, test } from 'vitest';
-import type { RequestBudgets } from '../../../host/model/request-budgets.ts';
-import { requestBudgets } from '../../../host/model/request-budgets.ts';
+import type { RequestBudgets } from '../../../model/request-budgets.ts';
+import { requestBudgets } from '../../../model/request-budgets.ts';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
 import { ask, descriptorOf, gate, get, ok, RawClient, start } from './http-harness.ts';
 

@@ -1,7 +1,7 @@
 // LocatedLog: the location of a fault follows its line, once, and no code that logs waits for it.
 import { describe, expect, test } from 'vitest';
 import type { SourceLocation } from '@svc/contract';
-import type { FaultEntry } from '../../../host/model/fault-entry.ts';
+import type { FaultEntry } from '../../../model/fault-entry.ts';
 import type { FaultySpan } from '../../../host/introspection/located-faults.ts';
 import { LocatedLog } from '../../../host/introspection/located-log.ts';
 

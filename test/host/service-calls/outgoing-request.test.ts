@@ -1,8 +1,8 @@
 // What of a module's request may leave the runtime: the module is the attacker, who wants another service, another request behind
 // the first, or a head that says what only the runtime may say.
 import { describe, expect, test } from 'vitest';
-import type { Metadata } from '../../../host/model/call.ts';
-import type { ServiceRequest } from '../../../host/model/service-call.ts';
+import type { Metadata } from '../../../model/call.ts';
+import type { ServiceRequest } from '../../../model/service-call.ts';
 import { outgoingRequest } from '../../../host/service-calls/outgoing-request.ts';
 import { encodeRequestHead, RequestReader, DEFAULT_MESSAGE_LIMITS } from '../../../http1/index.ts';
 import { SvcError } from '../../../kit/svc-error.ts';

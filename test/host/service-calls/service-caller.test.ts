@@ -2,8 +2,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PlainConnector } from '../../../forward/service-connector.ts';
 import { notFound, type ServiceFinder } from '../../../forward/service-finder.ts';
-import type { Metadata } from '../../../host/model/call.ts';
-import type { ServiceRequest, ServiceResponse } from '../../../host/model/service-call.ts';
+import type { Metadata } from '../../../model/call.ts';
+import type { ServiceRequest, ServiceResponse } from '../../../model/service-call.ts';
 import {
   CALL_SETTINGS_DEFAULT,
   type CallSettings,

@@ -1,8 +1,8 @@
 // How the handling of an event ended, as the dispatcher gets it.
 import { describe, expect, test } from 'vitest';
 import { FailedCall, type HandleEvent } from '../../../host/http/requests/event-handler.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { LimitCounters } from '../../../host/model/limit-counters.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import { LimitCounters } from '../../../model/limit-counters.ts';
 import { deliverEvent } from '../../../host/service/event-delivery.ts';
 import { ServiceLog } from '../../../host/service/service-log.ts';
 import type { LogEntry } from '@svc/kit/log-entry';

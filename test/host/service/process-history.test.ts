@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { createService, defineEntity } from '../../../host/embed.ts';
-import { createEmbeddedGuest } from '../../../host/hosting/embedded/embedded-guest.ts';
+import { createEmbeddedGuest } from '../../../components/embedded-guest.ts';
 import { ProcessHistory } from '../../../host/service/process-history.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 

@@ -8,10 +8,10 @@ import {
   defineEntity,
   get,
 } from '../../../host/embed.ts';
-import { createEmbeddedGuest } from '../../../host/hosting/embedded/embedded-guest.ts';
+import { createEmbeddedGuest } from '../../../components/embedded-guest.ts';
 import { createHttpServer } from '../../../host/http/http-server.ts';
-import { LimitCounters } from '../../../host/model/limit-counters.ts';
-import { requestBudgets } from '../../../host/model/request-budgets.ts';
+import { LimitCounters } from '../../../model/limit-counters.ts';
+import { requestBudgets } from '../../../model/request-budgets.ts';
 import type { Delivery } from '../../../host/service/event-delivery.ts';
 import { SECTION_DEFAULTS } from '../../../host/service/section-settings.ts';
 import { ServedGuest } from '../../../host/service/served-guest.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogEntry } from '@svc/kit/log-entry';
 import type { ModuleDescriptor } from '../../../contract/index.ts';
-import type { ConfigurationTexts } from '../../../host/model/configuration.ts';
+import type { ConfigurationTexts } from '../../../model/configuration.ts';
 import { logWithoutSecrets } from '../../../host/service/log-without-secrets.ts';
 import { ServiceConfiguration } from '../../../host/service/service-configuration.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

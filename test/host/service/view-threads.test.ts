@@ -1,6 +1,6 @@
 // The threads of a module's views, with a real journal and a real module, and what operators change.
 import { expect, test } from 'vitest';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { SECTION_DEFAULTS } from '../../../host/service/section-settings.ts';
 import { ViewThreads } from '../../../host/service/view-threads.ts';
 import {

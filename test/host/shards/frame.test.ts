@@ -10,7 +10,7 @@ import {
   writeCancel,
   writeOutcome,
 } from '../../../host/shards/frame.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 
 type Read = readonly [what: string, number: number, value: unknown];

@@ -1,9 +1,9 @@
 // Large answers between two shards count as unsent until the shard that serves the client has received them.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ByteBudget } from '../../../host/model/byte-budget.ts';
-import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { HandlerTable } from '../../../host/model/handler-table.ts';
+import { ByteBudget } from '../../../model/byte-budget.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import { HandlerTable } from '../../../model/handler-table.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { RingTransport } from '../../../host/shards/ring-transport.ts';
 import { PeerProtocol, type PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';

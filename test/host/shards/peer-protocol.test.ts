@@ -1,13 +1,13 @@
 // PeerProtocol of two shards: calls are served by the other shard, and settle when it ends.
 import { expect, onTestFinished, test } from 'vitest';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
-import type { Awaitable, Refusal, Reply } from '../../../host/model/call.ts';
-import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
-import { HandlerTable } from '../../../host/model/handler-table.ts';
+import type { Awaitable, Refusal, Reply } from '../../../model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import { HandlerTable } from '../../../model/handler-table.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { RingTransport } from '../../../host/shards/ring-transport.ts';
 import { COUNTER, CounterGuest } from '../../support/counter-guest.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import {
   CALLS_IN_FLIGHT_MAX,

@@ -1,7 +1,7 @@
 // PeerProtocol needs nothing of a transport but its interface: here frames travel through an array of encoded lists,
 // and a link that ends knows which of them had left.
 import { expect, test } from 'vitest';
-import type { Refusal, Reply } from '../../../host/model/call.ts';
+import type { Refusal, Reply } from '../../../model/call.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import {
   type ForwardedCall,

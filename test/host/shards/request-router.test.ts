@@ -1,6 +1,6 @@
 // RequestRouter: where requests are sent, what it learns of a route and forgets again, and which requests stay.
 import { expect, test } from 'vitest';
-import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
 import { RequestRouter } from '../../../host/shards/request-router.ts';
 import { ServedRequest } from '../../../host/shards/served-request.ts';
 import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';

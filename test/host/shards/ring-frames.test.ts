@@ -1,7 +1,7 @@
 // RingFrames: frames are read as they were written, and those that cannot be encoded are refused.
 import { expect, test } from 'vitest';
-import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
-import { HandlerTable } from '../../../host/model/handler-table.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import { HandlerTable } from '../../../model/handler-table.ts';
 import { frameRing, FrameRingReader, FrameRingWriter } from '../../../host/shards/frame-ring.ts';
 import type { ForwardedCall, FrameReader } from '../../../host/shards/frame.ts';
 import { RingFrames } from '../../../host/shards/ring-frames.ts';

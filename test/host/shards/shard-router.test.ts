@@ -1,14 +1,14 @@
 // ShardRouter: two shards with an engine each, and a channel between them.
 import { expect, onTestFinished, test } from 'vitest';
-import { FaultReport } from '../../../host/model/fault-report.ts';
-import { LimitCounters } from '../../../host/model/limit-counters.ts';
+import { FaultReport } from '../../../model/fault-report.ts';
+import { LimitCounters } from '../../../model/limit-counters.ts';
 import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
-import type { EndpointRequest } from '../../../host/model/endpoint.ts';
-import type { Refusal, Reply } from '../../../host/model/call.ts';
-import { HandlerTable } from '../../../host/model/handler-table.ts';
+import type { EndpointRequest } from '../../../model/endpoint.ts';
+import type { Refusal, Reply } from '../../../model/call.ts';
+import { HandlerTable } from '../../../model/handler-table.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import type { PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { RequestCalls } from '../../../host/http/requests/request-calls.ts';
 import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 import { ShardRouter } from '../../../host/shards/shard-router.ts';

@@ -1,11 +1,11 @@
 // ShardRouting of two shards, wired as in their threads up to the HTTP server: where handlers run, and that one
 // shard's requests leave the other its turns of the event loop.
 import { expect, onTestFinished, test } from 'vitest';
-import type { GuestEndpoints } from '../../../host/engine/needs/guest.ts';
-import { FaultReport } from '../../../host/model/fault-report.ts';
-import { LimitCounters } from '../../../host/model/limit-counters.ts';
-import type { EndpointRequest } from '../../../host/model/endpoint.ts';
-import { HandlerTable } from '../../../host/model/handler-table.ts';
+import type { GuestEndpoints } from '../../../model/guest.ts';
+import { FaultReport } from '../../../model/fault-report.ts';
+import { LimitCounters } from '../../../model/limit-counters.ts';
+import type { EndpointRequest } from '../../../model/endpoint.ts';
+import { HandlerTable } from '../../../model/handler-table.ts';
 import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';

@@ -1,7 +1,7 @@
 // What the journal's writer counts while it stores.
 import { expect, test } from 'vitest';
-import type { JournalRecord } from '../../../host/model/entity.ts';
-import { histogramCount } from '../../../host/model/shared-histogram.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
+import { histogramCount } from '../../../model/shared-histogram.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';

@@ -1,8 +1,8 @@
 // BuildingRows, and the building of a view that keeps rows in memory: stops, ends and failures.
 import { describe, expect, test } from 'vitest';
-import type { GuestViews } from '../../../host/engine/needs/guest.ts';
+import type { GuestViews } from '../../../model/guest.ts';
 import type { FoldedTo, RowChange } from '../../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
 import { BuildingRows, RowMemory, RowsNotStored } from '../../../host/views/building-rows.ts';

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { GuestViews } from '../../../host/engine/needs/guest.ts';
+import type { GuestViews } from '../../../model/guest.ts';
 import type { ViewWriter } from '../../../host/engine/needs/views.ts';
-import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
 import type { FoldedView } from '../../../host/views/folded-view.ts';

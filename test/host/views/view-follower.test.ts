@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { GuestViews } from '../../../host/engine/needs/guest.ts';
+import type { GuestViews } from '../../../model/guest.ts';
 import type { ViewStore } from '../../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
 import type { FoldedView } from '../../../host/views/folded-view.ts';

@@ -2,9 +2,9 @@
 import { SvcError } from '@svc/kit/svc-error';
 import type { LogEntry } from '@svc/kit/log-entry';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { GuestViews } from '../../../host/engine/needs/guest.ts';
+import type { GuestViews } from '../../../model/guest.ts';
 import type { StoredView, ViewWriter } from '../../../host/engine/needs/views.ts';
-import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
 import { SharedView } from '../../../host/views/shared-view.ts';

@@ -10,7 +10,7 @@ import type {
   ViewStore,
   ViewWriter,
 } from '../../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../../../model/view-limits.ts';
 
 /** A store that was made for a test. */
 export interface MadeStore {

@@ -4,7 +4,7 @@ import type { ConsumerSettings } from '../../../host/consumers/consumer-settings
 import type { DeliveryOutcome } from '../../../host/consumers/delivery.ts';
 import { LaneDispatcher } from '../../../host/consumers/lane-dispatcher.ts';
 import type { ConsumerSettlement, StoredLane } from '../../../host/engine/needs/consumers.ts';
-import type { EntityEvent, EntityRef, JournalRecord } from '../../../host/model/entity.ts';
+import type { EntityEvent, EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { VirtualSleeper, VirtualTime } from '../timers/virtual-time.ts';
 

@@ -9,7 +9,7 @@
 //     more as got no answer
 //  4  a request that is repeated with its idempotency key is answered as it was the first time, and does nothing
 import assert from 'node:assert/strict';
-import type { JournalRecord } from '../../../host/model/entity.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
 
 export interface CartRequest {
   readonly number: number;

@@ -18,7 +18,7 @@ import type {
   StoredTimer,
   TimerWrites,
 } from '../../../host/engine/needs/timers.ts';
-import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
+import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 
 export const ENTITIES = ['a', 'b', 'c', 'd', 'e'] as const;
 

@@ -3,11 +3,11 @@
 // A folder of views keeps to it when, after a crash, each view that is continued to the end of the history has the rows of a
 // fold from nothing, and its queries find them by its index.
 import assert from 'node:assert/strict';
-import type { GuestViews } from '../../../host/engine/needs/guest.ts';
+import type { GuestViews } from '../../../model/guest.ts';
 import type { Feed } from '../../../host/engine/needs/feed.ts';
 import type { ViewReader, ViewStore } from '../../../host/engine/needs/views.ts';
-import type { JournalRecord } from '../../../host/model/entity.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import type { JournalRecord } from '../../../model/entity.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { FileViews } from '../../../host/storage/views/file-views.ts';
 import type { FoldedView } from '../../../host/views/folded-view.ts';

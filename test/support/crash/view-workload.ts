@@ -1,6 +1,6 @@
 // A process that builds a view of the history in view-model.ts, follows it, and meanwhile builds another one.
 // Usage: node view-workload.ts FOLDER SEED
-import { VIEW_LIMITS_DEFAULT } from '../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { FileViews } from '../../../host/storage/views/file-views.ts';
 import { HISTORY_LENGTH, History, LIVE_FROM, VIEWS, openFollower } from './view-model.ts';
 

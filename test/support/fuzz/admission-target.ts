@@ -12,7 +12,7 @@ import {
   hostCalls,
   request,
 } from '../../host/hosting/wasm/support/live-guest.ts';
-import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { mutateModule } from './component-grammar.ts';
 import { type FuzzTarget, demand } from './fuzz-target.ts';
 import { generateModule } from './wasm-grammar.ts';

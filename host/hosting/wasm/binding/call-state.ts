@@ -1,8 +1,8 @@
 // CallState is the state of the call that an instance is executing: its phase, which decides the imports that the
 // module may call (the table of phases in wit/runtime.wit), what is left of its limits, and the handles of the module's
 // own resources. Each instance has one.
-import type { HostCalls } from '../../../engine/needs/guest.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import type { HostCalls } from '@svc/model/guest';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { FuelLimit } from './fuel.ts';
 import { trapFrames } from './trap-frames.ts';
 

@@ -1,8 +1,8 @@
 // Lifts and lowers the types that several interfaces of wit/runtime.wit share: refusals, stored
 // events, and lists of names and values. Offsets are those of the canonical ABI.
 import { REFUSAL_CODES } from '@svc/contract';
-import type { Refusal } from '../../../model/call.ts';
-import type { EntityEvent, StoredEvent } from '../../../model/entity.ts';
+import type { Refusal } from '@svc/model/call';
+import type { EntityEvent, StoredEvent } from '@svc/model/entity';
 import { type GuestMemory, badValue } from './guest-memory.ts';
 
 /** Number of cases of the variant `code` before `other`: those that the contract names, in its order. */

@@ -2,7 +2,7 @@
 // the host reads are bounded, and the module pays for them before they are read: many lines may point at the
 // same text.
 import type { CoreExports } from '../binary/core-interface.ts';
-import type { GuestLogLevel, GuestLogLine } from '../../../model/guest-log.ts';
+import type { GuestLogLevel, GuestLogLine } from '@svc/model/guest-log';
 import type { GuestMemory } from './guest-memory.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 

@@ -1,7 +1,7 @@
 // Fuel charges a module for work of the host: one unit of fuel for each byte that the host handles. Without this
 // charge, a loop of calls to the host would keep the host busy almost without using up its fuel.
-import { GuestFault } from '../../../model/guest-fault.ts';
-import type { LimitName } from '../../../model/limit-name.ts';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { LimitName } from '@svc/model/limit-name';
 import { trapFrames } from './trap-frames.ts';
 
 /** The fuel limits, one for each kind of call. */

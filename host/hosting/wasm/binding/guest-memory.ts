@@ -6,7 +6,7 @@
 // Views are kept until the memory grows: growing detaches them, so their length becomes 0. The instance's
 // growth is counted at that moment, too.
 import { isUtf8 } from 'node:buffer';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { PHASE, type CallState } from './call-state.ts';
 import type { StringEncoding } from '../binary/component-outline.ts';
 import type { CoreExports } from '../binary/core-interface.ts';

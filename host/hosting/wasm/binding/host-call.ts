@@ -4,10 +4,10 @@
 // Invariant: the clock of a call reports the call's own time, and advances only where the module has waited
 // for the host. So it measures the work of host and module together, and never the module's alone.
 import assert from 'node:assert/strict';
-import type { HostCalls } from '../../../engine/needs/guest.ts';
-import type { Awaitable } from '../../../model/call.ts';
-import { type CallFailureWord, callFailure } from '../../../model/call-failure.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import type { HostCalls } from '@svc/model/guest';
+import type { Awaitable } from '@svc/model/call';
+import { type CallFailureWord, callFailure } from '@svc/model/call-failure';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { CoreExports } from '../binary/core-interface.ts';
 import type { CallState } from './call-state.ts';
 import { REFUSAL_SIZE } from './canonical-values.ts';

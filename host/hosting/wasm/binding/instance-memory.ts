@@ -6,7 +6,7 @@
 //
 // The process keeps the memory of a released instance until the garbage collector frees it. That memory is bounded as
 // well: above `releasedBytesMax`, garbage is collected before the next instance is created.
-import { GuestFault } from '../../../model/guest-fault.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { WasmLimits } from '../wasm-limits.ts';
 import { collectGarbage } from './garbage-collection.ts';

@@ -1,9 +1,9 @@
 // The imports `journal.read` and `journal.find`: pages of recorded events, and of the rows of views.
-import type { HostCalls } from '../../../engine/needs/guest.ts';
-import { type Awaitable, type Refusal, refusal } from '../../../model/call.ts';
-import { readFailure } from '../../../model/call-failure.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
-import type { RowPage } from '../../../model/view.ts';
+import type { HostCalls } from '@svc/model/guest';
+import { type Awaitable, type Refusal, refusal } from '@svc/model/call';
+import { readFailure } from '@svc/model/call-failure';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { RowPage } from '@svc/model/view';
 import { printable } from '../binary/printable.ts';
 import { liftOption, lowerStrings, storeEvent, storeRefusal } from './canonical-values.ts';
 import type { GuestMemory } from './guest-memory.ts';

@@ -1,7 +1,7 @@
 // The import `routing.call`: in an instance that can suspend, it suspends the module's stack while the host waits; in one
 // that cannot, it returns at once or throws MustWait.
-import type { HostCalls } from '../../../engine/needs/guest.ts';
-import type { Awaitable, Refusal, Reply } from '../../../model/call.ts';
+import type { HostCalls } from '@svc/model/guest';
+import type { Awaitable, Refusal, Reply } from '@svc/model/call';
 import { liftOption, liftPairs, storeRefusal } from './canonical-values.ts';
 import type { GuestMemory } from './guest-memory.ts';
 import {

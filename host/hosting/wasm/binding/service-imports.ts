@@ -1,6 +1,6 @@
 // The import `routing.request`, by which handlers call other services.
-import type { Awaitable } from '../../../model/call.ts';
-import type { ServiceResponse } from '../../../model/service-call.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { ServiceResponse } from '@svc/model/service-call';
 import { liftPairs, lowerPairs } from './canonical-values.ts';
 import type { GuestMemory } from './guest-memory.ts';
 import {

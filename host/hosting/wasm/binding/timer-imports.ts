@@ -1,6 +1,6 @@
 // The imports `clock.set-timer` and `clock.cancel-timer`, by which handlers change timers. A command changes the timers of
 // its entity by its effect.
-import type { Awaitable } from '../../../model/call.ts';
+import type { Awaitable } from '@svc/model/call';
 import type { GuestMemory } from './guest-memory.ts';
 import {
   CALL_ERROR_SIZE,

@@ -1,6 +1,6 @@
 // Lifts timers and their changes. Offsets are those of the canonical ABI for wit/runtime.wit. The engine checks what the
 // values mean: that the target exists, that a time is before the year 10,000.
-import type { Due, Timer, TimerChange } from '../../../model/timer.ts';
+import type { Due, Timer, TimerChange } from '@svc/model/timer';
 import type { GuestMemory } from './guest-memory.ts';
 
 /**

@@ -1,6 +1,6 @@
 // TrapFrames: the code positions of a module at the moment when V8 stopped it, read from V8's stack trace. The
 // names in the trace are V8's own: the rewriter removes the module's names.
-import type { WasmFrame } from '../../../model/guest-fault.ts';
+import type { WasmFrame } from '@svc/model/guest-fault';
 
 const FRAMES_MAX = 10;
 const FRAME = /wasm-function\[(\d+)\]:0x([0-9a-f]+)/g;

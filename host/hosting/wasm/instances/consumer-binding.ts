@@ -1,9 +1,9 @@
 // The module's export `consumer.handle`: lowers an event and lifts the verdict. Offsets are those of the canonical ABI for
 // wit/runtime.wit.
 import assert from 'node:assert/strict';
-import type { CallContext, Refusal } from '../../../model/call.ts';
-import type { Verdict } from '../../../model/consumer.ts';
-import type { EntityEvent } from '../../../model/entity.ts';
+import type { CallContext, Refusal } from '@svc/model/call';
+import type { Verdict } from '@svc/model/consumer';
+import type { EntityEvent } from '@svc/model/entity';
 import { liftRefusal, lowerPairs } from '../binding/canonical-values.ts';
 import type { Handler } from '../binary/core-interface.ts';
 import type { GuestMemory } from '../binding/guest-memory.ts';

@@ -2,11 +2,11 @@
 // requests. Each consumer has its part of the instances, so that one that hangs takes none from the others. The first instance of
 // a consumer is made with its first event.
 import assert from 'node:assert/strict';
-import type { GuestConsumers, HostCalls } from '../../../engine/needs/guest.ts';
-import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
-import type { Verdict } from '../../../model/consumer.ts';
-import type { EntityEvent } from '../../../model/entity.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import type { GuestConsumers, HostCalls } from '@svc/model/guest';
+import type { Awaitable, CallContext, Refusal } from '@svc/model/call';
+import type { Verdict } from '@svc/model/consumer';
+import type { EntityEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import { CONSUMER_HANDLE, type Consumption } from './consumer-binding.ts';
 import { HandlerPool, type PoolNeeds } from './handler-pool.ts';
 

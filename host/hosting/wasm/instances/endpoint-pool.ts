@@ -1,12 +1,12 @@
 // EndpointPool serves the requests of a module's endpoints.
-import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
-import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
+import type { GuestEndpoints, HostCalls } from '@svc/model/guest';
+import type { Awaitable, CallContext, Refusal } from '@svc/model/call';
 import {
   type EndpointRequest,
   type EndpointResponse,
   isWhole,
   type WholeRequest,
-} from '../../../model/endpoint.ts';
+} from '@svc/model/endpoint';
 import { HandlerPool, type PoolNeeds } from './handler-pool.ts';
 import { HTTP_HANDLE } from './http-binding.ts';
 

@@ -1,11 +1,11 @@
 // The module's export `entity`: lowers the parameters of each function, calls it, and lifts its
 // result. Offsets are those of the canonical ABI for wit/runtime.wit.
-import { DELETE_ENTITY, NO_ACTIONS } from '../../../model/call.ts';
-import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
-import type { TimerChange } from '../../../model/timer.ts';
-import { eventsTooLarge } from '../../../model/events-too-large.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import { DELETE_ENTITY, NO_ACTIONS } from '@svc/model/call';
+import type { CallContext, Effect, Refusal, Reply, Spent } from '@svc/model/call';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
+import type { TimerChange } from '@svc/model/timer';
+import { eventsTooLarge } from '@svc/model/events-too-large';
+import { GuestFault } from '@svc/model/guest-fault';
 import { PHASE } from '../binding/call-state.ts';
 import {
   REFUSAL_SIZE,

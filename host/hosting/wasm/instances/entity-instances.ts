@@ -7,10 +7,10 @@
 // would waste it. An instance that was created for one entity takes no other. An instance that is being emptied
 // because memory is short takes none any more. Both kinds are released with their last entity.
 import assert from 'node:assert/strict';
-import type { GuestEntities, GuestEntity } from '../../../engine/needs/guest.ts';
-import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import type { GuestEntities, GuestEntity } from '@svc/model/guest';
+import type { CallContext, Effect, Refusal, Reply, Spent } from '@svc/model/call';
+import type { EntityRef, StoredEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { AdmittedModule } from '../admission/admission.ts';
 import {
   applyEvents,
@@ -21,7 +21,7 @@ import {
   query,
   takeSnapshot,
 } from './entity-binding.ts';
-import type { GuestLog } from '../../../model/guest-log.ts';
+import type { GuestLog } from '@svc/model/guest-log';
 import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts';
 import { ModuleInstance, PAGE_BYTES } from './module-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';

@@ -1,7 +1,7 @@
 // HandlerExport: an export that serves calls which may reach the host: `http.handle`, `consumer.handle`. It says how an
 // input is lowered and an outcome lifted; the pool runs it.
-import type { HostCalls } from '../../../engine/needs/guest.ts';
-import type { CallContext } from '../../../model/call.ts';
+import type { HostCalls } from '@svc/model/guest';
+import type { CallContext } from '@svc/model/call';
 import type { CoreExports, Handler } from '../binary/core-interface.ts';
 import type { GuestMemory } from '../binding/guest-memory.ts';
 import type { ModuleInstance } from './module-instance.ts';

@@ -6,11 +6,11 @@
 //     and the memory of the module is not made for that.
 // E2  After each call the instance is restored to its state after initialisation, so no call sees what another left.
 import { setFlagsFromString } from 'node:v8';
-import type { Awaitable } from '../../../model/call.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
+import type { Awaitable } from '@svc/model/call';
+import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
-import type { GuestLog } from '../../../model/guest-log.ts';
+import type { GuestLog } from '@svc/model/guest-log';
 import type { InstanceMemory } from '../binding/instance-memory.ts';
 import {
   type HandlerCall,

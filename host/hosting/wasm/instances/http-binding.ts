@@ -1,7 +1,7 @@
 // The module's export `http.handle`: lowers a request and lifts the response, which the HTTP server checks. Offsets are
 // those of the canonical ABI for wit/runtime.wit.
-import type { CallContext, Refusal } from '../../../model/call.ts';
-import type { Body, EndpointResponse, WholeRequest } from '../../../model/endpoint.ts';
+import type { CallContext, Refusal } from '@svc/model/call';
+import type { Body, EndpointResponse, WholeRequest } from '@svc/model/endpoint';
 import {
   REFUSAL_SIZE,
   liftPairs,

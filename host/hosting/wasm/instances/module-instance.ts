@@ -4,10 +4,10 @@
 // Invariants: one call at a time. After a fault the instance is `lost`, and the host calls it only to read
 // its last log lines.
 import assert from 'node:assert/strict';
-import type { HostCalls } from '../../../engine/needs/guest.ts';
-import type { CallContext, Spent } from '../../../model/call.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
-import { lastLogLines } from '../../../model/last-log-lines.ts';
+import type { HostCalls } from '@svc/model/guest';
+import type { CallContext, Spent } from '@svc/model/call';
+import { GuestFault } from '@svc/model/guest-fault';
+import { lastLogLines } from '@svc/model/last-log-lines';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
@@ -18,7 +18,7 @@ import {
   interfaceOfModule,
 } from '../binary/core-interface.ts';
 import { takeLastLog, takeLog } from '../binding/diagnostics-binding.ts';
-import type { GuestLog } from '../../../model/guest-log.ts';
+import type { GuestLog } from '@svc/model/guest-log';
 import { type FuelLimit, payFuel, usedUp } from '../binding/fuel.ts';
 import { GuestMemory } from '../binding/guest-memory.ts';
 import type { ImportTarget } from '../binding/host-call.ts';

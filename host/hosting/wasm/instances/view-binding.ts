@@ -1,8 +1,8 @@
 // The module's export `view`: lowers events and rows, calls `keys` and `fold`, and lifts their results. Offsets are those of
 // the canonical ABI for wit/runtime.wit.
-import type { Spent } from '../../../model/call.ts';
-import type { EntityEvent } from '../../../model/entity.ts';
-import type { KeyedEvent, RowState } from '../../../model/view.ts';
+import type { Spent } from '@svc/model/call';
+import type { EntityEvent } from '@svc/model/entity';
+import type { KeyedEvent, RowState } from '@svc/model/view';
 import { PHASE } from '../binding/call-state.ts';
 import { ENTITY_EVENT_SIZE, storeEntityEvent } from '../binding/canonical-values.ts';
 import { type GuestMemory, badValue } from '../binding/guest-memory.ts';

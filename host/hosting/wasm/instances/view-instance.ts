@@ -3,11 +3,11 @@
 // Invariants: after each call the instance is restored to its state after initialisation, so that no call sees what another
 // left, and the same rows come out whatever the batches. After a fault the next call gets a new instance.
 import assert from 'node:assert/strict';
-import type { GuestViews } from '../../../engine/needs/guest.ts';
-import type { Spent } from '../../../model/call.ts';
-import type { EntityEvent } from '../../../model/entity.ts';
-import { GuestFault } from '../../../model/guest-fault.ts';
-import type { KeyedEvent, RowState } from '../../../model/view.ts';
+import type { GuestViews } from '@svc/model/guest';
+import type { Spent } from '@svc/model/call';
+import type { EntityEvent } from '@svc/model/entity';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { KeyedEvent, RowState } from '@svc/model/view';
 import type { PoolNeeds } from './handler-pool.ts';
 import type { MemoryImage } from './memory-image.ts';
 import { ModuleInstance } from './module-instance.ts';

@@ -5,7 +5,7 @@ import { ByteWriter } from '../binary/byte-writer.ts';
 import type { CoreModule } from '../binary/core-module-reader.ts';
 import { coreSections, CORE_SECTION } from '../binary/core-section.ts';
 import { writeMeteredBody } from '../metering/code-metering.ts';
-import type { WasmFrame } from '../../../model/guest-fault.ts';
+import type { WasmFrame } from '@svc/model/guest-fault';
 import { rewriteCoreModule } from '../metering/module-rewriter.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 

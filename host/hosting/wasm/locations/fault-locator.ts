@@ -12,7 +12,7 @@ import { CodePositions } from './code-positions.ts';
 import { SourceMap, SourceMapError } from './source-map.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 import { readModuleFile } from '../admission/module-file.ts';
-import type { WasmFrame } from '../../../model/guest-fault.ts';
+import type { WasmFrame } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 
 const MAP_BYTES_MAX = 64 * 1024 * 1024;

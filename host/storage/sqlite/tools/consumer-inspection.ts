@@ -1,7 +1,7 @@
 // ConsumerInspection reads the consumers and lanes in a data folder for a person, also while a host runs on it. It reads
 // damaged ones as such, and changes nothing.
 import type { StoredConsumer, StoredLane } from '../../../engine/needs/consumers.ts';
-import type { EntityRef } from '../../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import {

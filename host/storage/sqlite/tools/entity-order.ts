@@ -7,7 +7,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
 import { printable } from '@svc/kit/printable';
 import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
-import type { JournalRecord } from '../../../model/entity.ts';
+import type { JournalRecord } from '@svc/model/entity';
 import { journalDamaged } from '../sqlite-failure.ts';
 import type { JournalFeed } from './journal-feed.ts';
 import type { JournalInspection } from './journal-inspection.ts';

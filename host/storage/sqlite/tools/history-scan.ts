@@ -1,7 +1,7 @@
 // HistoryScan reads the histories of many entities of a component, in the order of their ids, by pages that hold the
 // records of as many entities as fit. JournalInspection reads a single entity; a query for each entity costs more than
 // a short history. HistoryScan continues past damage, and reports it.
-import type { EntityRef } from '../../../model/entity.ts';
+import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import type { InspectedRecord } from './journal-inspection.ts';

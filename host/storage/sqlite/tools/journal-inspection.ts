@@ -1,7 +1,7 @@
 // JournalInspection reads a data folder for a person, also while a host runs on it. It continues past damage, and
 // reports it. It never creates the folder, the journal or the journal's log.
 import type { SQLInputValue } from 'node:sqlite';
-import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { recordOf } from '../journal-reader.ts';

@@ -3,7 +3,7 @@
 //
 // A page is one short read: as many positions as are read in some milliseconds, however many of them match the filter.
 import type { SQLInputValue } from 'node:sqlite';
-import type { JournalRecord } from '../../../model/entity.ts';
+import type { JournalRecord } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import { recordOf } from '../journal-reader.ts';
 import { type RecordRow, recordColumns } from '../journal-schema.ts';

@@ -2,7 +2,7 @@
 // end line that has the number of each. JSON inside a line (an event, say) is unchanged, byte for byte.
 import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
-import type { RecordKind } from '../../../model/entity.ts';
+import type { RecordKind } from '@svc/model/entity';
 import type { RecordRow } from '../journal-schema.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
 import type { StoredTimer } from '../../../engine/needs/timers.ts';

@@ -1,6 +1,6 @@
 // Commands that set and cancel timers: what is stored with their events, and what is refused or a fault.
 import { describe, expect, test } from 'vitest';
-import type { TimerChange } from '../../../../host/model/timer.ts';
+import type { TimerChange } from '../../../../model/timer.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER, added } from '../../../support/counter-guest.ts';
 import { failureOf, turns } from '../../../support/engine-under-test.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EntityBreaker } from '../../../../host/engine/entity/entity-breaker.ts';
-import type { StoredEvent } from '../../../../host/model/entity.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { StoredEvent } from '../../../../model/entity.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import { COUNTER, added, POISON, UNREADABLE } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf } from '../../../support/engine-under-test.ts';

@@ -2,7 +2,7 @@
 // begins with, and that a fault on either way costs nothing but time.
 import { describe, expect, test } from 'vitest';
 import type { EngineLimits } from '../../../../host/engine/engine-limits.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER, type CounterOptions, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';

@@ -1,6 +1,6 @@
 // Spans of firings: a kind of their own, in the totals too, and none for a firing whose timer was cancelled or replaced.
 import { expect, test } from 'vitest';
-import type { TimerChange } from '../../../../host/model/timer.ts';
+import type { TimerChange } from '../../../../model/timer.ts';
 import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';
 import { ShardNumbers } from '../../../../host/shards/shard-numbers.ts';
 import { CounterGuest } from '../../../support/counter-guest.ts';

@@ -1,7 +1,7 @@
 // Firings of timers: what they do and store, what puts them off, and how they meet other calls of their entity and changes
 // of their timer.
 import { describe, expect, test } from 'vitest';
-import type { TimerChange } from '../../../../host/model/timer.ts';
+import type { TimerChange } from '../../../../model/timer.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';
 import { ShardNumbers } from '../../../../host/shards/shard-numbers.ts';

@@ -4,7 +4,7 @@ import { PurityCheck } from '../../../../host/engine/entity/purity-check.ts';
 import { RefoldCheck } from '../../../../host/engine/entity/refold-check.ts';
 import { FoldBudget } from '../../../../host/engine/entity/fold-budget.ts';
 import { incarnationOf } from '../../../../host/engine/entity/incarnation.ts';
-import type { GuestEntities, GuestEntity } from '../../../../host/engine/needs/guest.ts';
+import type { GuestEntities, GuestEntity } from '../../../../model/guest.ts';
 import type { ModuleDescriptor } from '@svc/contract';
 
 const REF = { component: 'counter', id: 'a' };

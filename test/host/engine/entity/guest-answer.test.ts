@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { GuestFault } from '../../../../model/guest-fault.ts';
 import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';
 

@@ -1,10 +1,10 @@
 // A command with an idempotency key is done once, and answered as the first time whenever it is asked again.
 import { describe, expect, test } from 'vitest';
 import type { StoredReply } from '../../../../host/engine/needs/journal.ts';
-import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
-import type { EntityRef } from '../../../../host/model/entity.ts';
-import { eventKey, roundSuffix } from '../../../../host/model/event-key.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { Metadata, Refusal, Reply } from '../../../../model/call.ts';
+import type { EntityRef } from '../../../../model/entity.ts';
+import { eventKey, roundSuffix } from '../../../../model/event-key.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';

@@ -1,7 +1,7 @@
 // Replies that are computed from the state after the events of their command.
 import { describe, expect, test } from 'vitest';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { refusal } from '../../../../host/model/call.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
+import { refusal } from '../../../../model/call.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 

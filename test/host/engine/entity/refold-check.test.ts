@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EngineLimits } from '../../../../host/engine/engine-limits.ts';
 import { createEngine } from '../../../../host/engine/entity-engine.ts';
-import type { EntityRef } from '../../../../host/model/entity.ts';
+import type { EntityRef } from '../../../../model/entity.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal, diskFailure } from '../../../support/held-journal.ts';

@@ -1,7 +1,7 @@
 // How long journals are folded before others have their turn, and before it is given up.
 import { describe, expect, test } from 'vitest';
 import type { EngineLimits } from '../../../../host/engine/engine-limits.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { COUNTER, type CounterOptions, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 import type { HeldJournal } from '../../../support/held-journal.ts';

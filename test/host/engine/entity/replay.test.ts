@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
-import type { EntityRef } from '../../../../host/model/entity.ts';
+import type { EntityRef } from '../../../../model/entity.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import { eventFault } from '../../../../host/engine/entity/event-fault.ts';
 import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { componentsOf } from '../../../../host/engine/entity/component-table.ts';
 import { TimerRules, timerWrite } from '../../../../host/engine/entity/timer-rules.ts';
-import type { Due, Timer, TimerChange } from '../../../../host/model/timer.ts';
+import type { Due, Timer, TimerChange } from '../../../../model/timer.ts';
 import { COUNTER, CounterGuest } from '../../../support/counter-guest.ts';
 
 const NOW_MS = 1_700_000_000_000;

@@ -9,9 +9,9 @@ import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.t
 import { entitySuite } from '../../../suites/hosting-suite.ts';
 import { hostingViewSuite } from '../../../suites/hosting-view-suite.ts';
 import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
-import { cartGuest } from '../embedded/support/cart.ts';
+import { cartGuest } from '../../../components/support/cart.ts';
 
-const cart = pathToFileURL(join(import.meta.dirname, '../embedded/support/cart.ts')).href;
+const cart = pathToFileURL(join(import.meta.dirname, '../../../components/support/cart.ts')).href;
 const file = join(temporaryFolderOfFile(), 'components.mts');
 writeFileSync(
   file,
@@ -19,7 +19,7 @@ writeFileSync(
    export const components = { entities: [cart], endpoints: [cartEndpoint] };`,
 );
 const source = readProgram(file);
-const orders = readProgram(join(import.meta.dirname, '../embedded/support/order-list.ts'));
+const orders = readProgram(join(import.meta.dirname, '../../../components/support/order-list.ts'));
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 const start = await guestStarter(source, SETTINGS);
 const startOrders = await guestStarter(orders, SETTINGS);

@@ -1,9 +1,9 @@
 // A module whose code was changed at random is refused, runs, or faults: the host itself never fails.
 import { expect, test } from 'vitest';
-import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../model/guest.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import { counter } from './support/counter.ts';
 import { guestModule, mainCore } from './support/guest-module.ts';

@@ -3,10 +3,10 @@
 // memory.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../host/hosting/wasm/admission/admission.ts';
-import type { GuestLogLine } from '../../../../host/model/guest-log.ts';
+import type { GuestLogLine } from '../../../../model/guest-log.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
-import type { StoredEvent } from '../../../../host/model/entity.ts';
+import type { StoredEvent } from '../../../../model/entity.ts';
 import { hostingSuite } from '../../../suites/hosting-suite.ts';
 import { compileFixture } from '../../../support/compile-fixture.ts';
 import { compileWat } from '../../../support/compile-wat.ts';

@@ -6,10 +6,10 @@ import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { eventHandler } from '../../../../host/http/requests/event-handler.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
 import { authorOf, authorText } from '../../../../contract/author.ts';
-import { authoredMetadata, authorIn } from '../../../../host/model/author.ts';
-import type { CallContext, Metadata, Reply } from '../../../../host/model/call.ts';
-import type { EndpointRequest } from '../../../../host/model/endpoint.ts';
-import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
+import { authoredMetadata, authorIn } from '../../../../model/author.ts';
+import type { CallContext, Metadata, Reply } from '../../../../model/call.ts';
+import type { EndpointRequest } from '../../../../model/endpoint.ts';
+import type { HostCalls } from '../../../../model/guest.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const ADA = { issuer: 'https://login.test', subject: 'ada' };

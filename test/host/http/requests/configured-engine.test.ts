@@ -4,8 +4,8 @@ import { CONFIGURATION_COMPONENT } from '../../../../contract/index.ts';
 import type { CallableEngine } from '../../../../host/http/requests/callable-engine.ts';
 import { configuredEngine } from '../../../../host/http/requests/configured-engine.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
-import type { Reply } from '../../../../host/model/call.ts';
-import { CurrentConfiguration } from '../../../../host/model/configuration.ts';
+import type { Reply } from '../../../../model/call.ts';
+import { CurrentConfiguration } from '../../../../model/configuration.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const SETTINGS = { component: CONFIGURATION_COMPONENT, id: '' };

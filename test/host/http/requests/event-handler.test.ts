@@ -2,16 +2,16 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CONSUMER_SETTINGS_DEFAULT } from '../../../../host/consumers/consumer-settings.ts';
 import { LaneDispatcher } from '../../../../host/consumers/lane-dispatcher.ts';
-import type { GuestConsumers, HostCalls } from '../../../../host/engine/needs/guest.ts';
+import type { GuestConsumers, HostCalls } from '../../../../model/guest.ts';
 import {
   eventHandler,
   FailedCall,
   type HandledEvent,
 } from '../../../../host/http/requests/event-handler.ts';
 import type { EventRecorder } from '../../../../host/http/requests/event-span.ts';
-import type { CallContext, Metadata, Refusal } from '../../../../host/model/call.ts';
-import type { Verdict } from '../../../../host/model/consumer.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { CallContext, Metadata, Refusal } from '../../../../model/call.ts';
+import type { Verdict } from '../../../../model/consumer.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';

@@ -1,9 +1,9 @@
 // The inputs of a consumer's calls share the memory of those of requests.
 import { expect, test } from 'vitest';
-import type { GuestConsumers } from '../../../../host/engine/needs/guest.ts';
+import type { GuestConsumers } from '../../../../model/guest.ts';
 import { eventHandler, type HandledEvent } from '../../../../host/http/requests/event-handler.ts';
-import type { Verdict } from '../../../../host/model/consumer.ts';
-import { requestBudgets } from '../../../../host/model/request-budgets.ts';
+import type { Verdict } from '../../../../model/consumer.ts';
+import { requestBudgets } from '../../../../model/request-budgets.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 

@@ -1,8 +1,8 @@
 // The time of a consumer does not run while it waits for an instance.
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { GuestConsumers, HostCalls } from '../../../../host/engine/needs/guest.ts';
+import type { GuestConsumers, HostCalls } from '../../../../model/guest.ts';
 import { eventHandler, type HandledEvent } from '../../../../host/http/requests/event-handler.ts';
-import type { Verdict } from '../../../../host/model/consumer.ts';
+import type { Verdict } from '../../../../model/consumer.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 

@@ -1,15 +1,15 @@
 // How an attempt of a consumer ends in which a call has failed, whatever the consumer makes of it.
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '@svc/kit/svc-error';
-import type { GuestConsumers } from '../../../../host/engine/needs/guest.ts';
+import type { GuestConsumers } from '../../../../model/guest.ts';
 import {
   eventHandler,
   FailedCall,
   type HandledEvent,
 } from '../../../../host/http/requests/event-handler.ts';
-import type { Refusal } from '../../../../host/model/call.ts';
-import type { Verdict } from '../../../../host/model/consumer.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { Refusal } from '../../../../model/call.ts';
+import type { Verdict } from '../../../../model/consumer.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 

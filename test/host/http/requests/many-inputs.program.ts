@@ -1,10 +1,10 @@
 // A program of its own, whose memory is measured: 120 handlers wait for calls with inputs of 2 MiB each, which the engine answers once as many
 // are waiting or turned down. Prints how many calls were done and turned down, and the largest resident set in MiB.
-import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../model/guest.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
-import type { Reply } from '../../../../host/model/call.ts';
-import { KeptBytes } from '../../../../host/model/kept-bytes.ts';
-import { requestBudgets } from '../../../../host/model/request-budgets.ts';
+import type { Reply } from '../../../../model/call.ts';
+import { KeptBytes } from '../../../../model/kept-bytes.ts';
+import { requestBudgets } from '../../../../model/request-budgets.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const HANDLERS = 120;

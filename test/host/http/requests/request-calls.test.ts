@@ -1,8 +1,8 @@
 // The results that a handler's calls get, and get again in a replay. The engine's journal can be held, and can fail.
 import assert from 'node:assert';
 import { describe, expect, test } from 'vitest';
-import type { Refusal, Reply } from '../../../../host/model/call.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { Refusal, Reply } from '../../../../model/call.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';

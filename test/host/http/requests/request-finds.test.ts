@@ -2,11 +2,11 @@
 // replay gets the same pages. The engine's journal can be held, and can fail.
 import { describe, expect, test } from 'vitest';
 import type { Position } from '../../../../host/engine/needs/feed.ts';
-import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../model/guest.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { type QueriedViews, RequestFinds } from '../../../../host/http/requests/request-finds.ts';
-import { type Refusal, type Reply, refusal } from '../../../../host/model/call.ts';
-import type { RowPage } from '../../../../host/model/view.ts';
+import { type Refusal, type Reply, refusal } from '../../../../model/call.ts';
+import type { RowPage } from '../../../../model/view.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';

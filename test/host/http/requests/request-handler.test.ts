@@ -1,20 +1,20 @@
 // Between the HTTP server and a module's handler: when its answer leaves, that it is run again when what it
 // was told has not come true, and what becomes of a failure that it passes on.
 import { describe, expect, test } from 'vitest';
-import type { GuestEndpoints, HostCalls } from '../../../../host/engine/needs/guest.ts';
-import type { CallContext, Refusal, Reply } from '../../../../host/model/call.ts';
+import type { GuestEndpoints, HostCalls } from '../../../../model/guest.ts';
+import type { CallContext, Refusal, Reply } from '../../../../model/call.ts';
 import type {
   AnswerWaiter,
   EndpointRequest,
   EndpointResponse,
-} from '../../../../host/model/endpoint.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+} from '../../../../model/endpoint.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
-import { ByteBudget } from '../../../../host/model/byte-budget.ts';
-import { KeptBytes } from '../../../../host/model/kept-bytes.ts';
+import { ByteBudget } from '../../../../model/byte-budget.ts';
+import { KeptBytes } from '../../../../model/kept-bytes.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
 
 const request: EndpointRequest = {

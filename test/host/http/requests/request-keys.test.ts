@@ -1,8 +1,8 @@
 // The keys that the calls of one request get.
 import { describe, expect, test } from 'vitest';
-import type { Metadata } from '../../../../host/model/call.ts';
-import { callFailure } from '../../../../host/model/call-failure.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { Metadata } from '../../../../model/call.ts';
+import { callFailure } from '../../../../model/call-failure.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { RequestKeys, ownKey } from '../../../../host/http/requests/request-keys.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';

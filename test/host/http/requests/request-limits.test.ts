@@ -1,15 +1,15 @@
 // What bounds one request in time: it lets the event loop turn while its handler makes calls, and once nobody
 // waits for its answer its handler ends.
 import { describe, expect, test } from 'vitest';
-import type { GuestEndpoints } from '../../../../host/engine/needs/guest.ts';
+import type { GuestEndpoints } from '../../../../model/guest.ts';
 import { EventLoopBudget } from '../../../../host/http/requests/event-loop-budget.ts';
-import type { Awaitable, CallContext, Reply } from '../../../../host/model/call.ts';
+import type { Awaitable, CallContext, Reply } from '../../../../model/call.ts';
 import type {
   AnswerWaiter,
   EndpointRequest,
   EndpointResponse,
-} from '../../../../host/model/endpoint.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+} from '../../../../model/endpoint.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import type { CallableEngine } from '../../../../host/http/requests/callable-engine.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';

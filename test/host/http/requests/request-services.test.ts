@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { eventHandler } from '../../../../host/http/requests/event-handler.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
-import type { Metadata } from '../../../../host/model/call.ts';
-import { callFailure } from '../../../../host/model/call-failure.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import type { Metadata } from '../../../../model/call.ts';
+import { callFailure } from '../../../../model/call-failure.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import type {
   CalledServices,
   ServiceRequest,
   ServiceResponse,
-} from '../../../../host/model/service-call.ts';
+} from '../../../../model/service-call.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import { TimersUnderTest, ref } from '../../../support/timers-under-test.ts';
 import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';

@@ -1,7 +1,7 @@
 // Timers that a handler sets and cancels: what reaches the journal, and which failures the handler can read.
 import { expect, test } from 'vitest';
-import { callFailure } from '../../../../host/model/call-failure.ts';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { callFailure } from '../../../../model/call-failure.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { eventHandler } from '../../../../host/http/requests/event-handler.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';

@@ -1,8 +1,8 @@
 // The series that are computed from the counts of shards: the four of the contract, and the further ones.
 import { describe, expect, test } from 'vitest';
-import { HandlerTable } from '../../../../host/model/handler-table.ts';
-import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
-import { COUNT_BOUNDS, SECONDS_BOUNDS } from '../../../../host/model/shared-histogram.ts';
+import { HandlerTable } from '../../../../model/handler-table.ts';
+import type { SpanOutcome } from '../../../../model/span-outcome.ts';
+import { COUNT_BOUNDS, SECONDS_BOUNDS } from '../../../../model/shared-histogram.ts';
 import { HttpNumbers } from '../../../../host/shards/recorder/http-numbers.ts';
 import { metricsText } from '../../../../host/introspection/observability/metrics-text.ts';
 import {

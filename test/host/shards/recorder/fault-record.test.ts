@@ -1,8 +1,8 @@
 // The record of a failure in a span.
 import { describe, expect, test } from 'vitest';
-import { GuestFault } from '../../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../../model/guest-fault.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
-import { outcomeOfFailure, SPAN_OUTCOMES } from '../../../../host/model/span-outcome.ts';
+import { outcomeOfFailure, SPAN_OUTCOMES } from '../../../../model/span-outcome.ts';
 import { recordedFault } from '../../../../host/shards/recorder/fault-record.ts';
 
 const FRAMES = [{ functionIndex: 12, offset: 0x1a2b }];

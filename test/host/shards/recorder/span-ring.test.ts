@@ -1,7 +1,7 @@
 // SpanRing, called as the engine and the HTTP server would call it.
 import { describe, expect, test } from 'vitest';
 import type { EndedCall, EndedRequest } from '../../../../host/engine/needs/recorder.ts';
-import { SPAN_OUTCOMES, type SpanOutcome } from '../../../../host/model/span-outcome.ts';
+import { SPAN_OUTCOMES, type SpanOutcome } from '../../../../model/span-outcome.ts';
 import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';
 import { ShardNumbers } from '../../../../host/shards/shard-numbers.ts';
 import { Random } from '../../../support/random.ts';

@@ -1,6 +1,6 @@
 // SpanRows in memory that two threads share: its counts, across restarts of the thread.
 import { describe, expect, test } from 'vitest';
-import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
+import type { SpanOutcome } from '../../../../model/span-outcome.ts';
 import { SpanRows } from '../../../../host/shards/recorder/span-rows.ts';
 
 const HANDLERS = 3;

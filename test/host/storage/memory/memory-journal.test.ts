@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TimerLimits } from '../../../../host/model/timer-limits.ts';
+import type { TimerLimits } from '../../../../model/timer-limits.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
 import { answerTo, journalSuite, keep } from '../../../suites/journal-suite.ts';

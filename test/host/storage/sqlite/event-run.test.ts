@@ -1,7 +1,7 @@
 // What `eventsAfter` answers are the events that `read` answers, and it ends before whatever is not one of them.
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { EntityRef, JournalRecord, StoredEvent } from '../../../../host/model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../../../model/entity.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';

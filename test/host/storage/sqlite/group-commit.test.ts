@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { TIMER_LIMITS_DEFAULT } from '../../../../host/model/timer-limits.ts';
+import { TIMER_LIMITS_DEFAULT } from '../../../../model/timer-limits.ts';
 import { Occurrences } from '../../../../host/schedule/occurrences.ts';
 import { type AppendGate, GroupCommit } from '../../../../host/storage/sqlite/group-commit.ts';
 import { createJournalFile, openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';

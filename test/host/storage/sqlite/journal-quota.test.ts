@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { EntityRef, JournalRecord } from '../../../../host/model/entity.ts';
+import type { EntityRef, JournalRecord } from '../../../../model/entity.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
-import type { JournalRecord } from '../../../../host/model/entity.ts';
+import type { JournalRecord } from '../../../../model/entity.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { HistoryScan } from '../../../../host/storage/sqlite/tools/history-scan.ts';
 import { openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';

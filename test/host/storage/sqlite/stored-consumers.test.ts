@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StoredLane } from '../../../../host/engine/needs/consumers.ts';
-import type { EntityRef } from '../../../../host/model/entity.ts';
+import type { EntityRef } from '../../../../model/entity.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openConsumerReader } from '../../../../host/storage/sqlite/consumer-reader.ts';
 import { journalPath } from '../../../../host/storage/sqlite/journal-file.ts';

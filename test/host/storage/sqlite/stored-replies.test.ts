@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { eventKey } from '../../../../host/model/event-key.ts';
+import { eventKey } from '../../../../model/event-key.ts';
 import { answerTo, append, keep, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { withJournal } from '../../../support/with-journal.ts';

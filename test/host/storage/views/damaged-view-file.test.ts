@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { ViewRow } from '../../../../host/engine/needs/views.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../../model/view-limits.ts';
 import { FileViews } from '../../../../host/storage/views/file-views.ts';
 import {
   ALL_KEYS,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { VIEW_LIMITS_DEFAULT } from '../../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../../model/view-limits.ts';
 import { FileViews } from '../../../../host/storage/views/file-views.ts';
 import {
   ALL_KEYS,

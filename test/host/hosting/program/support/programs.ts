@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { programStarter } from '../../../../../host/hosting/program/program-guest.ts';
 import type { ProgramViews } from '../../../../../host/hosting/program/program-views.ts';
 import { readProgram } from '../../../../../host/hosting/program/program-source.ts';
-import type { GuestEntity } from '../../../../../host/engine/needs/guest.ts';
-import type { CallContext, Effect, Refusal } from '../../../../../host/model/call.ts';
-import type { StoredEvent } from '../../../../../host/model/entity.ts';
-import type { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import type { GuestEntity } from '../../../../../model/guest.ts';
+import type { CallContext, Effect, Refusal } from '../../../../../model/call.ts';
+import type { StoredEvent } from '../../../../../model/entity.ts';
+import type { GuestFault } from '../../../../../model/guest-fault.ts';
 import { fillProgramFolder } from '../../../../support/program-folder.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 

@@ -2,7 +2,7 @@
 // its cabi_realloc is asked for, and that nothing is lost if the memory grows meanwhile.
 import { describe, expect, test } from 'vitest';
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
-import type { EndpointResponse } from '../../../../../host/model/endpoint.ts';
+import type { EndpointResponse } from '../../../../../model/endpoint.ts';
 import { GROWING_REALLOC, answering, put8 } from '../support/canonical-guest.ts';
 import { counter } from '../support/counter.ts';
 import type { GuestParts } from '../support/guest-module.ts';

@@ -2,7 +2,7 @@
 // or the parameters of its call. Values on which the ABI traps are faults; bytes that it ignores (padding, the
 // payload of another case, the pointer of an empty list) may be anything.
 import { describe, expect, test } from 'vitest';
-import type { Reply } from '../../../../../host/model/call.ts';
+import type { Reply } from '../../../../../model/call.ts';
 import {
   MEMORY_BYTES,
   answering,

@@ -1,7 +1,7 @@
 // Values of the canonical ABI: strings in every encoding in both directions, and that every invalid value of a module
 // is a GuestFault.
 import { describe, expect, test } from 'vitest';
-import type { EndpointResponse } from '../../../../../host/model/endpoint.ts';
+import type { EndpointResponse } from '../../../../../model/endpoint.ts';
 import type { GuestParts } from '../support/guest-module.ts';
 import {
   CONTEXT,

@@ -9,8 +9,8 @@ import {
   WASM_LIMITS_DEFAULT,
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { GuestEntity } from '../../../../../host/engine/needs/guest.ts';
-import { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import type { GuestEntity } from '../../../../../model/guest.ts';
+import { GuestFault } from '../../../../../model/guest-fault.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import { type GuestParts, guestModule } from '../support/guest-module.ts';
 import {

@@ -1,11 +1,11 @@
 // EndpointPool: the answers of a handler's imports, that a request leaves nothing behind, and that an instance serves
 // one request at a time.
 import { describe, expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { Reply } from '../../../../../host/model/call.ts';
-import { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import type { Reply } from '../../../../../model/call.ts';
+import { GuestFault } from '../../../../../model/guest-fault.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import { counter } from '../support/counter.ts';
 import { guestModule } from '../support/guest-module.ts';

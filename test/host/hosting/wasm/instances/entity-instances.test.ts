@@ -1,6 +1,6 @@
 // EntityInstances: the results of an entity's functions, failing calls, and which entities a fault loses.
 import { describe, expect, test } from 'vitest';
-import type { CallContext } from '../../../../../host/model/call.ts';
+import type { CallContext } from '../../../../../model/call.ts';
 import { counter } from '../support/counter.ts';
 import type { GuestParts } from '../support/guest-module.ts';
 import {

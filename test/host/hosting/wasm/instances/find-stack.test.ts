@@ -1,11 +1,11 @@
 // The stack that a handler shares with the host while the host reads rows of a view: real rows in a file, and handlers that recurse
 // to every depth around the deepest at which they can still ask.
 import { expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
 import type { ViewStore } from '../../../../../host/engine/needs/views.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import { VIEW_LIMITS_DEFAULT } from '../../../../../host/model/view-limits.ts';
+import { VIEW_LIMITS_DEFAULT } from '../../../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../../../host/storage/memory/memory-journal.ts';
 import { FileViews } from '../../../../../host/storage/views/file-views.ts';
 import { SharedView } from '../../../../../host/views/shared-view.ts';

@@ -1,9 +1,9 @@
 // Cancelled handlers: the call that they wait for fails, they end, and the instance serves the next request.
 import { describe, expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
 import { EventLoopBudget } from '../../../../../host/http/requests/event-loop-budget.ts';
-import type { Reply } from '../../../../../host/model/call.ts';
-import { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import type { Reply } from '../../../../../model/call.ts';
+import { GuestFault } from '../../../../../model/guest-fault.ts';
 import { SvcError, type SvcErrorCode } from '../../../../../kit/svc-error.ts';
 import { RequestCalls } from '../../../../../host/http/requests/request-calls.ts';
 import type { GuestParts } from '../support/guest-module.ts';

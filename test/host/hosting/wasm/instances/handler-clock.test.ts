@@ -1,7 +1,7 @@
 // The clock of a handler reports the time of the request while the handler computes, and advances where the handler
 // has waited for the host, so that no module can time its own work.
 import { expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import { liveGuest, CONTEXT, hostCalls, request } from '../support/live-guest.ts';
 

@@ -5,7 +5,7 @@ import {
   WASM_LIMITS_DEFAULT,
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { LimitName } from '../../../../../host/model/limit-name.ts';
+import type { LimitName } from '../../../../../model/limit-name.ts';
 import { answering, deciding, put, put8, replying } from '../support/canonical-guest.ts';
 import { type GuestParts, guestModule } from '../support/guest-module.ts';
 import {

@@ -1,11 +1,11 @@
 // NonSuspendingInstance with a real engine: a handler that would have to wait is replayed with the same results,
 // nothing is done twice, and whatever a module does meanwhile, engine and entities stay intact.
 import { describe, expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
 import type { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
 import { HTTP_HANDLE } from '../../../../../host/hosting/wasm/instances/http-binding.ts';
 import { NonSuspendingInstance } from '../../../../../host/hosting/wasm/instances/non-suspending-instance.ts';
-import { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../../../model/guest-fault.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import { failureOf, turns } from '../../../../support/engine-under-test.ts';
 import { routeOf, service } from '../support/asking-service.ts';

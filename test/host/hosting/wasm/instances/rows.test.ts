@@ -1,8 +1,8 @@
 // The import `journal.find`: what a handler asks for, and the page, the refusal or the failure that it is given.
 import { SvcError } from '@svc/kit/svc-error';
 import { describe, expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
-import { refusal } from '../../../../../host/model/call.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
+import { refusal } from '../../../../../model/call.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from '../support/live-guest.ts';
 import { StaticMemory } from '../support/static-memory.ts';
 

@@ -1,8 +1,8 @@
 // The import routing.request: what of a request reaches the host, and what of its response the module.
 import { SvcError } from '@svc/kit/svc-error';
 import { describe, expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
-import type { ServiceRequest, ServiceResponse } from '../../../../../host/model/service-call.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
+import type { ServiceRequest, ServiceResponse } from '../../../../../model/service-call.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from '../support/live-guest.ts';
 import { StaticMemory } from '../support/static-memory.ts';
 

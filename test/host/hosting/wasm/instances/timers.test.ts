@@ -1,8 +1,8 @@
 // Timers of a module: changes in the effect of a command, and the calls of handlers that set and cancel them.
 import { SvcError } from '@svc/kit/svc-error';
 import { describe, expect, test } from 'vitest';
-import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
-import type { Timer } from '../../../../../host/model/timer.ts';
+import type { HostCalls } from '../../../../../model/guest.ts';
+import type { Timer } from '../../../../../model/timer.ts';
 import {
   CONTEXT,
   entityRef,

@@ -1,7 +1,7 @@
 // Views of a module: what `keys` and `fold` are given and answer, that they reach no import, and that no call sees what
 // another left.
 import { describe, expect, test } from 'vitest';
-import type { RowState } from '../../../../../host/model/view.ts';
+import type { RowState } from '../../../../../model/view.ts';
 import { faultOf } from '../support/live-guest.ts';
 import { type Field, StaticMemory } from '../support/static-memory.ts';
 import { entityEvent, viewGuest } from '../support/view-guest.ts';

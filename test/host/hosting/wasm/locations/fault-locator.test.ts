@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { SourceLocation } from '@svc/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../../../../guest-sdk/compiler/index.ts';
-import type { Guest } from '../../../../../host/engine/needs/guest.ts';
+import type { Guest } from '../../../../../model/guest.ts';
 import {
   type FaultLocator,
   readFaultLocator,
 } from '../../../../../host/hosting/wasm/locations/fault-locator.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import type { GuestFault } from '../../../../../model/guest-fault.ts';
 import { temporaryFolderOfFile } from '../../../../support/temporary-folder.ts';
 import { CONTEXT, faultOf, hostCalls, request } from '../support/live-guest.ts';
 

@@ -1,7 +1,7 @@
 // The fuel of each kind of call: folding gets it by the number of events, and freeing and collecting memory has its
 // own.
 import { describe, expect, test } from 'vitest';
-import { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import { GuestFault } from '../../../../../model/guest-fault.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import {
   CONTEXT,

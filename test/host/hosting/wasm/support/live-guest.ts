@@ -1,16 +1,16 @@
 // Live guests for tests: modules of guest-module.ts started in the wasm hosting, with requests and host calls for
 // them.
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
-import type { GuestLogLine } from '../../../../../host/model/guest-log.ts';
+import type { GuestLogLine } from '../../../../../model/guest-log.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import {
   WASM_LIMITS_DEFAULT,
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { Guest, HostCalls } from '../../../../../host/engine/needs/guest.ts';
-import type { CallContext } from '../../../../../host/model/call.ts';
-import type { WholeRequest } from '../../../../../host/model/endpoint.ts';
-import { GuestFault } from '../../../../../host/model/guest-fault.ts';
+import type { Guest, HostCalls } from '../../../../../model/guest.ts';
+import type { CallContext } from '../../../../../model/call.ts';
+import type { WholeRequest } from '../../../../../model/endpoint.ts';
+import { GuestFault } from '../../../../../model/guest-fault.ts';
 import { type GuestParts, guestModule } from './guest-module.ts';
 import { WITHOUT_TIMERS } from '../../../../support/without-timers.ts';
 

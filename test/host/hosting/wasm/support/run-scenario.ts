@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import type { GuestEntity, HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import type { GuestEntity, HostCalls } from '../../../../../model/guest.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { CallContext, Refusal } from '../../../../../host/model/call.ts';
-import type { Body, EndpointResponse } from '../../../../../host/model/endpoint.ts';
+import type { CallContext, Refusal } from '../../../../../model/call.ts';
+import type { Body, EndpointResponse } from '../../../../../model/endpoint.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import type { ScenarioCall, ScenarioContext, ScenarioResult } from './scenario.ts';
 

@@ -6,8 +6,8 @@ import {
   WASM_LIMITS_DEFAULT,
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import type { EntityEvent } from '../../../../../host/model/entity.ts';
-import type { GuestLogLine } from '../../../../../host/model/guest-log.ts';
+import type { EntityEvent } from '../../../../../model/entity.ts';
+import type { GuestLogLine } from '../../../../../model/guest-log.ts';
 import {
   type GuestParts,
   component,
