@@ -29,11 +29,16 @@ export async function continueAs(
   // The child takes sockets that were given to its parent; they may have been given to the parent of this process (cli/bin/svc.js).
   if (sockets.length > 0) env['LISTEN_PID'] = String(process.pid);
   process.on('SIGINT', () => {});
-  const stop = (signal: NodeJS.Signals) => void child.kill(signal);
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    isStopping = true;
+    child.kill(signal);
+  };
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   // The parent of the child is this process, which watches its own.
-  if (env['SVC_PARENT_PID'] !== undefined) env['SVC_PARENT_PID'] = String(process.pid);
-  void npmEnds(env['npm_lifecycle_event']).then(() => stop('SIGTERM'));
+  env['SVC_PARENT_PID'] = String(process.pid);
+  // A second SIGTERM would cut requests that the first one lets finish.
+  void npmEnds(env['npm_lifecycle_event']).then(() => isStopping || stop('SIGTERM'));
   const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', ...sockets.map(({ fd }) => fd)];
   const child = spawn(command[0]!, command.slice(1), { stdio, env });
   const { promise, resolve } = Promise.withResolvers<number>();

@@ -30,7 +30,7 @@ all problems. No value is printed, and no code of the module runs.`,
     const { admitFileToRun, gatherConfiguration } = await import('@svc/host/tools');
     const { source } = await admitFileToRun(module!, [], {});
     const { descriptor } = source;
-    const { problems, warnings } = await gatherConfiguration(
+    const { problems, isUnreadable, warnings } = await gatherConfiguration(
       {
         file: file === undefined ? undefined : resolve(file),
         folder: folder === undefined ? undefined : resolve(folder),
@@ -43,7 +43,7 @@ all problems. No value is printed, and no code of the module runs.`,
     if (problems.length > 0) {
       for (const problem of problems) process.stderr.write(`${printable(problem)}\n`);
       throw new CommandFailure(
-        'SVC_CONFIGURATION_INVALID',
+        isUnreadable ? 'SVC_CONFIGURATION_UNREADABLE' : 'SVC_CONFIGURATION_INVALID',
         `The configuration has ${counted(problems.length, 'problem')}. Fix what is listed above.`,
       );
     }

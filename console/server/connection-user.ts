@@ -38,7 +38,9 @@ export async function isOfThisUser(socket: Socket): Promise<boolean> {
   };
   for (let read = 1; read <= READS_MAX; read += 1) {
     // oxlint-disable-next-line no-await-in-loop -- a further read is needed if this one finds nothing
-    const user = userIn(await readSockets(), ends);
+    const sockets = await readSockets();
+    if (sockets === undefined) return process.platform !== 'linux';
+    const user = userIn(sockets, ends);
     if (user === 'not-listed') return true;
     if (user === undefined) continue;
     if (user !== ownUser && user !== ROOT) return false;
@@ -50,7 +52,7 @@ export async function isOfThisUser(socket: Socket): Promise<boolean> {
 
 /**
  * Finds the user of the client's end. Undefined: the end is closed; a connection that was reset is no longer
- * listed. 'not-listed': the server's end is not there either, not even as that which listens.
+ * listed. 'not-listed': nor is the server's end, not even its listening socket.
  */
 export function userIn(
   sockets: readonly ListedSocket[],

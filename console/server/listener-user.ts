@@ -11,9 +11,11 @@ import {
 
 const ROOT = 0;
 const READS_MAX = 3;
-/** The notations of ::1, and of the addresses of all interfaces, for machines of either order of bytes. */
+/** The notations of ::1, for machines of either order of bytes. */
 const LOOPBACK_6 = [`${'0'.repeat(24)}01000000`, `${'0'.repeat(31)}1`];
-const ALL_INTERFACES = ['0'.repeat(8), '0'.repeat(32)];
+const ALL_INTERFACES_4 = '0'.repeat(8);
+/** A socket that listens there may take connections of IPv4, too. */
+const ALL_INTERFACES_6 = '0'.repeat(32);
 
 /**
  * Returns whether all who listen at the address are the user who runs the console, or root, and somebody listens; true where the
@@ -25,21 +27,21 @@ export async function isListenedByThisUser(address: LoopbackAddress): Promise<bo
   for (let read = 1; read <= READS_MAX; read += 1) {
     // oxlint-disable-next-line no-await-in-loop -- a further read is needed if this one finds nothing
     const sockets = await readSockets();
-    if (sockets.length === 0) return true;
+    if (sockets === undefined) return process.platform !== 'linux';
     const users = listenersAt(sockets, address);
     if (users.length > 0) return users.every((user) => user === ownUser || user === ROOT);
   }
   return false;
 }
 
-/** Returns the users whose sockets take connections to the address. */
+/** Returns the users whose sockets may accept connections to the address. */
 export function listenersAt(
   sockets: readonly ListedSocket[],
   { host, port }: LoopbackAddress,
 ): readonly number[] {
   const suffix = `:${portNotation(port)}`;
-  const addresses = host === '::1' ? LOOPBACK_6 : [addressNotation(host)];
-  const ends = new Set([...addresses, ...ALL_INTERFACES].map((end) => `${end}${suffix}`));
+  const addresses = host === '::1' ? LOOPBACK_6 : [addressNotation(host), ALL_INTERFACES_4];
+  const ends = new Set([...addresses, ALL_INTERFACES_6].map((end) => `${end}${suffix}`));
   return sockets
     .filter(({ local, state }) => state === LISTENS && ends.has(local))
     .map(({ user }) => user);

@@ -1,8 +1,9 @@
 // SendAs: the caller as whom the page sends a request, to a service that takes development tokens. The console signs a token for
 // this one request; neither the token nor the key reaches the page.
 //
-// Invariant: a token goes only to a service whose process is one of this user, to an address at which nobody else listens. A service
-// that was killed leaves its registration, and another user of the machine could listen at its address.
+// Invariant: a token goes only to a service whose process is one of this user, and that says where it is and is called at addresses at which
+// nobody else listened a moment before. A service that was killed leaves its registration, and another user of the machine could listen at
+// its addresses.
 import { SvcError } from '@svc/kit/svc-error';
 import type { LoopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
@@ -37,21 +38,19 @@ export function sendAsProblem(value: unknown): string | undefined {
 
 /** Returns the header with the token, or why there is none. */
 export async function authorization(
-  { pid }: Registration,
+  registration: Registration,
   address: LoopbackAddress,
   { subject, roles, scopes }: SendAs,
   keyFile: () => string,
 ): Promise<readonly [string, string] | Answer> {
-  if (!isProcessOfThisUser(pid))
+  if (!isProcessOfThisUser(registration.pid))
     return refusal(
       409,
       'The process of the service is not one of yours that the console can see, so it gets no token. Nothing was sent to it.',
     );
-  if (!(await isListenedByThisUser(address)))
-    return refusal(
-      409,
-      'Nobody listens at the address of the service, or another user of this machine does, so it gets no token. Nothing was sent to it.',
-    );
+  const noListener =
+    (await listenerRefusal(registration.address)) ?? (await listenerRefusal(address));
+  if (noListener !== undefined) return noListener;
   const { developmentToken } = await import('@svc/tokens/development-tokens');
   try {
     const caller = { subject, roles, scopes, claims: {}, lifetimeMs: LIFETIME_MS };
@@ -60,6 +59,15 @@ export async function authorization(
     if (!(error instanceof SvcError)) throw error;
     return refusal(409, `${error.message} Nothing was sent.`);
   }
+}
+
+/** Returns why nothing with a token is sent to the address; undefined if this user alone listens there. */
+export async function listenerRefusal(address: LoopbackAddress): Promise<Answer | undefined> {
+  if (await isListenedByThisUser(address)) return undefined;
+  return refusal(
+    409,
+    'Nobody listens at the address of the service, or another user of this machine may, so it gets no token. Nothing was sent to it.',
+  );
 }
 
 function isProcessOfThisUser(pid: number): boolean {

@@ -9,7 +9,7 @@ import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request
 import { loopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
 import { describe } from '@svc/kit/described-service';
-import { authorization, type SendAs, sendAsProblem } from './send-as.ts';
+import { authorization, listenerRefusal, type SendAs, sendAsProblem } from './send-as.ts';
 
 export interface AskedCall {
   readonly method: string;
@@ -170,6 +170,8 @@ export async function callService(
   if (isConnectionRefused(answer)) {
     // Nothing was sent; a service that replaces its module listens again in a moment.
     await delay(LISTENS_AGAIN_MS);
+    const noListener = token && (await listenerRefusal(address));
+    if (noListener !== undefined) return noListener;
     beganMs = performance.now();
     answer = await send(address, asked);
   }

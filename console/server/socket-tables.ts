@@ -27,10 +27,14 @@ const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** Beginning of an IPv4 address in the table of IPv6, by the order of the bytes of the machine. */
 const MAPPED = { LE: '0000000000000000FFFF0000', BE: '00000000000000000000FFFF' } as const;
 
-/** Returns the sockets that are listed now; none on a system that has no such tables. A row may be missing from a table that changes while it is read. */
-export async function readSockets(): Promise<readonly ListedSocket[]> {
-  const texts = await Promise.all(TABLES.map((path) => readFile(path, 'utf8').catch(() => '')));
-  return socketsOf(texts.join('\n'));
+/**
+ * Returns the sockets that are listed now; undefined if the tables cannot be read, as on another system. A row may be missing from a table
+ * that changes while it is read.
+ */
+export async function readSockets(): Promise<readonly ListedSocket[] | undefined> {
+  const read = await Promise.allSettled(TABLES.map((path) => readFile(path, 'utf8')));
+  const texts = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  return texts.length === 0 ? undefined : socketsOf(texts.join('\n'));
 }
 
 /** Returns the sockets in the text of tables. */

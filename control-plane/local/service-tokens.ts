@@ -76,7 +76,7 @@ export function serviceTokens(
   };
 }
 
-/** Logs that tokens of services are good for the control plane, too. A provider for development, which needs no TLS, has one audience. */
+/** Logs that the control plane takes tokens of services, too. A provider for development, which needs no TLS, has one audience. */
 export function warnOfSharedAudience(
   { issuer, audience }: Provider,
   services: ServiceTokenSettings,
@@ -85,6 +85,6 @@ export function warnOfSharedAudience(
   if (services.audience !== audience || !issuer.startsWith('https:')) return;
   log({
     level: 'warn',
-    message: `Access tokens of services are good for the control plane, too, because ${AUDIENCE_SETTING} is svc.auth.audience. A service could do there what its caller may do: let the identity provider issue tokens for services with an audience of their own`,
+    message: `The control plane takes access tokens of services, too, because ${AUDIENCE_SETTING} is svc.auth.audience. A service could do there what its caller may do: let the identity provider issue tokens for services with an audience of their own`,
   });
 }

@@ -5,35 +5,38 @@ import { open } from 'node:fs/promises';
 
 export interface FileText {
   readonly text: string;
-  /** Whether other users of the machine may read it than its owner, or the group by which this process reads it. */
+  /** Whether users of the machine may read or change it who need not. */
   readonly isOpenToOthers: boolean;
 }
 
-/** Bits of a file's rights by which others than its owner read it, and others than its group. */
-const READ_BY_GROUP_AND_OTHERS = 0o044;
-const READ_BY_OTHERS = 0o004;
+/** Rights of a file: to read or change it for its group and others, and those without reading for the group. */
+const OF_GROUP_AND_OTHERS = 0o066;
+const BUT_READING_FOR_GROUP = 0o026;
 
-/** Returns the text, or `problem`: the end of a sentence that names the file, `is not UTF-8`. */
-export async function readBounded(
-  path: string,
-  bytesMax: number,
-): Promise<FileText | { readonly problem: string }> {
+/** Why a file has no text: the end of a sentence that names the file, `is not UTF-8`. */
+export interface FileProblem {
+  readonly problem: string;
+  /** True: the file may be readable a moment later. */
+  readonly isTransient: boolean;
+}
+
+export async function readBounded(path: string, bytesMax: number): Promise<FileText | FileProblem> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) return { problem: 'is no file' };
+      if (!stats.isFile()) return unfit('is no file');
       // The file may have grown since, or say that it is empty and have content, as those of /proc do.
       const buffer = Buffer.alloc(bytesMax + 1);
       const length = await fill(file, buffer);
-      if (length > bytesMax) return { problem: `has more than ${bytesMax} bytes` };
+      if (length > bytesMax) return unfit(`has more than ${bytesMax} bytes`);
       return decoded(buffer.subarray(0, length), stats);
     } finally {
       await file.close();
     }
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
-    return { problem: `cannot be read (${code})` };
+    return { problem: `cannot be read (${code})`, isTransient: true };
   }
 }
 
@@ -50,20 +53,42 @@ async function fill(
   return length;
 }
 
-function decoded(bytes: Buffer, stats: Stats): FileText | { readonly problem: string } {
+function decoded(bytes: Buffer, stats: Stats): FileText | FileProblem {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return { problem: 'is not UTF-8' };
+    return unfit('is not UTF-8');
   }
-  if (text.includes('\0')) return { problem: 'contains a NUL' };
-  return { text, isOpenToOthers: isOpenToOthers(stats) };
+  if (text.includes('\0')) return unfit('contains a NUL');
+  return { text, isOpenToOthers: isOpenToOthers(stats, currentUser()) };
 }
 
-/** A process without privileges reads the file of another user, as one that a cluster mounts, by its group. */
-function isOpenToOthers({ mode, uid }: Stats): boolean {
-  const user = process.geteuid?.();
-  const readsByGroup = user !== 0 && user !== uid;
-  return (mode & (readsByGroup ? READ_BY_OTHERS : READ_BY_GROUP_AND_OTHERS)) !== 0;
+function unfit(problem: string): FileProblem {
+  return { problem, isTransient: false };
+}
+
+interface User {
+  readonly id: number;
+  readonly groups: readonly number[];
+}
+
+/** Returns undefined on a system without numbers of users. */
+function currentUser(): User | undefined {
+  const id = process.geteuid?.();
+  return id === undefined
+    ? undefined
+    : { id, groups: [process.getegid!(), ...process.getgroups!()] };
+}
+
+/**
+ * Returns whether other users than the reader may read or change a file. A file of root whose group is one of the reader's is there for that
+ * group, as a cluster mounts the secrets of a container.
+ */
+export function isOpenToOthers(
+  { mode, uid, gid }: Pick<Stats, 'mode' | 'uid' | 'gid'>,
+  user: User | undefined,
+): boolean {
+  const isForGroup = uid === 0 && user !== undefined && user.id !== 0 && user.groups.includes(gid);
+  return (mode & (isForGroup ? BUT_READING_FOR_GROUP : OF_GROUP_AND_OTHERS)) !== 0;
 }

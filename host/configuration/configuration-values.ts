@@ -20,7 +20,7 @@ import {
   valueOfText,
 } from '@svc/contract';
 import type { ConfigurationTexts } from '@svc/model/configuration';
-import { readBounded } from './bounded-file.ts';
+import { type FileProblem, readBounded } from './bounded-file.ts';
 
 /** Where an operator gives the values. */
 export interface ConfigurationSources {
@@ -44,7 +44,7 @@ export interface GatheredConfiguration {
   /** Undefined if the module has no configuration, and if there are problems. */
   readonly texts: ConfigurationTexts | undefined;
   readonly problems: readonly string[];
-  /** Whether all problems are files that could not be read, which may be better a moment later. */
+  /** Whether all problems are files that could not be read, and may be readable a moment later. */
   readonly isUnreadable: boolean;
   /** Files with secrets that other users may read. */
   readonly warnings: readonly string[];
@@ -83,7 +83,7 @@ class Gathering {
   readonly #origins = new Map<string, string>();
   readonly #problems: string[] = [];
   readonly #warnings: string[] = [];
-  /** Number of the problems that are files which could not be read. */
+  /** Number of the problems that may be gone a moment later. */
   #unreadFiles = 0;
 
   constructor(described: Described) {
@@ -94,11 +94,11 @@ class Gathering {
   async addFile(path: string | undefined): Promise<void> {
     if (path === undefined) return;
     const read = await readBounded(path, CONFIGURATION_BYTES_MAX);
-    if ('problem' in read) return this.#noteUnread(`${path} ${read.problem}`);
+    if ('problem' in read) return this.#noteUnread(path, read);
     const { readDocument } = await import('./configuration-document.ts');
     const document = readDocument(read.text);
     if ('problems' in document) {
-      for (const name of this.#declared.keys()) this.#unread.add(name);
+      this.#noteUnknown();
       return void this.#problems.push(...document.problems.map((problem) => `${path}: ${problem}`));
     }
     const names = [...document.values.keys()];
@@ -115,16 +115,18 @@ class Gathering {
       names = (await readdir(path)).filter((name) => !name.startsWith('.'));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return this.#noteUnread(`${path} cannot be read (${code})`);
+      return this.#noteUnread(path, unreadable(code));
     }
-    if (names.length > FOLDER_FILES_MAX)
+    if (names.length > FOLDER_FILES_MAX) {
+      this.#noteUnknown();
       return void this.#problems.push(`${path} has more than ${FOLDER_FILES_MAX} files`);
+    }
     for (const name of names.toSorted()) {
       const file = join(path, name);
       const declared = this.#declared.get(name);
-      const read = await readBounded(file, CONFIGURATION_BYTES_MAX);
+      const read = await readValue(file, declared);
       if ('problem' in read) {
-        this.#noteUnread(`${file} ${read.problem}`, [name]);
+        this.#noteUnread(file, read, [name]);
         continue;
       }
       if (declared?.isSecret === true && read.isOpenToOthers) this.#warnOfRights(file);
@@ -146,15 +148,16 @@ class Gathering {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return;
-      return this.#noteUnread(`the folder of the project's secrets cannot be read (${code})`);
+      return this.#noteUnread("the folder of the project's secrets", unreadable(code));
     }
-    for (const { name } of secrets) {
+    for (const secret of secrets) {
+      const { name } = secret;
       // A listed name has no slash. One that only the module says could lead out of the folder.
       if (!listed.has(name)) continue;
       const file = `the file of the secret '${name}'`;
-      const read = await readSecret(join(path, name));
+      const read = await readValue(join(path, name), secret);
       if ('problem' in read) {
-        this.#noteUnread(`${file} ${read.problem}`, [name]);
+        this.#noteUnread(file, read, [name]);
         continue;
       }
       if (read.isOpenToOthers) this.#warnOfRights(file);
@@ -165,11 +168,11 @@ class Gathering {
   async addVariables(path: string | undefined): Promise<void> {
     if (path === undefined) return;
     const read = await readBounded(path, VARIABLES_BYTES_MAX);
-    const variables = 'problem' in read ? undefined : textsIn(read.text);
-    if (variables === undefined) {
-      const problem = 'problem' in read ? read.problem : 'is not an object of texts';
-      return this.#noteUnread(`the file with the variables ${problem}`);
-    }
+    const file = 'the file with the variables';
+    if ('problem' in read) return this.#noteUnread(file, read);
+    const variables = textsIn(read.text);
+    if (variables === undefined)
+      return this.#noteUnread(file, { problem: 'is not an object of texts', isTransient: false });
     for (const [name, text] of variables)
       if (this.#declared.get(name)?.isSecret === true) {
         this.#problems.push(
@@ -218,11 +221,20 @@ class Gathering {
     return [...new Set(texts)].toSorted((one, other) => other.length - one.length);
   }
 
-  /** Notes a file or folder that could not be read. It may have the values of these names; absent: of any. */
-  #noteUnread(problem: string, names: Iterable<string> = this.#declared.keys()): void {
-    this.#unreadFiles++;
-    this.#problems.push(problem);
+  /** Notes a file or folder without values for these names; absent: it may have a value for any. */
+  #noteUnread(
+    file: string,
+    { problem, isTransient }: FileProblem,
+    names: readonly string[] = [...this.#declared.keys()],
+  ): void {
+    if (isTransient) this.#unreadFiles++;
+    this.#problems.push(`${file} ${problem}`);
     for (const name of names) this.#unread.add(name);
+  }
+
+  /** Notes a source that has values for names which are not known. */
+  #noteUnknown(): void {
+    for (const name of this.#declared.keys()) this.#unread.add(name);
   }
 
   #addText(name: string, text: string, origin: string): void {
@@ -243,10 +255,18 @@ class Gathering {
   }
 }
 
-/** Reads the file of a secret. One that is being written is empty at first. */
-async function readSecret(path: string): ReturnType<typeof readBounded> {
+/** Reads the file of a value. That of a secret is empty while somebody begins to write it. */
+async function readValue(
+  path: string,
+  declared: DeclaredValue | undefined,
+): ReturnType<typeof readBounded> {
   const read = await readBounded(path, CONFIGURATION_BYTES_MAX);
-  return 'text' in read && read.text === '' ? { problem: 'is empty' } : read;
+  const isEmpty = 'text' in read && withoutLineBreak(read.text) === '';
+  return isEmpty && declared?.isSecret === true ? { problem: 'is empty', isTransient: true } : read;
+}
+
+function unreadable(code: string | undefined): FileProblem {
+  return { problem: `cannot be read (${code})`, isTransient: true };
 }
 
 /** An editor ends a file with a line break, which is not part of the value. */

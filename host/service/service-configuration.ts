@@ -29,7 +29,7 @@ export interface ServiceConfigurationOptions {
 interface Read {
   readonly texts?: ConfigurationTexts | undefined;
   readonly problem?: string;
-  /** Whether files that could not be read are all there is to it, which may be better a moment later. */
+  /** Whether the only problems are files that may be readable a moment later. */
   readonly isUnreadable?: boolean;
 }
 

@@ -95,11 +95,17 @@ test('values of the descriptor and a secret of the project reach the module; wro
   expect(stored(machine)).toContain('feePerDay');
 });
 
-test('a secret that is replaced is used without another apply, and an instance that is killed starts again with all its values', async () => {
+test('a rollout waits for a secret that is empty; one that is replaced is used without another apply, and an instance that is killed starts again with all its values', async () => {
   const machine = await new LocalMachine(provider).withProject();
   await machine.store('library', module);
-  putSecret(machine, 'shop', SECRET);
+  putSecret(machine, 'shop', '');
   const { generation } = await machine.apply('library', { env: VALUES });
+  const waits = await machine.until(
+    ({ detail }) => detail?.includes('SVC_CONFIGURATION_UNREADABLE') === true,
+  );
+  expect(waits.lifecycle).not.toBe('failed');
+  expect(waits.detail).toContain("the file of the secret 'paymentKey' is empty");
+  putSecret(machine, 'shop', SECRET);
   await machine.until(isReady(generation));
   const logs = async () =>
     JSON.stringify((await machine.svc.send('GET /services/shop/counter/logs', 'ann')).body);

@@ -1,4 +1,4 @@
-// Who listens at an address of this machine: as Linux lists it, and in truth.
+// Who listens at an address of this machine: in tables of Linux, and with real sockets.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -37,6 +37,7 @@ test('the loopback address of IPv6 is found', () => {
   const address = { host: '::1', port: 0x2695 };
   expect(users('00000000000000000000000001000000:2695', '0A', address)).toEqual([1001]);
   expect(users('0100007F:2695', '0A', address)).toEqual([]);
+  expect(users('00000000:2695', '0A', address)).toEqual([]);
 });
 
 test('a server of this process is one of this user, and where nobody listens there is none', async () => {

@@ -109,6 +109,7 @@ test('only failures count as final that another start cannot help', () => {
       "SVC_CONFIGURATION_INVALID",
     ]
   `);
+  expect(isFinalFailure('SVC_CONFIGURATION_UNREADABLE')).toBe(false);
   expect(isFinalFailure(undefined)).toBe(false);
 });
 

@@ -60,10 +60,10 @@ function warnings(provider: Provider, audience: string): readonly string[] {
   return messages;
 }
 
-test('tokens of services that are good for the control plane are warned of, but for development', () => {
+test('it is warned of tokens that the control plane takes, too, but not for development', () => {
   expect(warnings(PROVIDER, 'https://services.example.com')).toEqual([]);
   expect(warnings(PROVIDER, PROVIDER.audience)).toEqual([
-    expect.stringMatching(/^Access tokens of services are good for the control plane, too/),
+    expect.stringMatching(/^The control plane takes access tokens of services, too/),
   ]);
   const development = { ...PROVIDER, issuer: 'http://127.0.0.1:8080' };
   expect(warnings(development, PROVIDER.audience)).toEqual([]);

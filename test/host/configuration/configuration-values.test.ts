@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { ModuleDescriptor } from '../../../contract/index.ts';
+import { isOpenToOthers } from '../../../host/configuration/bounded-file.ts';
 import { gatherConfiguration } from '../../../host/configuration/configuration-values.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -107,7 +108,7 @@ test.each<[string, () => void, string]>([
   const { texts, problems, isUnreadable } = await gather({ file, assignments: ['days=1'] });
   expect(texts).toBeUndefined();
   expect(problems).toEqual([`${file} ${problem}`]);
-  expect(isUnreadable).toBe(true);
+  expect(isUnreadable).toBe(problem.startsWith('cannot be read'));
 });
 
 test('a file that is no document hides no missing name, and one that cannot be read no wrong value', async () => {
@@ -122,6 +123,38 @@ test('a file that is no document hides no missing name, and one that cannot be r
     expect.stringMatching(/^'days' is not an integer/),
   ]);
   expect(isUnreadable).toBe(false);
+});
+
+test('an empty secret, and a folder with too many files, make nothing missing besides', async () => {
+  write(file, 'days: 1\n');
+  write(join(folder, 'key'), '\n');
+  const empty = await gather({ file, folder });
+  expect(empty.problems).toEqual([`${join(folder, 'key')} is empty`]);
+  expect(empty.isUnreadable).toBe(true);
+  for (let index = 0; index <= 1_000; index++) write(join(folder, `f${index}`), '');
+  const { problems, isUnreadable } = await gather({ folder });
+  expect(problems).toEqual([`${folder} has more than 1000 files`]);
+  expect(isUnreadable).toBe(false);
+});
+
+test.each([
+  ['of the reader', 0o600, 1000, 1000, false],
+  ['of the reader, for its group', 0o640, 1000, 1000, true],
+  ['of root, for a group of the reader', 0o440, 0, 3000, false],
+  ['of root, which a group of the reader may change', 0o460, 0, 3000, true],
+  ['of root, for everybody', 0o444, 0, 3000, true],
+  ['of root, for another group', 0o440, 0, 4000, true],
+  ['of another user, for a group of the reader', 0o640, 1001, 3000, true],
+  ['of another user, for nobody else', 0o600, 1001, 4000, false],
+])('a file %s (%i)', (_whose, mode, uid, gid, isOpen) => {
+  const reader = { id: 1000, groups: [1000, 3000] };
+  expect(isOpenToOthers({ mode, uid, gid }, reader)).toBe(isOpen);
+});
+
+test('root reads every file, so one of root for a group is open to it', () => {
+  const root = { id: 0, groups: [0] };
+  expect(isOpenToOthers({ mode: 0o440, uid: 0, gid: 0 }, root)).toBe(true);
+  expect(isOpenToOthers({ mode: 0o400, uid: 0, gid: 0 }, root)).toBe(false);
 });
 
 test('a device that never ends and a pipe that nobody writes are no files', async () => {
@@ -220,7 +253,7 @@ test('a secret that is missing or cannot be read is a problem without a path', a
     (await gather({ variables: file, secrets })).problems;
   expect(await problemsOf(folder)).toEqual(["'key' is missing: a text"]);
   expect(await problemsOf(join(folder, 'not-there'))).toEqual(["'key' is missing: a text"]);
-  write(join(folder, 'key'), '');
+  write(join(folder, 'key'), '\n');
   expect(await problemsOf(folder)).toEqual(["the file of the secret 'key' is empty"]);
   rmSync(join(folder, 'key'));
   mkdirSync(join(folder, 'key'));
