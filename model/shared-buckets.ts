@@ -7,7 +7,7 @@
 // - The memory never grows.
 // - Threads that take from one bucket at the same time are let through no more often than one thread.
 // - A bucket that is not full is never forgotten, and a reserved bucket is nobody else's.
-// - No thread waits for another one for ever: a lock whose thread was ended in between is taken over after LOCK_WAITS_MAX waits.
+// - No thread waits for another one for ever: a lock that one thread has during LOCK_WAITS_MAX waits of another is taken over.
 import { type BucketAnswer, type BucketRate, takeToken } from './request-bucket.ts';
 
 /** A caller, as the first bytes of a hash that nobody can predict. */
@@ -44,7 +44,7 @@ export class SharedBuckets {
   readonly #fullAtMs: Float64Array;
   /** Two for each bucket of a set. */
   readonly #tags: Int32Array;
-  /** One for each set, and one for each reserved bucket: 1 while a thread uses it. */
+  /** One for each set, and one for each reserved bucket. It grows when it is taken and when it is released: odd while a thread uses it. */
   readonly #locks: Int32Array;
 
   /** Returns memory for the threads to share. */
@@ -69,19 +69,19 @@ export class SharedBuckets {
   /** Takes a token from the bucket of a caller. `reserved`: index of the reserved bucket of the limit. */
   take(key: BucketKey, reserved: number, rate: BucketRate, nowMs: number): TakenBucket {
     const set = key.set % this.#sets;
-    this.#lock(set);
+    const held = this.#lock(set);
     const index = this.#bucketOf(key, set, nowMs);
     const taken = index < 0 ? undefined : this.#takeAt(index, rate, nowMs);
-    this.#unlock(set);
+    this.#unlock(set, held);
     return taken ?? { ...this.takeReserved(reserved, rate, nowMs), isCrowded: true };
   }
 
   /** Takes a token from a reserved bucket. */
   takeReserved(reserved: number, rate: BucketRate, nowMs: number): TakenBucket {
     const lock = this.#sets + reserved;
-    this.#lock(lock);
+    const held = this.#lock(lock);
     const taken = this.#takeAt(this.#sets * SET_BUCKETS + reserved, rate, nowMs);
-    this.#unlock(lock);
+    this.#unlock(lock, held);
     return taken;
   }
 
@@ -89,10 +89,10 @@ export class SharedBuckets {
   restore(index: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
     const buckets = this.#sets * SET_BUCKETS;
     const lock = index < buckets ? Math.floor(index / SET_BUCKETS) : this.#sets + (index - buckets);
-    this.#lock(lock);
+    const held = this.#lock(lock);
     if (index >= buckets || (key !== undefined && this.#isOf(index, key)))
       this.#fullAtMs[index]! -= periodMs / count;
-    this.#unlock(lock);
+    this.#unlock(lock, held);
   }
 
   /** Returns the index of the caller's bucket, which is a new one if there was none; -1 if all buckets of the set are in use. */
@@ -123,18 +123,34 @@ export class SharedBuckets {
     return { ...answer, index, isCrowded: false };
   }
 
-  #lock(lock: number): void {
+  /** Takes a lock, and returns its value, by which `#unlock` releases it. */
+  #lock(lock: number): number {
+    let seen = Atomics.load(this.#locks, lock);
     let waits = 0;
-    for (let spins = 0; Atomics.compareExchange(this.#locks, lock, 0, 1) !== 0; spins++) {
-      if (spins < SPINS) continue;
-      // The thread was ended while it had the lock. At worst one bucket is wrong, by one request.
-      if (waits++ === LOCK_WAITS_MAX) return;
-      Atomics.wait(this.#locks, lock, 1, LOCK_WAIT_MS);
+    for (let spins = 0; ; spins++) {
+      const isFree = (seen & 1) === 0;
+      // At worst one bucket is wrong, by one request, once a thread was ended while it had the lock.
+      const next = isFree ? seen + 1 : waits === LOCK_WAITS_MAX ? seen + 2 : seen;
+      if (next !== seen && this.#swap(lock, seen, next)) return next | 0;
+      if (!isFree && spins >= SPINS) {
+        Atomics.wait(this.#locks, lock, seen, LOCK_WAIT_MS);
+        waits++;
+      }
+      const now = Atomics.load(this.#locks, lock);
+      if (now === seen) continue;
+      seen = now;
+      spins = 0;
+      waits = 0;
     }
   }
 
-  #unlock(lock: number): void {
-    Atomics.store(this.#locks, lock, 0);
+  /** Releases a lock, unless another thread has taken it over. */
+  #unlock(lock: number, value: number): void {
+    this.#swap(lock, value, value + 1);
+  }
+
+  #swap(lock: number, from: number, to: number): boolean {
+    return Atomics.compareExchange(this.#locks, lock, from, to) === from;
   }
 }
 

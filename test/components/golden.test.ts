@@ -14,7 +14,7 @@ interface Golden {
   readonly stored: string;
 }
 
-const FOLDER = join(import.meta.dirname, '../../../../fixtures/user-directory/golden');
+const FOLDER = join(import.meta.dirname, '../../fixtures/user-directory/golden');
 const files = readdirSync(FOLDER)
   .filter((name) => /^\d{4}-.*\.json$/.test(name))
   .toSorted();

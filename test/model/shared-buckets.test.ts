@@ -1,7 +1,7 @@
 // SharedBuckets: which bucket a caller has, what happens when there are more callers than buckets, and that threads count together.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type BucketKey,
   type BucketsSize,
@@ -115,6 +115,27 @@ test('the lock of a thread that has ended is taken over', () => {
   numbers.fill(1, -1 - ONE_SET.reserved);
   expect(passesOf(buckets, keyOf(1), 1_000)).toBe(2);
   expect(buckets.takeReserved(1, RATE, 1_000).isTaken).toBe(true);
+});
+
+test('a lock that is released again and again is waited for, and not taken over', async () => {
+  const memory = SharedBuckets.shared(ONE_SET);
+  const numbers = new Int32Array(memory);
+  const lock = numbers.length - 1 - ONE_SET.reserved;
+  const releases = new Worker(
+    `const { workerData } = require('node:worker_threads');
+     const numbers = new Int32Array(workerData.memory);
+     // Another thread takes the lock each time at once: it looks held whenever somebody looks.
+     for (let value = 1; value < 200; value += 2) {
+       Atomics.store(numbers, workerData.lock, value);
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+     }
+     Atomics.store(numbers, workerData.lock, 200);`,
+    { eval: true, workerData: { memory, lock } },
+  );
+  await vi.waitUntil(() => Atomics.load(numbers, lock) > 0);
+  expect(new SharedBuckets(ONE_SET, memory).take(keyOf(1), 0, RATE, 1_000).isTaken).toBe(true);
+  expect(Atomics.load(numbers, lock)).toBe(202);
+  await releases.terminate();
 });
 
 test('threads that take at the same time get together what one thread gets', async () => {
