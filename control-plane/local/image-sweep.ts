@@ -51,7 +51,8 @@ export class ImageSweep {
       return await read();
     } finally {
       this.#reading--;
-      if (this.#reading === 0) this.#idle?.();
+      // Those who have read it put it into a record before the next turn of the event loop.
+      if (this.#reading === 0) setImmediate(() => this.#idle?.());
     }
   }
 

@@ -64,3 +64,18 @@ test('images that are read one after the other do not put a removal off for good
   await second.done;
   expect(existsSync(unused)).toBe(false);
 });
+
+test('an image that a removal has waited for is in a record before it', async () => {
+  const image = reading();
+  sweep.request();
+  await vi.advanceTimersByTimeAsync(15_000);
+  const isThereAfter = (async () => {
+    await image.done;
+    // As long as those who have read it need until they have stored it.
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    return existsSync(unused);
+  })();
+  image.end();
+  expect(await isThereAfter).toBe(true);
+  await vi.waitUntil(() => !existsSync(unused));
+});
