@@ -5,9 +5,11 @@
 //
 // Invariants:
 // - The memory never grows.
-// - Threads that take from one bucket at the same time are let through no more often than one thread.
+// - Threads that take from one bucket at the same time are let through no more often than one thread. A thread writes only directly
+//   after it has seen that it still has the lock.
 // - A bucket that is not full is never forgotten, and a reserved bucket is nobody else's.
-// - No thread waits for another one for ever: a lock that one thread has during LOCK_WAITS_MAX waits of another is taken over.
+// - No thread waits for another one for ever: a lock that one thread has during LOCK_WAITS_MAX waits of another is taken over. The former
+//   holder, if it is still alive, then writes nothing and begins again.
 import { type BucketAnswer, type BucketRate, takeToken } from './request-bucket.ts';
 
 /** A caller, as the first bytes of a hash that nobody can predict. */
@@ -36,7 +38,12 @@ export const SET_BUCKETS = 64;
 /** Attempts to take a lock before the thread waits for it. A lock is held for less than a microsecond. */
 const SPINS = 200;
 const LOCK_WAIT_MS = 1;
-const LOCK_WAITS_MAX = 50;
+/**
+ * Waits for one holder of a lock before it is taken over: two seconds or more, which only a thread that has ended exceeds. The waits are
+ * counted, and no clock is read, so the time for which the whole process stands still counts as one wait. The waiting shard answers
+ * nothing meanwhile. That is acceptable because a shard leaves a lock behind only if it is ended in the microsecond in which it has one.
+ */
+const LOCK_WAITS_MAX = 2_000;
 
 export class SharedBuckets {
   readonly #sets: number;
@@ -71,31 +78,45 @@ export class SharedBuckets {
     const set = key.set % this.#sets;
     const held = this.#lock(set);
     const index = this.#bucketOf(key, set, nowMs);
-    const taken = index < 0 ? undefined : this.#takeAt(index, rate, nowMs);
+    if (index < 0) {
+      this.#unlock(set, held);
+      return { ...this.takeReserved(reserved, rate, nowMs), isCrowded: true };
+    }
+    const answer = takeToken(this.#fullAtMs[index]!, nowMs, rate);
+    const [first, second] = key.tags;
+    if (!this.#isHeld(set, held)) return this.take(key, reserved, rate, nowMs);
+    this.#tags[2 * index] = first;
+    this.#tags[2 * index + 1] = second;
+    this.#fullAtMs[index] = answer.fullAtMs;
     this.#unlock(set, held);
-    return taken ?? { ...this.takeReserved(reserved, rate, nowMs), isCrowded: true };
+    return { ...answer, index, isCrowded: false };
   }
 
   /** Takes a token from a reserved bucket. */
   takeReserved(reserved: number, rate: BucketRate, nowMs: number): TakenBucket {
     const lock = this.#sets + reserved;
+    const index = this.#sets * SET_BUCKETS + reserved;
     const held = this.#lock(lock);
-    const taken = this.#takeAt(this.#sets * SET_BUCKETS + reserved, rate, nowMs);
+    const answer = takeToken(this.#fullAtMs[index]!, nowMs, rate);
+    if (!this.#isHeld(lock, held)) return this.takeReserved(reserved, rate, nowMs);
+    this.#fullAtMs[index] = answer.fullAtMs;
     this.#unlock(lock, held);
-    return taken;
+    return { ...answer, index, isCrowded: false };
   }
 
   /** Restores a token that was taken from the bucket. `key`: the caller whose it was; undefined for a reserved bucket. */
-  restore(index: number, key: BucketKey | undefined, { count, periodMs }: BucketRate): void {
+  restore(index: number, key: BucketKey | undefined, rate: BucketRate): void {
     const buckets = this.#sets * SET_BUCKETS;
     const lock = index < buckets ? Math.floor(index / SET_BUCKETS) : this.#sets + (index - buckets);
     const held = this.#lock(lock);
-    if (index >= buckets || (key !== undefined && this.#isOf(index, key)))
-      this.#fullAtMs[index]! -= periodMs / count;
+    const isOwn = index >= buckets || (key !== undefined && this.#isOf(index, key));
+    const fullAtMs = this.#fullAtMs[index]! - rate.periodMs / rate.count;
+    if (!this.#isHeld(lock, held)) return this.restore(index, key, rate);
+    if (isOwn) this.#fullAtMs[index] = fullAtMs;
     this.#unlock(lock, held);
   }
 
-  /** Returns the index of the caller's bucket, which is a new one if there was none; -1 if all buckets of the set are in use. */
+  /** Returns the index of the caller's bucket, or of one that is full if the caller has none; -1 if all buckets of the set are in use. */
   #bucketOf(key: BucketKey, set: number, nowMs: number): number {
     const begin = set * SET_BUCKETS;
     let fullest = -1;
@@ -107,20 +128,11 @@ export class SharedBuckets {
       fullest = index;
       fullestMs = fullAtMs;
     }
-    if (fullest < 0) return fullest;
-    [this.#tags[2 * fullest], this.#tags[2 * fullest + 1]] = key.tags;
-    this.#fullAtMs[fullest] = nowMs;
     return fullest;
   }
 
   #isOf(index: number, { tags }: BucketKey): boolean {
     return this.#tags[2 * index] === tags[0] && this.#tags[2 * index + 1] === tags[1];
-  }
-
-  #takeAt(index: number, rate: BucketRate, nowMs: number): TakenBucket {
-    const answer = takeToken(this.#fullAtMs[index]!, nowMs, rate);
-    this.#fullAtMs[index] = answer.fullAtMs;
-    return { ...answer, index, isCrowded: false };
   }
 
   /** Takes a lock, and returns its value, by which `#unlock` releases it. */
@@ -129,7 +141,6 @@ export class SharedBuckets {
     let waits = 0;
     for (let spins = 0; ; spins++) {
       const isFree = (seen & 1) === 0;
-      // At worst one bucket is wrong, by one request, once a thread was ended while it had the lock.
       const next = isFree ? seen + 1 : waits === LOCK_WAITS_MAX ? seen + 2 : seen;
       if (next !== seen && this.#swap(lock, seen, next)) return next | 0;
       if (!isFree && spins >= SPINS) {
@@ -142,6 +153,14 @@ export class SharedBuckets {
       spins = 0;
       waits = 0;
     }
+  }
+
+  /**
+   * Returns whether this thread still has a lock. Its writes follow at once: only a thread that stalls for all of LOCK_WAITS_MAX between
+   * this look and its writes can erase what others have counted.
+   */
+  #isHeld(lock: number, value: number): boolean {
+    return Atomics.load(this.#locks, lock) === value;
   }
 
   /** Releases a lock, unless another thread has taken it over. */

@@ -1,7 +1,7 @@
 // SharedBuckets: which bucket a caller has, what happens when there are more callers than buckets, and that threads count together.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type BucketKey,
   type BucketsSize,
@@ -107,35 +107,109 @@ test('a token that is restored is there again, unless its bucket has gone to ano
   expect(buckets.takeReserved(1, { count: 1, periodMs: 1_000 }, 1_000).isTaken).toBe(true);
 });
 
-test('the lock of a thread that has ended is taken over', () => {
+/** Lets no time pass in waits for a lock, and returns the milliseconds that were waited. `during`: called in each wait. */
+function waiting(during: (numbers: Int32Array, lock: number) => void = () => {}) {
+  const waited = { ms: 0 };
+  const waits = vi.spyOn(Atomics, 'wait').mockImplementation((numbers, lock, _value, ms = 0) => {
+    waited.ms += ms;
+    during(numbers as Int32Array, lock);
+    return 'timed-out';
+  });
+  onTestFinished(() => waits.mockRestore());
+  return waited;
+}
+
+test('the lock of a thread that has ended is taken over after two seconds', () => {
   const memory = SharedBuckets.shared(ONE_SET);
   const buckets = new SharedBuckets(ONE_SET, memory);
   // The last numbers are the locks.
-  const numbers = new Int32Array(memory);
-  numbers.fill(1, -1 - ONE_SET.reserved);
+  new Int32Array(memory).fill(1, -1 - ONE_SET.reserved);
+  const waited = waiting();
   expect(passesOf(buckets, keyOf(1), 1_000)).toBe(2);
+  expect(waited.ms).toBe(2_000);
   expect(buckets.takeReserved(1, RATE, 1_000).isTaken).toBe(true);
+  expect(waited.ms).toBe(4_000);
 });
 
-test('a lock that is released again and again is waited for, and not taken over', async () => {
+test('a lock that is released again and again is waited for, and not taken over', () => {
   const memory = SharedBuckets.shared(ONE_SET);
   const numbers = new Int32Array(memory);
   const lock = numbers.length - 1 - ONE_SET.reserved;
-  const releases = new Worker(
-    `const { workerData } = require('node:worker_threads');
-     const numbers = new Int32Array(workerData.memory);
-     // Another thread takes the lock each time at once: it looks held whenever somebody looks.
-     for (let value = 1; value < 200; value += 2) {
-       Atomics.store(numbers, workerData.lock, value);
-       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-     }
-     Atomics.store(numbers, workerData.lock, 200);`,
-    { eval: true, workerData: { memory, lock } },
-  );
-  await vi.waitUntil(() => Atomics.load(numbers, lock) > 0);
+  numbers[lock] = 1;
+  let waits = 0;
+  waiting(() => {
+    waits += 1;
+    // Another thread takes the lock each time at once: it looks held whenever somebody looks.
+    if (waits % 1_999 === 0) numbers[lock]! += waits < 10_000 ? 2 : 1;
+  });
   expect(new SharedBuckets(ONE_SET, memory).take(keyOf(1), 0, RATE, 1_000).isTaken).toBe(true);
-  expect(Atomics.load(numbers, lock)).toBe(202);
-  await releases.terminate();
+  expect(waits).toBe(6 * 1_999);
+  expect(numbers[lock]).toBe(14);
+});
+
+describe('a thread that stalls until another one has taken its lock over', () => {
+  let buckets: SharedBuckets;
+  let others: SharedBuckets;
+
+  beforeEach(() => {
+    const memory = SharedBuckets.shared(ONE_SET);
+    buckets = new SharedBuckets(ONE_SET, memory);
+    others = new SharedBuckets(ONE_SET, memory);
+    waiting();
+  });
+
+  /** Returns the value, in whose read number `last` of `property` the thread stalls. `meanwhile`: what the others do. */
+  function stallsIn<Value extends object>(
+    value: Value,
+    property: keyof Value,
+    last: number,
+    meanwhile: () => void,
+  ): Value {
+    let reads = 0;
+    return new Proxy(value, {
+      get(target, name, receiver): unknown {
+        if (name === property && ++reads === last) meanwhile();
+        return Reflect.get(target, name, receiver);
+      },
+    });
+  }
+
+  test('takes no bucket away that has gone to another caller', () => {
+    let passes = 0;
+    // The caller is compared with each bucket, and is then written into one.
+    const ada = stallsIn(keyOf(2), 'tags', SET_BUCKETS + 1, () => {
+      passes = passesOf(others, keyOf(1), 1_000);
+    });
+    expect(buckets.take(ada, 0, RATE, 1_000).isTaken).toBe(true);
+    expect(passes).toBe(RATE.count);
+    expect(passesOf(others, keyOf(1), 1_000)).toBe(0);
+    expect(passesOf(others, keyOf(2), 1_000)).toBe(RATE.count - 1);
+  });
+
+  test('does not erase what others have counted', () => {
+    let passes = 0;
+    const rate = stallsIn(RATE, 'count', 1, () => {
+      passes = passesOf(others, keyOf(1), 1_000);
+    });
+    expect(buckets.take(keyOf(1), 0, rate, 1_000).isTaken).toBe(false);
+    expect(passes).toBe(RATE.count);
+    expect(passesOf(others, keyOf(1), 1_000)).toBe(0);
+  });
+
+  test('does not erase what others have counted in a reserved bucket', () => {
+    const rate = stallsIn(RATE, 'count', 1, () => {
+      while (others.takeReserved(1, RATE, 1_000).isTaken);
+    });
+    expect(buckets.takeReserved(1, rate, 1_000).isTaken).toBe(false);
+    expect(others.takeReserved(1, RATE, 1_000).isTaken).toBe(false);
+  });
+
+  test('restores one token, and not those that others have taken', () => {
+    const { index } = buckets.take(keyOf(1), 0, RATE, 1_000);
+    const rate = stallsIn(RATE, 'count', 1, () => void passesOf(others, keyOf(1), 1_000));
+    buckets.restore(index, keyOf(1), rate);
+    expect(passesOf(others, keyOf(1), 1_000)).toBe(1);
+  });
 });
 
 test('threads that take at the same time get together what one thread gets', async () => {
