@@ -52,7 +52,7 @@ export class ImageSweep {
     } finally {
       this.#reading--;
       // Those who have read it put it into a record before the next turn of the event loop.
-      if (this.#reading === 0) setImmediate(() => this.#idle?.());
+      if (this.#reading === 0) setImmediate(() => this.#reading === 0 && this.#idle?.());
     }
   }
 

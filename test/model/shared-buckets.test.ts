@@ -147,6 +147,22 @@ test('a lock that is released again and again is waited for, and not taken over'
   expect(numbers[lock]).toBe(14);
 });
 
+/** Returns the value, in whose read number `last` of `property` the thread stalls. `meanwhile`: what the others do. */
+function stallsIn<Value extends object>(
+  value: Value,
+  property: keyof Value,
+  last: number,
+  meanwhile: () => void,
+): Value {
+  let reads = 0;
+  return new Proxy(value, {
+    get(target, name, receiver): unknown {
+      if (name === property && ++reads === last) meanwhile();
+      return Reflect.get(target, name, receiver);
+    },
+  });
+}
+
 describe('a thread that stalls until another one has taken its lock over', () => {
   let buckets: SharedBuckets;
   let others: SharedBuckets;
@@ -157,22 +173,6 @@ describe('a thread that stalls until another one has taken its lock over', () =>
     others = new SharedBuckets(ONE_SET, memory);
     waiting();
   });
-
-  /** Returns the value, in whose read number `last` of `property` the thread stalls. `meanwhile`: what the others do. */
-  function stallsIn<Value extends object>(
-    value: Value,
-    property: keyof Value,
-    last: number,
-    meanwhile: () => void,
-  ): Value {
-    let reads = 0;
-    return new Proxy(value, {
-      get(target, name, receiver): unknown {
-        if (name === property && ++reads === last) meanwhile();
-        return Reflect.get(target, name, receiver);
-      },
-    });
-  }
 
   test('takes no bucket away that has gone to another caller', () => {
     let passes = 0;

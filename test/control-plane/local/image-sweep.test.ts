@@ -31,6 +31,11 @@ function reading() {
   return { done: sweep.hold(() => promise), end };
 }
 
+/** Lets what waits for nothing but promises go on, within one turn of the event loop. */
+async function microtasks(): Promise<void> {
+  for (let count = 0; count < 50; count++) await Promise.resolve();
+}
+
 test('what nothing uses is removed a moment after it was asked for', async () => {
   sweep.request();
   expect(existsSync(unused)).toBe(true);
@@ -72,10 +77,28 @@ test('an image that a removal has waited for is in a record before it', async ()
   const isThereAfter = (async () => {
     await image.done;
     // As long as those who have read it need until they have stored it.
-    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    await microtasks();
     return existsSync(unused);
   })();
   image.end();
   expect(await isThereAfter).toBe(true);
+  await vi.waitUntil(() => !existsSync(unused));
+});
+
+test('an image that is read since a moment puts off a removal that begins only then', async () => {
+  const first = reading();
+  sweep.request();
+  await vi.advanceTimersByTimeAsync(10_000);
+  // In one turn of the event loop one image has been read, another one is looked for, and the removal begins.
+  first.end();
+  await first.done;
+  const second = reading();
+  await microtasks();
+  vi.advanceTimersByTime(1000);
+  await new Promise((resolve) => setImmediate(resolve));
+  await microtasks();
+  expect(existsSync(unused)).toBe(true);
+  second.end();
+  await second.done;
   await vi.waitUntil(() => !existsSync(unused));
 });
