@@ -9,7 +9,9 @@ import {
   ESTABLISHED,
   type ListedSocket,
   notationOf,
+  READS_MAX,
   readSockets,
+  type SocketReader,
 } from './socket-tables.ts';
 
 /** The ends of a connection over IPv4. */
@@ -19,35 +21,39 @@ export interface ConnectionEnds {
 }
 
 const ROOT = 0;
-const READS_MAX = 3;
 
 const checked = new WeakSet<Socket>();
 
-/**
- * Returns whether the connection is one of the user who runs the console, or of root; true where the system does not list
- * connections with their users.
- */
-export async function isOfThisUser(socket: Socket): Promise<boolean> {
+/** 'own': the user who runs the console, or root. 'unreadable': the system does not say whose the connection is. */
+export type Opener = 'own' | 'another' | 'unreadable';
+
+/** Returns who has opened the connection; 'own' where the system does not list connections with their users. */
+export async function openerOf(
+  socket: Socket,
+  sockets: SocketReader = readSockets,
+): Promise<Opener> {
   const ownUser = process.getuid?.();
   const { remoteAddress, remotePort, localAddress, localPort } = socket;
-  if (ownUser === undefined || checked.has(socket)) return true;
-  if (remoteAddress === undefined || localAddress === undefined) return false;
+  if (ownUser === undefined || checked.has(socket)) return 'own';
+  if (remoteAddress === undefined || localAddress === undefined) return 'another';
   const ends: ConnectionEnds = {
     client: { address: remoteAddress, port: remotePort! },
     server: { address: localAddress, port: localPort! },
   };
+  let found: Opener = 'another';
   for (let read = 1; read <= READS_MAX; read += 1) {
     // oxlint-disable-next-line no-await-in-loop -- a further read is needed if this one finds nothing
-    const sockets = await readSockets();
-    if (sockets === undefined) return process.platform !== 'linux';
-    const user = userIn(sockets, ends);
-    if (user === 'not-listed') return true;
+    const listed = await sockets();
+    if (listed === 'not-listed') return 'own';
+    found = listed === 'unreadable' ? listed : 'another';
+    const user = listed === 'unreadable' ? undefined : userIn(listed, ends);
+    if (user === 'not-listed') return 'own';
     if (user === undefined) continue;
-    if (user !== ownUser && user !== ROOT) return false;
+    if (user !== ownUser && user !== ROOT) return 'another';
     checked.add(socket);
-    return true;
+    return 'own';
   }
-  return false;
+  return found;
 }
 
 /**

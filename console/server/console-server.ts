@@ -5,11 +5,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
 import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request';
-import { isOfThisUser } from './connection-user.ts';
+import { openerOf } from './connection-user.ts';
 import type { PageFile } from './page-files.ts';
 import { refusalOf, writeRefusalOf } from './request-guard.ts';
 import { INSTANCE_ID } from '@svc/kit/registrations';
 import type { RunningServices } from './running-services.ts';
+import type { SocketReader } from './socket-tables.ts';
 import { CHANGE_BYTES_MAX, changeService, isChange } from './service-change.ts';
 import { callService, readCall } from './service-call.ts';
 import {
@@ -28,6 +29,8 @@ export interface Shown {
   readonly webhooks: ConsoleWebhooks | undefined;
   /** Returns the path of the key that signs development tokens, or throws SVC_SETTING_INVALID. */
   readonly developmentKeyFile: () => string;
+  /** Lists the sockets of the machine with their users. */
+  readonly sockets: SocketReader;
   /** Called with an error that is a bug of the console. */
   readonly failed: (error: unknown) => void;
 }
@@ -132,26 +135,36 @@ async function answerOf(
   if (what === 'control') return changeService(registration, rest!, body);
   const read = readCall(body);
   if (!read.ok) return refusal(400, read.problem);
-  if (read.call.sendAs !== undefined && !(await isOfThisUser(request.socket)))
-    return refusal(
-      403,
-      'Tokens are made for the user who has started the console, and this is another user of the machine.',
-    );
-  return callService(registration, read.call, goneSignal(response), shown.developmentKeyFile);
+  if (read.call.sendAs !== undefined) {
+    const notOwn = await openerRefusal(request, shown, 'Tokens are made for');
+    if (notOwn !== undefined) return notOwn;
+  }
+  const { developmentKeyFile, sockets } = shown;
+  return callService(registration, read.call, goneSignal(response), developmentKeyFile, sockets);
+}
+
+/** Returns why the request does not get what only the user gets who has started the console; undefined if it is one of that user. */
+async function openerRefusal(
+  request: IncomingMessage,
+  { sockets }: Shown,
+  what: string,
+): Promise<Answer | undefined> {
+  const opener = await openerOf(request.socket, sockets);
+  if (opener === 'own') return undefined;
+  const reason = `${what} the user who has started the console, and`;
+  if (opener === 'another') return refusal(403, `${reason} this is another user of the machine.`);
+  return refusal(503, `${reason} the console cannot read which user has asked. Try again.`);
 }
 
 async function webhookAnswer(
-  { webhooks }: Shown,
+  shown: Shown,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer> {
-  if (!(await isOfThisUser(request.socket)))
-    return refusal(
-      403,
-      'The webhooks are shown to the user who has started the console, and this is another user of the machine.',
-    );
+  const notOwn = await openerRefusal(request, shown, 'The webhooks are shown to');
+  if (notOwn !== undefined) return notOwn;
   const method = request.method === 'HEAD' ? 'GET' : request.method!;
-  const found = webhookRequest(webhooks, method, request.url!);
+  const found = webhookRequest(shown.webhooks, method, request.url!);
   if (!('send' in found)) return found;
   if (found.isRead) return found.send({}, goneSignal(response));
   const problem = writeRefusalOf(request);

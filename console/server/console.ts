@@ -6,6 +6,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { consoleServer } from './console-server.ts';
 import { readPage } from './page-files.ts';
 import { RunningServices } from './running-services.ts';
+import { readSockets, type SocketReader } from './socket-tables.ts';
 import type { ConsoleWebhooks } from './webhook-requests.ts';
 
 export type { ConsoleWebhooks } from './webhook-requests.ts';
@@ -23,6 +24,8 @@ export interface ConsoleOptions {
   readonly webhooks?: ConsoleWebhooks;
   /** Returns the path of the key that signs development tokens; absent: that of the user. */
   readonly developmentKeyFile?: () => string;
+  /** Lists the sockets of the machine with their users; absent: as the system does. */
+  readonly sockets?: SocketReader;
   /** Called with an error that is a bug of the console, or the reason why a connection was not accepted. */
   readonly failed: (error: unknown) => void;
 }
@@ -45,7 +48,7 @@ const PAGE_FOLDER = join(import.meta.dirname, '..', 'public');
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { port, runningFolder, webhooks, failed } = options;
   const { pageFolder = PAGE_FOLDER, observedDeadlineMs = OBSERVED_DEADLINE_MS } = options;
-  const { developmentKeyFile = keyFileOfUser } = options;
+  const { developmentKeyFile = keyFileOfUser, sockets = readSockets } = options;
   const page = readPage(pageFolder);
   if (page === undefined)
     throw new SvcError(
@@ -59,6 +62,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     observedDeadlineMs,
     webhooks,
     developmentKeyFile,
+    sockets,
     failed,
   });
   const address = await listen(server, { host: HOST, port }, WORDS);

@@ -6,32 +6,39 @@ import {
   type ListedSocket,
   addressNotation,
   portNotation,
+  READS_MAX,
   readSockets,
+  type SocketReader,
 } from './socket-tables.ts';
 
 const ROOT = 0;
-const READS_MAX = 3;
 /** The notations of ::1, for machines of either order of bytes. */
 const LOOPBACK_6 = [`${'0'.repeat(24)}01000000`, `${'0'.repeat(31)}1`];
 const ALL_INTERFACES_4 = '0'.repeat(8);
 /** A socket that listens there may take connections of IPv4, too. */
 const ALL_INTERFACES_6 = '0'.repeat(32);
 
-/**
- * Returns whether all who listen at the address are the user who runs the console, or root, and somebody listens; true where the
- * system does not list sockets with their users.
- */
-export async function isListenedByThisUser(address: LoopbackAddress): Promise<boolean> {
+/** 'own': the user who runs the console, or root. 'unreadable': the system does not say who listens. */
+export type Listener = 'own' | 'another' | 'nobody' | 'unreadable';
+
+/** Returns who listens at the address; 'own' where the system does not list sockets with their users. */
+export async function listenerAt(
+  address: LoopbackAddress,
+  sockets: SocketReader = readSockets,
+): Promise<Listener> {
   const ownUser = process.getuid?.();
-  if (ownUser === undefined) return true;
+  if (ownUser === undefined) return 'own';
+  let found: Listener = 'nobody';
   for (let read = 1; read <= READS_MAX; read += 1) {
     // oxlint-disable-next-line no-await-in-loop -- a further read is needed if this one finds nothing
-    const sockets = await readSockets();
-    if (sockets === undefined) return process.platform !== 'linux';
-    const users = listenersAt(sockets, address);
-    if (users.length > 0) return users.every((user) => user === ownUser || user === ROOT);
+    const listed = await sockets();
+    if (listed === 'not-listed') return 'own';
+    const users = listed === 'unreadable' ? [] : listenersAt(listed, address);
+    if (users.length > 0)
+      return users.every((user) => user === ownUser || user === ROOT) ? 'own' : 'another';
+    found = listed === 'unreadable' ? listed : 'nobody';
   }
-  return false;
+  return found;
 }
 
 /** Returns the users whose sockets may accept connections to the address. */

@@ -4,12 +4,14 @@
 // Invariant: a token goes only to a service whose process is one of this user, and that says where it is and is called at addresses at which
 // nobody else listened a moment before. A service that was killed leaves its registration, and another user of the machine could listen at
 // its addresses.
+import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '@svc/kit/svc-error';
 import type { LoopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
 import { GRANT, SUBJECT } from '@svc/tokens/caller-grammar';
 import { type Answer, refusal } from './answer.ts';
-import { isListenedByThisUser } from './listener-user.ts';
+import { type Listener, listenerAt } from './listener-user.ts';
+import type { SocketReader } from './socket-tables.ts';
 
 export interface SendAs {
   readonly subject: string;
@@ -17,9 +19,19 @@ export interface SendAs {
   readonly scopes: readonly string[];
 }
 
+/** Pause after which a service that replaces its module listens again. */
+export const LISTENS_AGAIN_MS = 150;
 const GRANTS_MAX = 32;
 /** Lifetime of a token. A service judges it when the request arrives. */
 const LIFETIME_MS = 60_000;
+/** Reasons for which a service gets no token, by who listens at its address. */
+const LISTENER_PROBLEMS: Readonly<Record<Exclude<Listener, 'own'>, string>> = {
+  nobody: 'Nobody listens at the address of the service, so it gets no token.',
+  another:
+    'Another user of this machine listens at the address of the service, so it gets no token.',
+  unreadable:
+    'The console cannot read which user listens at the address of the service, so it gets no token. Try again.',
+};
 
 /** Returns why the value names no caller, as text for the user; undefined if it does. */
 export function sendAsProblem(value: unknown): string | undefined {
@@ -42,6 +54,7 @@ export async function authorization(
   address: LoopbackAddress,
   { subject, roles, scopes }: SendAs,
   keyFile: () => string,
+  sockets: SocketReader,
 ): Promise<readonly [string, string] | Answer> {
   if (!isProcessOfThisUser(registration.pid))
     return refusal(
@@ -49,7 +62,8 @@ export async function authorization(
       'The process of the service is not one of yours that the console can see, so it gets no token. Nothing was sent to it.',
     );
   const noListener =
-    (await listenerRefusal(registration.address)) ?? (await listenerRefusal(address));
+    (await listenerRefusal(registration.address, sockets)) ??
+    (await listenerRefusal(address, sockets));
   if (noListener !== undefined) return noListener;
   const { developmentToken } = await import('@svc/tokens/development-tokens');
   try {
@@ -62,12 +76,17 @@ export async function authorization(
 }
 
 /** Returns why nothing with a token is sent to the address; undefined if this user alone listens there. */
-export async function listenerRefusal(address: LoopbackAddress): Promise<Answer | undefined> {
-  if (await isListenedByThisUser(address)) return undefined;
-  return refusal(
-    409,
-    'Nobody listens at the address of the service, or another user of this machine may, so it gets no token. Nothing was sent to it.',
-  );
+export async function listenerRefusal(
+  address: LoopbackAddress,
+  sockets: SocketReader,
+): Promise<Answer | undefined> {
+  let listener = await listenerAt(address, sockets);
+  if (listener === 'nobody') {
+    await delay(LISTENS_AGAIN_MS);
+    listener = await listenerAt(address, sockets);
+  }
+  if (listener === 'own') return undefined;
+  return refusal(409, `${LISTENER_PROBLEMS[listener]} Nothing was sent to it.`);
 }
 
 function isProcessOfThisUser(pid: number): boolean {

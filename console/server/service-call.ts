@@ -9,7 +9,14 @@ import { ANSWER_BYTES_MAX, type LocalAnswer, send } from '@svc/kit/local-request
 import { loopbackAddress } from '@svc/kit/loopback-address';
 import type { Registration } from '@svc/kit/registrations';
 import { describe } from '@svc/kit/described-service';
-import { authorization, listenerRefusal, type SendAs, sendAsProblem } from './send-as.ts';
+import {
+  authorization,
+  listenerRefusal,
+  LISTENS_AGAIN_MS,
+  type SendAs,
+  sendAsProblem,
+} from './send-as.ts';
+import type { SocketReader } from './socket-tables.ts';
 
 export interface AskedCall {
   readonly method: string;
@@ -28,8 +35,6 @@ type Read =
 const DESCRIBE_DEADLINE_MS = 6_000;
 /** Deadline of a call. By default, a service's own deadline for a handler ends earlier. */
 const CALL_DEADLINE_MS = 70_000;
-/** Pause before the second attempt if the service has refused the connection. */
-const LISTENS_AGAIN_MS = 150;
 const HEADERS_MAX = 100;
 /** Headers that the page may not set: they belong to the connection, frame the request, or carry its trace. */
 const OWN_HEADERS = new Set([
@@ -116,12 +121,14 @@ function tokenRefusal(
 /**
  * Sends the call to the service. The console's response contains the service's response, or says why there is none.
  * `signal`: aborted when the page no longer waits for the response. `developmentKeyFile`: where the key is that signs tokens.
+ * `sockets`: lists the sockets of the machine.
  */
 export async function callService(
   registration: Registration,
   { method, path, headers, body, sendAs }: AskedCall,
   signal: AbortSignal,
   developmentKeyFile: () => string,
+  sockets: SocketReader,
 ): Promise<Answer> {
   // The current declaration counts: a module under development changes its routes, and a port may have a new owner.
   const found = await describe(registration, DESCRIBE_DEADLINE_MS);
@@ -150,7 +157,8 @@ export async function callService(
     );
   const noToken = sendAs && tokenRefusal(developmentTokens, declared);
   if (noToken !== undefined) return noToken;
-  const token = sendAs && (await authorization(registration, address, sendAs, developmentKeyFile));
+  const token =
+    sendAs && (await authorization(registration, address, sendAs, developmentKeyFile, sockets));
   if (token !== undefined && 'status' in token) return token;
 
   const traceId = randomBytes(16).toString('hex');
@@ -170,7 +178,7 @@ export async function callService(
   if (isConnectionRefused(answer)) {
     // Nothing was sent; a service that replaces its module listens again in a moment.
     await delay(LISTENS_AGAIN_MS);
-    const noListener = token && (await listenerRefusal(address));
+    const noListener = token && (await listenerRefusal(address, sockets));
     if (noListener !== undefined) return noListener;
     beganMs = performance.now();
     answer = await send(address, asked);

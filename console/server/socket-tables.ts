@@ -23,18 +23,26 @@ export interface ListedSocket {
 
 export const ESTABLISHED = '01';
 export const LISTENS = '0A';
+/** Attempts to read the tables: one of them may be changing, or this process may have too many open files for a moment. */
+export const READS_MAX = 3;
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** Beginning of an IPv4 address in the table of IPv6, by the order of the bytes of the machine. */
 const MAPPED = { LE: '0000000000000000FFFF0000', BE: '00000000000000000000FFFF' } as const;
 
-/**
- * Returns the sockets that are listed now; undefined if the tables cannot be read, as on another system. A row may be missing from a table
- * that changes while it is read.
- */
-export async function readSockets(): Promise<readonly ListedSocket[] | undefined> {
-  const read = await Promise.allSettled(TABLES.map((path) => readFile(path, 'utf8')));
-  const texts = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  return texts.length === 0 ? undefined : socketsOf(texts.join('\n'));
+/** 'not-listed': the system is not Linux. 'unreadable': the tables cannot be read, for example because this process has too many open files. */
+export type ListedSockets = readonly ListedSocket[] | 'not-listed' | 'unreadable';
+export type SocketReader = () => Promise<ListedSockets>;
+
+/** Returns the sockets that are listed now. A row may be missing from a table that changes while it is read. */
+export async function readSockets(tables: readonly string[] = TABLES): Promise<ListedSockets> {
+  const texts: string[] = [];
+  for (const read of await Promise.allSettled(tables.map((path) => readFile(path, 'utf8')))) {
+    if (read.status === 'fulfilled') texts.push(read.value);
+    // A machine without IPv6 has no table of it.
+    else if ((read.reason as NodeJS.ErrnoException).code !== 'ENOENT') return 'unreadable';
+  }
+  if (texts.length > 0) return socketsOf(texts.join('\n'));
+  return process.platform === 'linux' ? 'unreadable' : 'not-listed';
 }
 
 /** Returns the sockets in the text of tables. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWebhooksClient } from '@svc/client';
 import { describe, expect, test } from 'vitest';
 import { type ConnectionEnds, userIn } from '../../../console/server/connection-user.ts';
-import { socketsOf } from '../../../console/server/socket-tables.ts';
+import { type ListedSockets, socketsOf } from '../../../console/server/socket-tables.ts';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
 
 const NOBODY = 65_534;
@@ -65,6 +65,22 @@ async function statusFor(user: number, url: string): Promise<string> {
   await once(child, 'close');
   return status;
 }
+
+test('tables that cannot be read are read again, and then there are no webhooks', async () => {
+  const client = createWebhooksClient({ baseUrl: 'http://127.0.0.1:1' });
+  let reads: ListedSockets[] = [];
+  const served = await ConsoleUnderTest.start({
+    webhooks: { url: 'https://api.example.com', tenant: 'acme', client },
+    sockets: async () => reads.shift()!,
+  });
+  reads = ['unreadable', 'unreadable', 'not-listed'];
+  expect((await served.ask('/api/webhooks')).status).toBe(200);
+  reads = ['unreadable', 'unreadable', 'unreadable'];
+  const { status, text } = await served.ask('/api/webhooks');
+  expect([status, reads]).toEqual([503, []]);
+  expect(text).toContain('cannot read which user has asked');
+  expect(text).not.toContain('another user');
+});
 
 test('another user of the machine reaches the page, and no webhooks', async ({ skip }) => {
   skip(process.platform !== 'linux', 'only Linux lists connections with their users');

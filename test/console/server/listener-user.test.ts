@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { isListenedByThisUser, listenersAt } from '../../../console/server/listener-user.ts';
-import { socketsOf } from '../../../console/server/socket-tables.ts';
+import { listenerAt, listenersAt } from '../../../console/server/listener-user.ts';
+import { type ListedSockets, socketsOf } from '../../../console/server/socket-tables.ts';
+import { anotherUser, listening, ownUser } from '../support/listed-socket.ts';
 
 const NOBODY = 65_534;
 const ADDRESS = { host: '127.0.0.1', port: 0x2695 };
@@ -40,15 +41,37 @@ test('the loopback address of IPv6 is found', () => {
   expect(users('00000000:2695', '0A', address)).toEqual([]);
 });
 
+/** Returns who listens by the tables, of which each read has the next ones, and how often they were read. */
+async function listenerBy(...tables: readonly ListedSockets[]) {
+  let reads = 0;
+  const listener = await listenerAt(ADDRESS, async () => tables[reads++]!);
+  return [listener, reads];
+}
+
+test('the address is that of this user if nobody else listens there, too', async () => {
+  const url = `http://127.0.0.1:${ADDRESS.port}`;
+  const [own, root, another] = [ownUser(), 0, anotherUser()].map((user) => listening(url, user));
+  expect(await listenerBy([own!, root!])).toEqual(['own', 1]);
+  expect(await listenerBy([own!, another!])).toEqual(['another', 1]);
+  expect(await listenerBy('not-listed')).toEqual(['own', 1]);
+  expect(await listenerBy([], [], [])).toEqual(['nobody', 3]);
+});
+
+test('tables that cannot be read are read again, and then nobody knows who listens', async () => {
+  const own = [listening(`http://127.0.0.1:${ADDRESS.port}`)];
+  expect(await listenerBy('unreadable', 'unreadable', own)).toEqual(['own', 3]);
+  expect(await listenerBy('unreadable', 'unreadable', 'unreadable')).toEqual(['unreadable', 3]);
+});
+
 test('a server of this process is one of this user, and where nobody listens there is none', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const address = { host: '127.0.0.1', port };
-  expect(await isListenedByThisUser(address)).toBe(true);
+  expect(await listenerAt(address)).toBe('own');
   server.close();
   await once(server, 'close');
-  expect(await isListenedByThisUser(address)).toBe(process.platform !== 'linux');
+  expect(await listenerAt(address)).toBe(process.platform === 'linux' ? 'nobody' : 'own');
 });
 
 test('a server of another user is not one of this user', async ({ skip }) => {
@@ -59,5 +82,5 @@ test('a server of another user is not one of this user', async ({ skip }) => {
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill());
   const [port] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-  expect(await isListenedByThisUser({ host: '127.0.0.1', port: Number(port) })).toBe(false);
+  expect(await listenerAt({ host: '127.0.0.1', port: Number(port) })).toBe('another');
 });

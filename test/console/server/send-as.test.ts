@@ -7,17 +7,22 @@ import { expect, test } from 'vitest';
 import { AUTH_DEFAULTS } from '../../../tokens/auth-section.ts';
 import { DEVELOPMENT_ISSUER, developmentProvider } from '../../../tokens/development-tokens.ts';
 import { PrincipalVerifier } from '../../../tokens/principal-verifier.ts';
+import type { ListedSockets, SocketReader } from '../../../console/server/socket-tables.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
+import { anotherUser, listening } from '../support/listed-socket.ts';
 import { route, StandInService, type StandInOptions } from '../support/stand-in-service.ts';
 
 const ADA = { subject: 'ada', roles: ['librarian', 'admin'], scopes: ['books:read'] };
 const NOBODY = 65_534;
 const GUARDED = { ...route('GET', '/'), bearer: true as const };
 
-async function started(options: Partial<StandInOptions> = {}) {
+async function started(options: Partial<StandInOptions> = {}, sockets?: SocketReader) {
   const keyFile = join(temporaryFolder(), 'key.json');
-  const served = await ConsoleUnderTest.start({ developmentKeyFile: () => keyFile });
+  const served = await ConsoleUnderTest.start({
+    developmentKeyFile: () => keyFile,
+    ...(sockets && { sockets }),
+  });
   const service = await StandInService.start({
     folder: served.folder,
     pid: process.pid,
@@ -64,6 +69,92 @@ test('no token is made for a service at whose address nobody listens any more', 
   expect(got.json).toMatchObject({
     error: expect.stringMatching(/^Nobody listens.*Nothing was sent to it/) as string,
   });
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+/** Starts a console for which the system lists the sockets of `listed`. `read`: number of the read; the first is for the page's connection. */
+async function withSockets(
+  listed: (service: StandInService, read: number) => ListedSockets,
+  options: Partial<StandInOptions> = {},
+) {
+  let reads = 0;
+  const made = await started(options, async () => listed(made.service, ++reads));
+  const send = async () => {
+    const got = await made.served.call(made.service.instanceId, { path: '/', sendAs: ADA });
+    const { error } = got.json as { readonly error?: string };
+    return { status: got.status, error, reads };
+  };
+  return { ...made, send };
+}
+
+function addresses(service: StandInService): readonly [introspection: string, http: string] {
+  return [service.observabilityAddress, service.description().instances[0]!.address!];
+}
+
+test.each([
+  ['introspection', 0],
+  ['HTTP', 1],
+])(
+  'no token is made for a service at whose address of %s another user listens',
+  async (_of, at) => {
+    const { keyFile, received, send } = await withSockets((service) => [
+      ...addresses(service).map((address) => listening(address)),
+      listening(addresses(service)[at]!, anotherUser()),
+    ]);
+    const { status, error } = await send();
+    expect(status).toBe(409);
+    expect(error).toMatch(/^Another user of this machine listens.*Nothing was sent to it/);
+    expect(received()).toEqual([]);
+    expect(existsSync(keyFile)).toBe(false);
+  },
+);
+
+test('a service that listens again after a moment gets its token', async () => {
+  // Each address is looked up three times before the pause.
+  const { received, send } = await withSockets((service, read) => {
+    const [introspection, http] = addresses(service).map((address) => listening(address));
+    return read < 6 ? [introspection!] : [introspection!, http!];
+  });
+  expect(await send()).toEqual({ status: 200, error: undefined, reads: 6 });
+  expect(received()).toHaveLength(1);
+});
+
+test('before a second attempt the console looks again who listens', async () => {
+  const { send } = await withSockets(
+    (service, read) => {
+      const [introspection, http] = addresses(service);
+      return [listening(introspection), listening(http, read < 4 ? undefined : anotherUser())];
+    },
+    {
+      described: {
+        developmentTokens: true,
+        routes: [GUARDED],
+        instances: [{ address: 'http://127.0.0.1:1', shards: 1 }],
+      },
+    },
+  );
+  const { status, error, reads } = await send();
+  expect([status, reads]).toEqual([409, 4]);
+  expect(error).toMatch(/^Another user of this machine listens/);
+});
+
+test('no token is made if nobody can read who listens, and no user is accused', async () => {
+  const { keyFile, received, send } = await withSockets((_service, read) =>
+    read === 1 ? [] : 'unreadable',
+  );
+  const { status, error, reads } = await send();
+  expect([status, reads]).toEqual([409, 4]);
+  expect(error).toMatch(/^The console cannot read which user listens.*Nothing was sent to it/);
+  expect(received()).toEqual([]);
+  expect(existsSync(keyFile)).toBe(false);
+});
+
+test('no token is made if nobody can read who asks', async () => {
+  const { keyFile, received, send } = await withSockets(() => 'unreadable');
+  const { status, error, reads } = await send();
+  expect([status, reads]).toEqual([503, 3]);
+  expect(error).toContain('cannot read which user has asked');
+  expect(received()).toEqual([]);
   expect(existsSync(keyFile)).toBe(false);
 });
 

@@ -33,7 +33,10 @@ export class ConsoleUnderTest {
   }
 
   static async start(
-    options: Pick<ConsoleOptions, 'observedDeadlineMs' | 'webhooks' | 'developmentKeyFile'> = {},
+    options: Pick<
+      ConsoleOptions,
+      'observedDeadlineMs' | 'webhooks' | 'developmentKeyFile' | 'sockets'
+    > = {},
   ): Promise<ConsoleUnderTest> {
     const folder = join(temporaryFolder(), 'running');
     const pageFolder = join(temporaryFolder(), 'public');
