@@ -111,7 +111,7 @@ test.each<[string, () => void, string]>([
   expect(isUnreadable).toBe(problem.startsWith('cannot be read'));
 });
 
-test('a file that is no document hides no missing name, and one that cannot be read no wrong value', async () => {
+test('a file that is no document makes nothing missing, and one that cannot be read hides no wrong value', async () => {
   write(file, 'days: [\n');
   const broken = await gather({ file });
   expect(broken.problems).toEqual([expect.stringMatching(/^.*values\.yaml: line /)]);
