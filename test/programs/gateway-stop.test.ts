@@ -109,6 +109,8 @@ const OLDER_NODE =
 interface GivenSocket {
   /** Resolves once the log has the text. */
   readonly logged: (text: string) => Promise<void>;
+  /** Ends the process that was started with SIGKILL; resolves once no process of the gateway is left. */
+  readonly kill: () => Promise<void>;
   /** Sends SIGTERM to the process that was started, or to all of its processes. */
   readonly signal: (to: 'first' | 'all') => void;
   readonly ended: Promise<number | null>;
@@ -135,13 +137,19 @@ function startGiven(
     },
   );
   onTestFinished(() => {
-    if (child.exitCode === null) process.kill(-child.pid!, 'SIGKILL');
+    if (!child.stderr!.closed) process.kill(-child.pid!, 'SIGKILL');
   });
   let log = '';
   child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (log += chunk));
   const ended = once(child, 'exit').then(([code]) => code as number | null);
+  // Each process of the gateway has the other end of the pipe.
+  const allEnded = once(child.stderr!, 'close');
   return {
     ended,
+    async kill() {
+      child.kill('SIGKILL');
+      await allEnded;
+    },
     signal: (to) => void process.kill(to === 'all' ? -child.pid! : child.pid!, 'SIGTERM'),
     logged: (text) => vi.waitUntil(() => log.includes(text), 10_000).then(() => undefined),
     async end() {
@@ -233,6 +241,16 @@ test('below npm, a gateway with a given socket serves on after it has looked at 
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await Promise.race([asked(), gateway.ended])).toBe('disk');
   expect(await gateway.end()).toBe(0);
+});
+
+test('a gateway with a given socket stops once the process that was started is killed', async () => {
+  const socket = new BoundSocket({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => socket.close());
+  const gateway = startGiven(socket.fd());
+  await gateway.logged('https listening');
+  const killed = gateway.kill();
+  await gateway.logged('The gateway stops');
+  await killed;
 });
 
 test('a folder without a usable certificate, and settings that are missing, stop the start', async () => {
