@@ -108,11 +108,11 @@ test('a token that is restored is there again, unless its bucket has gone to ano
 });
 
 /** Lets no time pass in waits for a lock, and returns the milliseconds that were waited. `during`: called in each wait. */
-function waiting(during: (numbers: Int32Array, lock: number) => void = () => {}) {
+function waiting(during: () => void = () => {}): { readonly ms: number } {
   const waited = { ms: 0 };
-  const waits = vi.spyOn(Atomics, 'wait').mockImplementation((numbers, lock, _value, ms = 0) => {
+  const waits = vi.spyOn(Atomics, 'wait').mockImplementation((_locks, _lock, _value, ms = 0) => {
     waited.ms += ms;
-    during(numbers as Int32Array, lock);
+    during();
     return 'timed-out';
   });
   onTestFinished(() => waits.mockRestore());
