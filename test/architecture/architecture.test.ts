@@ -18,7 +18,7 @@ import {
 } from './import-rules.ts';
 import { filesOf, readTree } from './source-tree.ts';
 import { isHeldToWords, retiredWords } from './wording.ts';
-import { forbiddenUses, withoutClass, workspaceOf } from './workspaces.ts';
+import { forbiddenUses, withoutClass, workspaceCycles, workspaceOf } from './workspaces.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const all = filesOf(root, 'ts', 'tsx', 'js', 'mjs');
@@ -47,6 +47,10 @@ describe('every workspace', () => {
   test('imports others by their names, and those that its class may import', () => {
     expect(forbiddenUses(tree.imports, workspaces)).toEqual([]);
   });
+
+  test('depends on no workspace that depends on it', () => {
+    expect(workspaceCycles(workspaces)).toEqual([]);
+  });
 });
 
 describe('every folder', () => {
@@ -70,7 +74,7 @@ describe('every folder', () => {
     expect(cycles(tree)).toEqual([]);
   });
 
-  test('uses an npm package only where its place is', () => {
+  test('uses a package only where its place is', () => {
     expect(strayPackages(tree)).toEqual([]);
   });
 

@@ -17,7 +17,7 @@ import {
 } from './import-rules.ts';
 import { filesOf, treeOf } from './source-tree.ts';
 import { isHeldToWords, retiredWords } from './wording.ts';
-import { forbiddenUses, withoutClass, workspaceOf } from './workspaces.ts';
+import { forbiddenUses, withoutClass, workspaceCycles, workspaceOf } from './workspaces.ts';
 
 const tree = (files: Readonly<Record<string, string>>) => treeOf(new Map(Object.entries(files)));
 
@@ -158,6 +158,16 @@ describe('a workspace', () => {
     ]);
   });
 
+  test('depends on no workspace that depends on it', () => {
+    const [kit, http1, auth] = [
+      workspace('kit', { dependencies: { '@svc/http1': '0.1.0', pino: '1' } }),
+      workspace('http1', { devDependencies: { '@svc/auth': '0.1.0' } }),
+      workspace('auth', { peerDependencies: { '@svc/http1': '0.1.0' } }),
+    ];
+    expect(workspaceCycles([kit!, http1!, auth!])).toEqual(['@svc/http1 → @svc/auth → @svc/http1']);
+    expect(workspaceCycles([kit!, http1!])).toEqual([]);
+  });
+
   test('imports only what its package.json depends on', () => {
     const { imports } = tree({ 'proxy/main.ts': `const kit = await import('@svc/kit');` });
     expect(forbiddenUses(imports, [workspace('proxy'), workspace('kit')])).toEqual([
@@ -231,6 +241,22 @@ describe('a folder', () => {
     expect(strayPackages({ imports })).toEqual([
       'host/http/x.ts → fastify',
       'proxy/main.ts → undici',
+    ]);
+  });
+
+  test('of the runtime uses the components only where programs run', () => {
+    const statement = `import { x } from '@svc/components/x';`;
+    const { imports } = tree({
+      'host/embed.ts': statement,
+      'host/http/x.ts': statement,
+      'host/hosting/x.ts': statement,
+      'host/hosting/program/x.ts': statement,
+      'host/service/x.ts': statement,
+      'webhooks/model/x.ts': statement,
+    });
+    expect(strayPackages({ imports })).toEqual([
+      'host/http/x.ts → @svc/components',
+      'host/hosting/x.ts → @svc/components',
     ]);
   });
 

@@ -1,8 +1,10 @@
 // The rules of imports within the checkout: which folder may import which, where the environment is read, and where each
 // npm package is used. What workspaces may import of one another is in workspaces.ts. The functions are pure: they take
 // lists of files and imports and give the problems, a line each.
+import { dirname } from 'node:path';
+import { cyclesOf } from './cycles.ts';
 import { MAY_IMPORT } from './folder-imports.ts';
-import { PACKAGE_FOLDERS } from './package-folders.ts';
+import { PACKAGE_FOLDERS, WORKSPACE_FOLDERS } from './package-folders.ts';
 import type { Import, SourceTree } from './source-tree.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -156,16 +158,7 @@ export function cycles({ files, imports }: Pick<SourceTree, 'files' | 'imports'>
     imports.filter(({ isPackage }) => !isPackage),
     ({ from }) => from,
   );
-  const done = new Set<string>();
-  const found: string[] = [];
-  const visit = (file: string, path: readonly string[]): void => {
-    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(' → '));
-    if (done.has(file) || path.includes(file)) return;
-    for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
-    done.add(file);
-  };
-  for (const file of files) visit(file, []);
-  return found;
+  return cyclesOf(files, (file) => (next.get(file) ?? []).map(({ to }) => to));
 }
 
 /** What the pure folders use of the outside: a clock, timers, chance, the process, or a package. */
@@ -182,11 +175,18 @@ export function impurities({ files, imports, texts }: SourceTree): string[] {
   return [...used, ...foreign.map(shown)];
 }
 
-/** Imports of npm packages by a folder that is not the one for them. */
+/** Imports of packages by a folder that is not the one for them. Packages of workspaces have folders only where WORKSPACE_FOLDERS says so. */
 export function strayPackages({ imports }: Pick<SourceTree, 'imports'>): string[] {
   return imports
     .filter(({ from, to, isPackage }) => {
-      if (!isPackage || to.startsWith('node:') || to.startsWith('@svc/')) return false;
+      if (!isPackage || to.startsWith('node:')) return false;
+      if (to.startsWith('@svc/')) {
+        const [workspace] = from.split('/', 1);
+        const folders = WORKSPACE_FOLDERS[workspace!]?.[to];
+        return (
+          dirname(from) !== workspace && folders?.some((folder) => isWithin(from, folder)) === false
+        );
+      }
       return from.includes('/') && !PACKAGE_FOLDERS[to]?.some((folder) => isWithin(from, folder));
     })
     .map(shown);

@@ -1,4 +1,4 @@
-// The folders that may import an npm package of others.
+// The folders that may import an npm package of others, and those of a workspace that may import the package of another one.
 
 /** npm package → the folders that may import it. */
 export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -45,4 +45,12 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/resources': ['host/introspection/observability'],
   '@opentelemetry/sdk-trace': ['host/introspection/observability'],
   '@opentelemetry/api': ['host/introspection/observability'],
+};
+
+/** Workspace → package of another workspace → the folders that may import it, besides the files directly in the workspace. */
+export const WORKSPACE_FOLDERS: Readonly<
+  Record<string, Readonly<Record<string, readonly string[]>>>
+> = {
+  // The rest of the runtime serves modules and programs alike.
+  host: { '@svc/components': ['host/hosting/program', 'host/service'] },
 };

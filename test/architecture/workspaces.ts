@@ -1,6 +1,7 @@
 // The classes of workspaces and what each class may import of the others. Workspaces import one another by the names of
 // their packages, never by a path.
 import type { WorkspaceFolder } from '../../scripts/workspaces.ts';
+import { cyclesOf } from './cycles.ts';
 import type { Import } from './source-tree.ts';
 
 /**
@@ -40,8 +41,8 @@ export interface Workspace {
 }
 
 /**
- * A class and the classes that it may import. A cycle can arise only among packages, or among shared libraries, and npm
- * and cycles() would show it.
+ * A class and the classes that it may import. A cycle can arise only within a class that may import itself, and
+ * workspaceCycles() finds it.
  */
 const MAY_USE: Readonly<Record<WorkspaceClass, readonly WorkspaceClass[]>> = {
   words: [],
@@ -113,6 +114,12 @@ export function withoutClass(workspaces: readonly Workspace[]): string[] {
       ({ folder }) =>
         `${folder}/ has no class: add "svc": { "class": "…" } to ${folder}/package.json, where the class is one of ${classes} (test/architecture/workspaces.ts says what each may import)`,
     );
+}
+
+/** A line for each cycle of workspaces whose package.json files ask for one another. */
+export function workspaceCycles(workspaces: readonly Workspace[]): string[] {
+  const needs = new Map(workspaces.map(({ name, dependencies }) => [name, dependencies]));
+  return cyclesOf([...needs.keys()], (name) => needs.get(name)!.filter((need) => needs.has(need)));
 }
 
 /** A line for each import that leads from a workspace into another and may not. */
