@@ -250,7 +250,7 @@ test('a gateway with a given socket stops once the process that was started is k
   await gateway.logged('https listening');
   const killed = gateway.kill();
   await gateway.logged('The gateway stops');
-  await killed;
+  await expect(killed).resolves.toBeUndefined();
 });
 
 test('a folder without a usable certificate, and settings that are missing, stop the start', async () => {
