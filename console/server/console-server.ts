@@ -143,7 +143,7 @@ async function answerOf(
   return callService(registration, read.call, goneSignal(response), developmentKeyFile, sockets);
 }
 
-/** Returns why the request does not get what only the user gets who has started the console; undefined if it is one of that user. */
+/** Returns the refusal of what only the user who has started the console gets; undefined if the request is one of that user. */
 async function openerRefusal(
   request: IncomingMessage,
   { sockets }: Shown,

@@ -51,7 +51,7 @@ export class ImageSweep {
       return await read();
     } finally {
       this.#reading--;
-      // Those who have read it put it into a record before the next turn of the event loop.
+      // Those who have read it put it into a record before the next turn of the event loop. Another image may be looked for until then.
       if (this.#reading === 0) setImmediate(() => this.#reading === 0 && this.#idle?.());
     }
   }

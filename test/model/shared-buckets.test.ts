@@ -147,7 +147,7 @@ test('a lock that is released again and again is waited for, and not taken over'
   expect(numbers[lock]).toBe(14);
 });
 
-/** Returns the value, in whose read number `last` of `property` the thread stalls. `meanwhile`: what the others do. */
+/** Returns the value for a thread that stalls when it reads `property` for the time `last`. `meanwhile`: what the others do then. */
 function stallsIn<Value extends object>(
   value: Value,
   property: keyof Value,

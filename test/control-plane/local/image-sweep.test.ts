@@ -85,7 +85,7 @@ test('an image that a removal has waited for is in a record before it', async ()
   await vi.waitUntil(() => !existsSync(unused));
 });
 
-test('an image that is read since a moment puts off a removal that begins only then', async () => {
+test('a removal that begins just after another image is looked for waits for that image', async () => {
   const first = reading();
   sweep.request();
   await vi.advanceTimersByTimeAsync(10_000);
