@@ -11,6 +11,7 @@ import {
   type Effect as StoredEffect,
   type Refusal,
   type Reply,
+  type Spent,
   refusal,
 } from '@svc/model/call';
 import type { StoredEvent } from '@svc/model/entity';
@@ -21,30 +22,43 @@ import { EncodedReply } from './encoded-reply.ts';
 import { DecidingContext, Effect, HandlerContext, type LaterReply } from './entity-context.ts';
 import type { HandlerDefinition, RunnableEntity } from './entity-definition.ts';
 import { decodeEvent } from './event-source.ts';
+import { frozen, isChangeOfFrozen } from './frozen.ts';
 import { programFault } from './program-fault.ts';
 import { Refused, refusalOf } from './result.ts';
 
 const EMPTY = 'empty answered a promise';
+const CHANGED =
+  'it changes the state that it was given. In a process of its own the state is frozen: return a new one';
 
 export class EmbeddedEntity implements GuestEntity {
   readonly #definition: RunnableEntity;
   readonly #id: string;
   #state: unknown;
+  /** The state after the events of the last command, until it is known whether they are stored; undefined: there is none. */
+  #aside: { readonly state: unknown } | undefined;
+  readonly #isFrozen: boolean;
   /** Computes the reply of the last command; undefined if the command has replied already. */
   #laterReply: LaterReply | undefined;
   #isLost = false;
 
-  /** Opens the entity. Throws GuestFault. */
-  constructor(definition: RunnableEntity, id: string, snapshot: string | undefined) {
+  /**
+   * Opens the entity. `isFrozen`: `apply` returns a new state and cannot change the one that it is given, which an entity needs whose states are set
+   * aside. Throws GuestFault.
+   */
+  constructor(
+    definition: RunnableEntity,
+    id: string,
+    snapshot: string | undefined,
+    isFrozen = false,
+  ) {
     this.#definition = definition;
     this.#id = id;
+    this.#isFrozen = isFrozen;
     this.#state = this.#guarded('its empty state', () =>
       // The initial state is copied through its JSON text: a value that the program holds on to is never an entity's
       // state.
-      definition.state.codec.decode(
+      this.#decoded(
         snapshot ?? definition.state.codec.encode(atOnce(definition.empty(id), EMPTY), 'state'),
-        'state',
-        STORED_DEPTH_MAX,
       ),
     );
   }
@@ -53,7 +67,36 @@ export class EmbeddedEntity implements GuestEntity {
     return this.#isLost;
   }
 
-  apply(events: readonly StoredEvent[]): string | undefined {
+  apply(events: readonly StoredEvent[], _spent?: Spent): string | undefined {
+    const folded = this.#folded(events);
+    if (typeof folded === 'string') return folded;
+    this.#state = folded.state;
+    return undefined;
+  }
+
+  /**
+   * Folds the events of the last command into a state that is set aside: `keep` makes it the state. The states are frozen. Returns why an
+   * event could not be decoded; then nothing is set aside. Throws GuestFault.
+   */
+  setAside(events: readonly StoredEvent[]): string | undefined {
+    assert(this.#isFrozen);
+    const folded = this.#folded(events);
+    if (typeof folded === 'string') return folded;
+    this.#aside = folded;
+    return undefined;
+  }
+
+  /** Makes the state that was set aside the entity's state. Returns whether there was one. */
+  keep(): boolean {
+    const aside = this.#aside;
+    if (aside === undefined) return false;
+    this.#aside = undefined;
+    this.#state = aside.state;
+    return true;
+  }
+
+  #folded(events: readonly StoredEvent[]): { readonly state: unknown } | string {
+    let state = this.#state;
     for (const [index, stored] of events.entries()) {
       const location = `event ${index + 1} of ${events.length}`;
       let event: unknown;
@@ -63,14 +106,16 @@ export class EmbeddedEntity implements GuestEntity {
         if (error instanceof CodecProblem) return `${location}: ${error.message}`;
         throw this.#fault('reading an event', error);
       }
-      this.#state = this.#guarded('apply', () =>
-        stateOf(atOnce(this.#definition.apply(this.#state, event), 'apply answered a promise')),
+      const before = state;
+      state = this.#guarded('apply', () =>
+        stateOf(atOnce(this.#definition.apply(before, event), 'apply answered a promise')),
       );
     }
-    return undefined;
+    return { state: this.#isFrozen ? frozen(state) : state };
   }
 
   command(context: CallContext, name: string, input: string): StoredEffect | Refusal {
+    this.#aside = undefined;
     const call = this.#handler('command', name, input);
     if ('code' in call) return call;
     const { handler, value } = call;
@@ -103,13 +148,15 @@ export class EmbeddedEntity implements GuestEntity {
     });
   }
 
+  /** Computes the reply from the state that was set aside, if there is one, or else from the state. */
   reply(_context: CallContext, name: string): Reply {
+    const { state } = this.#aside ?? { state: this.#state };
     const compute = this.#laterReply;
     this.#laterReply = undefined;
     assert(compute !== undefined, 'the last command has replied');
     return this.#guarded(`the reply of command '${name}'`, () => ({
       kind: 'reply',
-      json: compute(this.#state),
+      json: compute(state),
     }));
   }
 
@@ -151,6 +198,11 @@ export class EmbeddedEntity implements GuestEntity {
     );
   }
 
+  #decoded(state: string): unknown {
+    const decoded = this.#definition.state.codec.decode(state, 'state', STORED_DEPTH_MAX);
+    return this.#isFrozen ? frozen(decoded) : decoded;
+  }
+
   #guarded<T>(what: string, run: () => T): T {
     try {
       return run();
@@ -161,6 +213,11 @@ export class EmbeddedEntity implements GuestEntity {
 
   #fault(what: string, error: unknown): GuestFault {
     this.#isLost = true;
+    if (this.#isFrozen && isChangeOfFrozen(error))
+      return programFault(
+        `${what} of component '${this.#definition.component}'`,
+        new Error(CHANGED, { cause: error }),
+      );
     return programFault(`${what} of component '${this.#definition.component}'`, error);
   }
 }

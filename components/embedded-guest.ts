@@ -1,7 +1,8 @@
 // EmbeddedGuest: implements the engine's Guest for TypeScript components that run in the host's own process.
 // They are the program's own code: nothing bounds what they compute or reach.
 import assert from 'node:assert/strict';
-import type { Guest } from '@svc/model/guest';
+import type { EntityRef } from '@svc/model/entity';
+import type { Guest, GuestEntities } from '@svc/model/guest';
 import { GuestFault } from '@svc/model/guest-fault';
 import { NameTable } from '@svc/model/name-table';
 import { describeComponents } from './embedded-descriptor.ts';
@@ -16,14 +17,25 @@ import type { EntityDefinition, RunnableEntity } from './entity-definition.ts';
 import { invalidDefinition } from './shape.ts';
 import type { ViewDefinition } from './view-definition.ts';
 
-/**
- * Creates the guest. `errors`: with `plain`, the errors that handlers make have no details. Throws SVC_DEFINITION_INVALID if the
- * components do not fit together.
- */
+/** A guest whose entities can set states aside. */
+export interface EmbeddedGuest extends Guest {
+  readonly entities: Omit<GuestEntities, 'open'> & {
+    open(entity: EntityRef, snapshot: string | undefined): EmbeddedEntity;
+  };
+}
+
+export interface EmbeddedGuestOptions {
+  /** With `plain`, the errors that handlers make have no details. */
+  readonly errors?: 'full' | 'plain';
+  /** Whether the states of entities are frozen, so that they can be set aside. */
+  readonly freezesStates?: boolean;
+}
+
+/** Creates the guest. Throws SVC_DEFINITION_INVALID if the components do not fit together. */
 export function createEmbeddedGuest(
   components: Components,
-  { errors = 'full' }: { readonly errors?: 'full' | 'plain' } = {},
-): Guest {
+  { errors = 'full', freezesStates = false }: EmbeddedGuestOptions = {},
+): EmbeddedGuest {
   const { entities = [], endpoints = [], views = [], consumers = [], version } = components;
   const { configuration } = components;
   const reachable = { entities: new Set(entities), views: new Set(views), configuration };
@@ -49,7 +61,7 @@ export function createEmbeddedGuest(
         if (isClosed) throw new GuestFault('trap', 'The service was stopped.');
         const definition = byComponent.get(component);
         assert(definition !== undefined, 'an entity of a component that was not given');
-        return new EmbeddedEntity(definition, id, snapshot);
+        return new EmbeddedEntity(definition, id, snapshot, freezesStates);
       },
       comparedInput: (component, command, input) =>
         comparedInput(byComponent.get(component), command, input),

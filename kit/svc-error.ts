@@ -78,6 +78,10 @@ export const SVC_ERROR_CODES = [
   'SVC_CALL_UNCERTAIN',
   'SVC_RESPONSE_DROPPED',
   'SVC_SERVICE_CALL_DENIED',
+  // A process that holds the code of a service.
+  'SVC_PROCESS_UNAVAILABLE',
+  'SVC_PROCESS_INVALID',
+  'SVC_PROCESS_REPLACED',
   // Webhooks.
   'SVC_MASTER_KEY_UNUSABLE',
   'SVC_MASTER_KEY_WRONG',

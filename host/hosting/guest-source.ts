@@ -4,11 +4,15 @@
 // `svc dev` and the tools that read a journal pass sources on without knowing the hosting. To add a hosting, add a
 // folder here, a kind to this file, and a case to start-guest.ts and to source-locations.ts.
 import type { ModuleDescriptor } from '@svc/contract';
+import type { ProcessSource } from './process/process-source.ts';
 import type { AdmittedModule } from './wasm/admission/admission.ts';
 import type { WasmLimits } from './wasm/wasm-limits.ts';
 
-/** `program` stands for entities and endpoints that a program defines in TypeScript. */
-export type SourceKind = 'wasm' | 'program';
+/**
+ * `program` stands for entities and endpoints that a program defines in TypeScript, and `process` for code that a process of its own
+ * holds.
+ */
+export type SourceKind = 'wasm' | 'program' | 'process';
 
 /** The file of a source, and the identity of its content when it was read. */
 export interface SourceFile {
@@ -39,7 +43,7 @@ export interface ProgramSource extends SourceDescription {
   readonly file: string;
 }
 
-export type GuestSource = WasmSource | ProgramSource;
+export type GuestSource = WasmSource | ProgramSource | ProcessSource;
 
 /** Settings for running guests: a section for each hosting that has settings. */
 export interface HostingSettings {

@@ -5,6 +5,16 @@ import type { GuestLog } from '@svc/model/guest-log';
 import type { GuestSource, HostingSettings } from './guest-source.ts';
 import { startWasmGuest, type WasmNumbers } from './wasm/wasm-guest.ts';
 
+/** A shard of a service. */
+export interface ShardPlace {
+  /** Index of the shard, from 0. */
+  readonly shard: number;
+  /** Number of shards; 0: the guest is of no shard. */
+  readonly shards: number;
+}
+
+const NO_SHARD: ShardPlace = { shard: 0, shards: 0 };
+
 export interface StartedGuest extends Guest {
   /** Absent if the hosting has neither instances nor memory of its own. */
   readonly numbers?: WasmNumbers;
@@ -19,11 +29,13 @@ export type GuestStarter = (log: GuestLog) => StartedGuest;
 
 /**
  * Loads the code that runs the source, and returns a function that starts guests synchronously: a module runs in this
- * thread, a program in a thread of its own.
+ * thread, a program in a thread of its own, and the code of a process there, once it is reached. Rejects with SVC_PROCESS_UNAVAILABLE if it
+ * is not.
  */
 export async function guestStarter(
   source: GuestSource,
   settings: HostingSettings,
+  place: ShardPlace = NO_SHARD,
 ): Promise<GuestStarter> {
   switch (source.kind) {
     case 'wasm':
@@ -33,17 +45,24 @@ export async function guestStarter(
       const { programStarter } = await import('./program/program-guest.ts');
       return programStarter(source);
     }
+    case 'process': {
+      // Most services have no process, so a shard does not wait for this code.
+      const { processStarter } = await import('./process/process-guest.ts');
+      return processStarter(source, place);
+    }
   }
 }
 
 /**
- * Starts a guest, in the thread that `guestStarter` names. Rejects with the errors that a `GuestStarter` throws.
+ * Starts a guest, in the thread that `guestStarter` names. `place`: the shard that it is started for. Rejects as `guestStarter`
+ * does, and with the errors that a `GuestStarter` throws.
  */
 export async function startGuest(
   source: GuestSource,
   settings: HostingSettings,
   log: GuestLog,
+  place: ShardPlace = NO_SHARD,
 ): Promise<StartedGuest> {
-  const start = await guestStarter(source, settings);
+  const start = await guestStarter(source, settings, place);
   return start(log);
 }

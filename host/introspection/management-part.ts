@@ -57,7 +57,7 @@ export class ManagementPart implements IntrospectionPart {
   }
 
   #checks(): readonly ReadinessCheck[] {
-    const { settings, shards, source, journal, views, configuration } = this.#view;
+    const { settings, shards, source, journal, views, configuration, process: code } = this.#view;
     let isAdmitted = false;
     // A refused module ends the service, which reports the reason.
     source.then(
@@ -115,6 +115,7 @@ export class ManagementPart implements IntrospectionPart {
           configuration.problem &&
           `Changed values are not in use, and those before are: ${configuration.problem}.`,
       });
+    if (code !== undefined) checks.push({ part: 'process', failureReason: () => code()?.problem });
     if (settings.http)
       checks.push({
         part: 'http',

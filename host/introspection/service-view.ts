@@ -18,6 +18,8 @@ export interface ServiceView {
   readonly metrics: MetricsSource;
   /** The configuration of the module. `problem`: why changed values are not in use. Absent: it cannot change. */
   readonly configuration?: { readonly problem: string | undefined };
+  /** The process that holds the code of the service. `problem`: why it does not serve. Absent: there is none. */
+  readonly process?: (() => { readonly problem: string | undefined } | undefined) | undefined;
   /** The source that is served first. It rejects if the source is refused, which ends the service. */
   readonly source: Promise<SourceDescription>;
   /**

@@ -30,9 +30,9 @@ import type { RunOptions } from './run-options.ts';
 import { checkIssuer } from './issuer-check.ts';
 import { moduleStandby } from './module-standby.ts';
 import { ModuleWork } from './module-work.ts';
-import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
+import { CodeSource } from './code-source.ts';
 import { ServiceConfiguration } from './service-configuration.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
@@ -48,6 +48,7 @@ export class RunningService {
   readonly #settings: Settings<SettingsSections>;
   readonly #options: RunOptions;
   readonly #log: Log;
+  readonly #code: CodeSource;
   readonly #source: Promise<GuestSource>;
   readonly #admission = new AbortController();
   readonly #configuration: ServiceConfiguration;
@@ -94,6 +95,7 @@ export class RunningService {
       log,
       onChange: (texts) => this.#supervisor.renewConfiguration(texts),
     });
+    this.#code = new CodeSource(settings, { env: options.env, log: this.#log });
     this.#source = this.#admit();
     // Shards handle the rejection; if none was started, it must not count as unhandled.
     this.#source.catch(() => {});
@@ -179,6 +181,10 @@ export class RunningService {
       { stop: () => this.#work.timers.stop(0) },
       { start: () => this.#tokens?.open(), stop: () => this.#tokens?.close() },
       {
+        start: () => this.#code.watch((error) => this.#ended.reject(error)),
+        stop: () => this.#code.close(),
+      },
+      {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
       },
@@ -218,9 +224,7 @@ export class RunningService {
   }
 
   async #admit(): Promise<GuestSource> {
-    const { moduleFile: file, sections } = this.#settings;
-    const given = { env: this.#options.env, signal: this.#admission.signal };
-    const source = await readModule(file, sections, given);
+    const source = await this.#code.read(this.#admission.signal);
     checkIssuer(source.descriptor, this.#settings.tokens);
     await this.#configuration.prepare(source);
     this.#served = source;
@@ -316,6 +320,7 @@ export class RunningService {
         consumerSeries: this.#work.consumers,
         views: this.#viewStatuses,
         configuration: this.#configuration,
+        process: this.#code.process,
         controlSocket: () => this.#control.socket,
         source: this.#source,
         journal: this.#journal.opened,

@@ -9,6 +9,10 @@ import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-lim
 import { TIMER_SETTINGS_DEFAULT, TIMER_SETTINGS_RANGE } from '../engine/timer-settings.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
 import {
+  PROCESS_SETTINGS_DEFAULT,
+  PROCESS_SETTINGS_RANGE,
+} from '../hosting/process/process-settings.ts';
+import {
   checkCorsSettings,
   CORS_SETTINGS_DEFAULT,
   CORS_SETTINGS_RANGE,
@@ -38,6 +42,7 @@ export const SECTION_DEFAULTS = {
   'http.cors': { ...CORS_SETTINGS_DEFAULT },
   engine: { ...ENGINE_LIMITS_DEFAULT },
   wasm: { ...WASM_LIMITS_DEFAULT },
+  process: { ...PROCESS_SETTINGS_DEFAULT },
   journal: { ...JOURNAL_LIMITS_DEFAULT },
   timers: { ...TIMER_SETTINGS_DEFAULT },
   views: { ...VIEW_LIMITS_DEFAULT },
@@ -59,6 +64,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   'http.cors': CORS_SETTINGS_RANGE,
   engine: ENGINE_LIMITS_RANGE,
   wasm: WASM_LIMITS_RANGE,
+  process: PROCESS_SETTINGS_RANGE,
   journal: JOURNAL_LIMITS_RANGE,
   timers: TIMER_SETTINGS_RANGE,
   views: VIEW_LIMITS_RANGE,

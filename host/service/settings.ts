@@ -49,8 +49,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
    * internet unless `identity` is set.
    */
   readonly deployed: boolean;
-  /** Absolute path of the module. */
-  readonly moduleFile: string;
+  /** Where the code of the service is. */
+  readonly code: ServiceCode;
   /** Name of the service: lower-case letters, digits and hyphens. */
   readonly name: string;
   /** Absolute path of the folder that holds the journal. */
@@ -91,6 +91,13 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly sections: SectionValues<Sections>;
 }
 
+/** A module, or a process that holds the code. */
+export type ServiceCode =
+  /** `file`: absolute path. */
+  | { readonly kind: 'module'; readonly file: string }
+  /** `address`: `127.0.0.1:PORT`. */
+  | { readonly kind: 'process'; readonly address: string };
+
 /** Where access tokens come from that count. */
 export interface TokenSources {
   readonly issuers: readonly AcceptedIssuer[];
@@ -105,12 +112,17 @@ export interface HostInputs extends ProgramInputs {
   readonly sockets?: readonly ListeningSocket[];
 }
 
+/** Address of the process that holds the code. */
+const PROCESS_ADDRESS = 'svc.process.address';
+const PROCESS_ADDRESS_FORM = /^(?:127\.0\.0\.1|localhost|\[::1\]):([1-9]\d{0,4})$/;
+
 const flags = {
   port: { type: 'string', dotted: 'svc.http.port' },
   host: { type: 'string', dotted: 'svc.http.host' },
   data: { type: 'string', dotted: 'svc.data' },
   name: { type: 'string', dotted: 'svc.name' },
   log: { type: 'string', dotted: 'svc.log' },
+  process: { type: 'string', dotted: PROCESS_ADDRESS },
   configuration: { type: 'string', dotted: 'svc.configuration.file' },
   'configuration-folder': { type: 'string', dotted: 'svc.configuration.folder' },
   shards: { type: 'string', dotted: 'svc.shards' },
@@ -148,6 +160,8 @@ export const INTROSPECTION_SETTING_NAMES: IntrospectionNames = {
 };
 
 const DEVELOPMENT_TOKENS = 'svc.auth.development-tokens';
+/** Name of a service that nothing names. */
+const UNNAMED = 'service';
 const SHARDS_RANGE = [1, 256] as const;
 export const MANAGEMENT_PORT = 7626;
 
@@ -163,15 +177,15 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   reader.checkNames(new Set([...plainNames, ...sectionNames(sections)]));
   const deployed = reader.boolean('svc.deployed', false);
   const given = deployed ? givenSockets(sockets) : {};
-  const moduleFile = moduleOf(positionals, deployed);
-  const name = serviceName(reader, moduleFile);
+  const code = codeOf(reader.text(PROCESS_ADDRESS), positionals, deployed);
+  const name = serviceName(reader, code);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   const logFolder = readPath(reader, 'svc.log.files.dir');
   // `readStateFile` has read it, and has not reported an empty path.
   reader.text(STATE_FILE);
   return {
     deployed,
-    moduleFile: resolve(moduleFile),
+    code,
     name,
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
     host: reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
@@ -228,10 +242,31 @@ function identityOf(
   );
 }
 
-function serviceName(reader: SettingsReader, moduleFile: string): string {
-  const name = reader.text('svc.name') ?? nameFromFile(moduleFile);
+function serviceName(reader: SettingsReader, code: ServiceCode): string {
+  const otherwise = code.kind === 'module' ? nameFromFile(code.file) : UNNAMED;
+  const name = reader.text('svc.name') ?? otherwise;
   if (!isOwnName(name)) throw invalidSetting('svc.name', name, OWN_NAME_WORDS);
   return name;
+}
+
+/** Throws SVC_USAGE if there is no code or too much, and SVC_SETTING_INVALID for an address that is none of this machine. */
+function codeOf(
+  address: string | undefined,
+  positionals: readonly string[],
+  deployed: boolean,
+): ServiceCode {
+  if (address === undefined)
+    return { kind: 'module', file: resolve(moduleOf(positionals, deployed)) };
+  if (positionals.length > 0)
+    throw new SvcError(
+      'SVC_USAGE',
+      `run takes a MODULE.wasm or --process, and found both: leave out ${positionals.join(' ')}, or --process.`,
+    );
+  const port = Number(PROCESS_ADDRESS_FORM.exec(address)?.[1]);
+  // What goes to the process is not encrypted.
+  if (!(port <= 65_535))
+    throw invalidSetting(PROCESS_ADDRESS, address, 'an address of this machine, as 127.0.0.1:9010');
+  return { kind: 'process', address };
 }
 
 /** Returns the file of the module. For a deployed instance the default is its path in the image. */
@@ -249,7 +284,7 @@ function nameFromFile(moduleFile: string): string {
   const plain = basename(moduleFile, '.wasm')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-');
-  return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'service';
+  return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || UNNAMED;
 }
 
 /**

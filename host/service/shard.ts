@@ -118,8 +118,11 @@ function work(kind: WorkKind, port: MessagePort): void {
 
 async function run(): Promise<void> {
   const { source } = await nextMessage('run');
-  const guest = await startGuest(source, settings.sections, (line) =>
-    log.write(line.level, line.message, { from: line.source }),
+  const guest = await startGuest(
+    source,
+    settings.sections,
+    (line) => log.write(line.level, line.message, { from: line.source }),
+    { shard: settings.index, shards: settings.count },
   );
   const serveRequested = nextMessage('serve');
   send({ kind: 'admitted', descriptor: guest.descriptor });

@@ -32,10 +32,14 @@ type CartEvent = Type.Static<typeof CartEvent>;
 function apply(state: CartState, event: CartEvent): CartState {
   switch (event.type) {
     case 'item-added': {
-      const item = state.items.find(({ sku }) => sku === event.sku);
-      if (item === undefined) state.items.push({ sku: event.sku, quantity: event.quantity });
-      else item.quantity += event.quantity;
-      return state;
+      const { sku, quantity } = event;
+      const isThere = state.items.some((item) => item.sku === sku);
+      const items = isThere
+        ? state.items.map((item) =>
+            item.sku === sku ? { sku, quantity: item.quantity + quantity } : item,
+          )
+        : [...state.items, { sku, quantity }];
+      return { ...state, items };
     }
     case 'item-removed':
       return { ...state, items: state.items.filter(({ sku }) => sku !== event.sku) };
@@ -47,7 +51,7 @@ function apply(state: CartState, event: CartEvent): CartState {
 }
 
 const after = (state: ReadonlyDeep<CartState>, event: CartEvent): CartState =>
-  apply(structuredClone(state) as CartState, event);
+  apply(state as CartState, event);
 
 export const cart = defineEntity({
   component: 'shopping-cart',

@@ -1,0 +1,18 @@
+// Frozen: a value that nothing can change any more. A part that was frozen before is not looked through again, so that a state costs
+// what is new in it.
+
+/** Freezes the value and everything in it, and returns it. Bytes cannot be frozen. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (ArrayBuffer.isView(value)) return value;
+  Object.freeze(value);
+  for (const part of Object.values(value)) frozen(part);
+  return value;
+}
+
+/** Matches the errors of V8 for a change of a frozen value, in strict code. */
+const CHANGE = /object is not extensible|read only property|Cannot (?:delete|redefine) property/;
+
+export function isChangeOfFrozen(error: unknown): boolean {
+  return error instanceof TypeError && CHANGE.test(error.message);
+}

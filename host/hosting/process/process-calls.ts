@@ -1,0 +1,101 @@
+// ProcessCalls are the calls of one stream that the process has not answered. Each has a number and a time limit.
+//
+// Invariants
+// C1  Each call is settled once: by its answer, by its time limit, or by the end of the stream.
+// C2  An answer whose call is not under way is dropped: it came after its time limit. One of a call that was never made breaks the protocol.
+import type { FromProcessFrame } from '@svc/process-protocol/process';
+import { ProtocolError } from '@svc/process-protocol/protocol-error';
+
+export type Answer = NonNullable<FromProcessFrame['frame']>;
+
+/** A call under way. */
+export interface ProcessCall {
+  /** Called once, with the answer or with why there is none. */
+  readonly settle: (answer: Answer | CallEnd) => void;
+  readonly timeoutMs: number;
+}
+
+/** Why a call has no answer. */
+export interface CallEnd {
+  readonly $case: 'timed out' | 'ended';
+  /** For `ended`: the end of a sentence that begins with `The process`. */
+  readonly why: string;
+}
+
+export function isAnswer(settled: Answer | CallEnd): settled is Answer {
+  return settled.$case !== 'ended' && settled.$case !== 'timed out';
+}
+
+interface Timed {
+  readonly call: ProcessCall;
+  readonly deadlineMs: number;
+}
+
+/** Pause between two looks at the time limits, in milliseconds. */
+const LOOK_MS = 100;
+
+export class ProcessCalls {
+  /** By time limit, and in each by number: calls of the same limit run out in the order of their numbers. */
+  readonly #byTimeout = new Map<number, Map<number, Timed>>();
+  readonly #byNumber = new Map<number, ProcessCall>();
+  readonly #cancel: (number: number) => void;
+  readonly #timer: NodeJS.Timeout;
+  #lastNumber = 0;
+
+  /** `cancel`: tells the process that nobody waits for a call any more. */
+  constructor(cancel: (number: number) => void) {
+    this.#cancel = cancel;
+    this.#timer = setInterval(() => this.#endLate(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  get size(): number {
+    return this.#byNumber.size;
+  }
+
+  /** Adds a call, and returns its number. */
+  add(call: ProcessCall): number {
+    const number = ++this.#lastNumber;
+    this.#byNumber.set(number, call);
+    let calls = this.#byTimeout.get(call.timeoutMs);
+    if (calls === undefined) this.#byTimeout.set(call.timeoutMs, (calls = new Map()));
+    calls.set(number, { call, deadlineMs: performance.now() + call.timeoutMs });
+    return number;
+  }
+
+  /** Settles the call with its answer. Throws ProtocolError. */
+  answer(number: number, answer: Answer): void {
+    const call = this.#take(number);
+    if (call !== undefined) call.settle(answer);
+    else if (number > this.#lastNumber || number === 0)
+      throw new ProtocolError(`it has answered call ${number}, which was not made`);
+  }
+
+  /** Ends all calls. `why`: as in CallEnd. */
+  end(why: string): void {
+    clearInterval(this.#timer);
+    const calls = [...this.#byNumber.values()];
+    this.#byNumber.clear();
+    this.#byTimeout.clear();
+    for (const call of calls) call.settle({ $case: 'ended', why });
+  }
+
+  #take(number: number): ProcessCall | undefined {
+    const call = this.#byNumber.get(number);
+    if (call === undefined) return undefined;
+    this.#byNumber.delete(number);
+    this.#byTimeout.get(call.timeoutMs)!.delete(number);
+    return call;
+  }
+
+  #endLate(): void {
+    const nowMs = performance.now();
+    for (const calls of this.#byTimeout.values())
+      for (const [number, { deadlineMs }] of calls) {
+        if (deadlineMs > nowMs) break;
+        const call = this.#take(number)!;
+        this.#cancel(number);
+        call.settle({ $case: 'timed out', why: '' });
+      }
+  }
+}

@@ -1,0 +1,25 @@
+// ProcessFailures: the errors of a process that cannot be reached, or that breaks the protocol.
+import { SvcError } from '@svc/kit/svc-error';
+
+/** Nothing of the call was done. `why`: the end of a sentence that begins with `The process`. */
+export function processUnavailable(why: string): SvcError {
+  return new SvcError(
+    'SVC_PROCESS_UNAVAILABLE',
+    `The process that holds the code of the service ${why}. Nothing was done: try again.`,
+    { retryAfterMs: 1_000 },
+  );
+}
+
+/** The handler had made calls when the process was lost. */
+export function handlerUncertain(why: string): SvcError {
+  return new SvcError(
+    'SVC_CALL_UNCERTAIN',
+    `The process that holds the code of the service ${why} while a handler was running that had made calls. ` +
+      'It is not known what of them was done: look before you try again.',
+  );
+}
+
+/** The process at the address cannot be served at all. */
+export function processInvalid(address: string, why: string): SvcError {
+  return new SvcError('SVC_PROCESS_INVALID', `The process at ${address} cannot be served: ${why}`);
+}

@@ -1,0 +1,113 @@
+// ProcessLink keeps one stream to the process of a service, and opens another one when it has ended.
+//
+// Invariants
+// L1  All streams of a link meet the same code: a process with another descriptor or fingerprint is not used.
+// L2  Between two streams, calls fail at once with SVC_PROCESS_UNAVAILABLE.
+import type { Log } from '@svc/process-protocol/process';
+import { processUnavailable } from './process-failures.ts';
+import { holdsCodeOf, type ProcessSource } from './process-source.ts';
+import { openProcessStream, type ProcessStream, type StreamPlace } from './process-stream.ts';
+
+export interface LinkOptions {
+  readonly source: ProcessSource;
+  readonly place: StreamPlace;
+  readonly log: (line: Log) => void;
+  /** Called when the process is reached again, and with why it is away. */
+  readonly changed?: ((why: string | undefined) => void) | undefined;
+  /** Called once, when the process has become another one. */
+  readonly replaced?: (() => void) | undefined;
+}
+
+/** The shortest pause before an attempt, in milliseconds; it doubles with each one that fails. */
+const PAUSE_MIN_MS = 20;
+
+export class ProcessLink {
+  readonly #options: LinkOptions;
+  #stream: ProcessStream | undefined;
+  #whyAway = 'was not reached yet';
+  #pauseMs = PAUSE_MIN_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #wasReplaced = false;
+
+  /** Call `open` before anything else. */
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the first stream. Rejects as `openProcessStream` does, and with SVC_PROCESS_UNAVAILABLE if the process has become another one. */
+  async open(): Promise<void> {
+    await this.#connect();
+  }
+
+  /** The stream. Throws SVC_PROCESS_UNAVAILABLE while there is none. */
+  get stream(): ProcessStream {
+    if (this.#stream === undefined) throw processUnavailable(this.#whyAway);
+    return this.#stream;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#whyAway = 'was left, because the service stops';
+  }
+
+  async #connect(): Promise<void> {
+    const { source, place, log } = this.#options;
+    const stream = await openProcessStream(source.connection, place, {
+      log,
+      ended: (why) => this.#onEnd(why),
+    });
+    if (this.#isClosed) {
+      stream.close();
+      return;
+    }
+    if (!holdsCodeOf(source, stream.welcome)) {
+      this.#whyAway = 'has become another one since the service was started';
+      stream.close();
+      this.#noteReplaced();
+      throw processUnavailable(this.#whyAway);
+    }
+    this.#stream = stream;
+    this.#pauseMs = PAUSE_MIN_MS;
+    this.#options.changed?.(undefined);
+  }
+
+  #noteReplaced(): void {
+    if (this.#wasReplaced) return;
+    this.#wasReplaced = true;
+    this.#options.replaced?.();
+  }
+
+  #onEnd(why: string): void {
+    if (this.#stream === undefined) return;
+    this.#stream = undefined;
+    this.#away(why);
+  }
+
+  #away(why: string): void {
+    if (this.#isClosed) return;
+    this.#whyAway = why;
+    this.#options.changed?.(why);
+    // The pauses of shards that lose their process at the same moment differ.
+    const pauseMs = this.#pauseMs * (0.5 + Math.random());
+    this.#pauseMs = Math.min(
+      this.#pauseMs * 2,
+      this.#options.source.connection.settings.reconnectMaxMs,
+    );
+    this.#timer = setTimeout(() => {
+      this.#connect().catch((error: unknown) => this.#away(reasonOf(error, this.#whyAway)));
+    }, pauseMs);
+  }
+}
+
+/** Returns why an attempt has failed, as the end of a sentence that begins with `The process`. */
+function reasonOf(error: unknown, before: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const found = /^The process that holds the code of the service (.*)\. Nothing was done/.exec(
+    message,
+  );
+  return found?.[1] ?? before;
+}

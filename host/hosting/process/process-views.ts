@@ -1,0 +1,62 @@
+// ProcessViews fold events into rows in the process of a service.
+import type { EntityEvent } from '@svc/model/entity';
+import type { GuestViews } from '@svc/model/guest';
+import { GuestFault } from '@svc/model/guest-fault';
+import type { KeyedEvent, RowState } from '@svc/model/view';
+import { faultOf } from '@svc/process-protocol/fault-frames';
+import { eventFrame } from '@svc/process-protocol/handler-frames';
+import { rowOf, viewFoldFrame } from '@svc/process-protocol/view-frames';
+import { type Answer, isAnswer } from './process-calls.ts';
+import { processUnavailable } from './process-failures.ts';
+import type { ProcessLink } from './process-link.ts';
+import type { ProcessSettings } from './process-settings.ts';
+import type { ToFrame } from './process-stream.ts';
+
+export class ProcessViews implements GuestViews {
+  readonly #link: ProcessLink;
+  readonly #timeoutMs: number;
+
+  constructor(link: ProcessLink, { foldTimeoutMs }: ProcessSettings) {
+    this.#link = link;
+    this.#timeoutMs = foldTimeoutMs;
+  }
+
+  async keys(
+    view: string,
+    events: readonly EntityEvent[],
+  ): Promise<readonly (readonly string[])[] | string> {
+    const value = { view, events: events.map(eventFrame) };
+    const answer = await this.#call(view, { $case: 'viewKeys', value });
+    if (answer.$case === 'problem') return answer.value.message;
+    if (answer.$case !== 'keys') throw this.#violated();
+    return answer.value.events.map(({ keys }) => keys);
+  }
+
+  async fold(
+    view: string,
+    rows: readonly RowState[],
+    events: readonly KeyedEvent[],
+  ): Promise<readonly RowState[] | string> {
+    const value = viewFoldFrame(view, rows, events);
+    const answer = await this.#call(view, { $case: 'viewFold', value });
+    if (answer.$case === 'problem') return answer.value.message;
+    if (answer.$case !== 'rows') throw this.#violated();
+    return answer.value.rows.map(rowOf);
+  }
+
+  async #call(view: string, frame: ToFrame): Promise<Answer> {
+    const answer = await this.#link.stream.call(0, frame, this.#timeoutMs).answer;
+    if (isAnswer(answer)) {
+      if (answer.$case === 'fault') throw faultOf(answer.value);
+      return answer;
+    }
+    if (answer.$case === 'ended') throw processUnavailable(answer.why);
+    throw new GuestFault('time', `view '${view}' did not return within ${this.#timeoutMs} ms`);
+  }
+
+  #violated(): Error {
+    const problem = 'it has answered a view with a frame of another kind';
+    this.#link.stream.violated(problem);
+    return processUnavailable(`has broken the protocol: ${problem}`);
+  }
+}

@@ -1,0 +1,95 @@
+// CodeSource: where the code of a service comes from, a module or a process. A process may be started after the runtime, and is watched
+// while the service runs.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
+import type { GuestSource } from '../hosting/guest-source.ts';
+import type { ProcessSource } from '../hosting/process/process-source.ts';
+import type { ProcessConnection } from '../hosting/process/process-stream.ts';
+import type { ProcessSettings } from '../hosting/process/process-settings.ts';
+import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import { readModule } from './module-source.ts';
+import type { ProcessWatch } from './process-watch.ts';
+import type { ServiceCode } from './settings.ts';
+
+/** Pause between two attempts to reach the process, in milliseconds. */
+const PAUSE_MS = 100;
+
+export interface CodeSettings {
+  readonly code: ServiceCode;
+  readonly name: string;
+  readonly deployed: boolean;
+  readonly sections: { readonly wasm: WasmLimits; readonly process: ProcessSettings };
+}
+
+export interface CodeNeeds {
+  /** The environment of the thread that judges a module. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+export class CodeSource {
+  readonly #settings: CodeSettings;
+  readonly #needs: CodeNeeds;
+  #source: GuestSource | undefined;
+  #watch: ProcessWatch | undefined;
+
+  constructor(settings: CodeSettings, needs: CodeNeeds) {
+    this.#settings = settings;
+    this.#needs = needs;
+  }
+
+  /**
+   * Reads the code; waits for a process, and says once that it waits. Rejects with SVC_MODULE_…, SVC_PROCESS_INVALID, and the signal's
+   * reason.
+   */
+  async read(signal: AbortSignal): Promise<GuestSource> {
+    const { code, name: service, deployed, sections } = this.#settings;
+    const { env } = this.#needs;
+    if (code.kind === 'module')
+      this.#source = await readModule(code.file, sections, { env, signal });
+    else {
+      const { address } = code;
+      const { process: settings } = sections;
+      const connection = { address, service, developing: !deployed, settings };
+      this.#source = await this.#awaitProcess(connection, signal);
+    }
+    return this.#source;
+  }
+
+  /**
+   * Watches the process, if there is one. `replaced`: called once with SVC_PROCESS_REPLACED when it has other code. Rejects if the process
+   * is gone already.
+   */
+  async watch(replaced: (error: SvcError) => void): Promise<void> {
+    const source = this.#source;
+    if (source?.kind !== 'process') return;
+    const { ProcessWatch: Watch } = await import('./process-watch.ts');
+    this.#watch = new Watch(source, this.#needs.log, replaced);
+    await this.#watch.open();
+  }
+
+  /** How the process fares; undefined for a module. */
+  get process(): (() => { readonly problem: string | undefined } | undefined) | undefined {
+    return this.#settings.code.kind === 'process' ? () => this.#watch : undefined;
+  }
+
+  close(): void {
+    this.#watch?.close();
+  }
+
+  async #awaitProcess(connection: ProcessConnection, signal: AbortSignal): Promise<ProcessSource> {
+    // A service with a module does not load this code.
+    const { readProcess } = await import('../hosting/process/process-source.ts');
+    for (let hasSaid = false; ; hasSaid = true) {
+      try {
+        return await readProcess(connection);
+      } catch (error) {
+        if (!(error instanceof SvcError) || error.code !== 'SVC_PROCESS_UNAVAILABLE') throw error;
+      }
+      const message = `waiting for the process at ${connection.address}, which holds the code of the service`;
+      if (!hasSaid) this.#needs.log({ level: 'info', message });
+      await pause(PAUSE_MS, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// ProcessWatch keeps a stream of the service's main thread to the process that holds its code: by it the service knows whether the process is
+// there, and whether it is still the same.
+import { ProcessLink } from '../hosting/process/process-link.ts';
+import type { ProcessSource } from '../hosting/process/process-source.ts';
+import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
+
+const MAIN_THREAD = { shard: 0, shards: 0 };
+
+export class ProcessWatch {
+  readonly #link: ProcessLink;
+  #problem: string | undefined;
+
+  /** `replaced`: called once with SVC_PROCESS_REPLACED when other code is at the address. */
+  constructor(source: ProcessSource, log: Log, replaced: (error: SvcError) => void) {
+    const { address } = source.connection;
+    this.#link = new ProcessLink({
+      source,
+      place: MAIN_THREAD,
+      log: () => {},
+      changed: (why) => {
+        this.#problem = why && `The process at ${address} ${why}.`;
+        log(
+          why === undefined
+            ? { level: 'info', message: `the process at ${address} is there` }
+            : { level: 'warn', message: `the process at ${address} ${why}` },
+        );
+      },
+      replaced: () => replaced(processReplaced(address)),
+    });
+  }
+
+  /** Connects. Rejects as `ProcessLink.open` does. */
+  open(): Promise<void> {
+    return this.#link.open();
+  }
+
+  /** Why the process does not serve; undefined if it does. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+}
+
+function processReplaced(address: string): SvcError {
+  return new SvcError(
+    'SVC_PROCESS_REPLACED',
+    `The process at ${address} was replaced by one with other code. Start the service again: then that code is served.`,
+  );
+}

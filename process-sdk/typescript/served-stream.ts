@@ -1,0 +1,241 @@
+// ServedStream is one stream of the runtime as the process sees it: the handshake, and the calls of one shard.
+//
+// Invariants
+// V1  The frames of an entity are carried out in their order: its handlers are synchronous.
+// V2  Each call is answered once, also where the program fails.
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { EmbeddedGuest } from '@svc/components/embedded-guest';
+import { GuestFault } from '@svc/model/guest-fault';
+import { contextOf, refusalFrame } from '@svc/process-protocol/call-frames';
+import { faultFrame } from '@svc/process-protocol/fault-frames';
+import { FrameStream } from '@svc/process-protocol/frame-stream';
+import {
+  eventOf,
+  requestOf,
+  responseFrame,
+  verdictFrame,
+} from '@svc/process-protocol/handler-frames';
+import {
+  FromProcessFrame,
+  type Consume,
+  type Handle,
+  type Hello,
+  type ToProcessFrame,
+  type ViewFold,
+  type ViewKeys,
+} from '@svc/process-protocol/process';
+import {
+  FRAME_BYTES_MAX,
+  PROTOCOL_VERSIONS,
+  type Received,
+  WINDOW_BYTES,
+} from '@svc/process-protocol/protocol';
+import { required } from '@svc/process-protocol/protocol-error';
+import { keyedEventOf, rowFrame, rowOf } from '@svc/process-protocol/view-frames';
+import { RuntimeCalls } from './runtime-calls.ts';
+import { ServedEntities } from './served-entities.ts';
+
+export type FromFrame = NonNullable<FromProcessFrame['frame']>;
+type ToFrame = NonNullable<ToProcessFrame['frame']>;
+
+export interface StreamParts {
+  readonly guest: EmbeddedGuest;
+  readonly duplex: ServerDuplexStream<Received<ToProcessFrame>, Buffer>;
+  /** Identifies this run of the process. */
+  readonly instance: string;
+}
+
+const SDK = '@svc/process 0.1.0';
+/** Handlers of one stream that run at the same time. */
+const HANDLERS_MAX = 10_000;
+/** Bytes that may be sent before the runtime has said what it takes. */
+const FIRST_WINDOW_BYTES = 1024 * 1024;
+
+export class ServedStream {
+  /** Resolves when the stream has ended. */
+  readonly ended: Promise<void>;
+  readonly #parts: StreamParts;
+  readonly #frames: FrameStream;
+  readonly #entities: ServedEntities;
+  /** Calls of the handlers that run, by the handler's number. */
+  readonly #running = new Map<number, RuntimeCalls>();
+  readonly #end: () => void;
+  #hello: Hello | undefined;
+  #lastHostCall = 0;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+    const { duplex, guest } = parts;
+    this.#entities = new ServedEntities(guest, (call, frame) => this.#send(call, frame));
+    this.#frames = new FrameStream({
+      sink: duplex,
+      creditFrame: (bytes) => encoded(0, { $case: 'credit', value: { bytes } }),
+      ownWindowBytes: WINDOW_BYTES,
+      windowBytes: FIRST_WINDOW_BYTES,
+    });
+    let end = (): void => {};
+    this.ended = new Promise((resolve) => (end = resolve));
+    this.#end = end;
+    duplex.on('data', (message: Received<ToProcessFrame>) => this.#onMessage(message));
+    duplex.on('end', () => this.close());
+    duplex.on('error', () => this.close());
+    duplex.on('cancelled', () => this.close());
+  }
+
+  /** Ends the stream. Handlers that run go on, and nobody receives their answers. */
+  close(): void {
+    for (const calls of this.#running.values()) calls.cancel('the stream of the runtime has ended');
+    this.#running.clear();
+    this.#entities.close();
+    this.#frames.close();
+    this.#parts.duplex.end();
+    this.#end();
+  }
+
+  #send(call: number, frame: FromFrame): void {
+    this.#frames.send(encoded(call, frame));
+  }
+
+  #onMessage({ frames, bytes }: Received<ToProcessFrame>): void {
+    for (const { call, entity, frame } of frames)
+      // Frames of a later version are ignored.
+      if (frame !== undefined) this.#onFrame(call, entity, frame);
+    if (bytes > 0) this.#frames.taken(bytes);
+  }
+
+  #onFrame(call: number, entity: number, frame: ToFrame): void {
+    if (this.#hello === undefined) {
+      if (frame.$case === 'hello') this.#greet(frame.value);
+      return;
+    }
+    switch (frame.$case) {
+      case 'hello':
+        return;
+      case 'handle':
+        this.#run(call, (calls) => this.#handle(frame.value, calls));
+        return;
+      case 'consume':
+        this.#run(call, (calls) => this.#consume(frame.value, calls));
+        return;
+      case 'viewKeys':
+        this.#answer(call, () => this.#keys(frame.value));
+        return;
+      case 'viewFold':
+        this.#answer(call, () => this.#fold(frame.value));
+        return;
+      case 'result':
+        this.#running.get(call)?.settle(frame.value);
+        return;
+      case 'cancel':
+        this.#running.get(call)?.cancel(frame.value.reason);
+        return;
+      case 'ping':
+        this.#frames.sendControl(
+          encoded(0, { $case: 'pong', value: { number: frame.value.number } }),
+        );
+        return;
+      case 'credit':
+        this.#frames.credited(frame.value.bytes);
+        return;
+      default:
+        this.#entities.onFrame(call, entity, frame);
+    }
+  }
+
+  #greet(hello: Hello): void {
+    const version = PROTOCOL_VERSIONS.find((own) => hello.versions.includes(own));
+    if (version === undefined) {
+      const reason =
+        `its SDK speaks version ${PROTOCOL_VERSIONS.join(', ')} of the protocol, and the runtime ` +
+        `${hello.versions.join(', ')}. Update the older one of both.`;
+      this.#send(0, { $case: 'rejected', value: { reason } });
+      this.#frames.flush();
+      this.close();
+      return;
+    }
+    this.#hello = hello;
+    if (hello.window !== undefined) this.#frames.windowBytes = hello.window.bytes;
+    const { guest, instance } = this.#parts;
+    const window = { bytes: WINDOW_BYTES, calls: HANDLERS_MAX, frameBytes: FRAME_BYTES_MAX };
+    const value = {
+      version,
+      sdk: SDK,
+      instance,
+      descriptor: JSON.stringify(guest.descriptor),
+      fingerprint: guest.fingerprint ?? '',
+      window,
+    };
+    this.#send(0, { $case: 'welcome', value });
+  }
+
+  /** Runs a handler, and answers its call. */
+  #run(call: number, handle: (calls: RuntimeCalls) => Promise<FromFrame>): void {
+    const calls = new RuntimeCalls({
+      send: (made) => {
+        const number = ++this.#lastHostCall;
+        this.#send(call, { $case: 'hostCall', value: { number, call: made } });
+        return number;
+      },
+    });
+    this.#running.set(call, calls);
+    void handle(calls)
+      .catch((error: unknown) => failureFrame(error, calls))
+      .then((answer) => {
+        if (this.#running.delete(call)) this.#send(call, answer);
+      });
+  }
+
+  async #handle(frame: Handle, calls: RuntimeCalls): Promise<FromFrame> {
+    const context = contextOf(frame.context);
+    calls.begin(context);
+    const answer = await this.#parts.guest.endpoints.handle(context, requestOf(frame), calls);
+    return answer.kind === 'refusal'
+      ? { $case: 'refusal', value: refusalFrame(answer) }
+      : { $case: 'response', value: responseFrame(answer) };
+  }
+
+  async #consume(frame: Consume, calls: RuntimeCalls): Promise<FromFrame> {
+    const context = contextOf(frame.context);
+    calls.begin(context);
+    const consumers = required(this.#parts.guest.consumers, 'a consumer of the program');
+    const answer = await consumers.handle(context, frame.consumer, eventOf(frame.event), calls);
+    return answer.kind === 'refusal'
+      ? { $case: 'refusal', value: refusalFrame(answer) }
+      : { $case: 'verdict', value: verdictFrame(answer) };
+  }
+
+  async #keys({ view, events }: ViewKeys): Promise<FromFrame> {
+    const views = required(this.#parts.guest.views, 'a view of the program');
+    const keys = await views.keys(view, events.map(eventOf));
+    return typeof keys === 'string'
+      ? { $case: 'problem', value: { message: keys } }
+      : { $case: 'keys', value: { events: keys.map((list) => ({ keys: list })) } };
+  }
+
+  async #fold({ view, rows, events }: ViewFold): Promise<FromFrame> {
+    const views = required(this.#parts.guest.views, 'a view of the program');
+    const changed = await views.fold(view, rows.map(rowOf), events.map(keyedEventOf));
+    return typeof changed === 'string'
+      ? { $case: 'problem', value: { message: changed } }
+      : { $case: 'rows', value: { rows: changed.map(rowFrame) } };
+  }
+
+  /** Answers a call that makes no calls itself. */
+  #answer(call: number, run: () => Promise<FromFrame>): void {
+    void run()
+      .catch((error: unknown) => failureFrame(error))
+      .then((answer) => this.#send(call, answer));
+  }
+}
+
+/** Returns the answer for an error. */
+export function failureFrame(error: unknown, calls?: RuntimeCalls): FromFrame {
+  const passed = calls?.numberOf(error);
+  if (passed !== undefined) return { $case: 'passed', value: { number: passed } };
+  const fault = error instanceof GuestFault ? error : new GuestFault('trap', String(error));
+  return { $case: 'fault', value: faultFrame(fault) };
+}
+
+function encoded(call: number, frame: FromFrame): Uint8Array {
+  return FromProcessFrame.encode({ call, frame }).finish();
+}
