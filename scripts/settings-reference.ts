@@ -32,6 +32,7 @@ const DECLARED_IN = {
   'http.cors': ['host/http/cors-settings.ts', 'Pages of other origins (CORS)'],
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
+  process: ['host/hosting/process/process-settings.ts', 'Code in a process of its own'],
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
   timers: ['host/engine/timer-settings.ts', 'Timers'],
   views: ['model/view-limits.ts', 'Views'],

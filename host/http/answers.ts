@@ -95,6 +95,11 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'A part of the service is being started again (SVC_SHARD_UNAVAILABLE). Try again.',
     [RETRY_AFTER],
   ),
+  SVC_PROCESS_UNAVAILABLE: errorAnswer(
+    503,
+    'The code of the service is not there at present (SVC_PROCESS_UNAVAILABLE). Nothing was done: try again.',
+    [RETRY_AFTER],
+  ),
 };
 
 /** Returns the answer of a service that is overloaded. */
@@ -137,6 +142,8 @@ const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_VIEW_STOPPED',
   'SVC_ENTITY_HELD_BACK',
   'SVC_SHARD_UNAVAILABLE',
+  // The service logs once that it has lost its process.
+  'SVC_PROCESS_UNAVAILABLE',
   'SVC_RESPONSE_DROPPED',
 ]);
 

@@ -181,12 +181,12 @@ export class RunningService {
       { stop: () => this.#work.timers.stop(0) },
       { start: () => this.#tokens?.open(), stop: () => this.#tokens?.close() },
       {
-        start: () => this.#code.watch((error) => this.#ended.reject(error)),
-        stop: () => this.#code.close(),
-      },
-      {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
+      },
+      {
+        start: () => this.#code.watch((error) => this.#ended.reject(error)),
+        stop: () => this.#code.close(),
       },
       { start: () => calls.open(this.#started!.address), stop: () => calls.close() },
       // No firing and no delivery starts before all shards can execute theirs.

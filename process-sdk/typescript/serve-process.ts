@@ -53,7 +53,7 @@ export async function serveProcess(options: ProcessOptions): Promise<ServedProce
       Open: (duplex: Duplex) => {
         const stream = new ServedStream({ guest, duplex, instance });
         streams.add(stream);
-        stream.ended.then(() => streams.delete(stream));
+        void stream.ended.then(() => streams.delete(stream));
       },
     },
   );

@@ -52,14 +52,14 @@ const HANDLERS_MAX = 10_000;
 const FIRST_WINDOW_BYTES = 1024 * 1024;
 
 export class ServedStream {
+  #end: (() => void) | undefined;
   /** Resolves when the stream has ended. */
-  readonly ended: Promise<void>;
+  readonly ended: Promise<void> = new Promise((resolve) => (this.#end = resolve));
   readonly #parts: StreamParts;
   readonly #frames: FrameStream;
   readonly #entities: ServedEntities;
   /** Calls of the handlers that run, by the handler's number. */
   readonly #running = new Map<number, RuntimeCalls>();
-  readonly #end: () => void;
   #hello: Hello | undefined;
   #lastHostCall = 0;
 
@@ -73,9 +73,6 @@ export class ServedStream {
       ownWindowBytes: WINDOW_BYTES,
       windowBytes: FIRST_WINDOW_BYTES,
     });
-    let end = (): void => {};
-    this.ended = new Promise((resolve) => (end = resolve));
-    this.#end = end;
     duplex.on('data', (message: Received<ToProcessFrame>) => this.#onMessage(message));
     duplex.on('end', () => this.close());
     duplex.on('error', () => this.close());
@@ -89,7 +86,7 @@ export class ServedStream {
     this.#entities.close();
     this.#frames.close();
     this.#parts.duplex.end();
-    this.#end();
+    this.#end?.();
   }
 
   #send(call: number, frame: FromFrame): void {
@@ -137,7 +134,13 @@ export class ServedStream {
       case 'credit':
         this.#frames.credited(frame.value.bytes);
         return;
-      default:
+      case 'open':
+      case 'apply':
+      case 'command':
+      case 'query':
+      case 'keep':
+      case 'snapshot':
+      case 'close':
         this.#entities.onFrame(call, entity, frame);
     }
   }

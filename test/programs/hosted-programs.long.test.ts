@@ -82,17 +82,17 @@ describe.skipIf(noSandbox !== undefined)('a web-hosted service', () => {
   test('says that its process does not listen, and the former instance serves on', async () => {
     const machine = await hosting();
     const [web] = await machine.deploy(WEB);
-    await machine.identified.machine.killAndStart({ SVC_LOCAL_PROGRESS_TIMEOUT_MS: '4000' });
+    await machine.identified.machine.killAndStart({ SVC_LOCAL_PROGRESS_TIMEOUT_MS: '15000' });
     const { generation } = await machine.apply({ ...WEB, env: { MUTE: 'yes' } });
     const { detail } = await machine.until(
       'web',
       (status) => status.generation === generation && status.lifecycle === 'failed',
     );
     expect(detail).toBe(
-      'the process is not listening on port 8080: the rollout has not got on for 4 s',
+      'the process is not listening on port 8080: the rollout has not got on for 15 s',
     );
     expect(await machine.ask(web!, '/')).toEqual({ version: '1' });
-  }, 60_000);
+  }, 90_000);
 
   test('calls services and is called by them, by certificate', async () => {
     const machine = await hosting();

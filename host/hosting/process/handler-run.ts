@@ -171,5 +171,6 @@ function outcomeResult(outcome: Reply | Refusal): Result {
 }
 
 function after<Value>(value: Awaitable<Value>, next: (value: Value) => Result): Awaitable<Result> {
+  // oxlint-disable-next-line promise/no-callback-in-promise -- it stays synchronous where it can
   return value instanceof Promise ? value.then(next) : next(value);
 }

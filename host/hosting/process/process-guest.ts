@@ -21,9 +21,9 @@ export async function processStarter(
   source: ProcessSource,
   place: StreamPlace,
 ): Promise<(log: GuestLog) => Guest> {
-  let write: GuestLog = () => {};
+  let write: GuestLog | undefined;
   let open = 0;
-  const link = new ProcessLink({ source, place, log: (line) => write(lineOf(line)) });
+  const link = new ProcessLink({ source, place, log: (line) => write?.(lineOf(line)) });
   await link.open();
   return (log) => {
     write = log;

@@ -260,7 +260,18 @@ export class ProcessStream {
         return;
       case 'pong':
         return;
-      default:
+      case 'done':
+      case 'problem':
+      case 'effect':
+      case 'reply':
+      case 'refusal':
+      case 'fault':
+      case 'state':
+      case 'response':
+      case 'verdict':
+      case 'keys':
+      case 'rows':
+      case 'passed':
         this.#calls.answer(call, frame);
     }
   }

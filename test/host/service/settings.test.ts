@@ -36,7 +36,10 @@ describe('settings', () => {
       logFormat: 'json',
       sections: { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } },
     });
-    expect(settings.moduleFile).toMatch(/carts\/Shopping_Cart\.wasm$/);
+    expect(settings.code).toMatchObject({
+      kind: 'module',
+      file: expect.stringMatching(/carts\/Shopping_Cart\.wasm$/) as string,
+    });
     expect(settings.dataFolder).toMatch(/\.svc\/shopping-cart$/);
   });
 
@@ -95,7 +98,7 @@ describe('settings', () => {
   test('of a deployed instance fit an image', () => {
     const deployed = {
       deployed: true,
-      moduleFile: '/service/module.wasm',
+      code: { kind: 'module', file: '/service/module.wasm' },
       dataFolder: '/data',
       host: '0.0.0.0',
       port: 9000,
