@@ -50,7 +50,7 @@ export function refusalOf({ code, otherCode, message, details }: RefusalFrame): 
   };
 }
 
-/** What an effect's events have come to in the process. */
+/** The result of an effect's events in the process. */
 export interface SetAside {
   /** The reply from the state after the events, for an effect without a reply. */
   readonly reply: string | undefined;

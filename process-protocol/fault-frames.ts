@@ -6,10 +6,10 @@ import type { Fault } from './generated/svc/process/v1/process.ts';
 const CAUSES = new Set<string>(['trap', 'value', 'stack', 'memory', 'time', 'limit']);
 
 export function faultFrame({ faultCause, message, guestMessage }: GuestFault): Fault {
-  return { cause: faultCause, message, place: guestMessage ?? '' };
+  return { cause: faultCause, message, stack: guestMessage ?? '' };
 }
 
-export function faultOf({ cause, message, place }: Fault): GuestFault {
+export function faultOf({ cause, message, stack }: Fault): GuestFault {
   const faultCause = CAUSES.has(cause) ? (cause as FaultCause) : 'trap';
-  return new GuestFault(faultCause, message, place === '' ? {} : { guestMessage: place });
+  return new GuestFault(faultCause, message, stack === '' ? {} : { guestMessage: stack });
 }

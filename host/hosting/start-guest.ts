@@ -6,14 +6,14 @@ import type { GuestSource, HostingSettings } from './guest-source.ts';
 import { startWasmGuest, type WasmNumbers } from './wasm/wasm-guest.ts';
 
 /** A shard of a service. */
-export interface ShardPlace {
+export interface GuestShard {
   /** Index of the shard, from 0. */
   readonly shard: number;
   /** Number of shards; 0: the guest is of no shard. */
   readonly shards: number;
 }
 
-const NO_SHARD: ShardPlace = { shard: 0, shards: 0 };
+const NO_SHARD: GuestShard = { shard: 0, shards: 0 };
 
 export interface StartedGuest extends Guest {
   /** Absent if the hosting has neither instances nor memory of its own. */
@@ -35,7 +35,7 @@ export type GuestStarter = (log: GuestLog) => StartedGuest;
 export async function guestStarter(
   source: GuestSource,
   settings: HostingSettings,
-  place: ShardPlace = NO_SHARD,
+  ofShard: GuestShard = NO_SHARD,
 ): Promise<GuestStarter> {
   switch (source.kind) {
     case 'wasm':
@@ -48,21 +48,21 @@ export async function guestStarter(
     case 'process': {
       // Most services have no process, so a shard does not wait for this code.
       const { processStarter } = await import('./process/process-guest.ts');
-      return processStarter(source, place);
+      return processStarter(source, ofShard);
     }
   }
 }
 
 /**
- * Starts a guest, in the thread that `guestStarter` names. `place`: the shard that it is started for. Rejects as `guestStarter`
+ * Starts a guest, in the thread that `guestStarter` names. `ofShard`: the shard that it is started for. Rejects as `guestStarter`
  * does, and with the errors that a `GuestStarter` throws.
  */
 export async function startGuest(
   source: GuestSource,
   settings: HostingSettings,
   log: GuestLog,
-  place: ShardPlace = NO_SHARD,
+  ofShard: GuestShard = NO_SHARD,
 ): Promise<StartedGuest> {
-  const start = await guestStarter(source, settings, place);
+  const start = await guestStarter(source, settings, ofShard);
   return start(log);
 }

@@ -2,6 +2,7 @@
 // while the service runs.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@svc/kit/log';
+import type { Phase } from '@svc/kit/phases';
 import { SvcError } from '@svc/kit/svc-error';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ProcessSource } from '../hosting/process/process-source.ts';
@@ -58,15 +59,11 @@ export class CodeSource {
   }
 
   /**
-   * Watches the process, if there is one. `replaced`: called once with SVC_PROCESS_REPLACED when it has other code. Rejects if the process
-   * is gone already.
+   * Returns the phase in which the process is watched, if there is one. `replaced`: called once with SVC_PROCESS_REPLACED when the process has
+   * other code. The start rejects if the process is gone already.
    */
-  async watch(replaced: (error: SvcError) => void): Promise<void> {
-    const source = this.#source;
-    if (source?.kind !== 'process') return;
-    const { ProcessWatch: Watch } = await import('./process-watch.ts');
-    this.#watch = new Watch(source, this.#needs.log, replaced);
-    await this.#watch.open();
+  watching(replaced: (error: SvcError) => void): Phase {
+    return { start: () => this.#startWatch(replaced), stop: () => this.#watch?.close() };
   }
 
   /** How the process fares; undefined for a module. */
@@ -74,8 +71,12 @@ export class CodeSource {
     return this.#settings.code.kind === 'process' ? () => this.#watch : undefined;
   }
 
-  close(): void {
-    this.#watch?.close();
+  async #startWatch(replaced: (error: SvcError) => void): Promise<void> {
+    const source = this.#source;
+    if (source?.kind !== 'process') return;
+    const { ProcessWatch: Watch } = await import('./process-watch.ts');
+    this.#watch = new Watch(source, this.#needs.log, replaced);
+    await this.#watch.open();
   }
 
   async #awaitProcess(connection: ProcessConnection, signal: AbortSignal): Promise<ProcessSource> {

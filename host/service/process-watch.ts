@@ -16,7 +16,7 @@ export class ProcessWatch {
     const { address } = source.connection;
     this.#link = new ProcessLink({
       source,
-      place: MAIN_THREAD,
+      ofShard: MAIN_THREAD,
       log: () => {},
       changed: (why) => {
         this.#problem = why && `The process at ${address} ${why}.`;

@@ -33,6 +33,7 @@ import { ModuleWork } from './module-work.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
 import { CodeSource } from './code-source.ts';
+import { openCertificates } from './opened-certificates.ts';
 import { ServiceConfiguration } from './service-configuration.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
@@ -184,10 +185,7 @@ export class RunningService {
         start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
         stop: () => this.#stopShards(),
       },
-      {
-        start: () => this.#code.watch((error) => this.#ended.reject(error)),
-        stop: () => this.#code.close(),
-      },
+      this.#code.watching((error) => this.#ended.reject(error)),
       { start: () => calls.open(this.#started!.address), stop: () => calls.close() },
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
@@ -212,15 +210,9 @@ export class RunningService {
     return this.#locatedLog.log;
   }
 
-  /** Reads the certificates before anything listens, and gives new ones to the shards. */
   async #openCertificates(): Promise<void> {
-    const { identity } = this.#settings;
-    if (identity === undefined) return;
-    // A service without TLS does not load this code.
-    const { CertificateFolder: Folder } = await import('@svc/identity/certificate-folder');
-    const { folder, ownId } = identity;
-    this.#certificates = await Folder.open(folder, { ownId, log: this.#log });
-    this.#certificates.onGeneration(() => this.#supervisor.renewCertificates());
+    const renewed = (): void => this.#supervisor.renewCertificates();
+    this.#certificates = await openCertificates(this.#settings.identity, this.#log, renewed);
   }
 
   async #admit(): Promise<GuestSource> {

@@ -41,6 +41,7 @@ const JOINING_FOLDERS = ['dev', 'history/reader', 'http/requests', 'introspectio
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
   'host/service/deployed-program.ts',
+  'process-sdk/typescript/serve-process.ts',
   'proxy/pod/main.ts',
   'control-plane/program/main.ts',
   'gateway/main.ts',

@@ -13,6 +13,9 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'bench/control-plane',
     'examples',
   ],
+  // The transport of the process protocol, and the code that its generated codecs need.
+  '@grpc/grpc-js': ['host/hosting/process', 'process-sdk/typescript'],
+  '@bufbuild/protobuf': ['process-protocol'],
   // A module of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
   croner: ['host/schedule'],

@@ -42,7 +42,7 @@ export class ProcessCalls {
   readonly #timer: NodeJS.Timeout;
   #lastNumber = 0;
 
-  /** `cancel`: tells the process that nobody waits for a call any more. */
+  /** `cancel`: reports to the process that nobody waits for a call any more. */
   constructor(cancel: (number: number) => void) {
     this.#cancel = cancel;
     this.#timer = setInterval(() => this.#endLate(), LOOK_MS);

@@ -17,7 +17,7 @@ import { processUnavailable } from './process-failures.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ProcessStream, ToFrame } from './process-stream.ts';
 
-/** What the process has set aside with its last effect. */
+/** The events that the process has set aside with its last effect. */
 interface Aside {
   /** The events of the effect, as the engine has received them. */
   readonly events: readonly StoredEvent[];

@@ -8,7 +8,7 @@ import { ProcessConsumers, ProcessEndpoints } from './process-handlers.ts';
 import { ProcessLink } from './process-link.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ProcessSource } from './process-source.ts';
-import type { StreamPlace } from './process-stream.ts';
+import type { StreamShard } from './process-stream.ts';
 import { ProcessViews } from './process-views.ts';
 
 const LEVELS: ReadonlySet<string> = new Set<GuestLogLevel>(['debug', 'info', 'warn', 'error']);
@@ -19,11 +19,11 @@ const LEVELS: ReadonlySet<string> = new Set<GuestLogLevel>(['debug', 'info', 'wa
  */
 export async function processStarter(
   source: ProcessSource,
-  place: StreamPlace,
+  ofShard: StreamShard,
 ): Promise<(log: GuestLog) => Guest> {
   let write: GuestLog | undefined;
   let open = 0;
-  const link = new ProcessLink({ source, place, log: (line) => write?.(lineOf(line)) });
+  const link = new ProcessLink({ source, ofShard, log: (line) => write?.(lineOf(line)) });
   await link.open();
   return (log) => {
     write = log;

@@ -6,11 +6,11 @@
 import type { Log } from '@svc/process-protocol/process';
 import { processUnavailable } from './process-failures.ts';
 import { holdsCodeOf, type ProcessSource } from './process-source.ts';
-import { openProcessStream, type ProcessStream, type StreamPlace } from './process-stream.ts';
+import { openProcessStream, type ProcessStream, type StreamShard } from './process-stream.ts';
 
 export interface LinkOptions {
   readonly source: ProcessSource;
-  readonly place: StreamPlace;
+  readonly ofShard: StreamShard;
   readonly log: (line: Log) => void;
   /** Called when the process is reached again, and with why it is away. */
   readonly changed?: ((why: string | undefined) => void) | undefined;
@@ -55,8 +55,8 @@ export class ProcessLink {
   }
 
   async #connect(): Promise<void> {
-    const { source, place, log } = this.#options;
-    const stream = await openProcessStream(source.connection, place, {
+    const { source, ofShard, log } = this.#options;
+    const stream = await openProcessStream(source.connection, ofShard, {
       log,
       ended: (why) => this.#onEnd(why),
     });

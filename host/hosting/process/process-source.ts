@@ -23,8 +23,8 @@ export interface ProcessSource {
  * if it cannot be served.
  */
 export async function readProcess(connection: ProcessConnection): Promise<ProcessSource> {
-  const place = { shard: 0, shards: 0 };
-  const stream = await openProcessStream(connection, place, { log: () => {}, ended: () => {} });
+  const ofShard = { shard: 0, shards: 0 };
+  const stream = await openProcessStream(connection, ofShard, { log: () => {}, ended: () => {} });
   const { welcome } = stream;
   stream.close();
   return sourceOf(connection, welcome);

@@ -40,7 +40,7 @@ export interface ProcessConnection {
 }
 
 /** The shard for which a stream is opened. */
-export interface StreamPlace {
+export interface StreamShard {
   /** Index of the shard, from 0. */
   readonly shard: number;
   /** Number of shards; 0: the stream is of no shard. */
@@ -79,14 +79,14 @@ const CHANNEL_OPTIONS = {
  */
 export async function openProcessStream(
   connection: ProcessConnection,
-  place: StreamPlace,
+  ofShard: StreamShard,
   events: StreamEvents,
 ): Promise<ProcessStream> {
   const client = new Client(connection.address, credentials.createInsecure(), CHANNEL_OPTIONS);
   const { path, requestSerialize, responseDeserialize } = OPEN_METHOD;
   const duplex: Duplex = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
   const stream = new ProcessStream({ client, duplex, connection, events });
-  await stream.greet(place);
+  await stream.greet(ofShard);
   return stream;
 }
 
@@ -136,13 +136,13 @@ export class ProcessStream {
     return this.#endedBy;
   }
 
-  /** What the process said of itself. Only once `greet` has resolved. */
+  /** The first frame of the process. Only once `greet` has resolved. */
   get welcome(): Welcome {
     return this.#welcome!;
   }
 
   /** Sends the first frame and waits for the answer. Rejects as `openProcessStream` does. */
-  async greet(place: StreamPlace): Promise<void> {
+  async greet(ofShard: StreamShard): Promise<void> {
     const { settings, address, service, developing } = this.#parts.connection;
     const pingMs = Math.ceil(settings.silenceMs / PINGS_IN_SILENCE);
     const window = {
@@ -150,7 +150,7 @@ export class ProcessStream {
       calls: settings.hostCallsMax,
       frameBytes: FRAME_BYTES_MAX,
     };
-    const hello = { versions: PROTOCOL_VERSIONS, service, ...place, window, pingMs, developing };
+    const hello = { versions: PROTOCOL_VERSIONS, service, ...ofShard, window, pingMs, developing };
     this.#write(encoded(0, 0, { $case: 'hello', value: hello }));
     const timer = setTimeout(
       () => this.#end(`has not answered within ${settings.connectTimeoutMs} ms`),

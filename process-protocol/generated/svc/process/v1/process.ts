@@ -201,7 +201,7 @@ export interface Refusal {
 export interface Fault {
   readonly cause: string;
   readonly message: string;
-  readonly place: string;
+  readonly stack: string;
 }
 
 export interface State {
@@ -2464,7 +2464,7 @@ export const Refusal: MessageFns<Refusal> = {
 };
 
 function createBaseFault(): Fault {
-  return { cause: "", message: "", place: "" };
+  return { cause: "", message: "", stack: "" };
 }
 
 export const Fault: MessageFns<Fault> = {
@@ -2475,8 +2475,8 @@ export const Fault: MessageFns<Fault> = {
     if (message.message !== "") {
       writer.uint32(18).string(message.message);
     }
-    if (message.place !== "") {
-      writer.uint32(26).string(message.place);
+    if (message.stack !== "") {
+      writer.uint32(26).string(message.stack);
     }
     return writer;
   },
@@ -2515,7 +2515,7 @@ export const Fault: MessageFns<Fault> = {
               break;
             }
 
-            message.place = reader.string();
+            message.stack = reader.string();
             continue;
           }
         }
