@@ -9,7 +9,7 @@
 FROM node:26-slim AS packages
 WORKDIR /svc
 COPY . .
-RUN node scripts/pack.ts --folders --out /packages client addresses contract http1 kit model components oci identity forward routing tokens host api proxy gateway control-plane registry webhooks cli
+RUN node scripts/pack.ts --folders --out /packages client addresses contract http1 kit model components process-protocol oci identity forward routing tokens host api proxy gateway control-plane registry webhooks cli
 
 # Of the lock file, what the runtime needs; neither the compiler nor the command line's own Node.
 FROM node:26-slim AS dependencies
@@ -21,6 +21,7 @@ COPY http1/package.json http1/
 COPY kit/package.json kit/
 COPY model/package.json model/
 COPY components/package.json components/
+COPY process-protocol/package.json process-protocol/
 COPY oci/package.json oci/
 COPY identity/package.json identity/
 COPY forward/package.json forward/
@@ -34,7 +35,7 @@ COPY gateway/package.json gateway/
 COPY control-plane/package.json control-plane/
 COPY registry/package.json registry/
 COPY webhooks/package.json webhooks/
-RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/addresses --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/model --workspace @svc/components --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry --workspace @svc/webhooks \
+RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/client --workspace @svc/addresses --workspace @svc/contract --workspace @svc/http1 --workspace @svc/kit --workspace @svc/model --workspace @svc/components --workspace @svc/process-protocol --workspace @svc/oci --workspace @svc/identity --workspace @svc/forward --workspace @svc/routing --workspace @svc/tokens --workspace @svc/host --workspace @svc/api --workspace @svc/proxy --workspace @svc/gateway --workspace @svc/control-plane --workspace @svc/registry --workspace @svc/webhooks \
     && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
     && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
     && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete

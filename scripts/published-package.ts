@@ -14,8 +14,10 @@ import { javascriptOf, renamed } from './published-javascript.ts';
 import { closureOf, workspacesOf } from './workspaces.ts';
 
 export interface PublishedPackage {
-  /** Folder in the repository; the package is `@svc/FOLDER`. */
+  /** Folder in the repository. */
   readonly folder: string;
+  /** Its name without `@svc/`. */
+  readonly name: string;
   /** Folders whose TypeScript is read or copied by users and is not run, so it is published unchanged. */
   readonly asItIs: readonly string[];
   /** Files and folders from the rest of the repository that the package contains. */
@@ -27,13 +29,15 @@ export interface PublishedPackage {
 }
 
 const CONSOLE = 'console';
+const SCOPE = '@svc/';
 
 /** Returns every workspace that is not private, each after its dependencies. */
 export function publishedPackages(root: string): readonly PublishedPackage[] {
   const published = workspacesOf(root).filter(({ manifest }) => manifest.private !== true);
   const names = published.map(({ manifest }) => manifest.name);
-  return closureOf(published, names).map(({ folder, manifest: { bin, svc } }) => ({
+  return closureOf(published, names).map(({ folder, manifest: { name, bin, svc } }) => ({
     folder,
+    name: name.slice(SCOPE.length),
     asItIs: svc?.copied ?? [],
     foreign: svc?.brings ?? [],
     sources: svc?.unpublished ?? [],

@@ -13,7 +13,7 @@ const description: CommandDescription = {
   name: 'run',
   summary: 'serve a module: its routes, its entities, its journal',
   about: 'Serves a module until it is stopped by ctrl-c or SIGTERM.',
-  words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+  words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
   options: {
     port: SERVICE_OPTIONS.port,
     host: SERVICE_OPTIONS.host,
@@ -24,6 +24,13 @@ const description: CommandDescription = {
     configuration: SERVICE_OPTIONS.configuration,
     'configuration-folder': SERVICE_OPTIONS['configuration-folder'],
     configure: SERVICE_OPTIONS.configure,
+    process: {
+      type: 'string',
+      value: 'ADDRESS',
+      help: `serves the code of a process that listens at this address of
+the machine, such as 127.0.0.1:9010, in place of a module; the
+process has no sandbox`,
+    },
     shards: {
       type: 'string',
       value: 'COUNT',
@@ -55,6 +62,7 @@ The log goes to stderr; once the service listens, its address goes to stdout.`,
   examples: [
     'svc run shopping-cart.wasm',
     'svc run shopping-cart.wasm --port 0 --data /var/lib/carts --set svc.http.answer-timeout-ms=5000',
+    'svc run --process 127.0.0.1:9010 --name shopping-cart',
     'svc run --deployed',
   ],
 };

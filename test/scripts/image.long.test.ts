@@ -120,6 +120,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'kit',
       'model',
       'oci',
+      'process-protocol',
       'proxy',
       'registry',
       'routing',

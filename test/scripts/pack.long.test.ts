@@ -17,7 +17,7 @@ const packages = join(folder, 'packages');
 const project = join(folder, 'project');
 const noRegistry = whyNoRegistry();
 const NAMES = publishedPackages(repository)
-  .map(({ folder: name }) => name)
+  .map(({ name }) => name)
   .toSorted();
 
 function pack(out: string): void {
@@ -70,7 +70,7 @@ describe('the packages', () => {
         expect(files).toContain(`package/${file}`);
       const odd = files.filter(
         (file) =>
-          !/\.(js|d\.ts|json|md|wit|sh)$|\/LICENSE$/.test(file) &&
+          !/\.(js|d\.ts|json|md|wit|proto|sh)$|\/LICENSE$/.test(file) &&
           !/^package\/(assembly|template|public|images\/copy)\//.test(file),
       );
       expect(odd).toEqual([]);

@@ -10,7 +10,7 @@ import { buildNodeImage } from './node-image.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXAMPLE = join(ROOT, 'examples/06-embedded/src');
 /** The packages of the workspace that the runtime is made of. */
-const PACKAGES = 'client contract http1 kit model components identity forward tokens host'.split(
+const PACKAGES = 'client contract http1 kit model components process-protocol identity forward tokens host'.split(
   ' ',
 );
 

@@ -17,7 +17,7 @@ import {
 
 // Not the AssemblyScript of guests: it is on their side of the sandbox, and its decorators of functions do not parse.
 const SOURCES =
-  '{addresses,api,cli,client,components,console/server,contract,control-plane,forward,gateway,guest-sdk/compiler,host,http1,identity,kit,model,oci,proxy,registry,routing,tokens,webhooks}/**/*.ts';
+  '{addresses,api,cli,client,components,console/server,contract,control-plane,forward,gateway,guest-sdk/compiler,host,http1,identity,kit,model,oci,process-protocol,process-sdk,proxy,registry,routing,tokens,webhooks}/**/*.ts';
 const TESTS = '{test,examples/*/test}/**/*.test.ts';
 const LEFT_OUT = /(?:^|\/)(?:node_modules|build|dist|generated|template)\//;
 
