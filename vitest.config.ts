@@ -29,6 +29,7 @@ const SHARED_FOLDERS: readonly string[] = [
   'login-provider',
   'model',
   'oci',
+  'process-protocol',
   'registry',
   'routing',
   'scripts',
