@@ -14,6 +14,7 @@ import { readGatewaySettings } from '../../gateway/gateway-settings.ts';
 import { readLoginProviderSettings } from '../../login-provider/login-provider-settings.ts';
 import { readRegistrySettings } from '../../registry/registry-settings.ts';
 import { readWebhooksSettings } from '../../webhooks/program/webhooks-settings.ts';
+import { PROCESS_PORT_VARIABLE } from '../../process-protocol/protocol.ts';
 import { readProxySettings } from '../../proxy/pod/proxy-settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -40,6 +41,7 @@ const others: ReadonlySet<string> = new Set<string>([
   ...PLATFORM_VARIABLES,
   ...COMMAND_LINE_VARIABLES,
   ...TEST_VARIABLES,
+  PROCESS_PORT_VARIABLE,
 ]);
 
 /** `svc.http` stands for all that begin so. */

@@ -13,7 +13,7 @@ export interface ProcessSettings {
   readonly handlerTimeoutMs: number;
   /** Bytes that wait to be sent to the process, above which calls are refused. */
   readonly unsentBytesMax: number;
-  /** The most calls of handlers under way in one shard. */
+  /** The most calls of handlers in progress in one shard. */
   readonly hostCallsMax: number;
   /** The longest pause before the next attempt to reach the process. */
   readonly reconnectMaxMs: number;
