@@ -3,7 +3,8 @@
 //
 // Invariants
 // S1  Frames leave in the order in which they were sent. Control frames (ping, pong, credit) leave before others that wait.
-// S2  No more than the window of the receiver is under way, except for one message that is larger, and is alone.
+// S2  No more than the window of the receiver is in flight, but for one message that was sent while less than half of it was. A receiver
+//     credits each quarter of its window, so a message of any size leaves at last.
 // S3  Nothing is written after the connection said that it is full, until it has drained.
 import { headLength, MESSAGE_BYTES_MAX, messageOf } from './protocol.ts';
 
@@ -26,6 +27,8 @@ export interface FrameStreamOptions {
 
 /** The part of this side's window after which it is credited. */
 const CREDIT_SHARE = 4;
+/** The part of the other side's window of which less is to be in flight for a message of any size. */
+const ANY_SIZE_SHARE = 2;
 
 export class FrameStream {
   readonly #sink: FrameSink;
@@ -122,6 +125,7 @@ export class FrameStream {
   /** Takes the frames of the next message; none if the window does not admit one. */
   #nextFrames(): readonly Uint8Array[] {
     const left = this.#windowBytes - this.#inFlight;
+    const hasRoom = this.#inFlight * ANY_SIZE_SHARE <= this.#windowBytes;
     const from = this.#next;
     let bytes = 0;
     let until = from;
@@ -129,7 +133,7 @@ export class FrameStream {
       const { length } = this.#unsent[until]!;
       const grown = bytes + length + headLength(length);
       const isFirst = until === from;
-      const fitsWindow = grown <= left || (isFirst && this.#inFlight === 0);
+      const fitsWindow = grown <= left || (isFirst && hasRoom);
       if (!fitsWindow || (!isFirst && grown > MESSAGE_BYTES_MAX)) break;
       bytes = grown;
       this.#unsentBytes -= length;

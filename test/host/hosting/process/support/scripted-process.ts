@@ -47,7 +47,7 @@ const counter = defineEntity({
   },
   empty: () => ({ count: 0 }),
   apply: ({ count }) => ({ count: count + 1 }),
-  commands: { add: { handle: (_state, context) => context.reply(null) } },
+  commands: { add: { handle: (_state, context) => context.reply() } },
   queries: { get: { reply: counted, handle: (state) => state } },
 });
 const route = defineEndpoint({
