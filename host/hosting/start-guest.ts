@@ -29,8 +29,8 @@ export type GuestStarter = (log: GuestLog) => StartedGuest;
 
 /**
  * Loads the code that runs the source, and returns a function that starts guests synchronously: a module runs in this
- * thread, a program in a thread of its own, and the code of a process there, once it is reached. Rejects with SVC_PROCESS_UNAVAILABLE if it
- * is not.
+ * thread, a program in a thread of its own, and the code of a process there. Rejects with SVC_PROCESS_INVALID if the process cannot be
+ * served.
  */
 export async function guestStarter(
   source: GuestSource,

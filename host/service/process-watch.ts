@@ -19,18 +19,17 @@ export class ProcessWatch {
       ofShard: MAIN_THREAD,
       log: () => {},
       changed: (why) => {
+        const message = `the process at ${address} ${why ?? 'is there'}`;
+        if (why === undefined) log({ level: 'info', message });
+        // Further attempts that fail are not logged.
+        else if (this.#problem === undefined) log({ level: 'warn', message });
         this.#problem = why && `The process at ${address} ${why}.`;
-        log(
-          why === undefined
-            ? { level: 'info', message: `the process at ${address} is there` }
-            : { level: 'warn', message: `the process at ${address} ${why}` },
-        );
       },
       replaced: () => replaced(processReplaced(address)),
     });
   }
 
-  /** Connects. Rejects as `ProcessLink.open` does. */
+  /** Looks for the process once; then it is looked for until it is there. Rejects as `ProcessLink.open` does. */
   open(): Promise<void> {
     return this.#link.open();
   }

@@ -13,7 +13,7 @@ import { contextFrame, effectOf, refusalOf } from '@svc/process-protocol/call-fr
 import { faultOf } from '@svc/process-protocol/fault-frames';
 import { ProtocolError } from '@svc/process-protocol/protocol-error';
 import { type Answer, isAnswer } from './process-calls.ts';
-import { processUnavailable } from './process-failures.ts';
+import { ProcessAway } from './process-failures.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ProcessStream, ToFrame } from './process-stream.ts';
 
@@ -148,7 +148,7 @@ export class ProcessEntity implements GuestEntity {
       throw faultOf(answer.value);
     }
     this.#isLost = true;
-    if (answer.$case === 'ended') throw processUnavailable(answer.why);
+    if (answer.$case === 'ended') throw new ProcessAway(answer.why);
     throw new GuestFault(
       'time',
       `${what} of component '${this.#component}' did not return within ${timeoutMs} ms`,
@@ -166,6 +166,6 @@ export class ProcessEntity implements GuestEntity {
 
   #violated(problem: string): Error {
     this.#stream.violated(problem);
-    return processUnavailable(this.#stream.endedBy ?? problem);
+    return new ProcessAway(this.#stream.endedBy ?? problem);
   }
 }

@@ -1,13 +1,19 @@
 // ProcessFailures: the errors of a process that cannot be reached, or that breaks the protocol.
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Nothing of the call was done. `why`: the end of a sentence that begins with `The process`. */
-export function processUnavailable(why: string): SvcError {
-  return new SvcError(
-    'SVC_PROCESS_UNAVAILABLE',
-    `The process that holds the code of the service ${why}. Nothing was done: try again.`,
-    { retryAfterMs: 1_000 },
-  );
+/** The process cannot be reached. Nothing of the call was done. */
+export class ProcessAway extends SvcError {
+  /** The end of a sentence that begins with `The process`. */
+  readonly why: string;
+
+  constructor(why: string) {
+    super(
+      'SVC_PROCESS_UNAVAILABLE',
+      `The process that holds the code of the service ${why}. Nothing was done: try again.`,
+      { retryAfterMs: 1_000 },
+    );
+    this.why = why;
+  }
 }
 
 /** The handler had made calls when the process was lost. */

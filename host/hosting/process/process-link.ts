@@ -4,7 +4,7 @@
 // L1  All streams of a link meet the same code: a process with another descriptor or fingerprint is not used.
 // L2  Between two streams, calls fail at once with SVC_PROCESS_UNAVAILABLE.
 import type { Log } from '@svc/process-protocol/process';
-import { processUnavailable } from './process-failures.ts';
+import { ProcessAway } from './process-failures.ts';
 import { holdsCodeOf, type ProcessSource } from './process-source.ts';
 import { openProcessStream, type ProcessStream, type StreamShard } from './process-stream.ts';
 
@@ -12,7 +12,7 @@ export interface LinkOptions {
   readonly source: ProcessSource;
   readonly ofShard: StreamShard;
   readonly log: (line: Log) => void;
-  /** Called when the process is reached again, and with why it is away. */
+  /** Called when the process is reached, and after each attempt that has failed, with why it is away. */
   readonly changed?: ((why: string | undefined) => void) | undefined;
   /** Called once, when the process has become another one. */
   readonly replaced?: (() => void) | undefined;
@@ -35,14 +35,17 @@ export class ProcessLink {
     this.#options = options;
   }
 
-  /** Opens the first stream. Rejects as `openProcessStream` does, and with SVC_PROCESS_UNAVAILABLE if the process has become another one. */
+  /**
+   * Resolves when the first attempt to reach the process has ended; if it has failed, others follow. Rejects with SVC_PROCESS_INVALID if the
+   * process speaks another version of the protocol.
+   */
   async open(): Promise<void> {
-    await this.#connect();
+    await this.#attempt();
   }
 
   /** The stream. Throws SVC_PROCESS_UNAVAILABLE while there is none. */
   get stream(): ProcessStream {
-    if (this.#stream === undefined) throw processUnavailable(this.#whyAway);
+    if (this.#stream === undefined) throw new ProcessAway(this.#whyAway);
     return this.#stream;
   }
 
@@ -52,6 +55,15 @@ export class ProcessLink {
     this.#stream?.close();
     this.#stream = undefined;
     this.#whyAway = 'was left, because the service stops';
+  }
+
+  async #attempt(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (error) {
+      if (!(error instanceof ProcessAway)) throw error;
+      this.#away(error.why);
+    }
   }
 
   async #connect(): Promise<void> {
@@ -68,8 +80,9 @@ export class ProcessLink {
       this.#whyAway = 'has become another one since the service was started';
       stream.close();
       this.#noteReplaced();
-      throw processUnavailable(this.#whyAway);
+      throw new ProcessAway(this.#whyAway);
     }
+    if (stream.endedBy !== undefined) throw new ProcessAway(stream.endedBy);
     this.#stream = stream;
     this.#pauseMs = PAUSE_MIN_MS;
     this.#options.changed?.(undefined);
@@ -98,16 +111,7 @@ export class ProcessLink {
       this.#options.source.connection.settings.reconnectMaxMs,
     );
     this.#timer = setTimeout(() => {
-      this.#connect().catch((error: unknown) => this.#away(reasonOf(error, this.#whyAway)));
+      this.#attempt().catch((error: unknown) => this.#away(`cannot be served (${String(error)})`));
     }, pauseMs);
   }
-}
-
-/** Returns why an attempt has failed, as the end of a sentence that begins with `The process`. */
-function reasonOf(error: unknown, before: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const found = /^The process that holds the code of the service (.*)\. Nothing was done/.exec(
-    message,
-  );
-  return found?.[1] ?? before;
 }

@@ -22,7 +22,7 @@ import {
 } from '@svc/process-protocol/protocol';
 import { ProtocolError } from '@svc/process-protocol/protocol-error';
 import { type Answer, type CallEnd, ProcessCalls } from './process-calls.ts';
-import { processInvalid, processUnavailable } from './process-failures.ts';
+import { processInvalid, ProcessAway } from './process-failures.ts';
 import type { ProcessSettings } from './process-settings.ts';
 
 type Duplex = ClientDuplexStream<Buffer, Received<FromProcessFrame>>;
@@ -187,9 +187,9 @@ export class ProcessStream {
     timeoutMs: number,
     hostCalls?: HostCallReceiver,
   ): { readonly number: number; readonly answer: Promise<Answer | CallEnd> } {
-    if (this.#endedBy !== undefined) throw processUnavailable(this.#endedBy);
+    if (this.#endedBy !== undefined) throw new ProcessAway(this.#endedBy);
     if (this.#frames.unsentBytes > this.#parts.connection.settings.unsentBytesMax)
-      throw processUnavailable('does not take what it is sent');
+      throw new ProcessAway('does not take what it is sent');
     const { promise: answer, resolve } = Promise.withResolvers<Answer | CallEnd>();
     const settle = (settled: Answer | CallEnd): void => {
       this.#hostCalls.delete(number);
@@ -320,7 +320,7 @@ export class ProcessStream {
     const { client, duplex, events } = this.#parts;
     duplex.cancel();
     client.close();
-    this.#greeting.reject(processUnavailable(why));
+    this.#greeting.reject(new ProcessAway(why));
     this.#calls.end(why);
     if (this.#welcome !== undefined) events.ended(why);
   }

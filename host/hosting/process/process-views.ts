@@ -7,7 +7,7 @@ import { faultOf } from '@svc/process-protocol/fault-frames';
 import { eventFrame } from '@svc/process-protocol/handler-frames';
 import { rowOf, viewFoldFrame } from '@svc/process-protocol/view-frames';
 import { type Answer, isAnswer } from './process-calls.ts';
-import { processUnavailable } from './process-failures.ts';
+import { ProcessAway } from './process-failures.ts';
 import type { ProcessLink } from './process-link.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ToFrame } from './process-stream.ts';
@@ -50,13 +50,13 @@ export class ProcessViews implements GuestViews {
       if (answer.$case === 'fault') throw faultOf(answer.value);
       return answer;
     }
-    if (answer.$case === 'ended') throw processUnavailable(answer.why);
+    if (answer.$case === 'ended') throw new ProcessAway(answer.why);
     throw new GuestFault('time', `view '${view}' did not return within ${this.#timeoutMs} ms`);
   }
 
   #violated(): Error {
     const problem = 'it has answered a view with a frame of another kind';
     this.#link.stream.violated(problem);
-    return processUnavailable(`has broken the protocol: ${problem}`);
+    return new ProcessAway(`has broken the protocol: ${problem}`);
   }
 }
