@@ -7,6 +7,14 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, 'support', 'cart-program.ts');
 
+interface ReadyReport {
+  readonly parts: readonly {
+    readonly part: string;
+    readonly ready: boolean;
+    readonly required?: false;
+  }[];
+}
+
 /** Starts the process that holds the cart, and resolves when it listens. */
 async function startCart(port: number, version = '1'): Promise<SvcProcess> {
   const env = { SVC_PROCESS_PORT: String(port) };
@@ -42,24 +50,37 @@ const skus = async (url: string) => {
 };
 
 test('a service waits for its process, serves it in two shards, and keeps its events when the process is killed', async () => {
-  const [port] = await freePorts(1);
-  const runtime = startRuntime(port!, '--shards', '2');
+  const [port, management] = await freePorts(2);
+  const runtime = startRuntime(
+    port!,
+    ...['--shards', '2', '--deployed', '--host', '127.0.0.1'],
+    ...['--set', `svc.management.port=${management!}`],
+  );
+  const isProcessReady = async () => {
+    const response = await fetch(`http://127.0.0.1:${management!}/ready`);
+    const { parts } = (await response.json()) as ReadyReport;
+    expect(response.ok).toBe(parts.every(({ ready, required }) => ready || required === false));
+    return parts.find((one) => one.part === 'process')!.ready;
+  };
   await runtime.logged(/waiting for the process at/);
   const cart = await startCart(port!);
   const url = await runtime.listening();
   expect((await added(url, 'a')).status).toBe(200);
+  expect(await isProcessReady()).toBe(true);
 
   await cart.end('SIGKILL');
   const lost = await added(url, 'b', 'k1');
   expect(lost.status).toBe(503);
   expect(lost.headers.get('retry-after')).not.toBeNull();
   expect(await lost.text()).toContain('SVC_PROCESS_UNAVAILABLE');
+  await expect.poll(isProcessReady).toBe(false);
 
   await startCart(port!);
   const again = async () => (await added(url, 'b', 'k1')).status;
   await expect.poll(again, { timeout: 30_000 }).toBe(200);
   expect(await again()).toBe(200);
   expect(await skus(url)).toEqual(['a', 'b']);
+  await expect.poll(isProcessReady).toBe(true);
   expect(await runtime.end('SIGTERM')).toMatchObject({ code: 0 });
 }, 180_000);
 
