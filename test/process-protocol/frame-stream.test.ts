@@ -9,17 +9,17 @@ const frame = (bytes: number): Uint8Array => new Uint8Array(bytes);
 function streamOf({ windowBytes = 1_000, room = Infinity } = {}) {
   const written: number[] = [];
   const credits: number[] = [];
-  let drained = (): void => {};
+  const waiting: (() => void)[] = [];
   const sink = {
     write: (message: Buffer) => written.push(message.length) < room,
-    once: (_event: 'drain', listener: () => void) => (drained = listener),
+    once: (_event: 'drain', listener: () => void) => waiting.push(listener),
   };
   const creditFrame = (bytes: number) => {
     credits.push(bytes);
     return CREDIT;
   };
   const stream = new FrameStream({ sink, creditFrame, ownWindowBytes: 400, windowBytes });
-  return { stream, written, credits, drain: () => drained() };
+  return { stream, written, credits, drain: () => waiting.shift()!() };
 }
 
 test('frames of one turn leave in one message', () => {

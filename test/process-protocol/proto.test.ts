@@ -39,6 +39,7 @@ test('gives no number twice in a message', () => {
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
+const withoutVersions = (text: string) => text.replace(/^\/\/ {3}protoc.*$/gm, '');
 const hasCompiler = spawnSync('protoc', ['--version']).status === 0;
 if (!hasCompiler) console.log('no protoc: whether the codecs are up to date is not tested');
 
@@ -48,7 +49,6 @@ test.skipIf(!hasCompiler)('has codecs that are up to date', () => {
   symlinkSync(join(root, 'node_modules'), join(own, 'node_modules'));
   execFileSync(join(own, 'process-protocol', 'generate.sh'), { stdio: 'pipe' });
   const generated = join('process-protocol', 'generated', PROTO.replace(/proto$/, 'ts'));
-  const withoutVersions = (text: string) => text.replace(/^\/\/ {3}protoc.*$/gm, '');
   expect(withoutVersions(readFileSync(join(own, generated), 'utf8'))).toBe(
     withoutVersions(readFileSync(join(root, generated), 'utf8')),
   );

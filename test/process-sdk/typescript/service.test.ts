@@ -53,8 +53,7 @@ test('a service waits for its process, serves it in two shards, and keeps its ev
   const [port, management] = await freePorts(2);
   const runtime = startRuntime(
     port!,
-    ...['--shards', '2', '--deployed', '--host', '127.0.0.1'],
-    ...['--set', `svc.management.port=${management!}`],
+    ...`--shards 2 --deployed --host 127.0.0.1 --set svc.management.port=${management!}`.split(' '),
   );
   const isProcessReady = async () => {
     const response = await fetch(`http://127.0.0.1:${management!}/ready`);

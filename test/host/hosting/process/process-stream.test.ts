@@ -37,10 +37,10 @@ async function opened(script: Script, settings = {}) {
   return { served, guest, open };
 }
 
-describe('the beginning of a stream', () => {
-  const reading = (address: string) =>
-    codeOf(readProcess(connectionTo(address, { connectTimeoutMs: 300 })));
+const reading = (address: string) =>
+  codeOf(readProcess(connectionTo(address, { connectTimeoutMs: 300 })));
 
+describe('the beginning of a stream', () => {
   test('to a port at which nobody listens is refused', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
