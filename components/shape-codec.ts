@@ -157,7 +157,7 @@ class Codecs {
       if (hasDefault) at(name, codec.decode, fallback, Infinity);
     const written = new Set(parts.map(({ name }) => name));
     if (tag !== undefined) written.add('type');
-    const read = written.union(new Set(parts.flatMap(({ aliases }) => aliases)));
+    const read = new Set([...written, ...parts.flatMap(({ aliases }) => aliases)]);
     const checked = (value: unknown): Record<string, unknown> => {
       if (!isObject(value)) return mismatch('an object', value);
       if (tag !== undefined && value['type'] !== tag) {

@@ -96,6 +96,6 @@ if (values.folders)
     layOut(
       published,
       { root, declarations: undefined, page: undefined },
-      join(out, published.folder),
+      join(out, published.name),
     );
 else await packInto(out, wanted);
