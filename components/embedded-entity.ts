@@ -68,6 +68,7 @@ export class EmbeddedEntity implements GuestEntity {
   }
 
   apply(events: readonly StoredEvent[], _spent?: Spent): string | undefined {
+    this.#aside = undefined;
     const folded = this.#folded(events);
     if (typeof folded === 'string') return folded;
     this.#state = folded.state;
@@ -138,6 +139,7 @@ export class EmbeddedEntity implements GuestEntity {
   }
 
   query(context: CallContext, name: string, input: string): Reply | Refusal {
+    this.#aside = undefined;
     const call = this.#handler('query', name, input);
     if ('code' in call) return call;
     const { handler, value } = call;

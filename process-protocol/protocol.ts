@@ -65,8 +65,10 @@ function received<Frame extends AnyFrame>(
   const frames: Frame[] = [];
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
-    if (tag === FRAMES_TAG) frames.push(codec.decode(reader, reader.uint32()));
-    else reader.skip(tag & 7);
+    if (tag !== FRAMES_TAG) reader.skip(tag & 7);
+    else if (frames.length > 0 && bytes.length > MESSAGE_BYTES_MAX)
+      throw new Error(`a message of several frames takes more than ${MESSAGE_BYTES_MAX} bytes`);
+    else frames.push(codec.decode(reader, reader.uint32()));
   }
   const isCounted = frames.some(({ frame }) => !CONTROL.has(frame?.$case));
   return { frames, bytes: isCounted ? bytes.length : 0 };

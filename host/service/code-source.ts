@@ -41,7 +41,7 @@ export class CodeSource {
   }
 
   /**
-   * Reads the code; waits for a process, and says once that it waits. Rejects with SVC_MODULE_…, SVC_PROCESS_INVALID, and the signal's
+   * Reads the code; waits for a process, and says why it waits. Rejects with SVC_MODULE_…, SVC_PROCESS_INVALID, and the signal's
    * reason.
    */
   async read(signal: AbortSignal): Promise<GuestSource> {
@@ -81,15 +81,22 @@ export class CodeSource {
 
   async #awaitProcess(connection: ProcessConnection, signal: AbortSignal): Promise<ProcessSource> {
     // A service with a module does not load this code.
-    const { readProcess } = await import('../hosting/process/process-source.ts');
-    for (let hasSaid = false; ; hasSaid = true) {
+    const [{ readProcess }, { ProcessAway }] = await Promise.all([
+      import('../hosting/process/process-source.ts'),
+      import('../hosting/process/process-failures.ts'),
+    ]);
+    for (let logged: string | undefined; ;) {
+      let why: string;
       try {
-        return await readProcess(connection);
+        return await readProcess(connection, signal);
       } catch (error) {
-        if (!(error instanceof SvcError) || error.code !== 'SVC_PROCESS_UNAVAILABLE') throw error;
+        signal.throwIfAborted();
+        if (!(error instanceof ProcessAway)) throw error;
+        ({ why } = error);
       }
-      const message = `waiting for the process at ${connection.address}, which holds the code of the service`;
-      if (!hasSaid) this.#needs.log({ level: 'info', message });
+      const message = `waiting for the process at ${connection.address}, which holds the code of the service: it ${why}`;
+      if (why !== logged) this.#needs.log({ level: 'info', message });
+      logged = why;
       await pause(PAUSE_MS, undefined, { signal });
     }
   }

@@ -156,6 +156,7 @@ export class RuntimeCalls implements HostCalls {
 
   #made(call: Made): Promise<Result> {
     if (this.#cancelled !== undefined) return Promise.reject(this.#cancelled);
+    // A call that cannot be sent rejects.
     return new Promise((resolve, reject) => {
       this.#waiting.set(this.#send(call), { resolve, reject });
     });

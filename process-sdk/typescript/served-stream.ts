@@ -32,6 +32,7 @@ import {
 } from '@svc/process-protocol/protocol';
 import { required } from '@svc/process-protocol/protocol-error';
 import { keyedEventOf, rowFrame, rowOf } from '@svc/process-protocol/view-frames';
+import { HostCallQueue } from './host-call-queue.ts';
 import { RuntimeCalls } from './runtime-calls.ts';
 import { ServedEntities } from './served-entities.ts';
 
@@ -57,6 +58,7 @@ export class ServedStream {
   readonly ended: Promise<void> = new Promise((resolve) => (this.#end = resolve));
   readonly #parts: StreamParts;
   readonly #frames: FrameStream;
+  readonly #hostCalls: HostCallQueue;
   readonly #entities: ServedEntities;
   /** Calls of the handlers that run, by the handler's number. */
   readonly #running = new Map<number, RuntimeCalls>();
@@ -73,6 +75,7 @@ export class ServedStream {
       ownWindowBytes: WINDOW_BYTES,
       windowBytes: FIRST_WINDOW_BYTES,
     });
+    this.#hostCalls = new HostCallQueue((frame) => this.#frames.send(frame));
     duplex.on('data', (message: Received<ToProcessFrame>) => this.#onMessage(message));
     duplex.on('end', () => this.close());
     duplex.on('error', () => this.close());
@@ -89,8 +92,27 @@ export class ServedStream {
     this.#end?.();
   }
 
+  /** Sends an answer. One that the protocol cannot carry is a fault of its call. */
   #send(call: number, frame: FromFrame): void {
-    this.#frames.send(encoded(call, frame));
+    let bytes: Uint8Array;
+    try {
+      bytes = encoded(call, frame);
+      this.#checkSize(bytes, 'an answer');
+    } catch (error) {
+      const fault =
+        error instanceof GuestFault
+          ? error
+          : new GuestFault('value', `an answer has a value that cannot be sent: ${String(error)}`);
+      bytes = encoded(call, { $case: 'fault', value: faultFrame(fault) });
+    }
+    this.#frames.send(bytes);
+  }
+
+  /** Throws GuestFault if the frame is larger than the runtime takes. */
+  #checkSize({ length }: Uint8Array, what: string): void {
+    const max = this.#hello?.window?.frameBytes ?? FRAME_BYTES_MAX;
+    if (length > max)
+      throw new GuestFault('limit', `${what} takes ${length} bytes: ${max} are allowed`);
   }
 
   #onMessage({ frames, bytes }: Received<ToProcessFrame>): void {
@@ -121,10 +143,12 @@ export class ServedStream {
         this.#answer(call, () => this.#fold(frame.value));
         return;
       case 'result':
+        this.#hostCalls.settled();
         this.#running.get(call)?.settle(frame.value);
         return;
       case 'cancel':
         this.#running.get(call)?.cancel(frame.value.reason);
+        this.#hostCalls.drop(call);
         return;
       case 'ping':
         this.#frames.sendControl(
@@ -157,7 +181,10 @@ export class ServedStream {
       return;
     }
     this.#hello = hello;
-    if (hello.window !== undefined) this.#frames.windowBytes = hello.window.bytes;
+    if (hello.window !== undefined) {
+      this.#frames.windowBytes = hello.window.bytes;
+      this.#hostCalls.max = hello.window.calls;
+    }
     const { guest, instance } = this.#parts;
     const window = { bytes: WINDOW_BYTES, calls: HANDLERS_MAX, frameBytes: FRAME_BYTES_MAX };
     const value = {
@@ -176,7 +203,9 @@ export class ServedStream {
     const calls = new RuntimeCalls({
       send: (made) => {
         const number = ++this.#lastHostCall;
-        this.#send(call, { $case: 'hostCall', value: { number, call: made } });
+        const frame = encoded(call, { $case: 'hostCall', value: { number, call: made } });
+        this.#checkSize(frame, 'a call');
+        this.#hostCalls.add(call, frame, made.$case !== 'scopeKeys');
         return number;
       },
     });
@@ -184,6 +213,7 @@ export class ServedStream {
     void handle(calls)
       .catch((error: unknown) => failureFrame(error, calls))
       .then((answer) => {
+        this.#hostCalls.drop(call);
         if (this.#running.delete(call)) this.#send(call, answer);
       });
   }

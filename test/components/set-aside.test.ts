@@ -86,6 +86,18 @@ test('cannot be had from an apply that changes the state that it is given, which
   expect(list.lost).toBe(true);
 });
 
+test('cannot be changed by a later event, also where the program has frozen a part of it', () => {
+  const list = listOf((state, name) => {
+    if (name === 'a') return Object.freeze({ names: ['a'] });
+    state.names.push(name);
+    return state;
+  });
+  list.setAside(added(list, 'a'));
+  list.keep();
+  expect(() => list.setAside(added(list, 'b'))).toThrow(GuestFault);
+  expect(list.snapshot()).toBe('{"names":["a"]}');
+});
+
 test('is frozen once it is kept, however deep', () => {
   let before: State | undefined;
   const list = listOf((state, name) => {

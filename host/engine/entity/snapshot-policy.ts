@@ -9,6 +9,7 @@
 // P2  A state is stored only if the journal returns the same text.
 import type { EntityRef } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
+import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
@@ -140,6 +141,8 @@ export class SnapshotPolicy {
    * entity can have caused the fault.
    */
   failed(entity: EntityRef, fault: unknown, isOwn: boolean): void {
+    // The process that holds the code was lost: the entity is opened again without a new snapshot.
+    if (fault instanceof SvcError) return;
     if (!(fault instanceof GuestFault)) throw fault;
     if (fault.limit !== undefined) this.#metLimit(entity, fault);
     else if (isOwn || isLastOf(this.#unwritten, entity))

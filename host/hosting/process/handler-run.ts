@@ -25,6 +25,8 @@ import type { ProcessStream, ToFrame } from './process-stream.ts';
 type Result = NonNullable<HostResult['result']>;
 type MadeCall = Exclude<NonNullable<HostCall['call']>, { readonly $case: 'scopeKeys' }>;
 
+/** The most failures that are remembered for a handler that passes one on. */
+const FAILURES_MAX = 1_000;
 const DONE: Result = { $case: 'done', value: {} };
 
 export class HandlerRun {
@@ -41,17 +43,18 @@ export class HandlerRun {
   }
 
   /**
-   * Runs the handler, and resolves with its answer. Rejects with GuestFault, with the failure of a call that the handler passes on,
+   * Runs the handler, and resolves with its answer. `subject`: the handler, in words. Rejects with GuestFault, with the failure of a call that the handler passes on,
    * and with SVC_PROCESS_UNAVAILABLE or SVC_CALL_UNCERTAIN.
    */
-  async answer(frame: ToFrame, timeoutMs: number): Promise<Answer> {
-    const call = this.#stream.call(0, frame, timeoutMs, (made) => this.#onCall(made));
+  async answer(frame: ToFrame, timeoutMs: number, subject: string): Promise<Answer> {
+    const hostCalls = (made: HostCall): void => this.#onCall(made);
+    const call = this.#stream.call({ frame, timeoutMs, subject, hostCalls });
     this.#number = call.number;
     const answer = await call.answer;
     if (!isAnswer(answer)) {
       if (answer.$case === 'ended')
         throw this.#hasCalled ? handlerUncertain(answer.why) : new ProcessAway(answer.why);
-      throw new GuestFault('time', `a handler did not answer within ${timeoutMs} ms`);
+      throw new GuestFault('time', `${subject} did not answer within ${timeoutMs} ms`);
     }
     if (answer.$case === 'fault') throw faultOf(answer.value);
     if (answer.$case === 'passed') throw this.#passed(answer.value.number);
@@ -104,13 +107,12 @@ export class HandlerRun {
   }
 
   #reply(number: number, result: Result): void {
-    const value: HostResult = { number, nowMs: this.#calls.nowMs(), result };
-    this.#stream.sendResult(this.#number, { $case: 'result', value });
+    this.#stream.sendResult(this.#number, { number, nowMs: this.#calls.nowMs(), result });
   }
 
   #failed(number: number, { $case }: MadeCall, failure: unknown): Result {
     const words = $case === 'readEvents' ? readFailure(failure) : callFailure(failure);
-    this.#failures.set(number, failure);
+    if (this.#failures.size < FAILURES_MAX) this.#failures.set(number, failure);
     // A failure without words ends the handler: nobody waits for its answer.
     const { word, text }: CallFailure = words ?? {
       word: 'INTERNAL',

@@ -13,6 +13,8 @@ export interface ProcessCall {
   /** Called once, with the answer or with why there is none. */
   readonly settle: (answer: Answer | CallEnd) => void;
   readonly timeoutMs: number;
+  /** The handler or the part of the code that was called, in words. */
+  readonly subject: string;
 }
 
 /** Why a call has no answer. */
@@ -71,13 +73,19 @@ export class ProcessCalls {
       throw new ProtocolError(`it has answered call ${number}, which was not made`);
   }
 
-  /** Ends all calls. `why`: as in CallEnd. */
-  end(why: string): void {
+  /** Ends all calls, and returns their subjects. `why`: as in CallEnd. */
+  end(why: string): readonly string[] {
     clearInterval(this.#timer);
     const calls = [...this.#byNumber.values()];
     this.#byNumber.clear();
     this.#byTimeout.clear();
     for (const call of calls) call.settle({ $case: 'ended', why });
+    return calls.map(({ subject }) => subject);
+  }
+
+  /** Drops a call that was not sent; it is not settled. */
+  drop(number: number): void {
+    this.#take(number);
   }
 
   #take(number: number): ProcessCall | undefined {

@@ -25,6 +25,8 @@ interface Aside {
   readonly problem: string;
 }
 
+/** Its time limit is no fault of the snapshot. */
+const OPENING = 'opening an entity';
 const OTHER_KIND = 'it has answered a call with a frame of another kind';
 
 export class ProcessEntity implements GuestEntity {
@@ -63,8 +65,14 @@ export class ProcessEntity implements GuestEntity {
     value: { component: string; id: string; snapshot: string; alone: boolean },
   ): Promise<ProcessEntity> {
     const entity = new ProcessEntity(stream, settings, value.component);
-    await entity.#call({ $case: 'open', value }, settings.foldTimeoutMs, 'opening an entity');
-    return entity;
+    try {
+      const opened = await entity.#call({ $case: 'open', value }, settings.foldTimeoutMs, OPENING);
+      if (opened.$case !== 'done') throw entity.#violated(OTHER_KIND);
+      return entity;
+    } catch (error) {
+      entity.close();
+      throw error;
+    }
   }
 
   get lost(): boolean {
@@ -141,7 +149,9 @@ export class ProcessEntity implements GuestEntity {
 
   /** Calls the process. `what`: subject of the message of a fault. Rejects with GuestFault and SVC_PROCESS_UNAVAILABLE. */
   async #call(frame: ToFrame, timeoutMs: number, what: string): Promise<Answer> {
-    const answer = await this.#stream.call(this.#number, frame, timeoutMs).answer;
+    const subject = `${what} of component '${this.#component}'`;
+    const entity = this.#number;
+    const answer = await this.#stream.call({ entity, frame, timeoutMs, subject }).answer;
     if (isAnswer(answer)) {
       if (answer.$case !== 'fault') return answer;
       this.#isLost = true;
@@ -149,10 +159,9 @@ export class ProcessEntity implements GuestEntity {
     }
     this.#isLost = true;
     if (answer.$case === 'ended') throw new ProcessAway(answer.why);
-    throw new GuestFault(
-      'time',
-      `${what} of component '${this.#component}' did not return within ${timeoutMs} ms`,
-    );
+    const late = `did not return within ${timeoutMs} ms`;
+    if (what === OPENING) throw new ProcessAway(`${late} from opening an entity`);
+    throw new GuestFault('time', `${subject} ${late}`);
   }
 
   #read<Value>(read: () => Value): Value {

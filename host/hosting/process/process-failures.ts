@@ -1,6 +1,9 @@
 // ProcessFailures: the errors of a process that cannot be reached, or that breaks the protocol.
 import { SvcError } from '@svc/kit/svc-error';
 
+/** The most characters of what a process says of itself in a message. */
+const WHY_MAX = 1_000;
+
 /** The process cannot be reached. Nothing of the call was done. */
 export class ProcessAway extends SvcError {
   /** The end of a sentence that begins with `The process`. */
@@ -27,5 +30,8 @@ export function handlerUncertain(why: string): SvcError {
 
 /** The process at the address cannot be served at all. */
 export function processInvalid(address: string, why: string): SvcError {
-  return new SvcError('SVC_PROCESS_INVALID', `The process at ${address} cannot be served: ${why}`);
+  return new SvcError(
+    'SVC_PROCESS_INVALID',
+    `The process at ${address} cannot be served: ${why.slice(0, WHY_MAX)}`,
+  );
 }

@@ -28,7 +28,10 @@ export async function processStarter(
   return (log) => {
     write = log;
     open += 1;
+    let isClosed = false;
     const close = (): void => {
+      if (isClosed) return;
+      isClosed = true;
       open -= 1;
       if (open === 0) link.close();
     };
@@ -44,7 +47,7 @@ function processGuest(source: ProcessSource, link: ProcessLink, close: () => voi
     descriptor,
     fingerprint: isFingerprinted ? fingerprint : undefined,
     entities: entitiesOf(link, settings),
-    endpoints: new ProcessEndpoints(link, settings),
+    endpoints: new ProcessEndpoints(link, settings, descriptor),
     views: views.length === 0 ? undefined : new ProcessViews(link, settings),
     consumers: consumers.length === 0 ? undefined : new ProcessConsumers(link, settings),
     close,

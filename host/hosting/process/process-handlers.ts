@@ -1,4 +1,5 @@
 // ProcessEndpoints and ProcessConsumers run the handlers of a service in its process.
+import type { ModuleDescriptor } from '@svc/contract';
 import type { CallContext, Refusal } from '@svc/model/call';
 import type { Verdict } from '@svc/model/consumer';
 import type { EndpointRequest, EndpointResponse, WholeRequest } from '@svc/model/endpoint';
@@ -21,10 +22,15 @@ const OTHER_KIND = 'it has answered a handler with a frame of another kind';
 export class ProcessEndpoints implements GuestEndpoints {
   readonly #link: ProcessLink;
   readonly #settings: ProcessSettings;
+  /** The handlers in words, by the indices of their routes. */
+  readonly #handlers: readonly string[];
 
-  constructor(link: ProcessLink, settings: ProcessSettings) {
+  constructor(link: ProcessLink, settings: ProcessSettings, { endpoints }: ModuleDescriptor) {
     this.#link = link;
     this.#settings = settings;
+    this.#handlers = endpoints.flatMap(({ name, routes }) =>
+      routes.map(({ handler }) => `handler '${handler}' of endpoint '${name}'`),
+    );
   }
 
   async handle(
@@ -35,7 +41,9 @@ export class ProcessEndpoints implements GuestEndpoints {
     const run = new HandlerRun(this.#link.stream, calls);
     // Bodies are read before: this hosting does not ask for them itself.
     const value = handleFrame(context, request as WholeRequest);
-    const answer = await run.answer({ $case: 'handle', value }, this.#settings.handlerTimeoutMs);
+    const { handlerTimeoutMs } = this.#settings;
+    const subject = this.#handlers[request.route] ?? 'a handler';
+    const answer = await run.answer({ $case: 'handle', value }, handlerTimeoutMs, subject);
     return run.read(() => {
       if (answer.$case === 'refusal') return refusalOf(answer.value);
       if (answer.$case === 'response') return responseOf(answer.value);
@@ -61,7 +69,9 @@ export class ProcessConsumers implements GuestConsumers {
   ): Promise<Verdict | Refusal> {
     const run = new HandlerRun(this.#link.stream, calls);
     const value = { context: contextFrame(context), consumer, event: eventFrame(event) };
-    const answer = await run.answer({ $case: 'consume', value }, this.#settings.handlerTimeoutMs);
+    const { handlerTimeoutMs } = this.#settings;
+    const subject = `consumer '${consumer}'`;
+    const answer = await run.answer({ $case: 'consume', value }, handlerTimeoutMs, subject);
     return run.read(() => {
       if (answer.$case === 'refusal') return refusalOf(answer.value);
       if (answer.$case === 'verdict') return verdictOf(answer.value);

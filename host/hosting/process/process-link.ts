@@ -18,6 +18,8 @@ export interface LinkOptions {
   readonly replaced?: (() => void) | undefined;
 }
 
+/** The most calls that a line of the log names. */
+const SHOWN_MAX = 10;
 /** The shortest pause before an attempt, in milliseconds; it doubles with each one that fails. */
 const PAUSE_MIN_MS = 20;
 
@@ -27,6 +29,7 @@ export class ProcessLink {
   #whyAway = 'was not reached yet';
   #pauseMs = PAUSE_MIN_MS;
   #timer: NodeJS.Timeout | undefined;
+  readonly #closing = new AbortController();
   #isClosed = false;
   #wasReplaced = false;
 
@@ -51,6 +54,7 @@ export class ProcessLink {
 
   close(): void {
     this.#isClosed = true;
+    this.#closing.abort();
     clearTimeout(this.#timer);
     this.#stream?.close();
     this.#stream = undefined;
@@ -61,6 +65,7 @@ export class ProcessLink {
     try {
       await this.#connect();
     } catch (error) {
+      if (this.#isClosed) return;
       if (!(error instanceof ProcessAway)) throw error;
       this.#away(error.why);
     }
@@ -68,21 +73,18 @@ export class ProcessLink {
 
   async #connect(): Promise<void> {
     const { source, ofShard, log } = this.#options;
-    const stream = await openProcessStream(source.connection, ofShard, {
+    const events = {
       log,
-      ended: (why) => this.#onEnd(why),
-    });
-    if (this.#isClosed) {
-      stream.close();
-      return;
-    }
+      ended: (why: string, inProgress: readonly string[]) => this.#onEnd(why, inProgress),
+    };
+    const { signal } = this.#closing;
+    const stream = await openProcessStream(source.connection, ofShard, events, signal);
     if (!holdsCodeOf(source, stream.welcome)) {
       this.#whyAway = 'has become another one since the service was started';
       stream.close();
       this.#noteReplaced();
       throw new ProcessAway(this.#whyAway);
     }
-    if (stream.endedBy !== undefined) throw new ProcessAway(stream.endedBy);
     this.#stream = stream;
     this.#pauseMs = PAUSE_MIN_MS;
     this.#options.changed?.(undefined);
@@ -94,10 +96,15 @@ export class ProcessLink {
     this.#options.replaced?.();
   }
 
-  #onEnd(why: string): void {
+  #onEnd(why: string, inProgress: readonly string[]): void {
     if (this.#stream === undefined) return;
     this.#stream = undefined;
     this.#away(why);
+    if (inProgress.length === 0) return;
+    const shown = inProgress.slice(0, SHOWN_MAX).join(', ');
+    const more = inProgress.length > SHOWN_MAX ? ` and ${inProgress.length - SHOWN_MAX} more` : '';
+    const message = `the process ${why}, and these calls were in it: ${shown}${more}`;
+    this.#options.log({ level: 'warn', message, source: 'process' });
   }
 
   #away(why: string): void {

@@ -5,6 +5,8 @@ import type { Welcome } from '@svc/process-protocol/process';
 import { processInvalid } from './process-failures.ts';
 import { openProcessStream, type ProcessConnection } from './process-stream.ts';
 
+const NO_EVENTS = { log: () => {}, ended: () => {} };
+
 /** Plain data, as every source: it is posted to the threads that start guests. */
 export interface ProcessSource {
   readonly kind: 'process';
@@ -19,12 +21,15 @@ export interface ProcessSource {
 }
 
 /**
- * Asks the process at the address what it holds. Rejects with SVC_PROCESS_UNAVAILABLE if it cannot be reached, and with SVC_PROCESS_INVALID
+ * Asks the process at the address what it holds. `signal`: gives the attempt up. Rejects with SVC_PROCESS_UNAVAILABLE if it cannot be reached, and with SVC_PROCESS_INVALID
  * if it cannot be served.
  */
-export async function readProcess(connection: ProcessConnection): Promise<ProcessSource> {
+export async function readProcess(
+  connection: ProcessConnection,
+  signal?: AbortSignal,
+): Promise<ProcessSource> {
   const ofShard = { shard: 0, shards: 0 };
-  const stream = await openProcessStream(connection, ofShard, { log: () => {}, ended: () => {} });
+  const stream = await openProcessStream(connection, ofShard, NO_EVENTS, signal);
   const { welcome } = stream;
   stream.close();
   return sourceOf(connection, welcome);

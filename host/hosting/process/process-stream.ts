@@ -9,9 +9,11 @@ import { FrameStream } from '@svc/process-protocol/frame-stream';
 import {
   type FromProcessFrame,
   type HostCall,
+  type HostResult,
   type Log,
   ToProcessFrame,
   type Welcome,
+  type Window,
 } from '@svc/process-protocol/process';
 import {
   FRAME_BYTES_MAX,
@@ -22,6 +24,7 @@ import {
 } from '@svc/process-protocol/protocol';
 import { ProtocolError } from '@svc/process-protocol/protocol-error';
 import { type Answer, type CallEnd, ProcessCalls } from './process-calls.ts';
+import { GuestFault } from '@svc/model/guest-fault';
 import { processInvalid, ProcessAway } from './process-failures.ts';
 import type { ProcessSettings } from './process-settings.ts';
 
@@ -50,13 +53,34 @@ export interface StreamShard {
 /** Receives what the process sends of its own accord. */
 export interface StreamEvents {
   log(line: Log): void;
-  /** Called once, when the stream has ended. `why`: the end of a sentence that begins with `The process`. */
-  ended(why: string): void;
+  /**
+   * Called once, when the stream has ended. `why`: the end of a sentence that begins with `The process`. `inProgress`: the subjects of the calls
+   * that were in it.
+   */
+  ended(why: string, inProgress: readonly string[]): void;
 }
 
 /** Receives the host calls of one handler. */
 export type HostCallReceiver = (call: HostCall) => void;
 
+export interface StreamCall {
+  /** Number of the entity; absent: the call is none of an entity. */
+  readonly entity?: number;
+  readonly frame: ToFrame;
+  readonly timeoutMs: number;
+  /** The handler or the part of the code that is called, in words. */
+  readonly subject: string;
+  /** Receives what the handler calls. */
+  readonly hostCalls?: HostCallReceiver;
+}
+
+const TAKES_NOTHING = 'does not take what it is sent';
+/** How many times the bytes that may wait before calls are refused may wait at all. */
+const UNSENT_FACTOR = 2;
+const HANDLER_GONE: HostResult['result'] = {
+  $case: 'failed',
+  value: { word: 'UNAVAILABLE', text: 'the handler has ended', code: '' },
+};
 /** Bytes that may be sent before the process has said what it takes. */
 const FIRST_WINDOW_BYTES = 64 * 1024;
 /** Parts of the silence after which the process is asked for a sign of life. */
@@ -74,20 +98,31 @@ const CHANNEL_OPTIONS = {
 } as const;
 
 /**
- * Connects, and exchanges the first frames. Rejects with SVC_PROCESS_UNAVAILABLE if nothing answers as a process would, and with
+ * Connects, and exchanges the first frames. `signal`: gives the attempt up. Rejects with SVC_PROCESS_UNAVAILABLE if nothing answers as a process would, and with
  * SVC_PROCESS_INVALID if the process speaks no version of the protocol that this runtime does.
  */
 export async function openProcessStream(
   connection: ProcessConnection,
   ofShard: StreamShard,
   events: StreamEvents,
+  signal?: AbortSignal,
 ): Promise<ProcessStream> {
   const client = new Client(connection.address, credentials.createInsecure(), CHANNEL_OPTIONS);
   const { path, requestSerialize, responseDeserialize } = OPEN_METHOD;
   const duplex: Duplex = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
   const stream = new ProcessStream({ client, duplex, connection, events });
-  await stream.greet(ofShard);
-  return stream;
+  const close = (): void => stream.close();
+  signal?.addEventListener('abort', close);
+  try {
+    signal?.throwIfAborted();
+    await stream.greet(ofShard);
+    return stream;
+  } catch (error) {
+    stream.close();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', close);
+  }
 }
 
 interface StreamParts {
@@ -162,12 +197,11 @@ export class ProcessStream {
         const why = `it speaks version ${welcome.version} of the protocol, and this runtime ${PROTOCOL_VERSIONS.join(', ')}. Update its SDK.`;
         throw processInvalid(address, why);
       }
-    } catch (error) {
-      this.#end('was refused');
-      throw error;
     } finally {
       clearTimeout(timer);
     }
+    // It may have ended right after its first frame.
+    if (this.#endedBy !== undefined) throw new ProcessAway(this.#endedBy);
     this.#pinger = setInterval(() => this.#ping(), pingMs);
     this.#pinger.unref();
   }
@@ -178,26 +212,32 @@ export class ProcessStream {
   }
 
   /**
-   * Calls the process. `hostCalls`: receives what the handler calls. Resolves with the answer, or with why there is none. Throws
-   * SVC_PROCESS_UNAVAILABLE if the stream has ended, or if too much waits to be sent.
+   * Calls the process. Resolves with the answer, or with why there is none. Throws SVC_PROCESS_UNAVAILABLE if the stream has ended, if too much
+   * waits to be sent, or if too many handlers run, and a GuestFault if the process does not take a frame of this size.
    */
-  call(
-    entity: number,
-    frame: ToFrame,
-    timeoutMs: number,
-    hostCalls?: HostCallReceiver,
-  ): { readonly number: number; readonly answer: Promise<Answer | CallEnd> } {
+  call({ entity = 0, frame, timeoutMs, subject, hostCalls }: StreamCall): {
+    readonly number: number;
+    readonly answer: Promise<Answer | CallEnd>;
+  } {
     if (this.#endedBy !== undefined) throw new ProcessAway(this.#endedBy);
     if (this.#frames.unsentBytes > this.#parts.connection.settings.unsentBytesMax)
-      throw new ProcessAway('does not take what it is sent');
+      throw new ProcessAway(TAKES_NOTHING);
+    if (hostCalls !== undefined && this.#hostCalls.size >= this.#window.calls)
+      throw new ProcessAway('has no room for another handler');
     const { promise: answer, resolve } = Promise.withResolvers<Answer | CallEnd>();
     const settle = (settled: Answer | CallEnd): void => {
       this.#hostCalls.delete(number);
       resolve(settled);
     };
-    const number = this.#calls.add({ timeoutMs, settle });
+    const number = this.#calls.add({ timeoutMs, subject, settle });
     if (hostCalls !== undefined) this.#hostCalls.set(number, hostCalls);
-    this.#write(encoded(number, entity, frame));
+    const bytes = encoded(number, entity, frame);
+    if (bytes.length > this.#window.frameBytes) {
+      this.#calls.drop(number);
+      this.#hostCalls.delete(number);
+      throw new GuestFault('limit', `${subject} is larger than the process takes`);
+    }
+    this.#write(bytes);
     return { number, answer };
   }
 
@@ -206,10 +246,10 @@ export class ProcessStream {
     if (this.#endedBy === undefined) this.#write(encoded(call, entity, frame));
   }
 
-  /** Sends the result of a host call. */
-  sendResult(call: number, frame: ToFrame): void {
+  /** Sends the result of a host call, also if its handler has answered: the process counts its calls by their results. */
+  sendResult(call: number, value: HostResult): void {
     this.#openHostCalls -= 1;
-    if (this.#hostCalls.has(call)) this.send(call, 0, frame);
+    this.send(call, 0, { $case: 'result', value });
   }
 
   /** Ends the stream because the process has broken a rule. */
@@ -223,6 +263,13 @@ export class ProcessStream {
 
   #write(frame: Uint8Array): void {
     this.#frames.send(frame);
+    // Results and frames without an answer are sent whatever waits.
+    const max = this.#parts.connection.settings.unsentBytesMax * UNSENT_FACTOR;
+    if (this.#frames.unsentBytes > max) this.#end(TAKES_NOTHING);
+  }
+
+  get #window(): Window {
+    return this.#welcome?.window ?? { bytes: 0, calls: 0, frameBytes: 0 };
   }
 
   #onMessage({ frames, bytes }: Received<FromProcessFrame>): void {
@@ -291,15 +338,17 @@ export class ProcessStream {
 
   #onHostCall(call: number, hostCall: HostCall): void {
     const receiver = this.#hostCalls.get(call);
-    // Its handler was cancelled while the call was on its way.
-    if (receiver === undefined) return;
-    if (hostCall.call?.$case !== 'scopeKeys') {
-      const max = this.#parts.connection.settings.hostCallsMax;
-      if (this.#openHostCalls >= max)
-        throw new ProtocolError(`its handlers have more than ${max} calls under way`);
-      this.#openHostCalls += 1;
+    if (hostCall.call?.$case === 'scopeKeys') {
+      receiver?.(hostCall);
+      return;
     }
-    receiver(hostCall);
+    const max = this.#parts.connection.settings.hostCallsMax;
+    if (this.#openHostCalls >= max)
+      throw new ProtocolError(`its handlers have more than ${max} calls under way`);
+    this.#openHostCalls += 1;
+    if (receiver !== undefined) receiver(hostCall);
+    // Its handler was cancelled while the call was on its way.
+    else this.sendResult(call, { number: hostCall.number, nowMs: 0, result: HANDLER_GONE });
   }
 
   #ping(): void {
@@ -321,8 +370,8 @@ export class ProcessStream {
     duplex.cancel();
     client.close();
     this.#greeting.reject(new ProcessAway(why));
-    this.#calls.end(why);
-    if (this.#welcome !== undefined) events.ended(why);
+    const inProgress = this.#calls.end(why);
+    if (this.#welcome !== undefined) events.ended(why, inProgress);
   }
 }
 

@@ -1,7 +1,6 @@
 // ProcessViews fold events into rows in the process of a service.
 import type { EntityEvent } from '@svc/model/entity';
 import type { GuestViews } from '@svc/model/guest';
-import { GuestFault } from '@svc/model/guest-fault';
 import type { KeyedEvent, RowState } from '@svc/model/view';
 import { faultOf } from '@svc/process-protocol/fault-frames';
 import { eventFrame } from '@svc/process-protocol/handler-frames';
@@ -45,13 +44,15 @@ export class ProcessViews implements GuestViews {
   }
 
   async #call(view: string, frame: ToFrame): Promise<Answer> {
-    const answer = await this.#link.stream.call(0, frame, this.#timeoutMs).answer;
+    const call = { frame, timeoutMs: this.#timeoutMs, subject: `view '${view}'` };
+    const answer = await this.#link.stream.call(call).answer;
     if (isAnswer(answer)) {
       if (answer.$case === 'fault') throw faultOf(answer.value);
       return answer;
     }
     if (answer.$case === 'ended') throw new ProcessAway(answer.why);
-    throw new GuestFault('time', `view '${view}' did not return within ${this.#timeoutMs} ms`);
+    // It is tried again: a pause of the process is no fault of the view's code, which would stop the view.
+    throw new ProcessAway(`has not folded view '${view}' within ${this.#timeoutMs} ms`);
   }
 
   #violated(): Error {

@@ -11,7 +11,18 @@ import type { CallContext } from '../../../../model/call.ts';
 import type { GuestEntity, HostCalls } from '../../../../model/guest.ts';
 import { connectionTo, guestAt } from '../../../process-sdk/typescript/support/served-guest.ts';
 import { WITHOUT_TIMERS } from '../../../support/without-timers.ts';
-import { greeting, type Script, scriptedProcess, welcome } from './support/scripted-process.ts';
+import { FromProcessFrame } from '../../../../process-protocol/generated/svc/process/v1/process.ts';
+import { messageOf } from '../../../../process-protocol/protocol.ts';
+import { createEngine } from '../../../../host/engine/entity-engine.ts';
+import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
+import { systemDigest, systemEventLoop } from '../../../../host/system.ts';
+import {
+  type FromFrame,
+  greeting,
+  type Script,
+  scriptedProcess,
+  welcome,
+} from './support/scripted-process.ts';
 
 const context: CallContext = { nowMs: 1_700_000_000_000, seed: 7n, metadata: [] };
 const counter = (id: string) => ({ component: 'counter', id });
@@ -40,6 +51,18 @@ async function opened(script: Script, settings = {}) {
 const reading = (address: string) =>
   codeOf(readProcess(connectionTo(address, { connectTimeoutMs: 300 })));
 
+const ADDED: FromFrame = {
+  $case: 'effect',
+  value: {
+    events: [{ manifest: 'counter-event', json: '{"type":"added"}' }],
+    deletesEntity: false,
+    reply: 'null',
+    repliesAfter: false,
+    timers: [],
+    problem: '',
+  },
+};
+
 describe('the beginning of a stream', () => {
   test('to a port at which nobody listens is refused', async () => {
     const server = createServer().listen(0, '127.0.0.1');
@@ -64,6 +87,15 @@ describe('the beginning of a stream', () => {
   test('to a process that accepts and says nothing ends in time', async () => {
     const { address } = await scriptedProcess(() => {});
     expect(await reading(address)).toMatch(/has not answered within 300 ms/);
+  });
+
+  test('is given up when the service stops', async () => {
+    const { address, received } = await scriptedProcess(() => {});
+    const stop = new AbortController();
+    const givenUp = codeOf(readProcess(connectionTo(address), stop.signal));
+    await expect.poll(() => received.length).toBe(1);
+    stop.abort();
+    expect(await givenUp).toMatch(/^SVC_PROCESS_UNAVAILABLE: .*because the service stops/);
   });
 
   test('to a process that refuses has its reason', async () => {
@@ -124,6 +156,14 @@ describe('a process that breaks the protocol', () => {
           $case: 'refusal',
           value: { code: 'MAYBE', otherCode: '', message: 'no', details: undefined },
         }),
+    ],
+    [
+      'a message of several frames that is too large',
+      (_f, _c, stream) => {
+        const value = { level: 'info', message: 'x'.repeat(200_000), source: '' };
+        const log = FromProcessFrame.encode({ call: 0, frame: { $case: 'log', value } }).finish();
+        stream.write(messageOf([log, log]));
+      },
     ],
   ])('with %s loses its stream, and is reached again', async (_what, script) => {
     let isOdd = true;
@@ -246,6 +286,56 @@ describe('a process that is lost', () => {
     expect(await codeOf(Promise.resolve(entity.command(context, 'add', 'null')))).toMatch(
       /^SVC_PROCESS_UNAVAILABLE/,
     );
+  });
+
+  test('has its calls in the log', async () => {
+    const served = await scriptedProcess(
+      greeting((frame, _call, stream) => {
+        if (frame.$case === 'command') stream.end();
+      }),
+    );
+    const lines: string[] = [];
+    const guest = await guestAt(connectionTo(served.address), ({ message }) => lines.push(message));
+    onTestFinished(async () => guest.close());
+    const entity = await guest.entities.open(counter('c1'), undefined);
+    await codeOf(Promise.resolve(entity.command(context, 'add', 'null')));
+    expect(lines).toEqual([
+      "the process has ended its connection (it has gone), and these calls were in it: command 'add' of component 'counter'",
+    ]);
+  });
+
+  test('while a snapshot is taken does no harm to the engine', async () => {
+    let snapshots = 0;
+    const { guest } = await opened((frame, call, stream) => {
+      if (frame.$case === 'command') stream.answer(call, ADDED);
+      else if (frame.$case === 'apply') stream.answer(call, { $case: 'done', value: {} });
+      else if (frame.$case === 'snapshot') {
+        snapshots += 1;
+        if (snapshots === 1) stream.end();
+        else stream.answer(call, { $case: 'state', value: { json: '{"count":2}' } });
+      }
+    });
+    const engine = createEngine({
+      guest: { ...guest, fingerprint: 'one' },
+      journal: new MemoryJournal(),
+      clock: { nowMs: () => context.nowMs },
+      random: { next64: () => 1n },
+      digest: systemDigest,
+      eventLoop: systemEventLoop,
+      limits: { snapshotIntervalEvents: 2, purityCheckInterval: 0, purityRefoldInterval: 0 },
+      faultLog: () => {},
+    });
+    const add = async () => {
+      try {
+        return await engine.call(counter('c1'), 'add', 'null', []);
+      } catch {
+        return undefined;
+      }
+    };
+    for (let count = 0; count < 6; count++)
+      await expect.poll(add).toEqual({ kind: 'reply', json: 'null' });
+    expect(snapshots).toBeGreaterThan(1);
+    await engine.close();
   });
 
   test('has not done a handler that has called nobody', async () => {
