@@ -47,6 +47,12 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** `part`: 0.99 for the 99th percentile. */
+export function percentile(numbers: readonly number[], part: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)]!;
+}
+
 export function reportText({ date, machine, load, pace, measurements }: BenchReport): string {
   const rows = measurements.map(({ letter, what, svc, beside, other, unit, ratio, cores }) => [
     `(${letter})`,

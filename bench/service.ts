@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { compileFixture } from '../test/support/compile-fixture.ts';
+import { freePorts } from '../test/support/free-ports.ts';
 import { onProcessors } from './cores.ts';
 import type { Slice } from './switched-recorder.ts';
 
@@ -76,20 +77,33 @@ export async function startControlPlane(
   return startProgram([...args, ...settingWords(provider, settings)], processors);
 }
 
-/** Starts `svc webhook-service`, which delivers to this machine. `more`: as for a control plane. */
+/** A deployed webhook service. */
+export interface WebhookService extends Service {
+  /** Address of the metrics. */
+  readonly metricsUrl: string;
+}
+
+/**
+ * Starts `svc webhook-service` as a deployed service, which delivers to this machine. `masterKeyFile`: path of a file with
+ * a master key. `more`: as for a control plane.
+ */
 export async function startWebhookService(
   provider: Provider,
-  dataFolder: string,
+  { dataFolder, masterKeyFile }: { readonly dataFolder: string; readonly masterKeyFile: string },
   processors?: string,
   more: Settings = {},
-): Promise<Service> {
-  const args = ['webhook-service', '--port', '0', '--data', dataFolder];
+): Promise<WebhookService> {
+  const [managementPort] = await freePorts(1);
+  const args = ['webhook-service', '--deployed', '--port', '0', '--data', dataFolder];
   const settings = {
     'svc.webhooks.admitted-networks': '127.0.0.0/8',
-    'svc.running.dir': join(dataFolder, 'running'),
+    'svc.webhooks.master-key-file': masterKeyFile,
+    'svc.management.host': '127.0.0.1',
+    'svc.management.port': String(managementPort),
     ...more,
   };
-  return startProgram([...args, ...settingWords(provider, settings)], processors);
+  const service = await startProgram([...args, ...settingWords(provider, settings)], processors);
+  return { ...service, metricsUrl: `http://127.0.0.1:${managementPort}/svc/metrics` };
 }
 
 async function startProgram(

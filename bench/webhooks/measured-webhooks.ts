@@ -1,16 +1,27 @@
 // MeasuredWebhooks: a webhook service as a process on one core, its tenants, and receivers in this process.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createWebhooksClient, type WebhooksClient } from '@svc/client';
 import { IdentityProvider } from '../../test/support/identity-provider/identity-provider.ts';
 import { REPORT } from '../../test/support/webhook-process.ts';
-import { startWebhookService, type Service } from '../service.ts';
+import { startWebhookService, type WebhookService } from '../service.ts';
 
 const TOKEN_LIFETIME_S = 14_400;
+const MASTER_KEY_BYTES = 32;
+/** Metrics whose sum is the number of records that the consumers and the views still have to read. */
+const LAG = /^webhooks_(?:consumer|view)_lag_records\{[^}]*\} (\d+)$/gm;
+/** Attempts never end, so that a few records are always unread. */
+const LAG_AT_REST_MAX = 1_000;
+/** The service counts the lag of its consumers once a second. */
+const LAG_LOOK_MS = 1_000;
+/** How often the lag is at rest in a row before the service counts as at rest. */
+const LOOKS_AT_REST = 3;
 /** No figure is about the limits of what a tenant may do. */
 const UNLIMITED = {
   'svc.webhooks.deliveries-per-second-max': '1000000',
@@ -25,7 +36,7 @@ export class MeasuredWebhooks {
   readonly #processors: string | undefined;
   readonly #clients = new Map<string, WebhooksClient>();
   readonly #receivers: Server[] = [];
-  #service: Service | undefined;
+  #service: WebhookService | undefined;
   #seq = 0;
 
   private constructor(provider: IdentityProvider, processors: string | undefined) {
@@ -35,6 +46,8 @@ export class MeasuredWebhooks {
 
   static async open(processors: string | undefined): Promise<MeasuredWebhooks> {
     const webhooks = new MeasuredWebhooks(await IdentityProvider.start(), processors);
+    const masterKey = randomBytes(MASTER_KEY_BYTES).toString('hex');
+    writeFileSync(join(webhooks.#parent, 'master-key'), masterKey, { mode: 0o600 });
     await webhooks.start();
     return webhooks;
   }
@@ -45,14 +58,38 @@ export class MeasuredWebhooks {
 
   /** Starts the service over its folder. */
   async start(): Promise<void> {
-    const folder = join(this.#parent, 'data');
-    this.#service = await startWebhookService(this.#provider, folder, this.#processors, UNLIMITED);
+    const dataFolder = join(this.#parent, 'data');
+    const masterKeyFile = join(this.#parent, 'master-key');
+    this.#service = await startWebhookService(
+      this.#provider,
+      { dataFolder, masterKeyFile },
+      this.#processors,
+      UNLIMITED,
+    );
     this.#clients.clear();
   }
 
   async stop(): Promise<void> {
     await this.#service?.stop();
     this.#service = undefined;
+  }
+
+  /** Returns how many records the consumers and the views of the service still have to read, as a sum over them. */
+  async lagRecords(): Promise<number> {
+    const metrics = await (await fetch(this.#service!.metricsUrl)).text();
+    const lags = [...metrics.matchAll(LAG)].map(([, records]) => Number(records));
+    if (lags.length === 0) throw new Error('the service has no metrics of its lag');
+    return lags.reduce((sum, records) => sum + records, 0);
+  }
+
+  /** Resolves once the consumers and the views of the service have caught up with what is stored. */
+  async atRest(): Promise<void> {
+    for (let looks = 0; looks < LOOKS_AT_REST;) {
+      // oxlint-disable-next-line no-await-in-loop -- until it is at rest
+      await pause(LAG_LOOK_MS);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      looks = (await this.lagRecords()) <= LAG_AT_REST_MAX ? looks + 1 : 0;
+    }
   }
 
   /** A client with all rights in a tenant. */

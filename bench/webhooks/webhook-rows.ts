@@ -1,10 +1,10 @@
 // Measurements (ca) to (cd): `svc webhook-service` as a process, with its journals on disk, and receivers over HTTP on loopback.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DeliveryOutcome } from '@svc/client';
 import { oneCoreForServer, working } from '../cores.ts';
 import { processorUs } from '../processor-time.ts';
-import { median, type Measurement, type Pace } from '../report.ts';
+import { median, percentile, type Measurement, type Pace } from '../report.ts';
 import { residentMib } from '../memory.ts';
+import { measurePages } from './log-pages.ts';
 import { MeasuredWebhooks } from './measured-webhooks.ts';
 
 const TENANTS = 10;
@@ -150,9 +150,9 @@ async function measureBacklog(
     if (wanted.has('cc')) {
       const entries = isTrial ? 2 * pending : ENTRIES;
       await fill(webhooks, (entries - pending) / stalled);
-      await pause(settleMs);
+      const pages = isTrial ? TRIAL_PAGES : PAGES;
       measurements.push(
-        await measurePages(webhooks, { entries, pages: isTrial ? TRIAL_PAGES : PAGES }, cores),
+        await measurePages(webhooks, { tenantId: 'busy', entries, pages, settleMs, cores }),
       );
     }
     if (start !== undefined) measurements.push(start);
@@ -212,58 +212,6 @@ async function fill(webhooks: MeasuredWebhooks, reports: number): Promise<void> 
     // oxlint-disable-next-line no-await-in-loop -- as above
     await pause(LOOK_MS);
   }
-}
-
-/** Pages of fifty entries, with each of the filters. */
-async function measurePages(
-  webhooks: MeasuredWebhooks,
-  { entries, pages }: { readonly entries: number; readonly pages: number },
-  cores: string,
-): Promise<Measurement> {
-  const tenantId = 'busy';
-  const client = await webhooks.clientOf(tenantId);
-  const [{ subscriptionId, eventId, datasetId }] = (
-    await client.listDeliveries({ tenantId, limit: 1 })
-  ).entries as unknown as [{ subscriptionId: string; eventId: string; datasetId: string }];
-  const outcome: DeliveryOutcome = 'pending';
-  const filters = {
-    none: {},
-    outcome: { outcome },
-    subscription: { subscription: subscriptionId },
-    both: { subscription: subscriptionId, outcome },
-    dataset: { dataset: datasetId },
-    event: { eventId },
-  };
-  const worst: string[] = [];
-  let longest = 0;
-  for (const [name, filter] of Object.entries(filters)) {
-    const tookMs: number[] = [];
-    let cursor: string | undefined;
-    for (let count = 0; count < pages; count++) {
-      const begunMs = performance.now();
-      const page = await client.listDeliveries({
-        tenantId,
-        limit: 50,
-        ...filter,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      tookMs.push(performance.now() - begunMs);
-      ({ cursor } = page);
-    }
-    const p99 = percentile(tookMs, 0.99);
-    worst.push(`${name} ${p99.toFixed(1)}`);
-    longest = Math.max(longest, p99);
-  }
-  return {
-    letter: 'cc',
-    what: `webhooks: a page of 50 of ${entries} entries of the log, one page after the other, 99th percentile of the slowest filter`,
-    svc: longest,
-    beside: `by filter, in ms: ${worst.join(', ')}`,
-    other: undefined,
-    unit: 'ms',
-    ratio: undefined,
-    cores,
-  };
 }
 
 interface Delivered {
@@ -326,9 +274,4 @@ class Arrivals {
   async of(eventId: string): Promise<number> {
     return (await this.all(eventId, 1))[0]!;
   }
-}
-
-function percentile(numbers: readonly number[], part: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)]!;
 }
