@@ -68,12 +68,12 @@ describe('a command', () => {
       return given.reply([given.random(), given.random()]);
     })();
     const [one, two] = [
-      await entity.command(context, 'do', 'null'),
-      await entity.command(context, 'do', 'null'),
+      entity.command(context, 'do', 'null'),
+      entity.command(context, 'do', 'null'),
     ];
     expect(seen.slice(0, 5)).toEqual(['a', 5, 7n, 't', undefined]);
     expect(one).toEqual(two);
-    const other = await entity.command({ ...context, seed: 8n }, 'do', 'null');
+    const other = entity.command({ ...context, seed: 8n }, 'do', 'null');
     expect(other).not.toEqual(one);
   });
 
@@ -88,14 +88,14 @@ describe('a command', () => {
         .thenDelete()
         .thenReply([1]),
     )();
-    expect(await deciding.command(context, 'do', 'null')).toEqual({
+    expect(deciding.command(context, 'do', 'null')).toEqual({
       kind: 'effect',
       events: [added(1), added(2), added(3)],
       actions: [{ kind: 'delete-entity' }],
       reply: '[1]',
     });
     const deleting = await open((_state, given) => given.deleteEntity().thenReply([]))();
-    expect(await deleting.command(context, 'do', 'null')).toMatchObject({
+    expect(deleting.command(context, 'do', 'null')).toMatchObject({
       events: [],
       actions: [{ kind: 'delete-entity' }],
     });
@@ -108,13 +108,13 @@ describe('a command', () => {
       (event as { amount: number }).amount = 99;
       return change.thenReply([]);
     })();
-    expect(await entity.command(context, 'do', 'null')).toMatchObject({ events: [added(1)] });
+    expect(entity.command(context, 'do', 'null')).toMatchObject({ events: [added(1)] });
   });
 });
 
 test('an event of another manifest is not folded', async () => {
   const entity = await open(() => {})();
-  expect(await entity.apply([{ ...added(1), manifest: 'other-event' }], undefined)).toBe(
+  expect(entity.apply([{ ...added(1), manifest: 'other-event' }], undefined)).toBe(
     "event 1 of 1: its manifest is 'other-event', this component stores 'count-event'",
   );
 });
@@ -126,7 +126,7 @@ test('what is added to a change after its reply is stored nowhere', async () => 
     change.thenPersist({ type: 'added', amount: 99 }).thenDelete();
     return effect;
   })();
-  expect(await entity.command(context, 'do', 'null')).toMatchObject({
+  expect(entity.command(context, 'do', 'null')).toMatchObject({
     events: [added(1)],
     actions: [],
   });
@@ -231,8 +231,8 @@ test('an empty state that a program keeps for itself is no other entity', async 
     },
   });
   const [one, two] = [await opened(), await opened()];
-  await one.apply([added(5)], undefined);
-  expect(await two.query(context, 'get', 'null')).toMatchObject({
+  one.apply([added(5)], undefined);
+  expect(two.query(context, 'get', 'null')).toMatchObject({
     kind: 'reply',
     json: '{"value":0}',
   });

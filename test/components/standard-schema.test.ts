@@ -132,7 +132,7 @@ describe('a Standard Schema', () => {
       },
     });
     const guest = createEmbeddedGuest({ entities: [entity] });
-    const opened = await guest.entities.open({ component: 'late', id: 'a' }, undefined);
+    const opened = guest.entities.open({ component: 'late', id: 'a' }, undefined);
     const context = { nowMs: 1, seed: 1n, metadata: [] };
     expect(() => opened.command(context, 'take', '1')).toThrow(
       expect.objectContaining({

@@ -28,7 +28,7 @@ async function decided(handle: (context: Context) => unknown) {
     commands: { write: { handle: (_state, given) => handle(given) as never } },
   });
   const guest = createEmbeddedGuest({ entities: [note, order] });
-  const entity = await guest.entities.open({ component: 'note', id: 'n1' }, undefined);
+  const entity = guest.entities.open({ component: 'note', id: 'n1' }, undefined);
   return entity.command(context, 'write', 'null');
 }
 
