@@ -2,7 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { BoundSocket, connect, createServer, type NetConnectOpts } from 'node:net';
+import {
+  type AddressInfo,
+  BoundSocket,
+  connect,
+  createServer,
+  type NetConnectOpts,
+} from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { socketVariables } from '@svc/kit/listening-sockets';
@@ -110,10 +116,12 @@ describe.runIf(isLinux)('the sockets of an instance', () => {
 
   test('are not opened where another program listens, which is named, and nothing is left of them', async () => {
     const folder = makeSocketsFolder(temporaryFolder())!;
-    const owner = freeAddress();
-    const { address, ports } = owner;
-    const stranger = createServer().listen(ports.management, '0.0.0.0');
+    const stranger = createServer().listen(0, '0.0.0.0');
     await once(stranger, 'listening');
+    const { port: management } = stranger.address() as AddressInfo;
+    const free = freeAddress();
+    const owner = { ...free, ports: { ...free.ports, management } };
+    const { address, ports } = owner;
     onTestFinished(() => void stranger.close());
     expect(() => InstanceSockets.open(folder, owner, NAMES)).toThrow(
       expect.objectContaining({
