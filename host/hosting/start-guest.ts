@@ -2,18 +2,9 @@
 // code of the wasm hosting is loaded statically, because a shard has to wait for it anyway.
 import type { Guest } from '@svc/model/guest';
 import type { GuestLog } from '@svc/model/guest-log';
+import { type GuestShard, NO_SHARD } from './guest-shard.ts';
 import type { GuestSource, HostingSettings } from './guest-source.ts';
 import { startWasmGuest, type WasmNumbers } from './wasm/wasm-guest.ts';
-
-/** A shard of a service. */
-export interface GuestShard {
-  /** Index of the shard, from 0. */
-  readonly shard: number;
-  /** Number of shards; 0: the guest is of no shard. */
-  readonly shards: number;
-}
-
-const NO_SHARD: GuestShard = { shard: 0, shards: 0 };
 
 export interface StartedGuest extends Guest {
   /** Absent if the hosting has neither instances nor memory of its own. */

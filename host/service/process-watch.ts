@@ -1,11 +1,10 @@
 // ProcessWatch keeps a stream of the service's main thread to the process that holds its code: by it the service knows whether the process is
 // there, and whether it is still the same.
+import { NO_SHARD } from '../hosting/guest-shard.ts';
 import { ProcessLink } from '../hosting/process/process-link.ts';
 import type { ProcessSource } from '../hosting/process/process-source.ts';
 import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
-
-const MAIN_THREAD = { shard: 0, shards: 0 };
 
 export class ProcessWatch {
   readonly #link: ProcessLink;
@@ -16,7 +15,7 @@ export class ProcessWatch {
     const { address } = source.connection;
     this.#link = new ProcessLink({
       source,
-      ofShard: MAIN_THREAD,
+      ofShard: NO_SHARD,
       log: () => {},
       changed: (why) => {
         const message = `the process at ${address} ${why ?? 'is there'}`;

@@ -8,7 +8,7 @@ import { ProcessConsumers, ProcessEndpoints } from './process-handlers.ts';
 import { ProcessLink } from './process-link.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ProcessSource } from './process-source.ts';
-import type { StreamShard } from './process-stream.ts';
+import type { GuestShard } from '../guest-shard.ts';
 import { ProcessViews } from './process-views.ts';
 
 const LEVELS: ReadonlySet<string> = new Set<GuestLogLevel>(['debug', 'info', 'warn', 'error']);
@@ -19,7 +19,7 @@ const LEVELS: ReadonlySet<string> = new Set<GuestLogLevel>(['debug', 'info', 'wa
  */
 export async function processStarter(
   source: ProcessSource,
-  ofShard: StreamShard,
+  ofShard: GuestShard,
 ): Promise<(log: GuestLog) => Guest> {
   let write: GuestLog | undefined;
   let open = 0;

@@ -6,11 +6,12 @@
 import type { Log } from '@svc/process-protocol/process';
 import { ProcessAway } from './process-failures.ts';
 import { holdsCodeOf, type ProcessSource } from './process-source.ts';
-import { openProcessStream, type ProcessStream, type StreamShard } from './process-stream.ts';
+import type { GuestShard } from '../guest-shard.ts';
+import { openProcessStream, type ProcessStream } from './process-stream.ts';
 
 export interface LinkOptions {
   readonly source: ProcessSource;
-  readonly ofShard: StreamShard;
+  readonly ofShard: GuestShard;
   readonly log: (line: Log) => void;
   /** Called when the process is reached, and after each attempt that has failed, with why it is away. */
   readonly changed?: ((why: string | undefined) => void) | undefined;

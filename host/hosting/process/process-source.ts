@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { DESCRIPTOR_BYTES_MAX, type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
 import type { Welcome } from '@svc/process-protocol/process';
+import { NO_SHARD } from '../guest-shard.ts';
 import { processInvalid } from './process-failures.ts';
 import { openProcessStream, type ProcessConnection } from './process-stream.ts';
 
@@ -28,8 +29,7 @@ export async function readProcess(
   connection: ProcessConnection,
   signal?: AbortSignal,
 ): Promise<ProcessSource> {
-  const ofShard = { shard: 0, shards: 0 };
-  const stream = await openProcessStream(connection, ofShard, NO_EVENTS, signal);
+  const stream = await openProcessStream(connection, NO_SHARD, NO_EVENTS, signal);
   const { welcome } = stream;
   stream.close();
   return sourceOf(connection, welcome);

@@ -23,6 +23,7 @@ import {
   WINDOW_BYTES,
 } from '@svc/process-protocol/protocol';
 import { ProtocolError } from '@svc/process-protocol/protocol-error';
+import type { GuestShard } from '../guest-shard.ts';
 import { type Answer, type CallEnd, ProcessCalls } from './process-calls.ts';
 import { GuestFault } from '@svc/model/guest-fault';
 import { processInvalid, ProcessAway } from './process-failures.ts';
@@ -40,14 +41,6 @@ export interface ProcessConnection {
   /** Whether the service runs on a developer's machine. */
   readonly developing: boolean;
   readonly settings: ProcessSettings;
-}
-
-/** The shard for which a stream is opened. */
-export interface StreamShard {
-  /** Index of the shard, from 0. */
-  readonly shard: number;
-  /** Number of shards; 0: the stream is of no shard. */
-  readonly shards: number;
 }
 
 /** Receives what the process sends of its own accord. */
@@ -103,7 +96,7 @@ const CHANNEL_OPTIONS = {
  */
 export async function openProcessStream(
   connection: ProcessConnection,
-  ofShard: StreamShard,
+  ofShard: GuestShard,
   events: StreamEvents,
   signal?: AbortSignal,
 ): Promise<ProcessStream> {
@@ -177,7 +170,7 @@ export class ProcessStream {
   }
 
   /** Sends the first frame and waits for the answer. Rejects as `openProcessStream` does. */
-  async greet(ofShard: StreamShard): Promise<void> {
+  async greet(ofShard: GuestShard): Promise<void> {
     const { settings, address, service, developing } = this.#parts.connection;
     const pingMs = Math.ceil(settings.silenceMs / PINGS_IN_SILENCE);
     const window = {
