@@ -16,8 +16,8 @@ import { LastWords } from '@svc/kit/last-words';
 import { printable } from '@svc/kit/printable';
 import { onlyGrandchildOf } from '@svc/kit/process-start';
 import { SvcError } from '@svc/kit/svc-error';
-import { OutputLines } from '../command/output-lines.ts';
-import { signalGroup } from '../command/process-group.ts';
+import { OutputLines } from '@svc/kit/output-lines';
+import { signalGroup } from '@svc/kit/process-group';
 import type { ProcessCommand } from './process-file.ts';
 
 export type OutputStream = 'stdout' | 'stderr';

@@ -4,7 +4,7 @@ import type { Mount } from '@svc/client';
 import type { ServiceDescription } from '@svc/contract';
 import { WEB_PROTOCOL } from '@svc/client';
 import { type ObservedAnswer, problem, shown } from '@svc/kit/observed-answer';
-import type { ProcessState } from './supervised-command.ts';
+import type { ProcessState } from '@svc/kit/supervised-command';
 
 export interface DescribedWebService extends Pick<
   ServiceDescription,

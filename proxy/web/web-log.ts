@@ -3,7 +3,7 @@
 import { styleText } from 'node:util';
 import { createLog, type Log } from '@svc/kit/log';
 import { printable } from '@svc/kit/printable';
-import type { OutputStream } from './command-process.ts';
+import type { OutputStream } from '@svc/kit/command-process';
 
 /** Name of svc as a source. */
 const OWN = 'svc';

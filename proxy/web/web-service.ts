@@ -6,16 +6,17 @@
 // W2  Nothing of the service is left after `stop`: no process, connection, file or watch.
 import { type Mount, PORT_VARIABLE, SERVICES_URL_VARIABLE } from '@svc/client';
 import type { ServiceDescription } from '@svc/contract';
-import type { Log } from '@svc/kit/log';
-import { newInstanceId } from '@svc/kit/stale-registrations';
-import type { Forwarder, OpenForwarder } from './forwarder.ts';
-import { LocalRegistration } from './local-registration.ts';
 import {
   COMMAND_TIMES_DEFAULT,
   type CommandTimes,
   SupervisedCommand,
-} from './supervised-command.ts';
-import { WatchedFiles } from './watched-files.ts';
+} from '@svc/kit/supervised-command';
+import type { Log } from '@svc/kit/log';
+import { newInstanceId } from '@svc/kit/stale-registrations';
+import { WatchedFiles } from '@svc/kit/watched-files';
+import type { Forwarder, OpenForwarder } from './forwarder.ts';
+import { LocalRegistration } from './local-registration.ts';
+import { WEB_COMMAND_WORDS } from './web-command-words.ts';
 import { webDescription } from './web-description.ts';
 import { createWebLog } from './web-log.ts';
 
@@ -68,6 +69,7 @@ export class WebService {
         [SERVICES_URL_VARIABLE]: this.#forwarder!.servicesUrl,
       }),
       processPort,
+      words: WEB_COMMAND_WORDS,
       times: times ?? COMMAND_TIMES_DEFAULT,
       log,
       onLine: processLine,

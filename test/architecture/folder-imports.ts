@@ -149,10 +149,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'console/page': [],
   'console/server': [],
   // On a developer's machine; it knows what forwards requests by an interface.
-  'proxy/command': [],
-  'proxy/web': ['proxy/command'],
+  'proxy/web': [],
   // Beside a process in a pod.
-  'proxy/pod': ['proxy/command'],
+  'proxy/pod': [],
   proxy: [],
   // What entities decide, each by itself. Flows span entities, and consumers finish the flows that were cut off.
   'control-plane/model': [],

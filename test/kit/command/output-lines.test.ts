@@ -1,6 +1,6 @@
 // OutputLines: lines at any split of the bytes, and the bound on a line.
 import { expect, test } from 'vitest';
-import { LINE_UNITS_MAX, OutputLines } from '../../../proxy/command/output-lines.ts';
+import { LINE_UNITS_MAX, OutputLines } from '../../../kit/command/output-lines.ts';
 
 function linesOf(bytes: Buffer, chunkBytes: number): string[] {
   const found: string[] = [];

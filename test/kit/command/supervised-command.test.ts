@@ -10,7 +10,8 @@ import {
   COMMAND_TIMES_DEFAULT,
   type CommandTimes,
   SupervisedCommand,
-} from '../../../proxy/web/supervised-command.ts';
+} from '../../../kit/command/supervised-command.ts';
+import { WEB_COMMAND_WORDS } from '../../../proxy/web/web-command-words.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const QUICK: CommandTimes = { ...COMMAND_TIMES_DEFAULT, pauseFirstMs: 10, pauseMaxMs: 40 };
@@ -44,6 +45,7 @@ function supervised(
     cwd: temporaryFolder(),
     environment: (port) => ({ ...process.env, PORT: String(port) }),
     processPort,
+    words: WEB_COMMAND_WORDS,
     times,
     log: (entry) => logged.push(entry),
     onLine: (stream, line) => lines.push(`${stream} ${line}`),
@@ -284,14 +286,14 @@ test('of a port that was chosen, the log says only its number', async () => {
 
 test('what the command has started ends also when svc itself is killed', async () => {
   const file = join(temporaryFolder(), 'program.ts');
-  const source = new URL('../../../proxy/web/supervised-command.ts', import.meta.url);
+  const source = new URL('../../../kit/command/supervised-command.ts', import.meta.url);
   writeFileSync(
     file,
     `import { SupervisedCommand, COMMAND_TIMES_DEFAULT } from ${JSON.stringify(source.href)};
     const command = new SupervisedCommand({
       command: ${JSON.stringify(node(PARENT))},
       cwd: '/', environment: (port) => ({ ...process.env, PORT: String(port) }),
-      processPort: undefined, times: COMMAND_TIMES_DEFAULT, log: console.log,
+      processPort: undefined, words: {}, times: COMMAND_TIMES_DEFAULT, log: console.log,
       onLine: (_stream, line) => console.log(line), onListening: () => console.log('listens'),
     });
     await command.start();`,

@@ -7,10 +7,10 @@
 // P3  When `ended` resolves, the group has ended: what its first process has left behind was ended as well.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { printable } from '@svc/kit/printable';
-import { SvcError } from '@svc/kit/svc-error';
-import { OutputLines } from '../command/output-lines.ts';
-import { endGroup, signalGroup } from '../command/process-group.ts';
+import { printable } from '../printable.ts';
+import { SvcError } from '../svc-error.ts';
+import { OutputLines } from './output-lines.ts';
+import { endGroup, signalGroup } from './process-group.ts';
 import type { GroupGuard } from './group-guard.ts';
 
 /** Time for the last output to arrive after the end of the group, in milliseconds. */

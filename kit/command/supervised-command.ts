@@ -6,8 +6,8 @@
 // S2  Before each start the port is free, so that only the command itself can be found listening.
 // S3  After `stop`, nothing runs and nothing starts.
 import { setTimeout as delay } from 'node:timers/promises';
-import { printable } from '@svc/kit/printable';
-import type { Log } from '@svc/kit/log';
+import { printable } from '../printable.ts';
+import type { Log } from '../log.ts';
 import type { ServiceDescription } from '@svc/contract';
 import { CommandProcess, type OutputStream, type ProcessEnd } from './command-process.ts';
 import { GroupGuard } from './group-guard.ts';
@@ -35,6 +35,14 @@ export const COMMAND_TIMES_DEFAULT: CommandTimes = {
 const LOOK_FIRST_MS = 10;
 const LOOK_MAX_MS = 200;
 
+/** Words for the user, who knows the command by the program that runs it. */
+export interface CommandWords {
+  /** Names the option or setting that chooses the port. */
+  readonly portSetting: string;
+  /** Says what to do about a process that does not listen. `isChosen`: the port was chosen by the setting. */
+  readonly silence: (port: number, isChosen: boolean) => string;
+}
+
 export interface SupervisedCommandOptions {
   /** Program and arguments. */
   readonly command: readonly string[];
@@ -43,6 +51,7 @@ export interface SupervisedCommandOptions {
   readonly environment: (port: number) => NodeJS.ProcessEnv;
   /** Port on which the process has to listen; undefined: a free one. */
   readonly processPort: number | undefined;
+  readonly words: CommandWords;
   readonly times: CommandTimes;
   readonly log: Log;
   readonly onLine: (stream: OutputStream, line: string) => void;
@@ -110,9 +119,12 @@ export class SupervisedCommand {
   }
 
   async #startProcess(): Promise<CommandProcess> {
-    const { command, cwd, environment, processPort, times, onLine } = this.#options;
+    const { command, cwd, environment, processPort, times, words, onLine } = this.#options;
     this.#guard ??= new GroupGuard();
-    this.#port = await freePort(this.#port, processPort !== undefined);
+    this.#port = await freePort(
+      this.#port,
+      processPort === undefined ? undefined : words.portSetting,
+    );
     const process = await CommandProcess.start({
       command,
       cwd,
@@ -188,7 +200,7 @@ export class SupervisedCommand {
 
   /** Waits until the process listens, and reports it; returns earlier if the process ends. */
   async #awaitListening(process: CommandProcess): Promise<void> {
-    const { times, log, onListening } = this.#options;
+    const { times, log, words, processPort, onListening } = this.#options;
     const silentAtMs = performance.now() + times.silentMs;
     const port = this.#port;
     let isSilenceLogged = false;
@@ -205,16 +217,9 @@ export class SupervisedCommand {
       isSilenceLogged = true;
       log({
         level: 'warn',
-        message: silence(port, this.#options.processPort !== undefined),
+        message: words.silence(port, processPort !== undefined),
         fields: { port, pid: process.pid, program: printable(this.#options.command[0]!) },
       });
     }
   }
-}
-
-/** Says what to do about a process that does not listen. */
-function silence(port: number, isChosen: boolean): string {
-  const message = `the process does not listen yet: it has to listen on 127.0.0.1 and the port ${port}, `;
-  if (isChosen) return `${message}which --process-port names`;
-  return `${message}which the variable PORT names. If the program does not read PORT, name the port on which it listens, as in svc web --process-port 8000 -- COMMAND, or give it the port as an argument, as in svc web -- sh -c 'exec COMMAND "$PORT"'`;
 }

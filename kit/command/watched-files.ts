@@ -2,9 +2,9 @@
 // manager writes: the command would otherwise start itself again and again.
 import { fstatSync, statSync } from 'node:fs';
 import { basename, relative } from 'node:path';
-import { FileWatch } from '@svc/kit/file-watch';
-import { printable } from '@svc/kit/printable';
-import type { SvcError } from '@svc/kit/svc-error';
+import { FileWatch } from '../file-watch.ts';
+import { printable } from '../printable.ts';
+import type { SvcError } from '../svc-error.ts';
 
 /** Time without changes after which the command starts again: a branch is checked out as many files. */
 const QUIET_MS = 100;
