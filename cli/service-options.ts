@@ -34,6 +34,13 @@ between: http://localhost:5173`,
     otherwise: 'text on a terminal, json elsewhere',
     completes: { kind: 'choices', choices: ['text', 'json'] },
   },
+  'process-command': {
+    type: 'string',
+    value: 'COMMAND',
+    help: `starts the process that holds the code, with its port in
+SVC_PROCESS_PORT, and keeps it running; there is no shell, and
+the process has no sandbox`,
+  },
   configuration: {
     type: 'string',
     value: 'FILE',

@@ -31,6 +31,7 @@ const description: CommandDescription = {
 the machine, such as 127.0.0.1:9010, in place of a module; the
 process has no sandbox`,
     },
+    'process-command': SERVICE_OPTIONS['process-command'],
     shards: {
       type: 'string',
       value: 'COUNT',
@@ -63,6 +64,7 @@ The log goes to stderr; once the service listens, its address goes to stdout.`,
     'svc run shopping-cart.wasm',
     'svc run shopping-cart.wasm --port 0 --data /var/lib/carts --set svc.http.answer-timeout-ms=5000',
     'svc run --process 127.0.0.1:9010 --name shopping-cart',
+    "svc run --process-command 'python3 main.py' --name shopping-cart",
     'svc run --deployed',
   ],
 };

@@ -1,6 +1,5 @@
 // CodeSource: where the code of a service comes from, a module or a process. A process may be started after the runtime, and is watched
 // while the service runs.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@svc/kit/log';
 import type { Phase } from '@svc/kit/phases';
 import { SvcError } from '@svc/kit/svc-error';
@@ -11,13 +10,10 @@ import type { ProcessSettings } from '../hosting/process/process-settings.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import { readModule } from './module-source.ts';
 import type { ProcessWatch } from './process-watch.ts';
-import type { ServiceCode } from './settings.ts';
-
-/** Pause between two attempts to reach the process, in milliseconds. */
-const PAUSE_MS = 100;
+import type { ServedCode } from './service-code.ts';
 
 export interface CodeSettings {
-  readonly code: ServiceCode;
+  readonly code: ServedCode;
   readonly name: string;
   readonly deployed: boolean;
   readonly sections: { readonly wasm: WasmLimits; readonly process: ProcessSettings };
@@ -81,23 +77,10 @@ export class CodeSource {
 
   async #awaitProcess(connection: ProcessConnection, signal: AbortSignal): Promise<ProcessSource> {
     // A service with a module does not load this code.
-    const [{ readProcess }, { ProcessAway }] = await Promise.all([
-      import('../hosting/process/process-source.ts'),
-      import('../hosting/process/process-failures.ts'),
-    ]);
-    for (let logged: string | undefined; ;) {
-      let why: string;
-      try {
-        return await readProcess(connection, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof ProcessAway)) throw error;
-        ({ why } = error);
-      }
+    const { awaitProcess } = await import('../hosting/process/awaited-process.ts');
+    return awaitProcess(connection, signal, (why) => {
       const message = `waiting for the process at ${connection.address}, which holds the code of the service: it ${why}`;
-      if (why !== logged) this.#needs.log({ level: 'info', message });
-      logged = why;
-      await pause(PAUSE_MS, undefined, { signal });
-    }
+      this.#needs.log({ level: 'info', message });
+    });
   }
 }

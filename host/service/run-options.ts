@@ -1,8 +1,13 @@
-// RunOptions: what a service that runs a module is given beside its settings.
+// RunOptions: what a service that runs code is given: its settings, and more beside them.
 import type { Log } from '@svc/kit/log';
 import type { ServiceStatus } from '@svc/kit/service-status';
 import type { SvcError } from '@svc/kit/svc-error';
+import type { SettingsSections } from './section-settings.ts';
+import type { ServedCode } from './service-code.ts';
 import type { ServiceLoop } from './service-dev-loop.ts';
+import type { Settings } from './settings.ts';
+
+export type RunnableSettings = Settings<SettingsSections> & { readonly code: ServedCode };
 
 export interface RunOptions {
   readonly log: Log;

@@ -11,6 +11,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { checkModuleSockets } from './given-sockets.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
+import { serveCode } from './served-code.ts';
 import {
   checkSections,
   SECTION_DEFAULTS,
@@ -54,7 +55,7 @@ export async function runService(
       process.exit(reportFailure(error, programLog));
     };
     const env = threadEnvironment(inputs);
-    await new RunningService(settings, { log, env, stopRequested, status, endAtOnce }).run();
+    await serveCode(settings, { log, env, stopRequested, status, endAtOnce }, inputs.env);
     status.end({ code: EXIT_OK, signal: null });
     return EXIT_OK;
   } catch (error) {
@@ -99,7 +100,7 @@ export async function runDevService(
       settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
       checkSections(settings.sections);
       const service = new RunningService(
-        { ...settings, shards: 1 },
+        { ...settings, code: { kind: 'module', file: built.file }, shards: 1 },
         {
           log: dev.log,
           env: threadEnvironment(inputs),

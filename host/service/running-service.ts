@@ -26,11 +26,10 @@ import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
 import { logWithoutSecrets } from './log-without-secrets.ts';
 import { withLocatedFailure } from './located-start.ts';
-import type { RunOptions } from './run-options.ts';
+import type { RunnableSettings, RunOptions } from './run-options.ts';
 import { checkIssuer } from './issuer-check.ts';
 import { moduleStandby } from './module-standby.ts';
 import { ModuleWork } from './module-work.ts';
-import type { SettingsSections } from './section-settings.ts';
 import { type ServiceLoop, startDevLoop } from './service-dev-loop.ts';
 import { CodeSource } from './code-source.ts';
 import { openCertificates } from './opened-certificates.ts';
@@ -38,7 +37,7 @@ import { ServiceConfiguration } from './service-configuration.ts';
 import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { announce } from './service-start.ts';
-import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
+import { INTROSPECTION_SETTING_NAMES } from './settings.ts';
 import type { Standby } from './standby.ts';
 import { ignoredComponents } from './upgrade-settings.ts';
 import { TokenVerification } from './token-verification.ts';
@@ -46,7 +45,7 @@ import { followedViews, type ViewStatuses } from './view-statuses.ts';
 import { ViewThreads } from './view-threads.ts';
 
 export class RunningService {
-  readonly #settings: Settings<SettingsSections>;
+  readonly #settings: RunnableSettings;
   readonly #options: RunOptions;
   readonly #log: Log;
   readonly #code: CodeSource;
@@ -80,7 +79,7 @@ export class RunningService {
   #journalFailure: SvcError | undefined;
 
   /** Begins to admit the module, and starts nothing else. */
-  constructor(settings: Settings<SettingsSections>, options: RunOptions) {
+  constructor(settings: RunnableSettings, options: RunOptions) {
     this.#settings = settings;
     this.#options = options;
     void options.stopRequested.then((reason) => {
@@ -163,6 +162,11 @@ export class RunningService {
       ? 'stopped'
       : 'stopped, and cut what did not finish in time';
     this.#log({ level: 'info', message });
+  }
+
+  /** The port that the service has listened on; undefined if it has not listened. */
+  get port(): number | undefined {
+    return this.#started?.address?.port;
   }
 
   #phasesInOrder(): Phase[] {

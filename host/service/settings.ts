@@ -1,7 +1,7 @@
 // Settings: the flags and settings of `svc run` (@svc/kit/settings-reader defines how they are given). No other file of
 // the host reads flags, or settings from the environment. docs/reference/settings.md lists all of them.
 import { availableParallelism, homedir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   IDENTITY_NAMES,
   type IdentitySettings,
@@ -36,11 +36,11 @@ import {
 } from '@svc/tokens/accepted-issuers';
 import { type GivenSockets, givenSockets } from './given-sockets.ts';
 import { isOwnName, OWN_NAME_WORDS } from './own-name.ts';
+import { CODE_NAMES, nameOfCode, readServiceCode, type ServiceCode } from './service-code.ts';
 import type { CalledNetwork } from '../shards/shard-messages.ts';
 import type { IntrospectionNames } from '../introspection/service-view.ts';
 
-/** Default paths of a deployed instance's module and journal. */
-const DEPLOYED_MODULE = '/service/module.wasm';
+/** Default path of a deployed instance's journal. */
 const DEPLOYED_DATA = '/data';
 
 export interface Settings<Sections extends Readonly<Record<string, SectionDefaults>>> {
@@ -49,7 +49,6 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
    * internet unless `identity` is set.
    */
   readonly deployed: boolean;
-  /** Where the code of the service is. */
   readonly code: ServiceCode;
   /** Name of the service: lower-case letters, digits and hyphens. */
   readonly name: string;
@@ -91,13 +90,6 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly sections: SectionValues<Sections>;
 }
 
-/** A module, or a process that holds the code. */
-export type ServiceCode =
-  /** `file`: absolute path. */
-  | { readonly kind: 'module'; readonly file: string }
-  /** `address`: `127.0.0.1:PORT`. */
-  | { readonly kind: 'process'; readonly address: string };
-
 /** Where access tokens come from that count. */
 export interface TokenSources {
   readonly issuers: readonly AcceptedIssuer[];
@@ -112,17 +104,14 @@ export interface HostInputs extends ProgramInputs {
   readonly sockets?: readonly ListeningSocket[];
 }
 
-/** Address of the process that holds the code. */
-const PROCESS_ADDRESS = 'svc.process.address';
-const PROCESS_ADDRESS_FORM = /^(?:127\.0\.0\.1|localhost|\[::1\]):([1-9]\d{0,4})$/;
-
 const flags = {
   port: { type: 'string', dotted: 'svc.http.port' },
   host: { type: 'string', dotted: 'svc.http.host' },
   data: { type: 'string', dotted: 'svc.data' },
   name: { type: 'string', dotted: 'svc.name' },
   log: { type: 'string', dotted: 'svc.log' },
-  process: { type: 'string', dotted: PROCESS_ADDRESS },
+  process: { type: 'string', dotted: CODE_NAMES.address },
+  'process-command': { type: 'string', dotted: CODE_NAMES.command },
   configuration: { type: 'string', dotted: 'svc.configuration.file' },
   'configuration-folder': { type: 'string', dotted: 'svc.configuration.folder' },
   shards: { type: 'string', dotted: 'svc.shards' },
@@ -137,6 +126,7 @@ export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'configure
 const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
+  CODE_NAMES.watch,
   'svc.http.enabled',
   'svc.configuration.variables',
   'svc.configuration.secrets',
@@ -177,7 +167,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
   reader.checkNames(new Set([...plainNames, ...sectionNames(sections)]));
   const deployed = reader.boolean('svc.deployed', false);
   const given = deployed ? givenSockets(sockets) : {};
-  const code = codeOf(reader.text(PROCESS_ADDRESS), positionals, deployed);
+  const code = readServiceCode(reader, positionals, deployed);
   const name = serviceName(reader, code);
   const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   const logFolder = readPath(reader, 'svc.log.files.dir');
@@ -243,48 +233,9 @@ function identityOf(
 }
 
 function serviceName(reader: SettingsReader, code: ServiceCode): string {
-  const otherwise = code.kind === 'module' ? nameFromFile(code.file) : UNNAMED;
-  const name = reader.text('svc.name') ?? otherwise;
+  const name = reader.text('svc.name') ?? (nameOfCode(code) || UNNAMED);
   if (!isOwnName(name)) throw invalidSetting('svc.name', name, OWN_NAME_WORDS);
   return name;
-}
-
-/** Throws SVC_USAGE if there is no code or too much, and SVC_SETTING_INVALID for an address that is none of this machine. */
-function codeOf(
-  address: string | undefined,
-  positionals: readonly string[],
-  deployed: boolean,
-): ServiceCode {
-  if (address === undefined)
-    return { kind: 'module', file: resolve(moduleOf(positionals, deployed)) };
-  if (positionals.length > 0)
-    throw new SvcError(
-      'SVC_USAGE',
-      `run takes a MODULE.wasm or --process, and found both: leave out ${positionals.join(' ')}, or --process.`,
-    );
-  const port = Number(PROCESS_ADDRESS_FORM.exec(address)?.[1]);
-  // What goes to the process is not encrypted.
-  if (!(port <= 65_535))
-    throw invalidSetting(PROCESS_ADDRESS, address, 'an address of this machine, as 127.0.0.1:9010');
-  return { kind: 'process', address };
-}
-
-/** Returns the file of the module. For a deployed instance the default is its path in the image. */
-function moduleOf(positionals: readonly string[], deployed: boolean): string {
-  const [moduleFile, ...others] = positionals;
-  if (moduleFile !== undefined && moduleFile !== '' && others.length === 0) return moduleFile;
-  if (moduleFile === undefined && deployed) return DEPLOYED_MODULE;
-  throw new SvcError(
-    'SVC_USAGE',
-    `run takes one MODULE.wasm, and found ${positionals.join(' ') || 'none'}. svc run --help says more.`,
-  );
-}
-
-function nameFromFile(moduleFile: string): string {
-  const plain = basename(moduleFile, '.wasm')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-');
-  return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || UNNAMED;
 }
 
 /**

@@ -154,7 +154,7 @@ export class ProcessStream {
     this.#greeting.promise.catch(() => {});
     duplex.on('data', (message: Received<FromProcessFrame>) => this.#onMessage(message));
     duplex.on('error', (error: Error & { readonly details?: string }) =>
-      this.#end(`has ended its connection (${error.details ?? error.message})`),
+      this.#end(whyEnded(error.details ?? error.message)),
     );
     duplex.on('end', () => this.#end('has ended its connection'));
   }
@@ -370,4 +370,11 @@ export class ProcessStream {
 
 function encoded(call: number, entity: number, frame: ToFrame): Uint8Array {
   return ToProcessFrame.encode({ call, entity, frame }).finish();
+}
+
+/** Says why a connection has ended, as the end of a sentence that begins with `The process`. */
+function whyEnded(details: string): string {
+  return details.includes('ECONNREFUSED')
+    ? 'does not listen (ECONNREFUSED)'
+    : `has ended its connection (${details})`;
 }

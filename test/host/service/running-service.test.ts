@@ -62,7 +62,7 @@ function service(options: Options = {}) {
   const stop = Promise.withResolvers<string>();
   const { loop, isStopped = false } = options;
   if (isStopped) stop.resolve('SIGTERM');
-  const running = new RunningService(settings, {
+  const running = new RunningService({ ...settings, code: { kind: 'module', file } }, {
     log: (entry) => {
       log.push(entry);
       entryOf(entry.message).resolve(entry);
