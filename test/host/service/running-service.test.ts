@@ -62,17 +62,20 @@ function service(options: Options = {}) {
   const stop = Promise.withResolvers<string>();
   const { loop, isStopped = false } = options;
   if (isStopped) stop.resolve('SIGTERM');
-  const running = new RunningService({ ...settings, code: { kind: 'module', file } }, {
-    log: (entry) => {
-      log.push(entry);
-      entryOf(entry.message).resolve(entry);
+  const running = new RunningService(
+    { ...settings, code: { kind: 'module', file } },
+    {
+      log: (entry) => {
+        log.push(entry);
+        entryOf(entry.message).resolve(entry);
+      },
+      env: {},
+      stopRequested: stop.promise,
+      ...(loop === undefined
+        ? {}
+        : { loop: { dev: loop, built: { file } } as unknown as NonNullable<RunOptions['loop']> }),
     },
-    env: {},
-    stopRequested: stop.promise,
-    ...(loop === undefined
-      ? {}
-      : { loop: { dev: loop, built: { file } } as unknown as NonNullable<RunOptions['loop']> }),
-  });
+  );
   return {
     running,
     dataFolder,
