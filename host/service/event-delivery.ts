@@ -4,6 +4,7 @@ import { FailedCall, type HandleEvent } from '../http/requests/event-handler.ts'
 import type { Refusal } from '@svc/model/call';
 import { faultReason } from '@svc/model/fault-reason';
 import { GuestFault } from '@svc/model/guest-fault';
+import { GuestLost } from '@svc/model/guest-lost';
 import { failureCause } from '@svc/model/failure-cause';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FaultReport } from '@svc/model/fault-report';
@@ -45,7 +46,9 @@ export async function deliverEvent(
   } catch (failure) {
     const cause = failure instanceof FailedCall ? failure.cause : failure;
     const causedBy = failureCause(cause);
-    if (causedBy === 'runtime') return unavailable(cause);
+    // A handler that takes its process along each time would do so for good.
+    const isLost = cause instanceof GuestLost;
+    if (causedBy === 'runtime' && !isLost) return unavailable(cause);
     const fields = {
       consumer,
       component: event.entity.component,
@@ -55,7 +58,7 @@ export async function deliverEvent(
     };
     log.write('warn', 'a consumer failed', fields, cause);
     const isOwnFault = cause instanceof GuestFault && !(failure instanceof FailedCall);
-    const isPassing = isOwnFault ? PASSING.has(cause.faultCause) : causedBy === 'module';
+    const isPassing = isOwnFault ? PASSING.has(cause.faultCause) : isLost || causedBy === 'module';
     const reason = cause instanceof SvcError ? withCode(cause) : faultReason(cause);
     return { outcome: { kind: isPassing ? 'interrupted' : 'park', reason } };
   }

@@ -5,8 +5,10 @@
 // E1  A call whose state is lost is neither answered nor refused: a command fails with the append that was lost, and a query
 //     runs again.
 // E2  A fault is logged and fails its call at once, even while earlier calls wait for the disk.
+import { GuestLost } from '@svc/model/guest-lost';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
+import type { EntityBreaker } from './entity-breaker.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import type { EntityState } from './entity-state.ts';
 import { outcomeFault } from './guest-answer.ts';
@@ -19,6 +21,8 @@ export interface CompletionNeeds {
   readonly limits: EngineLimits;
   readonly unsettled: UnsettledBytes;
   readonly faultLog: FaultLog;
+  /** Counts the calls with which the process of the guest was lost. */
+  readonly losses: EntityBreaker;
 }
 
 export class CallCompletion {
@@ -26,6 +30,11 @@ export class CallCompletion {
 
   constructor(needs: CompletionNeeds) {
     this.#needs = needs;
+  }
+
+  /** Notes that the guest has answered a call of the entity. */
+  guestAnswered({ ref }: EntityState): void {
+    this.#needs.losses.succeeded(ref);
   }
 
   /** Answers the call, now or when the appends before it have settled. */
@@ -53,6 +62,10 @@ export class CallCompletion {
   fault(state: EntityState, call: EntityCall, fault: unknown): undefined {
     state.drop();
     this.refuse(state, call, fault);
+    if (!(fault instanceof GuestLost)) return;
+    const { losses, faultLog } = this.#needs;
+    const backedOff = losses.faulted(state.ref, fault);
+    if (backedOff !== undefined) faultLog(state.ref, call.name, backedOff);
   }
 
   /** Logs the fault and fails the call. The state stays, unless `fault` has dropped it before. */

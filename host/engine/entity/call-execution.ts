@@ -53,10 +53,15 @@ export class CallExecution {
     } catch (fault) {
       return this.#completion.fault(state, call, fault);
     }
-    if (!(answer instanceof Promise)) return this.#completion.answer(state, call, answer);
+    if (!(answer instanceof Promise)) return this.#answered(state, call, answer);
     return answer.then(
-      (outcome) => this.#completion.answer(state, call, outcome),
+      (outcome) => this.#answered(state, call, outcome),
       (fault: unknown) => this.#completion.fault(state, call, fault),
     );
+  }
+
+  #answered(state: EntityState, call: EntityCall, outcome: Outcome): undefined {
+    this.#completion.guestAnswered(state);
+    this.#completion.answer(state, call, outcome);
   }
 }

@@ -62,6 +62,7 @@ export class CommandExecution {
     context: CallContext,
     decided: Effect | Refusal,
   ): Remainder {
+    this.#completion.guestAnswered(state);
     const { limits, fullJournal, timerRules } = this.#needs;
     const timers = decided.kind === 'effect' ? decided.timers : undefined;
     const problem = timers && timerRules.problemOf(timers, context.nowMs);

@@ -1,7 +1,7 @@
-// EntityBreaker is a circuit breaker for entities whose own events make the module fault, so that they cannot be loaded
-// into memory. A further attempt would fold the journal for nothing, and destroy an instance. After a number of faults
-// in a row the entity backs off, and is tried once when its back-off is over. Each further fault makes the back-off
-// longer.
+// EntityBreaker is a circuit breaker for entities that fail time and again: whose own events make the code fault, so that they cannot be loaded
+// into memory, or whose calls take the process of the code along. A further attempt would be for nothing, and destroy an instance or
+// the process. After a number of failures in a row the entity backs off, and is tried once when its back-off is over. Each further failure
+// makes the back-off longer.
 //
 // Invariant: the faults of an entity are remembered after it has left memory, for ENTITIES_MAX entities at most.
 import type { EntityRef } from '@svc/model/entity';
@@ -12,6 +12,20 @@ import { entityName } from './history.ts';
 
 /** Above this number, the entity that faulted longest ago is forgotten, and has all its attempts again. */
 const ENTITIES_MAX = 10_000;
+
+/** Why an entity is not tried, as a message for callers and the log. `entity` names it; `reason` is that of the last failure. */
+export type BreakerWords = (
+  entity: string,
+  failures: { readonly count: number; readonly reason: string; readonly leftMs: number },
+) => string;
+
+export const FOLD_WORDS: BreakerWords = (entity, { count, reason, leftMs }) =>
+  `The module has faulted ${count} times in a row while it folded ${entity}, so the ` +
+  `entity is not tried for another ${leftMs} ms: ${reason.replace(/\.$/, '')}. Run a module that folds its events.`;
+
+export const LOSS_WORDS: BreakerWords = (entity, { count, leftMs }) =>
+  `The process that holds the code was lost ${count} times in a row during a call of ${entity}, so the ` +
+  `entity is not tried for another ${leftMs} ms. The lines of the process in the log may say why.`;
 
 type BreakerLimits = Pick<EngineLimits, 'entityFaultsMax' | 'entityPauseMs' | 'entityPauseMaxMs'>;
 
@@ -27,12 +41,14 @@ interface Faulty {
 }
 
 export class EntityBreaker {
+  readonly #words: BreakerWords;
   readonly #limits: BreakerLimits;
   readonly #clock: Clock;
   /** Indexed by component and id. The entity that faulted last is at the end. */
   readonly #faulty = new Map<string, Faulty>();
 
-  constructor(limits: BreakerLimits, clock: Clock) {
+  constructor(limits: BreakerLimits, clock: Clock, words: BreakerWords = FOLD_WORDS) {
+    this.#words = words;
     this.#limits = limits;
     this.#clock = clock;
   }
@@ -44,16 +60,16 @@ export class EntityBreaker {
     const passedMs = this.#clock.nowMs() - faulty.sinceMs;
     // A clock that was set back must not make the back-off longer.
     if (passedMs < 0 || passedMs >= faulty.pauseMs) return undefined;
-    return heldBack(entity, faulty, faulty.pauseMs - passedMs);
+    return this.#heldBack(entity, faulty, faulty.pauseMs - passedMs);
   }
 
-  /** Whether the module has faulted at the events of this entity since they were last folded without a fault. */
+  /** Whether the entity has failed since it last succeeded. */
   hasFaulted(entity: EntityRef): boolean {
     return this.#faulty.has(keyOf(entity));
   }
 
   /**
-   * Counts a fault. Returns the error for the log if the entity backs off from now on; undefined if it does not yet.
+   * Counts a failure. Returns the error for the log if the entity backs off from now on; undefined if it does not yet.
    */
   faulted(entity: EntityRef, fault: Error): SvcError | undefined {
     const key = keyOf(entity);
@@ -73,12 +89,20 @@ export class EntityBreaker {
       Math.max(entityPauseMs, (before?.pauseMs ?? 0) * 2),
       entityPauseMaxMs,
     );
-    return heldBack(entity, faulty, faulty.pauseMs);
+    return this.#heldBack(entity, faulty, faulty.pauseMs);
   }
 
-  /** Forgets the faults of an entity that was loaded into memory. */
-  folded(entity: EntityRef): void {
+  /** Forgets the failures of an entity that has succeeded: it was loaded into memory, or has answered. */
+  succeeded(entity: EntityRef): void {
     if (this.#faulty.size > 0) this.#faulty.delete(keyOf(entity));
+  }
+
+  #heldBack(entity: EntityRef, { faults, reason }: Faulty, leftMs: number): SvcError {
+    return new SvcError(
+      'SVC_ENTITY_HELD_BACK',
+      this.#words(entityName(entity), { count: faults, reason, leftMs }),
+      { retryAfterMs: leftMs },
+    );
   }
 
   #forgetOldest(): void {
@@ -92,13 +116,4 @@ export class EntityBreaker {
 /** The key is unique, because neither a component nor an id contains a line feed. */
 function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
-}
-
-function heldBack(entity: EntityRef, { faults, reason }: Faulty, leftMs: number): SvcError {
-  return new SvcError(
-    'SVC_ENTITY_HELD_BACK',
-    `The module has faulted ${faults} times in a row while it folded ${entityName(entity)}, so the ` +
-      `entity is not tried for another ${leftMs} ms: ${reason.replace(/\.$/, '')}. Run a module that folds its events.`,
-    { retryAfterMs: leftMs },
-  );
 }

@@ -18,7 +18,7 @@ import type { EventLoop } from '../needs/event-loop.ts';
 import type { Recorder } from '../needs/recorder.ts';
 import { CallExecution } from './call-execution.ts';
 import type { Component } from './component-table.ts';
-import { EntityBreaker } from './entity-breaker.ts';
+import { EntityBreaker, LOSS_WORDS } from './entity-breaker.ts';
 import type { EntityDependencies } from './entity-dependencies.ts';
 import { FoldBudget } from './fold-budget.ts';
 import { FullJournal } from './full-journal.ts';
@@ -59,6 +59,8 @@ export class EntityRegistry {
   readonly #components: NameTable<Component>;
   readonly #limits: EngineLimits;
   readonly #breaker: EntityBreaker;
+  /** Entities whose calls have taken the process of the guest along. */
+  readonly #losses: EntityBreaker;
   readonly #foldBudget: FoldBudget;
   /** Undefined if the refold check is turned off. */
   readonly #refolds: RefoldCheck | undefined;
@@ -76,6 +78,7 @@ export class EntityRegistry {
     this.#components = components;
     this.#limits = limits;
     this.#breaker = new EntityBreaker(limits, clock);
+    this.#losses = new EntityBreaker(limits, clock, LOSS_WORDS);
     this.#foldBudget = new FoldBudget(clock, needs.eventLoop);
     const replaying: ReplayNeeds = {
       entities: guest.entities,
@@ -126,6 +129,7 @@ export class EntityRegistry {
         unsettled,
         fullJournal,
         timerRules,
+        losses: this.#losses,
       }),
       journal,
       clock,
@@ -148,7 +152,7 @@ export class EntityRegistry {
    */
   enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
     const ref = { component: componentId, id };
-    const backedOff = this.#breaker.refusalOf(ref);
+    const backedOff = this.#breaker.refusalOf(ref) ?? this.#losses.refusalOf(ref);
     if (backedOff !== undefined) throw backedOff;
     this.#passivation.makeMemory();
     const entity = new LiveEntity(ref, component.eventManifest, this.#dependencies);

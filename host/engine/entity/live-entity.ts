@@ -9,6 +9,7 @@
 // I4  While no call and no append is under way, an entity with a guest is in the idle list, and an entity without a
 //     guest has left memory.
 import assert from 'node:assert';
+import { GuestLost } from '@svc/model/guest-lost';
 import type { EntityRef } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityCall } from './entity-call.ts';
@@ -137,13 +138,17 @@ export class LiveEntity implements Idler {
     try {
       const replayed = await replay(this.#needs, ref, breaker.hasFaulted(ref));
       if (replayed.kind === 'folded') {
-        breaker.folded(ref);
+        breaker.succeeded(ref);
         this.#state.open(replayed.guest, replayed.seq, replayed.growth);
       } else this.#failedToFold(replayed.fault, breaker.faulted(ref, replayed.fault));
     } catch (failure) {
       // A fold that was cancelled says nothing about the entity, so it is not logged.
       if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(failure);
-      else this.#failedToFold(failure, undefined);
+      else
+        this.#failedToFold(
+          failure,
+          failure instanceof GuestLost ? breaker.faulted(ref, failure) : undefined,
+        );
     }
     this.#work();
   }

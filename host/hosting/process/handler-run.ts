@@ -19,7 +19,7 @@ import {
 import type { EntityCall, Find, HostCall, HostResult } from '@svc/process-protocol/process';
 import { ProtocolError, required } from '@svc/process-protocol/protocol-error';
 import { type Answer, isAnswer } from './process-calls.ts';
-import { handlerUncertain, ProcessAway } from './process-failures.ts';
+import { handlerUncertain, lostInProcess, ProcessAway } from './process-failures.ts';
 import type { ProcessStream, ToFrame } from './process-stream.ts';
 
 type Result = NonNullable<HostResult['result']>;
@@ -53,7 +53,7 @@ export class HandlerRun {
     const answer = await call.answer;
     if (!isAnswer(answer)) {
       if (answer.$case === 'ended')
-        throw this.#hasCalled ? handlerUncertain(answer.why) : new ProcessAway(answer.why);
+        throw this.#hasCalled ? handlerUncertain(answer.why) : lostInProcess(answer.why);
       throw new GuestFault('time', `${subject} did not answer within ${timeoutMs} ms`);
     }
     if (answer.$case === 'fault') throw faultOf(answer.value);

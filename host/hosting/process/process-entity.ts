@@ -13,7 +13,7 @@ import { contextFrame, effectOf, refusalOf } from '@svc/process-protocol/call-fr
 import { faultOf } from '@svc/process-protocol/fault-frames';
 import { ProtocolError } from '@svc/process-protocol/protocol-error';
 import { type Answer, isAnswer } from './process-calls.ts';
-import { ProcessAway } from './process-failures.ts';
+import { lostInProcess, ProcessAway } from './process-failures.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ProcessStream, ToFrame } from './process-stream.ts';
 
@@ -158,7 +158,7 @@ export class ProcessEntity implements GuestEntity {
       throw faultOf(answer.value);
     }
     this.#isLost = true;
-    if (answer.$case === 'ended') throw new ProcessAway(answer.why);
+    if (answer.$case === 'ended') throw lostInProcess(answer.why);
     const late = `did not return within ${timeoutMs} ms`;
     if (what === OPENING) throw new ProcessAway(`${late} from opening an entity`);
     throw new GuestFault('time', `${subject} ${late}`);

@@ -2,18 +2,24 @@
 import type { EntityEvent } from '@svc/model/entity';
 import type { GuestViews } from '@svc/model/guest';
 import type { KeyedEvent, RowState } from '@svc/model/view';
+import { GuestFault } from '@svc/model/guest-fault';
 import { faultOf } from '@svc/process-protocol/fault-frames';
 import { eventFrame } from '@svc/process-protocol/handler-frames';
 import { rowOf, viewFoldFrame } from '@svc/process-protocol/view-frames';
 import { type Answer, isAnswer } from './process-calls.ts';
-import { ProcessAway } from './process-failures.ts';
+import { lostInProcess, ProcessAway } from './process-failures.ts';
 import type { ProcessLink } from './process-link.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import type { ToFrame } from './process-stream.ts';
 
+/** The process may be lost so often in a row while it folds a view. */
+const LOSSES_MAX = 5;
+
 export class ProcessViews implements GuestViews {
   readonly #link: ProcessLink;
   readonly #timeoutMs: number;
+  /** How often the process was lost since it last answered, by view and kind of call. */
+  readonly #losses = new Map<string, number>();
 
   constructor(link: ProcessLink, { foldTimeoutMs }: ProcessSettings) {
     this.#link = link;
@@ -45,14 +51,30 @@ export class ProcessViews implements GuestViews {
 
   async #call(view: string, frame: ToFrame): Promise<Answer> {
     const call = { frame, timeoutMs: this.#timeoutMs, subject: `view '${view}'` };
+    const key = `${frame.$case} ${view}`;
     const answer = await this.#link.stream.call(call).answer;
     if (isAnswer(answer)) {
+      this.#losses.delete(key);
       if (answer.$case === 'fault') throw faultOf(answer.value);
       return answer;
     }
-    if (answer.$case === 'ended') throw new ProcessAway(answer.why);
+    if (answer.$case === 'ended') throw this.#lost(key, view, answer.why);
     // It is tried again: a pause of the process is no fault of the view's code, which would stop the view.
     throw new ProcessAway(`has not folded view '${view}' within ${this.#timeoutMs} ms`);
+  }
+
+  /** The process was lost with a fold of the view in it. If that happens time and again, the fold is why: a fault, which stops the view. */
+  #lost(key: string, view: string, why: string): Error {
+    const losses = (this.#losses.get(key) ?? 0) + 1;
+    if (losses < LOSSES_MAX) {
+      this.#losses.set(key, losses);
+      return lostInProcess(why);
+    }
+    this.#losses.delete(key);
+    return new GuestFault(
+      'trap',
+      `the process ${why}, ${losses} times while it folded view '${view}'`,
+    );
   }
 
   #violated(): Error {

@@ -68,11 +68,11 @@ test('a service waits for its process, serves it in two shards, and keeps its ev
   expect(await isProcessReady()).toBe(true);
 
   await cart.end('SIGKILL');
+  await expect.poll(isProcessReady).toBe(false);
   const lost = await added(url, 'b', 'k1');
   expect(lost.status).toBe(503);
   expect(lost.headers.get('retry-after')).not.toBeNull();
   expect(await lost.text()).toContain('SVC_PROCESS_UNAVAILABLE');
-  await expect.poll(isProcessReady).toBe(false);
 
   await startCart(port!);
   const again = async () => (await added(url, 'b', 'k1')).status;
@@ -83,10 +83,13 @@ test('a service waits for its process, serves it in two shards, and keeps its ev
   expect(await runtime.end('SIGTERM')).toMatchObject({ code: 0 });
 }, 180_000);
 
-test('a service ends when its process has become another one', async () => {
-  const [port] = await freePorts(1);
+test('a deployed service ends when its process has become another one', async () => {
+  const [port, management] = await freePorts(2);
   const cart = await startCart(port!, '1');
-  const runtime = startRuntime(port!);
+  const runtime = startRuntime(
+    port!,
+    ...`--deployed --host 127.0.0.1 --set svc.management.port=${management!}`.split(' '),
+  );
   expect((await added(await runtime.listening(), 'a')).status).toBe(200);
   await cart.end('SIGKILL');
   await startCart(port!, '2');
