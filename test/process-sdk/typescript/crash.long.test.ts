@@ -30,8 +30,9 @@ async function written(url: string, id: string, text: string): Promise<number> {
   const body = JSON.stringify({ text });
   return (await fetch(`${url}/notes/${id}`, { method: 'POST', headers, body })).status;
 }
-const untilWritten = (url: string, id: string) =>
-  expect.poll(() => written(url, id, 'harmless'), { timeout: 60_000 }).toBe(200);
+async function untilWritten(url: string, id: string): Promise<void> {
+  await expect.poll(() => written(url, id, 'harmless'), { timeout: 60_000 }).toBe(200);
+}
 
 test('an entity whose command ends the process is held back, and the others are served', async () => {
   const { svc, url } = await startedService();
