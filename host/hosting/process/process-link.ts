@@ -1,11 +1,13 @@
 // ProcessLink keeps one stream to the process of a service, and opens another one when it has ended.
 //
 // Invariants
-// L1  All streams of a link meet the same code: a process with another descriptor or fingerprint is not used.
+// L1  All streams of a link meet the same code: a process with another descriptor or fingerprint is not used. All links of a source meet the
+//     same run of the process.
 // L2  Between two streams, calls fail at once with SVC_PROCESS_UNAVAILABLE.
 import type { Log } from '@svc/process-protocol/process';
 import { ProcessAway } from './process-failures.ts';
 import { holdsCodeOf, type ProcessSource } from './process-source.ts';
+import { ProcessRun, runOf } from './process-run.ts';
 import type { GuestShard } from '../guest-shard.ts';
 import { openProcessStream, type ProcessStream } from './process-stream.ts';
 
@@ -19,6 +21,7 @@ export interface LinkOptions {
   readonly replaced?: (() => void) | undefined;
 }
 
+const OTHER_RUN = 'is another run of it than the one that the service has met';
 /** The most calls that a line of the log names. */
 const SHOWN_MAX = 10;
 /** The shortest pause before an attempt, in milliseconds; it doubles with each one that fails. */
@@ -26,6 +29,9 @@ const PAUSE_MIN_MS = 20;
 
 export class ProcessLink {
   readonly #options: LinkOptions;
+  readonly #run: ProcessRun;
+  /** The run that the stream has met. */
+  #metRun = 0;
   #stream: ProcessStream | undefined;
   #whyAway = 'was not reached yet';
   #pauseMs = PAUSE_MIN_MS;
@@ -37,6 +43,7 @@ export class ProcessLink {
   /** Call `open` before anything else. */
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#run = new ProcessRun(options.source.run);
   }
 
   /**
@@ -49,6 +56,7 @@ export class ProcessLink {
 
   /** The stream. Throws SVC_PROCESS_UNAVAILABLE while there is none. */
   get stream(): ProcessStream {
+    if (this.#stream !== undefined && !this.#run.isMet(this.#metRun)) this.#stream.leave(OTHER_RUN);
     if (this.#stream === undefined) throw new ProcessAway(this.#whyAway);
     return this.#stream;
   }
@@ -59,6 +67,7 @@ export class ProcessLink {
     clearTimeout(this.#timer);
     this.#stream?.close();
     this.#stream = undefined;
+    this.#run.lost(this.#metRun);
     this.#whyAway = 'was left, because the service stops';
   }
 
@@ -86,6 +95,12 @@ export class ProcessLink {
       this.#noteReplaced();
       throw new ProcessAway(this.#whyAway);
     }
+    const run = runOf(stream.welcome.instance);
+    if (!this.#run.isMet(run)) {
+      stream.close();
+      throw new ProcessAway(OTHER_RUN);
+    }
+    this.#metRun = run;
     this.#stream = stream;
     this.#pauseMs = PAUSE_MIN_MS;
     this.#options.changed?.(undefined);
@@ -100,6 +115,7 @@ export class ProcessLink {
   #onEnd(why: string, inProgress: readonly string[]): void {
     if (this.#stream === undefined) return;
     this.#stream = undefined;
+    this.#run.lost(this.#metRun);
     this.#away(why);
     if (inProgress.length === 0) return;
     const shown = inProgress.slice(0, SHOWN_MAX).join(', ');

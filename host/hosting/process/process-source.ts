@@ -4,6 +4,7 @@ import { DESCRIPTOR_BYTES_MAX, type ModuleDescriptor, parseModuleDescriptor } fr
 import type { Welcome } from '@svc/process-protocol/process';
 import { NO_SHARD } from '../guest-shard.ts';
 import { processInvalid } from './process-failures.ts';
+import { newProcessRun } from './process-run.ts';
 import { openProcessStream, type ProcessConnection } from './process-stream.ts';
 
 const NO_EVENTS = { log: () => {}, ended: () => {} };
@@ -16,6 +17,8 @@ export interface ProcessSource {
   readonly connection: ProcessConnection;
   /** Identity of the code: that of the process if it has named one, or else that of its descriptor. */
   readonly fingerprint: string;
+  /** Memory of the run of the process that the streams of the service meet (process-run.ts). */
+  readonly run: SharedArrayBuffer;
   /** Whether the process has named a fingerprint, so that snapshots can be kept. */
   readonly isFingerprinted: boolean;
   readonly descriptor: ModuleDescriptor;
@@ -49,6 +52,7 @@ function sourceOf(connection: ProcessConnection, welcome: Welcome): ProcessSourc
     kind: 'process',
     file: undefined,
     connection,
+    run: newProcessRun(),
     fingerprint,
     isFingerprinted,
     descriptor: parsed.descriptor,

@@ -251,7 +251,12 @@ export class ProcessStream {
   }
 
   close(): void {
-    this.#end('was given up, because the service stops');
+    this.leave('was given up, because the service stops');
+  }
+
+  /** `why`: as in `StreamEvents.ended`. */
+  leave(why: string): void {
+    this.#end(why);
   }
 
   #write(frame: Uint8Array): void {
