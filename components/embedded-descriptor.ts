@@ -52,10 +52,11 @@ export function describeComponents({
     sdk: SDK,
     types: types.types,
     entities: entities.map((entity) => describeEntity(entity, types)),
-    endpoints: endpoints.map(({ name, prefix, access, cors, routes }) => ({
+    endpoints: endpoints.map(({ name, prefix, access, bearer, cors, routes }) => ({
       name,
       prefix,
       access,
+      ...(bearer === undefined ? {} : { bearer }),
       ...(cors === undefined ? {} : { cors }),
       routes: Object.entries(routes).map(([handler, route]) =>
         describeRoute(handler, route, types),
@@ -158,7 +159,7 @@ function describeRoute(
   route: RouteDefinition,
   types: ShapeDescription,
 ): ModuleDescriptor['endpoints'][number]['routes'][number] {
-  const { method, path, parameters, query, body, reply, access } = route;
+  const { method, path, parameters, query, body, reply, access, bearer } = route;
   const { answers, summary, description, cors, security, refusals } = route;
   const content = (part: RouteBody) =>
     part.codec !== undefined
@@ -188,6 +189,7 @@ function describeRoute(
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
     ...(access === undefined ? {} : { access }),
+    ...(bearer === undefined ? {} : { bearer }),
     ...(cors === undefined ? {} : { cors }),
   };
 }

@@ -3,6 +3,7 @@
 // request; the failure of a call passes through unchanged unless the handler handles it.
 //
 // Invariant: the body of a request is read only after all checks of its route have let the request pass.
+import { principalOf } from './bearer.ts';
 import type { GuestEndpoints, HostCalls } from '@svc/model/guest';
 import { type CallContext, type Refusal, refusal } from '@svc/model/call';
 import type { Body, EndpointRequest, EndpointResponse } from '@svc/model/endpoint';
@@ -159,6 +160,7 @@ function anyRequestOf({ headers, query, caller }: EndpointRequest) {
       return headers.find(([known]) => known === wanted)?.[1];
     },
     caller,
+    principal: principalOf(headers),
   };
 }
 

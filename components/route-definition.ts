@@ -1,8 +1,9 @@
 // RouteDefinition: a route, its types, and its handler in TypeScript. A handler is a function, usually async, that
 // runs at most once for a request; its parameter and result types follow from the path and the schemas. Checks are
 // functions that run before the handler and hold what several routes have in common.
-import type { AccessRule, CorsDescriptor } from '@svc/contract';
+import type { AccessRule, BearerRule, CorsDescriptor } from '@svc/contract';
 import type { Awaitable } from '@svc/model/call';
+import { type Bearer, bearerRule } from './bearer.ts';
 import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
 import {
   type AnyCheck,
@@ -76,6 +77,8 @@ interface RouteOptions<Path extends string, Parameters, Query, Reply> extends De
   readonly reply?: Reply;
   /** Overrides the access rule of the endpoint. */
   readonly access?: Access;
+  /** Replaces the bearer rule of the endpoint. */
+  readonly bearer?: Bearer;
   /** Overrides the CORS of the endpoint. Only a route that the internet may call has one. */
   readonly cors?: Cors;
   /** Statuses of the handler's responses; the first below 300 is the default. */
@@ -152,6 +155,7 @@ export interface RouteDefinition {
   readonly body: RouteBody | undefined;
   readonly reply: RouteBody | undefined;
   readonly access: AccessRule | undefined;
+  readonly bearer: BearerRule | undefined;
   readonly cors: CorsDescriptor | undefined;
   readonly answers: readonly number[] | undefined;
   readonly summary: string | undefined;
@@ -224,6 +228,7 @@ interface AnyOptions extends Declared {
   readonly body?: BodyType | JsonBytes;
   readonly reply?: BodyType;
   readonly access?: Access;
+  readonly bearer?: Bearer;
   readonly cors?: Cors;
   readonly answers?: readonly number[];
   readonly summary?: string;
@@ -239,7 +244,7 @@ function route(method: Method, checks: readonly CheckDefinition[]) {
     handle: RouteDefinition['handle'],
   ): RouteDefinition => {
     const location = `route ${method} ${path}`;
-    const { parameters = {}, query, access, cors, answers, summary, description } = options;
+    const { parameters = {}, query, access, bearer, cors, answers, summary, description } = options;
     const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
     for (const name of Object.keys(parameters))
       if (!names.includes(name))
@@ -263,6 +268,7 @@ function route(method: Method, checks: readonly CheckDefinition[]) {
       body: bodyOf(options.body, `${location}, body`),
       reply: bodyOf(options.reply, `${location}, reply`),
       access: access && accessRule(access),
+      bearer: bearer && bearerRule(bearer),
       cors: cors && corsRule(cors),
       answers,
       summary,

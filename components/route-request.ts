@@ -1,6 +1,7 @@
 // The parameters of a route's handler: the typed request, and the context. A check before the handler
 // receives a request of which nothing is decoded yet.
 import type { HeaderList } from '@svc/model/endpoint';
+import type { Principal } from './bearer.ts';
 import type { CallingContext } from './calling-context.ts';
 
 /** Parts of every request, whatever its route. */
@@ -13,6 +14,8 @@ interface AnyRequest {
   readonly header: (name: string) => string | undefined;
   /** The caller: `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
+  /** Who has sent the request, by its access token; null on routes without a bearer rule, whatever a request says. */
+  readonly principal: Principal | null;
 }
 
 export interface RouteRequest<Parameters, Query, Body> extends AnyRequest {

@@ -31,6 +31,7 @@ export type { ConfigurationDefinition } from './configuration-definition.ts';
 export { defineEndpoint } from './endpoint-definition.ts';
 export type { EndpointDefinition } from './endpoint-definition.ts';
 export { before, del, get, jsonBytes, patch, post, put } from './route-definition.ts';
+export type { Bearer, Grants, Principal } from './bearer.ts';
 export { limited } from './rate-limit.ts';
 export { openApi } from './open-api.ts';
 export type { OpenApiDocument, OpenApiInfo } from '@svc/contract';

@@ -2,6 +2,7 @@
 // public.
 import type { Components } from '@svc/components/components';
 import type { EntityClient, RecordedEvent } from '@svc/components/entity-client';
+import type { EndpointDefinition } from '@svc/components/endpoint-definition';
 import type { EntityDefinition } from '@svc/components/entity-definition';
 import type { ViewClient } from '@svc/components/view-client';
 import type { ViewDefinition } from '@svc/components/view-definition';
@@ -178,6 +179,7 @@ export interface Service extends AsyncDisposable {
 /** Throws SVC_SETTING_INVALID for an invalid name, port, header of responses or clock of a test, and for `management: true`. */
 export function checkOptions({
   name,
+  endpoints = [],
   http,
   management,
   responses = {},
@@ -187,6 +189,11 @@ export function checkOptions({
   // A program in JavaScript may leave the name out.
   if (typeof name !== 'string' || !isOwnName(name))
     throw invalid(`name takes ${OWN_NAME_WORDS}, and found '${name}'`);
+  const bearing = endpoints.find(asksForTokens);
+  if (bearing !== undefined)
+    throw invalid(
+      `the endpoint ${bearing.prefix} asks for access tokens with 'bearer', which an embedded service cannot verify: verify them in a check, or serve the components as a process`,
+    );
   if (typeof http === 'object') checkPort('http.port', http.port);
   const problem = responsesProblem(responses) ?? metricsProblem(metrics) ?? testingProblem(testing);
   if (problem !== undefined) throw invalid(problem);
@@ -196,6 +203,11 @@ export function checkOptions({
     throw invalid(
       'management takes an object, such as {} or { port: 0 }, or false, and found true',
     );
+}
+
+function asksForTokens({ bearer, routes }: EndpointDefinition): boolean {
+  const rules = [bearer, ...Object.values(routes).map((route) => route.bearer)];
+  return rules.some((rule) => rule !== undefined);
 }
 
 function checkPort(option: string, port = DEFAULT_PORT): void {
