@@ -21,7 +21,6 @@ test('the runtime verifies the token, and the handler reads the principal and th
   rmSync(join(folder, 'other'));
   writeFileSync(join(folder, 'apiKey'), 'of-the-bank');
 
-  writeFileSync(join(folder, 'apiKey'), 'of-the-bank');
   const svc = new SvcProcess(args, { env });
   onTestFinished(() => void svc.child.kill('SIGKILL'));
   const url = await svc.listening();
@@ -32,10 +31,10 @@ test('the runtime verifies the token, and the handler reads the principal and th
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
     const response = await fetch(`${url}${path}`, { headers });
-    return { status: response.status, body: (await response.json()) as unknown };
+    return { status: response.status, body: await response.json() };
   };
-  const token = async (...args: readonly string[]) =>
-    (await runSvc(['token', ...args], { env })).stdout.trim();
+  const token = async (...claims: readonly string[]) =>
+    (await runSvc(['token', ...claims], { env })).stdout.trim();
   const plain = await token('--subject', 'ada', '--role', 'reader');
   expect((await asked('/members/me')).status).toBe(401);
   expect(await asked('/members/me', plain)).toEqual({
