@@ -14,7 +14,7 @@ interface AnyRequest {
   readonly header: (name: string) => string | undefined;
   /** The caller: `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
-  /** Who has sent the request, by its access token; null on routes without a bearer rule, whatever a request says. */
+  /** The sender of the request, by its access token; null on routes without a bearer rule, whatever a request says. */
   readonly principal: Principal | null;
 }
 
