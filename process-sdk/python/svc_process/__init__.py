@@ -1,0 +1,78 @@
+"""The SDK of svc for Python: the code of a service in a process of its own, beside svc's runtime."""
+
+from .clients import BlockingEntityClient, EntityClient, Page, RecordedEvent
+from .components import Configuration, Schedule
+from .consumer import DONE, Consumer, Verdict, retry, skip
+from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext, Context
+from .due import DeferredCall, Due
+from .effects import Change, CommandContext, Effect, QueryContext
+from .endpoint import Endpoint, Request, Response
+from .entity import Entity, Handler
+from .errors import AddressError, CallFailed, Cancelled, CodecError, DefinitionError, Refusal
+from .frozen_map import FrozenMap
+from .log_lines import log
+from .markers import Description, Int32, Int64, Length, Name, Pattern, PlainText, Range, UInt32, UInt64, tag
+from .server import Served, serve, serve_async
+from .service_client import BlockingServiceClient, ServiceClient, ServiceResponse
+from .version import VERSION
+from .view import EventContext, FoldContext, RowChange, View, ViewQuery
+
+__all__ = [
+    "DONE",
+    "VERSION",
+    "AddressError",
+    "BlockingConsumerContext",
+    "BlockingContext",
+    "BlockingEntityClient",
+    "BlockingServiceClient",
+    "CallFailed",
+    "Cancelled",
+    "Change",
+    "CodecError",
+    "CommandContext",
+    "Configuration",
+    "Consumer",
+    "ConsumerContext",
+    "Context",
+    "DeferredCall",
+    "DefinitionError",
+    "Description",
+    "Due",
+    "Effect",
+    "Endpoint",
+    "Entity",
+    "EntityClient",
+    "EventContext",
+    "FoldContext",
+    "FrozenMap",
+    "Handler",
+    "Int32",
+    "Int64",
+    "Length",
+    "Name",
+    "Page",
+    "Pattern",
+    "PlainText",
+    "QueryContext",
+    "Range",
+    "RecordedEvent",
+    "Refusal",
+    "Request",
+    "Response",
+    "RowChange",
+    "Schedule",
+    "Served",
+    "ServiceClient",
+    "ServiceResponse",
+    "UInt32",
+    "UInt64",
+    "Verdict",
+    "View",
+    "ViewQuery",
+    "log",
+    "retry",
+    "serve",
+    "serve_async",
+    "skip",
+    "tag",
+]
