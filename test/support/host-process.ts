@@ -36,7 +36,10 @@ export class SvcProcess {
   stdout = '';
   stderr = '';
 
-  /** `program`: one that embeds the host, in the place of the command line. `sockets`: listening sockets that a program is given. */
+  /**
+   * `program`: one that embeds the host, in the place of the command line. `sockets`: listening sockets that a program is given. `interpreter`: the
+   * program that runs it; Node if absent.
+   */
   constructor(
     args: readonly string[],
     options: {
@@ -44,12 +47,13 @@ export class SvcProcess {
       env?: NodeJS.ProcessEnv;
       program?: string;
       sockets?: readonly ListeningSocket[];
+      interpreter?: string;
     } = {},
   ) {
-    const { program = cli, sockets = [], cwd, env } = options;
+    const { program = cli, sockets = [], interpreter = process.execPath, cwd, env } = options;
     const names = sockets.map(({ name }) => name);
     const given = sockets.length === 0 ? {} : socketVariables(names, process.pid);
-    this.child = spawn(process.execPath, [program, ...args], {
+    this.child = spawn(interpreter, [program, ...args], {
       stdio: ['ignore', 'pipe', 'pipe', ...sockets.map(({ fd }) => fd)],
       cwd,
       env: { ...process.env, ...OWN_PLACES, ...given, ...env },
@@ -65,17 +69,22 @@ export class SvcProcess {
 
   /** Resolves with the address once the service listens. Rejects when it ends before. */
   async listening(): Promise<string> {
-    const address = Promise.withResolvers<string>();
+    return this.printed(/^(https?:\/\/\S+)$/m);
+  }
+
+  /** Resolves with the first group once stdout matches. Rejects when the process ends before. */
+  async printed(pattern: RegExp): Promise<string> {
+    const text = Promise.withResolvers<string>();
     const look = () => {
-      const found = /^(https?:\/\/\S+)$/m.exec(this.stdout)?.[1];
-      if (found !== undefined) address.resolve(found);
+      const found = pattern.exec(this.stdout)?.[1];
+      if (found !== undefined) text.resolve(found);
     };
     this.child.stdout!.on('data', look);
     look();
     void this.ended.then(({ stderr }) =>
-      address.reject(new Error(`it ended before it listened:\n${stderr}`)),
+      text.reject(new Error(`it ended before it listened:\n${stderr}`)),
     );
-    return address.promise;
+    return text.promise;
   }
 
   /** Resolves once the log (stderr) matches. Rejects when the process ends before. */

@@ -1,6 +1,7 @@
 // Python: finds an interpreter that the SDK for Python runs with, and starts programs with it.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { SvcProcess } from './host-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const sdk = join(root, 'process-sdk', 'python');
@@ -20,35 +21,17 @@ if (python === undefined)
 /** Environment in which programs import the SDK from the checkout. */
 export const PYTHON_ENVIRONMENT = { PYTHONPATH: sdk, PYTHONDONTWRITEBYTECODE: '1' } as const;
 
-/** A program in Python that serves components. */
-export interface PythonProcess {
-  readonly child: ChildProcess;
-  /** `127.0.0.1:PORT`. */
-  readonly address: string;
-}
-
-/** Starts a program that serves components on a free port, and resolves when it listens. The caller ends it. */
+/**
+ * Starts a program that serves components, on a free port unless another one is given, and resolves with it and the address where it listens. The
+ * caller ends it.
+ */
 export async function startPython(
   program: string,
   args: readonly string[] = [],
-): Promise<PythonProcess> {
-  const child = spawn(python!, [program, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...PYTHON_ENVIRONMENT, SVC_PROCESS_PORT: '0' },
-  });
-  const address = await listening(child);
-  return { child, address };
-}
-
-function listening(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let [stdout, stderr] = ['', ''];
-    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
-      stdout += chunk;
-      const address = /^listening at (\S+)$/m.exec(stdout)?.[1];
-      if (address !== undefined) resolve(address);
-    });
-    child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-    child.on('close', () => reject(new Error(`it ended before it listened:\n${stderr}`)));
-  });
+  port = 0,
+): Promise<{ readonly program: SvcProcess; readonly address: string }> {
+  const env = { ...PYTHON_ENVIRONMENT, SVC_PROCESS_PORT: String(port) };
+  const started = new SvcProcess(args, { program, interpreter: python!, env });
+  const address = await started.printed(/^listening at (\S+)$/m);
+  return { program: started, address };
 }

@@ -12,7 +12,7 @@ import { connectionTo, guestAt } from '../typescript/support/served-guest.ts';
 /** One process of a program serves all tests of this file: each has a guest of its own. */
 function servedOnce(program: string): () => Promise<Guest> {
   let started: ReturnType<typeof startPython> | undefined;
-  afterAll(async () => void (await started)?.child.kill('SIGKILL'));
+  afterAll(async () => void (await started)?.program.child.kill('SIGKILL'));
   return async () => {
     started ??= startPython(join(import.meta.dirname, 'support', program));
     return guestAt(connectionTo((await started).address));

@@ -1,99 +1,15 @@
-// A service whose code is in a process of its own, as whole programs: the process, and `svc run` beside it.
-import { expect, onTestFinished, test } from 'vitest';
+// Whole programs whose code is in a process of its own, in TypeScript.
+import { expect, onTestFinished } from 'vitest';
 import { join } from 'node:path';
-import { freePorts } from '../../support/free-ports.ts';
+import { processProgramSuite } from '../../suites/process-program-suite.ts';
 import { SvcProcess } from '../../support/host-process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, 'support', 'cart-program.ts');
 
-interface ReadyReport {
-  readonly parts: readonly {
-    readonly part: string;
-    readonly ready: boolean;
-    readonly required?: false;
-  }[];
-}
-
-/** Starts the process that holds the cart, and resolves when it listens. */
-async function startCart(port: number, version = '1'): Promise<SvcProcess> {
+processProgramSuite(async (port, version) => {
   const env = { SVC_PROCESS_PORT: String(port) };
   const cart = new SvcProcess([version], { program: PROGRAM, env });
   onTestFinished(() => void cart.child.kill('SIGKILL'));
   await expect.poll(() => cart.stdout, { timeout: 60_000 }).toContain('listening at');
   return cart;
-}
-
-/** Starts the runtime of the process at the port. */
-function startRuntime(port: number, ...args: readonly string[]): SvcProcess {
-  const address = ['--process', `127.0.0.1:${port}`];
-  const own = ['--name', 'carts', '--port', '0', '--data', temporaryFolder()];
-  const runtime = new SvcProcess(['run', ...address, ...own, ...args]);
-  onTestFinished(() => void runtime.child.kill('SIGKILL'));
-  return runtime;
-}
-
-const added = (url: string, sku: string, key?: string) =>
-  fetch(`${url}/carts/c1/items`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
-    },
-    body: JSON.stringify({ sku, quantity: 1 }),
-  });
-const skus = async (url: string) => {
-  const cart = (await (await fetch(`${url}/carts/c1`)).json()) as {
-    readonly items: readonly { readonly sku: string }[];
-  };
-  return cart.items.map(({ sku }) => sku);
-};
-
-test('a service waits for its process, serves it in two shards, and keeps its events when the process is killed', async () => {
-  const [port, management] = await freePorts(2);
-  const runtime = startRuntime(
-    port!,
-    ...`--shards 2 --deployed --host 127.0.0.1 --set svc.management.port=${management!}`.split(' '),
-  );
-  const isProcessReady = async () => {
-    const response = await fetch(`http://127.0.0.1:${management!}/ready`);
-    const { parts } = (await response.json()) as ReadyReport;
-    expect(response.ok).toBe(parts.every(({ ready, required }) => ready || required === false));
-    return parts.find((one) => one.part === 'process')!.ready;
-  };
-  await runtime.logged(/waiting for the process at/);
-  const cart = await startCart(port!);
-  const url = await runtime.listening();
-  expect((await added(url, 'a')).status).toBe(200);
-  expect(await isProcessReady()).toBe(true);
-
-  await cart.end('SIGKILL');
-  await expect.poll(isProcessReady).toBe(false);
-  const lost = await added(url, 'b', 'k1');
-  expect(lost.status).toBe(503);
-  expect(lost.headers.get('retry-after')).not.toBeNull();
-  expect(await lost.text()).toContain('SVC_PROCESS_UNAVAILABLE');
-
-  await startCart(port!);
-  const again = async () => (await added(url, 'b', 'k1')).status;
-  await expect.poll(again, { timeout: 30_000 }).toBe(200);
-  expect(await again()).toBe(200);
-  expect(await skus(url)).toEqual(['a', 'b']);
-  await expect.poll(isProcessReady).toBe(true);
-  expect(await runtime.end('SIGTERM')).toMatchObject({ code: 0 });
-}, 180_000);
-
-test('a deployed service ends when its process has become another one', async () => {
-  const [port, management] = await freePorts(2);
-  const cart = await startCart(port!, '1');
-  const runtime = startRuntime(
-    port!,
-    ...`--deployed --host 127.0.0.1 --set svc.management.port=${management!}`.split(' '),
-  );
-  expect((await added(await runtime.listening(), 'a')).status).toBe(200);
-  await cart.end('SIGKILL');
-  await startCart(port!, '2');
-  const { code, stderr } = await runtime.ended;
-  expect(code).not.toBe(0);
-  expect(stderr).toContain('SVC_PROCESS_REPLACED');
-}, 180_000);
+});
