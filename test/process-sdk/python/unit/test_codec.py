@@ -1,0 +1,225 @@
+"""Values are read strictly, with the path of each mismatch, and come back as they were written."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+from svc_process import DefinitionError, FrozenMap, Int32, Int64, Length, Name, Pattern, Range, UInt64, tag
+from svc_process.codec import Codec
+from svc_process.errors import CodecError
+from svc_process.type_reader import TypeReader
+
+
+class Size(Enum):
+    SMALL = "small"
+    LARGE = "large"
+
+
+@dataclass(frozen=True)
+class Line:
+    sku: Annotated[str, Length(1, 5)]
+    quantity: Int32
+
+
+@dataclass(frozen=True)
+class Everything:
+    ordered_at: datetime
+    price: Decimal
+    pause: timedelta
+    picture: bytes
+    size: Size
+    kind: Literal["a", "b"]
+    ratio: Annotated[float, Range(above=0)]
+    big: Int64
+    tags: frozenset[str]
+    counts: FrozenMap[str, int]
+    lines: tuple[Line, ...]
+    note: str | None
+    renamed: Annotated[int, Name("other", aliases=("older",))] = 7
+
+
+@dataclass(frozen=True)
+class Leaf:
+    value: int
+
+
+@tag("branch")
+@dataclass(frozen=True)
+class Node:
+    children: tuple[Tree, ...]
+
+
+Tree = Leaf | Node
+
+
+@dataclass(frozen=True)
+class Chain:
+    next: Chain | None = None
+
+
+@dataclass(frozen=True)
+class Even:
+    value: int
+
+    def __post_init__(self) -> None:
+        if self.value % 2:
+            raise ValueError("must be even")
+
+
+@dataclass
+class Loose:
+    value: int
+
+
+@dataclass(frozen=True)
+class WithList:
+    inner: tuple[dict[str, int], ...]
+
+
+def codec(hint: Any) -> Codec:
+    return Codec(TypeReader().shape(hint, "the type"), "the type")
+
+
+EVERYTHING = Everything(
+    datetime(2026, 2, 28, 12, 30, 0, 250_000, timezone.utc),
+    Decimal("12.50"),
+    timedelta(days=1, hours=2, milliseconds=5),
+    b"\x00\xff",
+    Size.LARGE,
+    "b",
+    1.5,
+    2**60,
+    frozenset(("x", "a")),
+    FrozenMap({"ä 漢 🎉": 1}),
+    (Line("s", 1),),
+    None,
+)
+
+
+class Codecs(unittest.TestCase):
+    def refused(self, hint: Any, text: str) -> str:
+        with self.assertRaises(CodecError) as caught:
+            codec(hint).decode(text, "input")
+        return str(caught.exception)
+
+    def test_every_type_comes_back_as_it_was_written(self) -> None:
+        one = codec(Everything)
+        text = one.encode(EVERYTHING, "value")
+        self.assertEqual(one.decode(text, "value"), EVERYTHING)
+        self.assertEqual(
+            json.loads(text),
+            {
+                "orderedAt": "2026-02-28T12:30:00.250Z",
+                "price": "12.50",
+                "pause": "P1DT2H0.005S",
+                "picture": "AP8=",
+                "size": "large",
+                "kind": "b",
+                "ratio": 1.5,
+                "big": str(2**60),
+                "tags": ["a", "x"],
+                "counts": {"ä 漢 🎉": 1},
+                "lines": [{"sku": "s", "quantity": 1}],
+                "note": None,
+                "other": 7,
+            },
+        )
+
+    def test_all_mismatches_are_named_with_their_paths(self) -> None:
+        text = self.refused(tuple[Line, ...], '[{"sku":"a","quantity":1},{"sku":1},{"sku":"toolong","quantity":2.5}]')
+        self.assertEqual(
+            text,
+            "[1].sku: must be a string, found 1; [1].quantity: is missing; [2].sku: must have 1 to 5 characters, found 7; "
+            "[2].quantity: must be an integer from -2147483648 to 2147483647, found 2.5",
+        )
+
+    def test_the_number_of_mismatches_is_bounded(self) -> None:
+        text = self.refused(tuple[int, ...], json.dumps(["x"] * 1000))
+        self.assertEqual(text.count("must be"), 20)
+        self.assertTrue(text.endswith("and perhaps more"))
+
+    def test_integers_are_exact(self) -> None:
+        self.assertEqual(codec(int).decode("2.0", "x"), 2)
+        self.assertEqual(codec(Int64).decode('"9223372036854775807"', "x"), 2**63 - 1)
+        self.assertEqual(codec(UInt64).encode(2**64 - 1, "x"), '"18446744073709551615"')
+        for hint, text in ((int, "true"), (int, str(2**53)), (Int64, str(2**53)), (Int64, '"01"'), (UInt64, '"-1"')):
+            self.refused(hint, text)
+
+    def test_texts_are_unicode(self) -> None:
+        self.assertEqual(codec(str).decode('"\\ud83c\\udf89"', "x"), "🎉")
+        self.assertIn("half of a surrogate pair", self.refused(str, '"\\ud83c"'))
+        self.assertEqual(codec(str).encode("\ud83c", "x"), '"\ufffd"')
+
+    def test_what_is_no_json_is_refused(self) -> None:
+        for text in ("", "{", "NaN", "[1,]", "Infinity", "[" * 100_000):
+            self.refused(tuple[float, ...], text)
+        self.assertIn("nested too deep", self.refused(Chain, '{"next":' * 150 + "null" + "}" * 150))
+
+    def test_aliases_are_read_and_twice_is_refused(self) -> None:
+        one = codec(Everything)
+        value = json.loads(one.encode(EVERYTHING, "value"))
+        del value["other"]
+        self.assertEqual(one.decode_value({**value, "older": 9}, "x").renamed, 9)
+        self.assertEqual(one.decode_value(value, "x").renamed, 7)
+        with self.assertRaisesRegex(CodecError, "is given twice"):
+            one.decode_value({**value, "older": 9, "other": 9}, "x")
+
+    def test_a_type_may_contain_itself(self) -> None:
+        one = codec(Tree)
+        tree = Node((Leaf(1), Node(())))
+        text = one.encode(tree, "x")
+        self.assertEqual(text, '{"type":"branch","children":[{"type":"leaf","value":1},{"type":"branch","children":[]}]}')
+        self.assertEqual(one.decode(text, "x"), tree)
+        self.assertEqual(codec(Chain).decode('{"next":{}}', "x"), Chain(Chain()))
+
+    def test_a_case_that_does_not_exist_is_named(self) -> None:
+        self.assertEqual(self.refused(Tree, '{"type":"bush"}'), 'type: must be "leaf" or "branch", found "bush"')
+        self.assertEqual(self.refused(Tree, "{}"), "type: is missing")
+
+    def test_the_checks_of_a_class_refuse_its_values(self) -> None:
+        self.assertEqual(codec(Even).decode('{"value":2}', "x"), Even(2))
+        self.assertEqual(self.refused(tuple[Even, ...], '[{"value":1}]'), "[0]: must be even")
+
+    def test_a_value_of_another_type_is_not_written(self) -> None:
+        for hint, value in ((Line, EVERYTHING), (tuple[int, ...], [1]), (FrozenMap[str, int], {"a": 1}), (int, True), (float, "1")):
+            with self.assertRaises(CodecError):
+                codec(hint).encode(value, "x")
+
+    def test_numbers_are_written_as_in_other_languages(self) -> None:
+        self.assertEqual([codec(float).encode(one, "x") for one in (1.0, 0.1, -0.0, 3)], ["1", "0.1", "0", "3"])
+        for value in (float("nan"), float("inf")):
+            with self.assertRaises(CodecError):
+                codec(float).encode(value, "x")
+
+
+class Types(unittest.TestCase):
+    def test_what_can_be_changed_in_place_is_refused_with_its_path(self) -> None:
+        for hint, words in (
+            (WithList, r"the type.inner\[\]: a dict can be changed in place"),
+            (Loose, "Loose can be changed in place: write @dataclass\\(frozen=True\\)"),
+            (tuple[list[int], ...], r"the type\[\]: a list can be changed in place: use tuple"),
+            (set[str], "a set can be changed in place: use frozenset"),
+        ):
+            with self.assertRaisesRegex(DefinitionError, words):
+                codec(hint)
+
+    def test_a_type_without_a_json_form_is_refused(self) -> None:
+        for hint in (Any, object, tuple[int, str], FrozenMap[int, int], Literal[1], int | str):
+            with self.assertRaises(DefinitionError):
+                codec(hint)
+
+    def test_a_pattern_is_searched(self) -> None:
+        one = codec(Annotated[str, Pattern("^[a-z]+$")])
+        self.assertEqual(one.decode('"abc"', "x"), "abc")
+        with self.assertRaisesRegex(CodecError, "text like"):
+            one.decode('"A"', "x")
+
+
+if __name__ == "__main__":
+    unittest.main()
