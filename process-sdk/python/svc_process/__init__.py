@@ -1,6 +1,6 @@
 """The SDK of svc for Python: the code of a service in a process of its own, beside svc's runtime."""
 
-from .clients import BlockingEntityClient, EntityClient, Page, RecordedEvent
+from .clients import BlockingEntityClient, EntityClient, Page, RecordedEvent, RowCount
 from .components import Configuration, Schedule
 from .consumer import DONE, Consumer, Verdict, retry, skip
 from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext, Context
@@ -60,6 +60,7 @@ __all__ = [
     "Request",
     "Response",
     "RowChange",
+    "RowCount",
     "Schedule",
     "Served",
     "ServiceClient",

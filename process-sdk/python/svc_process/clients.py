@@ -41,6 +41,17 @@ class Page(Generic[Row]):
     as_of_ms: int | None
 
 
+@dataclass(frozen=True)
+class RowCount:
+    """The number of rows of a query."""
+
+    #: The number of rows, or 10,000 if there are more.
+    count: int
+    has_more: bool
+    #: As in a Page.
+    as_of_ms: int | None
+
+
 class EntityClient:
     """Calls of one entity in an async handler: `await context.entity(cart, id).call(add_item, body)`."""
 

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from typing import Any, Final, TypeVar
 
 from .call_context import CallContext
-from .clients import BlockingEntityClient, EntityClient, Page, Run
+from .clients import BlockingEntityClient, EntityClient, Page, RowCount, Run
 from .codec import STORED_DEPTH_MAX, json_text
 from .components import Components, Configuration
 from .due import DeferredCall, Due, Timer
@@ -103,12 +103,12 @@ class Context(_Given):
         page = await self._found(view, _KEY_QUERY, json_text({"key": key}), 1, None)
         return page.rows[0] if page.rows else None
 
-    async def count(self, query: ViewQuery[Any, Any], *parameters: Any) -> dict[str, Any]:
-        """Counts the rows of a query: `{"count": 3, "isExact": true}`."""
+    async def count(self, query: ViewQuery[Any, Any], *parameters: Any) -> RowCount:
+        """Counts the rows of a query, up to 10,000."""
         view = self._components.view(query.view)
         page = await self._calls.find(view.id, _COUNT_PREFIX + query.name, query.input_text(parameters), 1, None)
-        counted: dict[str, Any] = json.loads(page.rows[0])
-        return counted
+        counted = json.loads(page.rows[0])
+        return RowCount(counted["count"], counted["hasMore"], page.as_of_ms)
 
     def service(self, name: str) -> ServiceClient:
         """Returns a client of another service: `billing` in the same project, or `ledger.finance` in another one."""
@@ -162,9 +162,9 @@ class BlockingContext(_Given):
         row: Row | None = self._run(self._context.row(view, key))
         return row
 
-    def count(self, query: ViewQuery[Any, Any], *parameters: Any) -> dict[str, Any]:
+    def count(self, query: ViewQuery[Any, Any], *parameters: Any) -> RowCount:
         """Counts the rows of a query. See `Context.count`."""
-        counted: dict[str, Any] = self._run(self._context.count(query, *parameters))
+        counted: RowCount = self._run(self._context.count(query, *parameters))
         return counted
 
     def service(self, name: str) -> BlockingServiceClient:

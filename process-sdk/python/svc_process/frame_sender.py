@@ -73,17 +73,28 @@ class FrameSender:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            if self._uncredited >= _CREDIT_AFTER:
-                self._controls.append(_framed(self._credit_frame(self._uncredited)))
-                self._uncredited = 0
-            if self._controls:
-                message, self._controls = b"".join(self._controls), []
-                await self._write(message)
-            while message := self._next_message():
+            while True:
+                # Signs of life and credits pass by what waits for the window.
+                control = self._next_control()
+                if control:
+                    await self._write(control)
+                message = self._next_message()
+                if not message:
+                    break
                 self._in_flight += len(message)
                 await self._write(message)
             if self._is_closed:
                 return
+
+    def _next_control(self) -> bytes:
+        """Takes the frames that are not counted."""
+        if self._uncredited >= _CREDIT_AFTER:
+            self._controls.append(_framed(self._credit_frame(self._uncredited)))
+            self._uncredited = 0
+        if not self._controls:
+            return b""
+        control, self._controls = b"".join(self._controls), []
+        return control
 
     def _next_message(self) -> bytes:
         """Takes the frames of the next message; none if the window does not admit one."""

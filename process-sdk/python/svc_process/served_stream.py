@@ -9,6 +9,7 @@ V3  Whatever the runtime sends ends at worst its stream.
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any, Callable, Coroutine, Final
 
 from google.protobuf.message import DecodeError
@@ -65,6 +66,7 @@ class ServedStream:
     def __init__(self, program: Program, write: Callable[[bytes], Coroutine[Any, Any, None]]) -> None:
         self._program = program
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self.frames = FrameSender(write, _credit_frame)
         self._host_calls = HostCallQueue(self._encoded, self.frames.send)
         self._entities = ServedEntities(program.components, self._send)
@@ -295,6 +297,9 @@ class ServedStream:
 
     def _log(self, level: str, message: str, source: str) -> None:
         """Sends a line, from whatever thread."""
+        if threading.get_ident() == self._thread:
+            self._send_line(level, message, source)
+            return
         try:
             self._loop.call_soon_threadsafe(self._send_line, level, message, source)
         except RuntimeError:

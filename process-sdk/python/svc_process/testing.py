@@ -314,7 +314,7 @@ class MemoryCalls:
         if self._service.view_of(view).queries[query.removeprefix(_COUNT_PREFIX)].where != "":
             raise DefinitionError(f"query '{query}' of view '{view}': a query with a condition needs the runtime")
         if is_count:
-            return StoredPage([json_text({"count": len(rows), "isExact": True})], None, self.now_ms)
+            return StoredPage([json_text({"count": len(rows), "hasMore": False})], None, self.now_ms)
         start = int(cursor or 0)
         texts = [rows[key] for key in sorted(rows)]
         following = str(start + limit) if start + limit < len(texts) else None
