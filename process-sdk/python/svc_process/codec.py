@@ -7,12 +7,13 @@ skipped. Recursion is limited.
 from __future__ import annotations
 
 import json
+import json.encoder
 from typing import Any, Callable, Final
 
 from .errors import CodecError, DefinitionError
 from .mismatch import Mismatch
 from .shape import Shape
-from .shape_codec import Convert, converters_of
+from .shape_codec import converters_of
 
 #: Maximum nesting of objects and lists in values that callers send.
 SENT_DEPTH_MAX: Final = 100
@@ -24,11 +25,32 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-_loads: Final[Callable[[str], Any]] = json.JSONDecoder(parse_constant=_refuse_constant).decode
+_decoder: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_encoder: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
+_make_encoder: Final[Any] = getattr(json.encoder, "c_make_encoder", None)
+
+
+def _text_function() -> Callable[[Any], str]:
+    """Returns the function that writes JSON. `JSONEncoder.encode` makes the same encoder for each value."""
+    if _make_encoder is None:
+        return _encoder.encode
+    encode = _make_encoder(None, _encoder.default, json.encoder.encode_basestring, None, ":", ",", False, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
 #: Writes a value of JSON as text, as every other SDK writes it.
-json_text: Final[Callable[[Any], str]] = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
-).encode
+json_text: Final = _text_function()
+
+
+def _loads(text: str) -> Any:
+    try:
+        value, end = _decoder.scan_once(text, 0)
+        if end == len(text):
+            return value
+    except StopIteration:
+        pass
+    # There is white space, or the text is no JSON.
+    return _decoder.decode(text)
 
 
 def parse(text: str, label: str) -> Any:
@@ -79,6 +101,3 @@ class Codec:
     def encode(self, value: Any, label: str) -> str:
         """Encodes a value as JSON text. Raises CodecError."""
         return json_text(self.encode_value(value, label))
-
-
-__all__ = ["SENT_DEPTH_MAX", "STORED_DEPTH_MAX", "Codec", "Convert", "json_text", "parse"]

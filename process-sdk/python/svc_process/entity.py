@@ -10,7 +10,7 @@ from typing import Any, Callable, Generic, TypeVar
 
 from .codec import Codec
 from .due import DeferredCall
-from .effects import CommandContext, Effect, QueryContext
+from .effects import Effect
 from .errors import DefinitionError
 from .type_reader import TypeReader, hints_of
 
@@ -189,6 +189,3 @@ def _check_plain(function: Callable[..., Any], location: str, *counts: int) -> i
         wanted = " or ".join(str(one) for one in counts)
         raise DefinitionError(f"{location}: it takes {wanted} parameters, found {count}")
     return count
-
-
-__all__ = ["CommandContext", "Effect", "Entity", "Handler", "QueryContext"]

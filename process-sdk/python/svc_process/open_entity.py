@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Final, Sequence
 
 from .call_context import CallContext
-from .codec import STORED_DEPTH_MAX, json_text
+from .codec import STORED_DEPTH_MAX
 from .effects import CommandContext, Effect, QueryContext, reply_text
 from .entity import Entity, Handler
-from .errors import CodecError, Fault, Refusal
+from .errors import CodecError, Refusal
 from .faults import fault_of
 
 _NOTHING: Final[Any] = object()
@@ -165,6 +165,3 @@ def decoded_event(entity: Entity[Any, Any], manifest: str, text: str) -> Any:
     if manifest != entity.event_manifest:
         raise CodecError(f"its manifest is '{manifest}', this component stores '{entity.event_manifest}'")
     return entity.event.decode(text, "event", STORED_DEPTH_MAX)
-
-
-__all__ = ["Fault", "OpenEntity", "decoded_event", "json_text"]

@@ -19,7 +19,7 @@ from .due import Timer
 from .effects import Effect
 from .endpoint import Endpoint, Route
 from .entity import Entity, Handler
-from .errors import DefinitionError, Refusal
+from .errors import DefinitionError
 from .handlers import NO_BODY, Body, GivenEvent, GivenRequest, Handlers
 from .host_calls import Headers, RawResponse, StoredPage, StoredRecord
 from .open_entity import OpenEntity, decoded_event
@@ -322,6 +322,3 @@ class MemoryCalls:
 
     def scope_keys(self, scope: str) -> None:
         """Does nothing: requests in memory have no idempotency keys."""
-
-
-__all__ = ["MemoryResponse", "MemoryService", "Refusal", "ReplayDifference"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Generic, Iterable, Literal, Sequence, TypeVar
+from typing import Any, Callable, Generic, Literal, Sequence, TypeVar
 
 from .codec import Codec
 from .entity import Entity, _check_plain
@@ -152,6 +152,3 @@ class View(Generic[Row]):
         if getattr(source, part) is not None:
             raise DefinitionError(f"view '{self.id}': {part} of '{entity.component}' is registered twice")
         return source
-
-
-Keys = Iterable[str]

@@ -1,0 +1,31 @@
+"""A program with a command that computes without end."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from svc_process import CommandContext, Effect, Entity, serve
+
+
+@dataclass(frozen=True)
+class Stuck:
+    pass
+
+
+stuck: Entity[Stuck, Stuck] = Entity("stuck", Stuck, events=Stuck)
+
+
+@stuck.apply
+def apply(state: Stuck, _event: Stuck) -> Stuck:
+    return state
+
+
+@stuck.command("compute")
+def compute(_state: Stuck, context: CommandContext) -> Effect[None]:
+    print("computing", file=sys.stderr, flush=True)
+    while True:
+        pass
+
+
+serve(entities=[stuck])
