@@ -1,14 +1,15 @@
-// Makes the published packages: a tarball with JavaScript for each workspace that is not private. Packages that
-// programs import also contain declarations.
+// Makes the published packages: a tarball with JavaScript for each workspace that is not private, and the wheel of the SDK for Python.
+// Packages that programs import also contain declarations.
 //
 // Usage: node scripts/with-node.mjs scripts/pack.ts --out DIR [--folders] [PACKAGE ...]
 // - --folders: makes a folder for each package instead of a tarball, without declarations and without the console's
 //   page. This mode uses no installed package, so that an image is built with Node alone.
-// - PACKAGE: folder of a workspace; without it, all of them.
+// - PACKAGE: folder of a workspace, or of the SDK for Python; without it, all of them.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { packWheel, PYTHON_SDK } from './python-wheel.ts';
 import { layOut, publishedPackages, type PublishedPackage } from './published-package.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -76,20 +77,29 @@ async function packInto(out: string, wanted: readonly PublishedPackage[]): Promi
   }
 }
 
+/** Makes the wheel in a temporary folder of its own. */
+function wheelInto(out: string): void {
+  mkdirSync(join(root, 'build'), { recursive: true });
+  const work = mkdtempSync(join(root, 'build', 'wheel-'));
+  try {
+    packWheel(root, work, out);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
 const { values, positionals } = parseArgs({
   options: { out: { type: 'string' }, folders: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 const packages = publishedPackages(root);
-const unknown = positionals.filter((name) => !packages.some(({ folder }) => folder === name));
+const known = [...packages.map(({ folder }) => folder), PYTHON_SDK];
+const unknown = positionals.filter((name) => !known.includes(name));
 if (values.out === undefined || unknown.length > 0)
-  throw new Error(
-    `pack takes --out DIR and of ${packages.map(({ folder }) => folder).join(', ')} those to pack`,
-  );
+  throw new Error(`pack takes --out DIR and of ${known.join(', ')} those to pack`);
 const out = resolve(values.out);
-const wanted = packages.filter(
-  ({ folder }) => positionals.length === 0 || positionals.includes(folder),
-);
+const isWanted = (folder: string) => positionals.length === 0 || positionals.includes(folder);
+const wanted = packages.filter(({ folder }) => isWanted(folder));
 mkdirSync(out, { recursive: true });
 if (values.folders)
   for (const published of wanted)
@@ -98,4 +108,7 @@ if (values.folders)
       { root, declarations: undefined, page: undefined },
       join(out, published.name),
     );
-else await packInto(out, wanted);
+else {
+  if (wanted.length > 0) await packInto(out, wanted);
+  if (isWanted(PYTHON_SDK)) wheelInto(out);
+}

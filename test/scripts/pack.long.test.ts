@@ -55,7 +55,9 @@ describe('the packages', () => {
 
   test('are one for each workspace that is not private, and the same bytes each time', () => {
     const names = readdirSync(packages).toSorted();
-    expect(names).toEqual(NAMES.map((name) => tarballOf(name)));
+    expect(names.filter((name) => name.endsWith('.tgz'))).toEqual(
+      NAMES.map((name) => tarballOf(name)),
+    );
     const again = join(folder, 'again');
     pack(again);
     for (const name of names)

@@ -1,20 +1,12 @@
 // Python: finds an interpreter that the SDK for Python runs with, and starts programs with it.
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { findPython } from '../../scripts/find-python.ts';
 import { SvcProcess } from './host-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const sdk = join(root, 'process-sdk', 'python');
-const CHECK = 'import sys, grpc, google.protobuf; sys.exit(sys.version_info < (3, 11))';
-
-function found(): string | undefined {
-  return ['python3', '/usr/bin/python3'].find(
-    (program) => spawnSync(program, ['-c', CHECK], { stdio: 'ignore' }).status === 0,
-  );
-}
-
 /** The interpreter; undefined if there is none, and then the reason is printed. */
-export const python: string | undefined = found();
+export const python: string | undefined = findPython(['grpc', 'google.protobuf']);
 if (python === undefined)
   console.log('no Python 3.11 with grpcio and protobuf: the SDK for Python is not tested');
 
