@@ -57,7 +57,7 @@ class EntityClient:
 
     __slots__ = ("_calls", "_entity", "_key", "_metadata", "id")
 
-    def __init__(self, calls: HostCalls, metadata: Headers, entity: Entity[Any, Any], id: str, key: str | None) -> None:
+    def __init__(self, calls: HostCalls, metadata: Headers, entity: Entity[Any], id: str, key: str | None) -> None:
         if not isinstance(id, str):
             raise TypeError(f"the id of an entity is a text, found {type(id).__name__}")
         self._calls = calls
@@ -70,7 +70,7 @@ class EntityClient:
         """Returns a client whose commands carry the key: a command is executed once, however often it is sent."""
         return EntityClient(self._calls, self._metadata, self._entity, self.id, key)
 
-    async def call(self, handler: Handler[Any, Reply], *input: Any) -> Reply:
+    async def call(self, handler: Handler[Reply], *input: Any) -> Reply:
         """Calls a command or a query, with its input if it takes one, and returns its reply. The events of a command are then on disk. Raises
         Refusal if the entity refuses, CallFailed if the call failed, and CodecError if the input or the reply does not fit.
         """
@@ -113,7 +113,7 @@ class BlockingEntityClient:
         """Returns a client whose commands carry the key: a command is executed once, however often it is sent."""
         return BlockingEntityClient(self._client.with_idempotency_key(key), self._run)
 
-    def call(self, handler: Handler[Any, Reply], *input: Any) -> Reply:
+    def call(self, handler: Handler[Reply], *input: Any) -> Reply:
         """Calls a command or a query. See `EntityClient.call`."""
         reply: Reply = self._run(self._client.call(handler, *input))
         return reply

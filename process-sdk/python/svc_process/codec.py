@@ -25,7 +25,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-_decoder: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_decoder: Final[Any] = json.JSONDecoder(parse_constant=_refuse_constant)
 _encoder: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
 _make_encoder: Final[Any] = getattr(json.encoder, "c_make_encoder", None)
 
@@ -78,11 +78,7 @@ class Codec:
 
     def decode(self, text: str, label: str, depth: int = SENT_DEPTH_MAX) -> Any:
         """Decodes JSON text. `label` names the whole value in a problem. Raises CodecError."""
-        value = parse(text, label)
-        try:
-            return self._decode(value, depth)
-        except Mismatch as error:
-            raise CodecError(error.text(label)) from None
+        return self.decode_value(parse(text, label), label, depth)
 
     def decode_value(self, value: Any, label: str, depth: int = SENT_DEPTH_MAX) -> Any:
         """Decodes a value as `json.loads` returns it. Raises CodecError."""
@@ -90,6 +86,8 @@ class Codec:
             return self._decode(value, depth)
         except Mismatch as error:
             raise CodecError(error.text(label)) from None
+        except RecursionError:
+            raise CodecError(f"{label}: is nested too deep") from None
 
     def encode_value(self, value: Any, label: str) -> Any:
         """Encodes a value as `json.loads` would return it. Raises CodecError."""
@@ -97,6 +95,8 @@ class Codec:
             return self._encode(value, STORED_DEPTH_MAX)
         except Mismatch as error:
             raise CodecError(error.text(label)) from None
+        except RecursionError:
+            raise CodecError(f"{label}: is nested too deep") from None
 
     def encode(self, value: Any, label: str) -> str:
         """Encodes a value as JSON text. Raises CodecError."""

@@ -60,7 +60,7 @@ class Components:
     def __init__(
         self,
         *,
-        entities: Iterable[Entity[Any, Any]] = (),
+        entities: Iterable[Entity[Any]] = (),
         endpoints: Iterable[Endpoint] = (),
         views: Iterable[View[Any]] = (),
         consumers: Iterable[Consumer] = (),
@@ -69,10 +69,10 @@ class Components:
         version: str = "",
     ) -> None:
         """`version`: identifies the code that folds events; with it the runtime stores snapshots. Raises DefinitionError."""
-        self.entities = _by_id("component", ((one.component, one) for one in entities))
+        self.entities: dict[str, Entity[Any]] = _by_id("component", ((one.component, one) for one in entities))
         self.endpoints = list(endpoints)
-        self.views = _by_id("view", ((one.id, one) for one in views))
-        self.consumers = _by_id("consumer", ((one.id, one) for one in consumers))
+        self.views: dict[str, View[Any]] = _by_id("view", ((one.id, one) for one in views))
+        self.consumers: dict[str, Consumer] = _by_id("consumer", ((one.id, one) for one in consumers))
         self.schedules = list(schedules)
         self.configuration = configuration
         self.version = version
@@ -88,7 +88,7 @@ class Components:
                 raise DefinitionError(f"consumer '{consumer.id}': it handles no entity. Register a function with @consumer.on(entity)")
             self._check_sources(f"consumer '{consumer.id}'", [source.entity for source in consumer.sources.values()])
 
-    def entity(self, entity: Entity[Any, Any]) -> Entity[Any, Any]:
+    def entity(self, entity: Entity[Any]) -> Entity[Any]:
         """Returns the entity if it is one of these. Raises LookupError."""
         if self.entities.get(entity.component) is not entity:
             raise LookupError(f"component '{entity.component}' is none of this service's entities")
@@ -100,7 +100,7 @@ class Components:
             raise LookupError(f"view '{view.id}' is none of this service's views")
         return view
 
-    def _check_sources(self, location: str, entities: list[Entity[Any, Any]]) -> None:
+    def _check_sources(self, location: str, entities: list[Entity[Any]]) -> None:
         for entity in entities:
             if self.entities.get(entity.component) is not entity:
                 raise DefinitionError(f"{location}: the entity '{entity.component}' is none of this service's entities. Add it to the entities")

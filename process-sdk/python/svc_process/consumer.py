@@ -47,7 +47,7 @@ def _text(reason: str) -> str:
 class ConsumerSource:
     """An entity whose events a consumer handles."""
 
-    entity: Entity[Any, Any]
+    entity: Entity[Any]
     function: Callable[..., Any]
     is_async: bool
 
@@ -63,7 +63,7 @@ class Consumer:
         self.start = start
         self.sources: dict[str, ConsumerSource] = {}
 
-    def on(self, entity: Entity[Any, Any]) -> Callable[[Function], Function]:
+    def on(self, entity: Entity[Any]) -> Callable[[Function], Function]:
         """Registers the function that handles the events of an entity, which may be async: `async def book(event: OrderEvent, context:
         ConsumerContext) -> Verdict`. A refusal is final: the entity's events wait at this one until an operator has it tried again or skipped. So is
         an error that is raised.

@@ -77,7 +77,7 @@ class Context(_Given):
 
     __slots__ = ()
 
-    def entity(self, entity: Entity[Any, Any], id: str) -> EntityClient:
+    def entity(self, entity: Entity[Any], id: str) -> EntityClient:
         """Returns a client of an entity of this service; its calls carry the metadata of the request."""
         return EntityClient(self._calls, self._call.metadata, self._components.entity(entity), id, None)
 
@@ -85,12 +85,12 @@ class Context(_Given):
         """Sets a timer of the entity that it calls, and returns once that is on disk. It replaces the timer of the same name."""
         await self._calls.set_timer(Timer(name, due, call, attempts))
 
-    async def cancel_timer(self, entity: Entity[Any, Any], id: str, name: str) -> None:
+    async def cancel_timer(self, entity: Entity[Any], id: str, name: str) -> None:
         """Cancels a timer of an entity, if there is one of this name."""
         await self._calls.cancel_timer(self._components.entity(entity).component, id, name)
 
     async def find(
-        self, query: ViewQuery[Any, Row], *parameters: Any, limit: int = 100, cursor: str | None = None
+        self, query: ViewQuery[Row], *parameters: Any, limit: int = 100, cursor: str | None = None
     ) -> Page[Row]:
         """Finds rows: `await context.find(of_status, ByStatus("paid"), limit=50)`. Raises Refusal if the query is refused."""
         if type(limit) is not int or limit < 1:
@@ -103,7 +103,7 @@ class Context(_Given):
         page = await self._found(view, _KEY_QUERY, json_text({"key": key}), 1, None)
         return page.rows[0] if page.rows else None
 
-    async def count(self, query: ViewQuery[Any, Any], *parameters: Any) -> RowCount:
+    async def count(self, query: ViewQuery[Any], *parameters: Any) -> RowCount:
         """Counts the rows of a query, up to 10,000."""
         view = self._components.view(query.view)
         page = await self._calls.find(view.id, _COUNT_PREFIX + query.name, query.input_text(parameters), 1, None)
@@ -138,7 +138,7 @@ class BlockingContext(_Given):
         self._context = context
         self._run = run
 
-    def entity(self, entity: Entity[Any, Any], id: str) -> BlockingEntityClient:
+    def entity(self, entity: Entity[Any], id: str) -> BlockingEntityClient:
         """Returns a client of an entity of this service; its calls carry the metadata of the request."""
         return BlockingEntityClient(self._context.entity(entity, id), self._run)
 
@@ -146,12 +146,12 @@ class BlockingContext(_Given):
         """Sets a timer. See `Context.set_timer`."""
         self._run(self._context.set_timer(name, due, call, attempts))
 
-    def cancel_timer(self, entity: Entity[Any, Any], id: str, name: str) -> None:
+    def cancel_timer(self, entity: Entity[Any], id: str, name: str) -> None:
         """Cancels a timer. See `Context.cancel_timer`."""
         self._run(self._context.cancel_timer(entity, id, name))
 
     def find(
-        self, query: ViewQuery[Any, Row], *parameters: Any, limit: int = 100, cursor: str | None = None
+        self, query: ViewQuery[Row], *parameters: Any, limit: int = 100, cursor: str | None = None
     ) -> Page[Row]:
         """Finds rows. See `Context.find`."""
         page: Page[Row] = self._run(self._context.find(query, *parameters, limit=limit, cursor=cursor))
@@ -162,7 +162,7 @@ class BlockingContext(_Given):
         row: Row | None = self._run(self._context.row(view, key))
         return row
 
-    def count(self, query: ViewQuery[Any, Any], *parameters: Any) -> RowCount:
+    def count(self, query: ViewQuery[Any], *parameters: Any) -> RowCount:
         """Counts the rows of a query. See `Context.count`."""
         counted: RowCount = self._run(self._context.count(query, *parameters))
         return counted

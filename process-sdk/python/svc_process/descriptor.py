@@ -42,7 +42,7 @@ def describe(components: Components) -> Json:
     return described
 
 
-def _entity(entity: Entity[Any, Any], types: Description) -> Json:
+def _entity(entity: Entity[Any], types: Description) -> Json:
     def stored(manifest: str, codec: Codec) -> Json:
         return {"manifest": manifest, "schema": types.of(codec.shape, manifest)}
 

@@ -91,7 +91,7 @@ class CommandContext(QueryContext):
 
     __slots__ = ("_handler",)
 
-    def __init__(self, entity_id: str, call: CallContext, handler: Handler[Any, Any]) -> None:
+    def __init__(self, entity_id: str, call: CallContext, handler: Handler[Any]) -> None:
         self.entity_id = entity_id
         self._call = call
         self._random = None
@@ -125,7 +125,7 @@ class Change:
 
     __slots__ = ("_deletes", "_events", "_handler", "_timers")
 
-    def __init__(self, handler: Handler[Any, Any]) -> None:
+    def __init__(self, handler: Handler[Any]) -> None:
         self._handler = handler
         self._events: list[tuple[Any, str]] = []
         self._deletes = False
@@ -175,7 +175,7 @@ class Change:
         return Effect([*self._events], self._deletes, [*self._timers], reply, later)
 
 
-def reply_text(handler: Handler[Any, Any], value: Any) -> str:
+def reply_text(handler: Handler[Any], value: Any) -> str:
     """Encodes a reply; `null` for a handler without one. Raises CodecError."""
     if handler.reply is None:
         if value is not None:

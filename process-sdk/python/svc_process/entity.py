@@ -15,19 +15,18 @@ from .errors import DefinitionError
 from .type_reader import TypeReader, hints_of
 
 State = TypeVar("State")
-Event = TypeVar("Event")
-Input = TypeVar("Input")
 Reply = TypeVar("Reply")
+Fold = TypeVar("Fold", bound=Callable[..., Any])
 
 
-class Handler(Generic[Input, Reply]):
+class Handler(Generic[Reply]):
     """A command or a query of an entity. It is called through a client: `await context.entity(cart, id).call(add_item, body)`."""
 
     __slots__ = ("entity", "function", "input", "kind", "name", "reply")
 
     def __init__(
         self,
-        entity: Entity[Any, Any],
+        entity: Entity[Any],
         kind: str,
         name: str,
         function: Callable[..., Any],
@@ -58,7 +57,7 @@ class Handler(Generic[Input, Reply]):
         return DeferredCall(self.entity.component, entity_id, self.name, self.input_text(input))
 
 
-class Entity(Generic[State, Event]):
+class Entity(Generic[State]):
     """An event-sourced entity: `cart = Entity("shopping-cart", CartState, events=CartEvent)`."""
 
     def __init__(
@@ -86,11 +85,11 @@ class Entity(Generic[State, Event]):
         self.state = Codec(self.reader.record(state, None, f"{location}, state"), f"{location}, state")
         events_location = f"{location}, event"
         self.event = Codec(self.reader.union(_cases_of(events), events_location), events_location)
-        self.handlers: dict[str, Handler[Any, Any]] = {}
+        self.handlers: dict[str, Handler[Any]] = {}
         self.empty = empty or _from_defaults(state, location)
         self.fold: Callable[[Any, Any], Any] | None = None
 
-    def apply(self, function: Callable[[State, Event], State]) -> Callable[[State, Event], State]:
+    def apply(self, function: Fold) -> Fold:
         """Registers the function that returns the state after an event. It decides nothing."""
         if self.fold is not None:
             raise DefinitionError(f"component '{self.component}': apply is registered twice")
@@ -98,22 +97,20 @@ class Entity(Generic[State, Event]):
         self.fold = function
         return function
 
-    def command(
-        self, name: str
-    ) -> Callable[[Callable[..., Effect[Reply]]], Handler[Any, Reply]]:
+    def command(self, name: str) -> Callable[[Callable[..., Effect[Reply]]], Handler[Reply]]:
         """Registers a command: a function of the state, of its input if it takes one, and of the context, which returns an effect. Its input and its
         reply are described by its type hints: `def add_item(state: Cart, input: AddItem, context: CommandContext) -> Effect[CartView]`.
         """
 
-        def register(function: Callable[..., Effect[Reply]]) -> Handler[Any, Reply]:
+        def register(function: Callable[..., Effect[Reply]]) -> Handler[Reply]:
             return self._add("command", name, function)
 
         return register
 
-    def query(self, name: str) -> Callable[[Callable[..., Reply]], Handler[Any, Reply]]:
+    def query(self, name: str) -> Callable[[Callable[..., Reply]], Handler[Reply]]:
         """Registers a query: a function of the state, of its input if it takes one, and of the context, which returns its reply."""
 
-        def register(function: Callable[..., Reply]) -> Handler[Any, Reply]:
+        def register(function: Callable[..., Reply]) -> Handler[Reply]:
             return self._add("query", name, function)
 
         return register
@@ -124,7 +121,7 @@ class Entity(Generic[State, Event]):
             raise DefinitionError(f"component '{self.component}': it has no apply. Register a function with @entity.apply")
         return self.fold
 
-    def _add(self, kind: str, name: str, function: Callable[..., Any]) -> Handler[Any, Any]:
+    def _add(self, kind: str, name: str, function: Callable[..., Any]) -> Handler[Any]:
         location = f"component '{self.component}', {kind} '{name}'"
         if name in self.handlers:
             raise DefinitionError(f"{location}: the name is taken. Give it another name")
@@ -138,7 +135,7 @@ class Entity(Generic[State, Event]):
             where = f"{location}, input"
             input_codec = Codec(self.reader.shape(hints[parameter], where), where)
         reply = self._reply_of(kind, hints.get("return", inspect.Parameter.empty), location)
-        handler: Handler[Any, Any] = Handler(self, kind, name, function, input_codec, reply)
+        handler: Handler[Any] = Handler(self, kind, name, function, input_codec, reply)
         self.handlers[name] = handler
         return handler
 
@@ -157,6 +154,8 @@ class Entity(Generic[State, Event]):
 
 
 def _cases_of(events: Any) -> tuple[type, ...]:
+    if type(events).__name__ == "TypeAliasType":
+        events = events.__value__
     if isinstance(events, (tuple, list)):
         return tuple(events)
     if typing.get_origin(events) in (typing.Union, types.UnionType):

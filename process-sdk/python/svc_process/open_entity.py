@@ -23,7 +23,7 @@ class OpenEntity:
 
     __slots__ = ("_aside", "_checks", "_entity", "_fold", "_id", "_state")
 
-    def __init__(self, entity: Entity[Any, Any], entity_id: str, snapshot: str | None, checks: bool) -> None:
+    def __init__(self, entity: Entity[Any], entity_id: str, snapshot: str | None, checks: bool) -> None:
         """`checks`: whether each state is compared with its type after `apply`. Raises Fault."""
         self._entity = entity
         self._id = entity_id
@@ -96,6 +96,7 @@ class OpenEntity:
         if problem is not None:
             return effect, "", problem
         try:
+            assert effect.later is not None
             return effect, reply_text(handler, effect.later(state)), None
         except Exception as error:
             raise fault_of(self._label(f"the reply of command '{name}'"), error) from error
@@ -142,14 +143,14 @@ class OpenEntity:
         except Exception as error:
             raise fault_of(self._label("apply"), error) from error
 
-    def _handler(self, kind: str, name: str) -> Handler[Any, Any]:
+    def _handler(self, kind: str, name: str) -> Handler[Any]:
         handler = self._entity.handlers.get(name)
         if handler is None or handler.kind != kind:
             raise Refusal(f"component '{self._entity.component}' has no {kind} '{name}'", "NOT_FOUND")
         return handler
 
     @staticmethod
-    def _input(handler: Handler[Any, Any], text: str) -> Any:
+    def _input(handler: Handler[Any], text: str) -> Any:
         assert handler.input is not None
         try:
             return handler.input.decode(text, "input")
@@ -160,7 +161,7 @@ class OpenEntity:
         return f"{what} of component '{self._entity.component}'"
 
 
-def decoded_event(entity: Entity[Any, Any], manifest: str, text: str) -> Any:
+def decoded_event(entity: Entity[Any], manifest: str, text: str) -> Any:
     """Decodes an event of an entity. Raises CodecError if the entity's type does not accept it."""
     if manifest != entity.event_manifest:
         raise CodecError(f"its manifest is '{manifest}', this component stores '{entity.event_manifest}'")

@@ -125,7 +125,7 @@ class ServedEntities:
         entity = self._open.get(number)
         if entity.__class__ is OpenEntity:
             self._enter(number)
-            return entity  # type: ignore[return-value]
+            return entity
         if entity is None:
             raise Fault("trap", "a call of an entity that is not open")
         raise entity  # type: ignore[misc]

@@ -339,4 +339,5 @@ class ServedStream:
 def _credit_frame(count: int) -> bytes:
     frame = pb.FromProcessFrame()
     frame.credit.bytes = count
-    return frame.SerializeToString()
+    data: bytes = frame.SerializeToString()
+    return data

@@ -60,7 +60,7 @@ class Served:
 
 async def serve_async(
     *,
-    entities: Iterable[Entity[Any, Any]] = (),
+    entities: Iterable[Entity[Any]] = (),
     endpoints: Iterable[Endpoint] = (),
     views: Iterable[View[Any]] = (),
     consumers: Iterable[Consumer] = (),
@@ -157,6 +157,8 @@ async def _serve_stream(program: Program, context: Any, streams: set[ServedStrea
         # What the other side does not take is not waited for.
         await asyncio.wait((writer,), timeout=1)
         writer.cancel()
+        # A write to a stream that has ended fails.
+        await asyncio.gather(writer, return_exceptions=True)
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
         await context.abort(grpc.StatusCode.INVALID_ARGUMENT, problem)

@@ -115,7 +115,7 @@ class ServiceClient:
         if not response.is_ok:
             raise _refusal_of(response)
         if reply is type(None):
-            return None  # type: ignore[return-value]
+            return None
         return response.json(reply)
 
 

@@ -130,7 +130,7 @@ class _Converters:
 
 def _record_decoder(shape: Record, parts: tuple[tuple[Field, str, str, Convert], ...]) -> Convert:
     cls = shape.cls
-    create = cls.__new__
+    create: Callable[[type], Any] = object.__new__
     is_plain = not hasattr(cls, "__post_init__") and not hasattr(cls, "__slots__")
 
     def decode(value: Any, depth: int) -> Any:
@@ -298,7 +298,10 @@ def _number(shape: Number) -> Converters:
             and (high is None or value <= high)
             and (below is None or value < below)
         )
-        return value if is_number else mismatch(words, value)
+        if not is_number:
+            mismatch(words, value)
+        found: float = value
+        return found
 
     def encode(value: Any, _depth: int) -> Any:
         found = check(value)

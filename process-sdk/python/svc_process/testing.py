@@ -68,7 +68,7 @@ class MemoryService:
     def __init__(
         self,
         *,
-        entities: Iterable[Entity[Any, Any]] = (),
+        entities: Iterable[Entity[Any]] = (),
         endpoints: Iterable[Endpoint] = (),
         views: Iterable[View[Any]] = (),
         consumers: Iterable[Consumer] = (),
@@ -98,17 +98,17 @@ class MemoryService:
         #: Timers that are set, by component, id and name.
         self.timers: dict[tuple[str, str, str], Timer] = {}
 
-    def call(self, handler: Handler[Any, Reply], id: str, *input: Any) -> Reply:
+    def call(self, handler: Handler[Reply], id: str, *input: Any) -> Reply:
         """Calls a command or a query of an entity. Raises Refusal if it refuses, Fault if it fails, and ReplayDifference."""
         entity = self._components.entity(handler.entity)
         reply = self._called(entity, id, handler.name, handler.input_text(input), ())
         return None if handler.reply is None else handler.reply.decode(reply, "reply")  # type: ignore[return-value]
 
-    def state(self, entity: Entity[Any, Any], id: str) -> Any:
+    def state(self, entity: Entity[Any], id: str) -> Any:
         """Returns the state of an entity."""
         return self._stored(self._components.entity(entity), id).live.state
 
-    def events(self, entity: Entity[Any, Any], id: str) -> list[Any]:
+    def events(self, entity: Entity[Any], id: str) -> list[Any]:
         """Returns the events of an entity, decoded from their JSON."""
         records = self._stored(self._components.entity(entity), id).events
         return [decoded_event(entity, one.manifest, one.json) for one in records]
@@ -131,7 +131,7 @@ class MemoryService:
         answer = asyncio.run(self._handlers.handle(call, given, MemoryCalls(self, call.metadata)))
         return MemoryResponse(*answer)
 
-    def fire(self, entity: Entity[Any, Any], id: str, name: str) -> None:
+    def fire(self, entity: Entity[Any], id: str, name: str) -> None:
         """Sends the command of a timer, which is then gone unless it recurs."""
         timer = self.timers[(entity.component, id, name)]
         if timer.due.kind in ("at", "after"):
@@ -190,10 +190,9 @@ class MemoryService:
 
     def view_of(self, id: str) -> View[Any]:
         """Returns a view by its id."""
-        view: View[Any] = self._components.views[id]
-        return view
+        return self._components.views[id]
 
-    def _called(self, entity: Entity[Any, Any], id: str, name: str, input: str, metadata: Headers) -> str:
+    def _called(self, entity: Entity[Any], id: str, name: str, input: str, metadata: Headers) -> str:
         stored = self._stored(entity, id)
         call = self._context(metadata)
         handler = entity.handlers.get(name)
@@ -208,7 +207,7 @@ class MemoryService:
         self._store(entity, id, stored, effect)
         return reply
 
-    def _store(self, entity: Entity[Any, Any], id: str, stored: _Stored, effect: Effect[Any]) -> None:
+    def _store(self, entity: Entity[Any], id: str, stored: _Stored, effect: Effect[Any]) -> None:
         stored.live.keep()
         for _, text in effect.events:
             seq = len(stored.events) + 1
@@ -229,7 +228,7 @@ class MemoryService:
         """Sets a timer, as a handler does."""
         self.timers[(timer.call.component, timer.call.id, timer.name)] = timer
 
-    def _compare(self, entity: Entity[Any, Any], id: str, stored: _Stored) -> None:
+    def _compare(self, entity: Entity[Any], id: str, stored: _Stored) -> None:
         replayed = OpenEntity(entity, id, None, True)
         problem = replayed.apply([(one.manifest, one.json) for one in stored.events])
         if problem is not None:
@@ -248,7 +247,7 @@ class MemoryService:
                 f"  after:  {again.state!r}"
             )
 
-    def _stored(self, entity: Entity[Any, Any], id: str) -> _Stored:
+    def _stored(self, entity: Entity[Any], id: str) -> _Stored:
         key = (entity.component, id)
         if key not in self._entities:
             self._entities[key] = _Stored(OpenEntity(entity, id, None, True))

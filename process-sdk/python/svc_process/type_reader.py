@@ -59,9 +59,14 @@ class TypeReader:
     def shape(self, hint: Any, location: str) -> Shape:
         """Returns the shape of a type. `location` names the type in a problem. Raises DefinitionError."""
         markers: list[Any] = []
-        while typing.get_origin(hint) is Annotated:
-            hint, *more = typing.get_args(hint)
-            markers = [*more, *markers]
+        while True:
+            if typing.get_origin(hint) is Annotated:
+                hint, *more = typing.get_args(hint)
+                markers = [*more, *markers]
+            elif type(hint).__name__ == "TypeAliasType":
+                hint = hint.__value__
+            else:
+                break
         shape = self._plain(hint, _Rules(markers, location), location)
         text = next((one.text for one in markers if isinstance(one, Description)), None)
         return shape if text is None else dataclasses.replace(shape, description=text)

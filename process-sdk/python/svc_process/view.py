@@ -11,7 +11,6 @@ from .errors import DefinitionError
 from .type_reader import TypeReader
 
 Row = TypeVar("Row")
-Parameters = TypeVar("Parameters")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -60,13 +59,13 @@ class FoldContext(EventContext):
 class ViewSource:
     """An entity whose events are folded into the rows of a view."""
 
-    entity: Entity[Any, Any]
+    entity: Entity[Any]
     fold: Callable[..., Any] | None = None
     keys: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
-class ViewQuery(Generic[Parameters, Row]):
+class ViewQuery(Generic[Row]):
     """A query of a view: `await context.find(of_status, ByStatus("paid"), limit=50)`."""
 
     view: View[Row]
@@ -97,9 +96,9 @@ class View(Generic[Row]):
         self.row = Codec(self._reader.shape(row, f"{location}, row"), f"{location}, row")
         self.indexes = [list(fields) for fields in indexes]
         self.sources: dict[str, ViewSource] = {}
-        self.queries: dict[str, ViewQuery[Any, Row]] = {}
+        self.queries: dict[str, ViewQuery[Row]] = {}
 
-    def fold(self, entity: Entity[Any, Any]) -> Callable[[Function], Function]:
+    def fold(self, entity: Entity[Any]) -> Callable[[Function], Function]:
         """Registers the function that folds an event of the entity into a row: `def fold(row: Row | None, event: Event, context: FoldContext)`. It
         depends on nothing but its parameters, and returns a change that the context makes.
         """
@@ -111,7 +110,7 @@ class View(Generic[Row]):
 
         return register
 
-    def keys(self, entity: Entity[Any, Any]) -> Callable[[Function], Function]:
+    def keys(self, entity: Entity[Any]) -> Callable[[Function], Function]:
         """Registers the function that returns the keys of the rows that an event concerns, at most 16. Without it: the id of the entity."""
 
         def register(function: Function) -> Function:
@@ -121,7 +120,7 @@ class View(Generic[Row]):
 
         return register
 
-    def query(self, name: str, where: str = "", parameters: type[Parameters] | None = None) -> ViewQuery[Parameters, Row]:
+    def query(self, name: str, where: str = "", parameters: type[Any] | None = None) -> ViewQuery[Row]:
         """Defines a query. `where`: `customer = :customer order by placedAt desc`, with the names of JSON; an empty text finds all rows.
         `parameters`: a frozen dataclass with a field for each name.
         """
@@ -145,7 +144,7 @@ class View(Generic[Row]):
             if source.fold is None:
                 raise DefinitionError(f"view '{self.id}': it has keys of '{component}' and no fold. Register one with @view.fold(entity)")
 
-    def _source(self, entity: Entity[Any, Any], part: str) -> ViewSource:
+    def _source(self, entity: Entity[Any], part: str) -> ViewSource:
         if not isinstance(entity, Entity):
             raise DefinitionError(f"view '{self.id}', {part}: it is registered for what is no Entity")
         source = self.sources.setdefault(entity.component, ViewSource(entity))

@@ -39,7 +39,8 @@ class WorkerThreads:
         while True:
             loop, future, context, function = self._queue.get()
             try:
-                result, error = context.run(function), None
+                # A handler for which nobody waits any more is not begun.
+                result, error = (None if future.done() else context.run(function)), None
             except BaseException as raised:  # A thread answers for whatever its handler raised.
                 result, error = None, raised
             # Idle before the answer leaves, so that the next handler finds this thread.

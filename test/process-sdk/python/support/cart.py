@@ -61,7 +61,7 @@ class Removed:
 
 CartEvent = ItemAdded | ItemRemoved | CheckedOut | Removed
 
-cart: Entity[CartState, CartEvent] = Entity(
+cart = Entity(
     "shopping-cart",
     CartState,
     events=CartEvent,

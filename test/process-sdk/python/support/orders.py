@@ -68,7 +68,7 @@ class Expired:
 
 OrderEvent = Placed | Paid | Reminded | Expired
 
-order: Entity[Order, OrderEvent] = Entity("order", Order, events=OrderEvent)
+order = Entity("order", Order, events=OrderEvent)
 
 
 @order.apply
@@ -172,7 +172,7 @@ class Account:
     orders: tuple[str, ...] = ()
 
 
-account: Entity[Account, Booked] = Entity("account", Account, events=Booked)
+account = Entity("account", Account, events=Booked)
 
 
 @account.apply
@@ -198,7 +198,7 @@ class ByStatus:
     status: Literal["placed", "paid", "expired"]
 
 
-orders: View[OrderRow] = View("orders", OrderRow, version="1", indexes=[["status", "placedAt"]])
+orders = View("orders", OrderRow, version="1", indexes=[["status", "placedAt"]])
 of_status = orders.query("of-status", "status = :status order by placedAt desc", ByStatus)
 all_orders = orders.query("all")
 
@@ -220,7 +220,7 @@ class AmountRow:
     orders: tuple[str, ...]
 
 
-amounts: View[AmountRow] = View("amounts", AmountRow, version="1")
+amounts = View("amounts", AmountRow, version="1")
 
 
 @amounts.keys(order)

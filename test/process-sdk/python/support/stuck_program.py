@@ -13,7 +13,7 @@ class Stuck:
     pass
 
 
-stuck: Entity[Stuck, Stuck] = Entity("stuck", Stuck, events=Stuck)
+stuck = Entity("stuck", Stuck, events=Stuck)
 
 
 @stuck.apply

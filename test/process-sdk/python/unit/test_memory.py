@@ -39,7 +39,7 @@ class Counted:
 
 
 SEEN: list[int] = []
-total: Entity[Total, Counted] = Entity("total", Total, events=Counted)
+total = Entity("total", Total, events=Counted)
 
 
 @total.apply
@@ -162,8 +162,8 @@ class Memory(unittest.TestCase):
             service.call(count, "t1", 1)
 
     def test_an_error_of_the_code_is_a_fault(self) -> None:
-        broken: Entity[Total, Counted] = Entity("broken", Total, events=Counted)
-        broken.apply(lambda state, event: None)  # type: ignore[arg-type, return-value]
+        broken = Entity("broken", Total, events=Counted)
+        broken.apply(lambda state, event: None)
 
         @broken.command("count")
         def counted(_state: Total, context: CommandContext) -> Effect[None]:
@@ -183,12 +183,12 @@ class Definitions(unittest.TestCase):
             Entity("item", Item, events=Counted)
 
         def no_frozen_state() -> None:
-            Entity("ints", tuple[int, ...], events=Counted)  # type: ignore[arg-type]
+            Entity("ints", tuple[int, ...], events=Counted)
 
         def no_effect() -> None:
             entity = Entity("total", Total, events=Counted)
 
-            @entity.command("count")
+            @entity.command("count")  # type: ignore[arg-type]
             def counted(state: Total, context: CommandContext) -> None:
                 pass
 
@@ -197,7 +197,7 @@ class Definitions(unittest.TestCase):
 
             @entity.command("count")
             def counted(state, input, context) -> Effect[None]:  # type: ignore[no-untyped-def]
-                return context.reply()
+                return context.reply()  # type: ignore[no-any-return]
 
         def not_at_once() -> None:
             entity = Entity("total", Total, events=Counted)

@@ -29,7 +29,7 @@ class Happened:
     count: int
 
 
-odd: Entity[Odd, Happened] = Entity("odd", Odd, events=Happened)
+odd = Entity("odd", Odd, events=Happened)
 
 
 @odd.apply
