@@ -28,7 +28,7 @@ export function errorPagesFolder(): string {
   return join(checkoutFolder() ?? packageFolder, 'docs', 'errors');
 }
 
-/** Returns the folder that `svc new` copies. */
-export function templateFolder(): string {
-  return join(packageFolder, 'template');
+/** Returns a folder that `svc new` copies: `module`, `process-typescript` or `process-python`. */
+export function templateFolder(name: string): string {
+  return join(packageFolder, 'template', name);
 }

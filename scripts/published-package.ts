@@ -66,7 +66,7 @@ interface Manifest {
 }
 
 /** Matches build results and other temporary files in a folder. */
-const LEFT_BEHIND = /(?:^|\/)(?:node_modules|build|dist|\.svc)\/|\.(?:log|wasm)$/;
+const LEFT_BEHIND = /(?:^|\/)(?:node_modules|build|dist|__pycache__|\.svc)\/|\.(?:log|wasm)$/;
 
 /** Writes the published form of a package into the folder `target`, which is emptied before. */
 export function layOut(

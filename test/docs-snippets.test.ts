@@ -55,7 +55,7 @@ describe('the command', () => {
 
 test('each npm script that a page names is one of the checkout, of an example or of what svc new makes', () => {
   const manifests = globSync(
-    ['package.json', 'examples/*/package.json', 'cli/template/package.json'],
+    ['package.json', 'examples/*/package.json', 'cli/template/*/package.json'],
     {
       cwd: root,
     },

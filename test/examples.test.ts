@@ -1,4 +1,5 @@
 // The examples: each has what a newcomer looks for, and what its README shows is what happens.
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -11,8 +12,10 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findProject } from '../cli/dev/dev-project.ts';
+import { projectName } from '../cli/project-name.ts';
 import { compileExample } from './support/compile-fixture.ts';
 import { runSvc, SvcProcess } from './support/host-process.ts';
+import { python, PYTHON_ENVIRONMENT } from './support/python.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', 'examples');
@@ -21,10 +24,20 @@ const examples = readdirSync(root, { withFileTypes: true })
   .map(({ name }) => name)
   .toSorted();
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
-/** It embeds the host; the others are modules. */
-const isProgram = (example: string): boolean => existsSync(join(root, example, 'src'));
 const scriptsOf = (example: string): Readonly<Record<string, string>> =>
   (JSON.parse(read(example, 'package.json')) as { scripts: Record<string, string> }).scripts;
+/**
+ * The code of an example: a module, a program that embeds the host, or a process of its own, whose language may be Python. npm runs all but the
+ * last.
+ */
+function kindOf(example: string): 'module' | 'program' | 'process' | 'python' {
+  if (existsSync(join(root, example, 'main.py'))) return 'python';
+  if (existsSync(join(root, example, 'assembly'))) return 'module';
+  return scriptsOf(example)['start']!.includes('--process-command') ? 'process' : 'program';
+}
+const ofNpm = examples.filter((example) => kindOf(example) !== 'python');
+const inPython = examples.filter((example) => kindOf(example) === 'python');
+const isRunnable = (example: string) => python !== undefined || kindOf(example) !== 'python';
 
 /** A command of a README, and the comment below it: the answer. */
 interface Request {
@@ -75,7 +88,7 @@ function targetOf(word: string, command: string) {
 const modules = new Map<string, Uint8Array>();
 beforeAll(async () => {
   for (const example of examples)
-    if (!isProgram(example)) modules.set(example, await compileExample(example));
+    if (kindOf(example) === 'module') modules.set(example, await compileExample(example));
 }, 300_000);
 
 /** Starts the module of an example as its script does. `env`: of the service. */
@@ -131,9 +144,44 @@ function startProgram(example: string): SvcProcess {
   return new SvcProcess(['--port', '0'], { cwd: temporaryFolder(), program });
 }
 
+/** Starts the runtime of an example whose code is in a process, as its script or its README does. `env`: of the runtime. */
+function startProcess(example: string, env: Readonly<Record<string, string>>): SvcProcess {
+  const isPython = kindOf(example) === 'python';
+  const folder = join(root, example);
+  const name = `example-${example.slice(3)}`;
+  const [interpreter, file] = isPython ? [python!, 'main.py'] : [process.execPath, 'src/main.ts'];
+  const command = `${isPython ? 'python3' : 'node'} ${file}`;
+  if (isPython)
+    expect(read(example, 'README.md')).toContain(
+      `svc run --process-command '${command}' --name ${name}\n`,
+    );
+  else {
+    expect(scriptsOf(example)['start']).toBe(
+      `svc run --process-command "${command}" --name ${name}`,
+    );
+    // The name decides the journal, which is that of `svc dev`.
+    expect(projectName(folder)).toBe(name);
+  }
+  const own = ['--name', name, '--port', '0', '--data', temporaryFolder()];
+  const words = ['run', '--process-command', `'${interpreter}' ${file}`, ...own];
+  return new SvcProcess(words, { cwd: folder, env: { ...env, ...PYTHON_ENVIRONMENT } });
+}
+
+function startExample(example: string, env: Readonly<Record<string, string>>): SvcProcess {
+  const kind = kindOf(example);
+  if (kind === 'module') return startModule(example, env);
+  return kind === 'program' ? startProgram(example) : startProcess(example, env);
+}
+
 test('git ignores in every example what it ignores in a new project', () => {
-  const template = readFileSync(join(root, '..', 'cli', 'template', 'gitignore'), 'utf8');
-  expect(read('.gitignore').split('\n')).toEqual(expect.arrayContaining(template.split('\n')));
+  const ignored = `${read('.gitignore')}${readFileSync(join(root, '..', '.gitignore'), 'utf8')}`;
+  for (const template of ['module', 'process-typescript', 'process-python']) {
+    const file = join(root, '..', 'cli', 'template', template, 'gitignore');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    // A virtual environment is not made in an example.
+    const wanted = lines.filter((line) => line !== '.venv/');
+    expect(ignored.split('\n')).toEqual(expect.arrayContaining(wanted));
+  }
 });
 
 describe('the examples', () => {
@@ -149,29 +197,45 @@ describe('the examples', () => {
       '08-',
       '09-',
       '10-',
+      '11-',
+      '12-',
     ]);
     const listed = [...read('README.md').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\) \|/gm)];
     expect(listed.map((match) => match[1])).toEqual(examples);
   });
 
-  test.for(examples)('%s has tests, and a README whose links lead somewhere', (example) => {
+  test.for(ofNpm)('%s has tests, which npm runs', (example) => {
     expect(globSync('test/*.test.ts', { cwd: join(root, example) })).not.toEqual([]);
     expect(scriptsOf(example)['test']).toBe('vitest run');
+  });
+
+  test.skipIf(python === undefined).for(inPython)('%s has tests, which Python runs', (example) => {
+    expect(read(example, 'README.md')).toContain('python3 -m unittest\n');
+    const options = {
+      cwd: join(root, example),
+      env: { ...process.env, ...PYTHON_ENVIRONMENT },
+      encoding: 'utf8',
+    } as const;
+    const { status, stderr } = spawnSync(python!, ['-m', 'unittest'], options);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringMatching(/^Ran [1-9]/m) });
+  });
+
+  test.for(examples)('%s has a README whose links lead somewhere', (example) => {
     const links = [...read(example, 'README.md').matchAll(/\]\((?!http)([^)#]+)/g)];
     expect(links.length).toBeGreaterThanOrEqual(3);
     const lost = links.filter(([, link]) => !existsSync(join(root, example, link!)));
     expect(lost).toEqual([]);
-    const files = globSync('{assembly,src,test}/*.ts', { cwd: join(root, example) });
+    const files = globSync(['{assembly,src,test}/*.ts', '*.py'], { cwd: join(root, example) });
     const linked = new Set(links.map(([, link]) => link));
     // The index.ts of a module in several files only registers.
     const worthReading = files.filter((file) => !file.endsWith('/index.ts') || files.length === 2);
     expect(worthReading.filter((file) => !linked.has(file))).toEqual([]);
   });
 
-  test.for(examples)('%s answers as its README says', async (example) => {
+  test.for(examples.filter(isRunnable))('%s answers as its README says', async (example) => {
     const running = temporaryFolder();
     const env = { SVC_RUNNING_DIR: running, HOME: temporaryFolder() };
-    const service = isProgram(example) ? startProgram(example) : startModule(example, env);
+    const service = startExample(example, env);
     onTestFinished(async () => void (await service.end('SIGKILL')));
     const site = startSite(example, running);
     // The command of the site ends with it only if it can stop it.

@@ -11,6 +11,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'webhooks/model',
     'webhooks/views',
     'bench/control-plane',
+    'cli/template',
     'examples',
   ],
   // The transport of the process protocol, and the code that its generated codecs need.

@@ -13,6 +13,7 @@ import type { Import } from './source-tree.ts';
  * - `engine`: the runtime, which programs embed.
  * - `embedding`: a library for programs that embed the runtime.
  * - `sdk`: what authors of modules have.
+ * - `process-sdk`: what authors of processes have.
  * - `program`: has a process of its own.
  * - `launcher`: starts programs.
  * - `example`: shows how the published packages are used.
@@ -26,6 +27,7 @@ export type WorkspaceClass =
   | 'engine'
   | 'embedding'
   | 'sdk'
+  | 'process-sdk'
   | 'program'
   | 'launcher'
   | 'example';
@@ -53,9 +55,20 @@ const MAY_USE: Readonly<Record<WorkspaceClass, readonly WorkspaceClass[]>> = {
   engine: ['words', 'contract', 'package', 'kit', 'shared'],
   embedding: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'embedding'],
   sdk: ['words', 'contract', 'engine'],
+  'process-sdk': ['words', 'contract', 'package', 'kit', 'shared'],
   program: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'embedding'],
-  launcher: ['words', 'contract', 'package', 'kit', 'shared', 'engine', 'sdk', 'program'],
-  example: ['sdk', 'engine'],
+  launcher: [
+    'words',
+    'contract',
+    'package',
+    'kit',
+    'shared',
+    'engine',
+    'sdk',
+    'process-sdk',
+    'program',
+  ],
+  example: ['sdk', 'process-sdk', 'engine'],
 };
 /** The class of a workspace whose package.json declares none, by its folder. */
 const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {

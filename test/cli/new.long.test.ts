@@ -1,5 +1,5 @@
 // svc new: its files, and that they build, pass their own tests and are never refused.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   globSync,
@@ -10,9 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import componentsManifest from '../../components/package.json' with { type: 'json' };
 import rootManifest from '../../package.json' with { type: 'json' };
 import { runSvc, SvcProcess } from '../support/host-process.ts';
+import { python, PYTHON_ENVIRONMENT } from '../support/python.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -20,6 +22,7 @@ const root = join(import.meta.dirname, '..', '..');
 interface Manifest {
   readonly name: string;
   readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -32,6 +35,11 @@ function filesOf(folder: string): string[] {
 
 function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** Files with a placeholder. */
+function unfilledIn(folder: string): string[] {
+  return filesOf(folder).filter((file) => readFileSync(join(folder, file), 'utf8').includes('{{'));
 }
 
 describe('svc new', () => {
@@ -52,10 +60,31 @@ describe('svc new', () => {
       'package.json',
       'test/library.test.ts',
     ]);
-    const unfilled = filesOf(folder).filter((file) =>
-      readFileSync(join(folder, file), 'utf8').includes('{{'),
-    );
-    expect(unfilled).toEqual([]);
+    expect(unfilledIn(folder)).toEqual([]);
+  });
+
+  test.each([
+    ['typescript', 'src/book.ts', /cd my-lib && npm install\n.*npm test.*\n.*npm run dev.*\n/],
+    ['python', 'book.py', /cd my-lib && python3 -m venv .*\n(?:.*\n)*.*svc dev --process-command /],
+  ])(
+    'with --process %s makes a project whose code is in a process, and whose README says that there is no sandbox',
+    async (language, entity, steps) => {
+      const above = temporaryFolder();
+      const made = await runSvc(['new', '--process', language, 'my-lib'], { cwd: above });
+      expect(made).toMatchObject({ code: 0, stdout: '', stderr: expect.stringMatching(steps) });
+      const folder = join(above, 'my-lib');
+      expect(filesOf(folder)).toEqual(expect.arrayContaining(['.gitignore', 'README.md', entity]));
+      expect(unfilledIn(folder)).toEqual([]);
+      expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain('There is no sandbox.');
+    },
+  );
+
+  test('refuses a language that it has no project for, and makes nothing', async () => {
+    const above = temporaryFolder();
+    const { code, stderr } = await runSvc(['new', '--process', 'rust', 'shop'], { cwd: above });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/'typescript' or 'python'.*found 'rust'.*\[SVC_USAGE\]/);
+    expect(readdirSync(above)).toEqual([]);
   });
 
   test('from a checkout links its packages, and takes the versions that svc is tested with', async () => {
@@ -71,6 +100,21 @@ describe('svc new', () => {
       expect(path).not.toMatch(/^\//);
       expect(resolve(folder, path!)).toBe(join(root, room));
     }
+  });
+
+  test('from a checkout links the SDKs of processes, and takes the versions that they are tested with', async () => {
+    const above = temporaryFolder();
+    const [inTypeScript, inPython] = [join(above, 'first'), join(above, 'second')];
+    await runSvc(['new', '--process', 'typescript', inTypeScript]);
+    await runSvc(['new', '--process', 'python', inPython]);
+    const { dependencies, devDependencies } = manifestOf(inTypeScript);
+    expect(dependencies!['typebox']).toBe(componentsManifest.dependencies.typebox);
+    expect(devDependencies['node']).toBe(rootManifest.dependencies.node);
+    expect(devDependencies['vitest']).toBe(rootManifest.devDependencies.vitest);
+    const link = /^file:(.*)$/.exec(dependencies!['@svc/process']!)![1]!;
+    expect(resolve(inTypeScript, link)).toBe(join(root, 'process-sdk', 'typescript'));
+    const required = readFileSync(join(inPython, 'requirements.txt'), 'utf8').trim();
+    expect(resolve(inPython, required)).toBe(join(root, 'process-sdk', 'python'));
   });
 
   test('makes a project in the empty folder that it is called in, also in a new repository', async () => {
@@ -98,6 +142,7 @@ describe('svc new', () => {
     ['My Shop', 'my-shop'],
     ['-', 'my-service'],
     ['vitest', 'my-vitest'],
+    ['typebox', 'my-typebox'],
     ['a_b', 'a-b'],
     ['2048', 'my-2048'],
     ['2nd Shop', 'my-2nd-shop'],
@@ -137,10 +182,7 @@ describe('a new project', { timeout: 180_000 }, () => {
   test('passes its own tests, builds and serves what its README shows', async () => {
     const folder = join(temporaryFolder(), 'my-lib');
     await runSvc(['new', folder]);
-    // The packages are linked, as npm install does it.
-    mkdirSync(join(folder, 'node_modules'));
-    for (const name of ['@svc', 'vitest'])
-      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+    linkPackages(folder, '@svc', 'vitest');
     expect(await vitest(folder)).toBe(0);
 
     const [, ...args] = manifestOf(folder).scripts['build']!.split(' ');
@@ -148,23 +190,73 @@ describe('a new project', { timeout: 180_000 }, () => {
     const [, ...runArgs] = manifestOf(folder).scripts['start']!.split(' ');
     const svc = new SvcProcess([...runArgs, '--port', '0'], { cwd: folder });
     const url = await svc.listening();
-    const readme = readFileSync(join(folder, 'README.md'), 'utf8');
-    const [, body, path] = /-d '([^']+)' http:\/\/127\.0\.0\.1:9000(\S+)/.exec(readme)!;
-    const lend = () =>
-      fetch(url + path!, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: body!,
-      });
-    expect(await (await lend()).json()).toEqual({ reader: 'ada', count: 1 });
-    expect((await lend()).status).toBe(409);
+    await expectLent(folder, url);
     expect((await svc.end('SIGTERM')).code).toBe(0);
     expect(existsSync(join(folder, '.svc', 'my-lib', 'journal.sqlite'))).toBe(true);
-    const journal = /npx svc (journal .*?)`/.exec(readme)![1]!;
-    const { stdout } = await runSvc(journal.split(' '), { cwd: folder });
-    expect(stdout).toMatch(/^ +1 .* BookEvent .*\{"type":"lent","reader":"ada"\}\n$/);
+    expect(await journalOf(folder)).toMatch(
+      /^ +1 .* BookEvent .*\{"type":"lent","reader":"ada"\}\n$/,
+    );
   });
+
+  test('in TypeScript passes its own tests, and its process serves what its README shows', async () => {
+    const folder = join(temporaryFolder(), 'my-lib');
+    await runSvc(['new', '--process', 'typescript', folder]);
+    linkPackages(folder, '@svc', 'typebox', 'vitest');
+    expect(await vitest(folder)).toBe(0);
+    expect(manifestOf(folder).scripts['start']).toBe(
+      'svc run --process-command "node src/main.ts" --name my-lib',
+    );
+    await expectServed(folder, `'${process.execPath}' src/main.ts`);
+  });
+
+  test.skipIf(python === undefined)(
+    'in Python passes its own tests, and its process serves what its README shows',
+    async () => {
+      const folder = join(temporaryFolder(), 'my-lib');
+      await runSvc(['new', '--process', 'python', folder]);
+      const env = { ...process.env, ...PYTHON_ENVIRONMENT };
+      const tested = spawnSync(python!, ['-m', 'unittest'], { cwd: folder, env, encoding: 'utf8' });
+      expect(tested).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Ran 4 tests/m) });
+      await expectServed(folder, `'${python!}' main.py`);
+    },
+  );
 });
+
+/** Links packages of the checkout, as npm install does it. */
+function linkPackages(folder: string, ...names: readonly string[]): void {
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of names)
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+}
+
+/** Runs the project's process, expects what its README shows, and expects the event in its journal. */
+async function expectServed(folder: string, command: string): Promise<void> {
+  const args = ['run', '--process-command', command, '--name', 'my-lib', '--port', '0'];
+  const svc = new SvcProcess(args, { cwd: folder, env: PYTHON_ENVIRONMENT });
+  onTestFinished(() => void svc.child.kill('SIGKILL'));
+  await expectLent(folder, await svc.listening());
+  expect((await svc.end('SIGTERM')).code).toBe(0);
+  expect(await journalOf(folder)).toMatch(
+    /^ +1 .* book-event .*\{"type":"lent","reader":"ada"\}\n$/,
+  );
+}
+
+/** Expects that a book of the README is lent once. */
+async function expectLent(folder: string, url: string): Promise<void> {
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  const [, body, path] = /-d '([^']+)' http:\/\/127\.0\.0\.1:9000(\S+)/.exec(readme)!;
+  const headers = { 'content-type': 'application/json' };
+  const lend = () => fetch(url + path!, { method: 'POST', headers, body: body! });
+  expect(await (await lend()).json()).toEqual({ reader: 'ada', count: 1 });
+  expect((await lend()).status).toBe(409);
+}
+
+/** Returns the history that the command of the README prints. */
+async function journalOf(folder: string): Promise<string> {
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  const journal = /svc (journal .*?)`/.exec(readme)![1]!;
+  return (await runSvc(journal.split(' '), { cwd: folder })).stdout;
+}
 
 async function vitest(folder: string): Promise<number | null> {
   const script = join(root, 'node_modules', 'vitest', 'vitest.mjs');

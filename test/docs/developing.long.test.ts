@@ -16,7 +16,7 @@ const [started, compileError, trap, upgrade, parked, ...others] = snippetsOf(PAG
 const folder = temporaryFolderOfFile();
 const project = join(folder, 'my-service');
 const book = join(project, 'assembly', 'book.ts');
-const original = readFileSync(join(root, 'cli/template/assembly/book.ts'), 'utf8');
+const original = readFileSync(join(root, 'cli/template/module/assembly/book.ts'), 'utf8');
 let dev: SvcProcess;
 let url: string;
 
@@ -46,7 +46,7 @@ async function lend(isbn: string): Promise<Response> {
 }
 
 beforeAll(async () => {
-  cpSync(join(root, 'cli', 'template'), project, { recursive: true });
+  cpSync(join(root, 'cli', 'template', 'module'), project, { recursive: true });
   writeFileSync(join(project, 'package.json'), '{"name":"my-service"}');
   const env = { SVC_RUNNING_DIR: join(folder, 'running') };
   dev = new SvcProcess(['dev', '--port', '0'], { cwd: project, env });

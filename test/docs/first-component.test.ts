@@ -41,7 +41,7 @@ test('the requests of the page are answered as it says', async () => {
 });
 
 describe.each(['assembly/book.ts', 'assembly/index.ts'])('%s', (file) => {
-  const template = linesOf(`cli/template/${file}`);
+  const template = linesOf(`cli/template/module/${file}`);
   const changed = linesOf(`fixtures/first-component/${file}`);
   const added: string[] = [];
   let next = 0;
@@ -58,7 +58,7 @@ describe.each(['assembly/book.ts', 'assembly/index.ts'])('%s', (file) => {
 });
 
 test('the half before the change shows the template as it is', () => {
-  const template = ['book', 'index'].map((name) => linesOf(`cli/template/assembly/${name}.ts`));
+  const template = ['book', 'index'].map((name) => linesOf(`cli/template/module/assembly/${name}.ts`));
   const shown = [...before.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
   expect(shown.length).toBeGreaterThan(5);
   const texts = template.map((lines) => lines.join('\n'));
@@ -67,7 +67,7 @@ test('the half before the change shows the template as it is', () => {
 
 test('with the event alone the build says what the page shows', async () => {
   const folder = temporaryFolder();
-  cpSync(join(root, 'cli/template/assembly'), folder, { recursive: true });
+  cpSync(join(root, 'cli/template/module/assembly'), folder, { recursive: true });
   const event = /^@variant\("handed-on"\).*\n/m.exec(after)![0];
   const book = readFileSync(join(folder, 'book.ts'), 'utf8');
   writeFileSync(
