@@ -172,19 +172,19 @@ export class ServedStream {
   #greet(hello: Hello): void {
     const version = PROTOCOL_VERSIONS.find((own) => hello.versions.includes(own));
     if (version === undefined) {
-      const reason =
+      this.#reject(
         `its SDK speaks version ${PROTOCOL_VERSIONS.join(', ')} of the protocol, and the runtime ` +
-        `${hello.versions.join(', ')}. Update the older one of both.`;
-      this.#send(0, { $case: 'rejected', value: { reason } });
-      this.#frames.flush();
-      this.close();
+          `${hello.versions.join(', ')}. Update the older one of both.`,
+      );
+      return;
+    }
+    if (hello.window === undefined) {
+      this.#reject('the runtime has named no window.');
       return;
     }
     this.#hello = hello;
-    if (hello.window !== undefined) {
-      this.#frames.windowBytes = hello.window.bytes;
-      this.#hostCalls.max = hello.window.calls;
-    }
+    this.#frames.windowBytes = hello.window.bytes;
+    this.#hostCalls.max = hello.window.calls;
     const { guest, instance } = this.#parts;
     const window = { bytes: WINDOW_BYTES, calls: HANDLERS_MAX, frameBytes: FRAME_BYTES_MAX };
     const value = {
@@ -198,8 +198,15 @@ export class ServedStream {
     this.#send(0, { $case: 'welcome', value });
   }
 
-  /** Runs a handler, and answers its call. */
+  #reject(reason: string): void {
+    this.#send(0, { $case: 'rejected', value: { reason } });
+    this.#frames.flush();
+    this.close();
+  }
+
+  /** Runs a handler, and answers its call. A number that cannot be answered, since it is none or that of a handler that runs, is ignored. */
   #run(call: number, handle: (calls: RuntimeCalls) => Promise<FromFrame>): void {
+    if (call === 0 || this.#running.has(call)) return;
     const calls = new RuntimeCalls({
       send: (made) => {
         const number = ++this.#lastHostCall;

@@ -1,0 +1,8 @@
+// Every SDK passes the same transcripts of the process protocol.
+import { join } from 'node:path';
+import { processProtocolSuite } from '../suites/process-protocol/process-protocol-suite.ts';
+import { servedProgram } from './support/served-program.ts';
+
+const TYPESCRIPT = join(import.meta.dirname, 'typescript/support/conformance-program.ts');
+
+processProtocolSuite('TypeScript', () => servedProgram(process.execPath, TYPESCRIPT));
