@@ -1,6 +1,7 @@
 // ProcessViews fold events into rows in the process of a service.
 import type { EntityEvent } from '@svc/model/entity';
 import type { GuestViews } from '@svc/model/guest';
+import { GuestFault } from '@svc/model/guest-fault';
 import type { KeyedEvent, RowState } from '@svc/model/view';
 import { GuestFault } from '@svc/model/guest-fault';
 import { faultOf } from '@svc/process-protocol/fault-frames';
@@ -46,7 +47,7 @@ export class ProcessViews implements GuestViews {
     const answer = await this.#call(view, { $case: 'viewFold', value });
     if (answer.$case === 'problem') return answer.value.message;
     if (answer.$case !== 'rows') throw this.#violated();
-    return answer.value.rows.map(rowOf);
+    return changedRows(view, rows, answer.value.rows.map(rowOf));
   }
 
   async #call(view: string, frame: ToFrame): Promise<Answer> {
@@ -82,4 +83,20 @@ export class ProcessViews implements GuestViews {
     this.#link.stream.violated(problem);
     return new ProcessAway(`has broken the protocol: ${problem}`);
   }
+}
+
+/** Returns the rows that have changed. Throws GuestFault if one of them was not given, or is there twice. */
+function changedRows(
+  view: string,
+  given: readonly RowState[],
+  changed: readonly RowState[],
+): readonly RowState[] {
+  const keys = new Set(given.map(({ key }) => key));
+  for (const { key } of changed)
+    if (!keys.delete(key))
+      throw new GuestFault(
+        'value',
+        `view '${view}' has changed a row that it was not given, or one row twice`,
+      );
+  return changed;
 }

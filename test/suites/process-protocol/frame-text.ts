@@ -31,7 +31,16 @@ const FromProcess = messages.lookupType('FromProcess');
 /** Returns the message that holds these frames. Throws if they do not fit the .proto. */
 export function messageToProcess(frames: readonly JsonObject[]): Buffer {
   for (const frame of frames) checkNames(ToProcess.fields.frames!.resolvedType, frame);
-  return Buffer.from(ToProcess.encode(ToProcess.fromObject({ frames })).finish());
+  return encodedMessage('ToProcess', frames);
+}
+
+/** Returns the message that holds these frames, without what the .proto does not have of them. */
+export function encodedMessage(
+  kind: 'ToProcess' | 'FromProcess',
+  frames: readonly JsonObject[],
+): Buffer {
+  const type = kind === 'ToProcess' ? ToProcess : FromProcess;
+  return Buffer.from(type.encode(type.fromObject({ frames })).finish());
 }
 
 /** Returns the frames of a message. Throws if it is none. */

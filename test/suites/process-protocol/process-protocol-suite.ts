@@ -1,6 +1,6 @@
 // What the SDK of every language has to keep: the transcripts of this folder, played as a runtime to a program of the SDK, over gRPC on loopback.
 //
-// The program is given SVC_PROCESS_PORT, serves the tally of test/process-sdk/typescript/support/conformance-program.ts, and prints `listening at ADDRESS`.
+// The program is given SVC_PROCESS_PORT, serves the tally of test/process-sdk/typescript/support/tally.ts, and prints `listening at ADDRESS`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

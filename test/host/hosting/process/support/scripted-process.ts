@@ -90,8 +90,11 @@ export const greeting =
     else script(frame, call, stream);
   };
 
-/** Serves the script on a free port until the test is over. */
-export async function scriptedProcess(script: Script): Promise<ScriptedProcess> {
+/** Serves the script on a free port until the test is over. `keepsReceived`: whether it keeps all frames that were received. */
+export async function scriptedProcess(
+  script: Script,
+  { keepsReceived = true }: { readonly keepsReceived?: boolean } = {},
+): Promise<ScriptedProcess> {
   const received: (ToProcessFrame & { readonly stream: number })[] = [];
   const duplexes: Duplex[] = [];
   const server = new Server({ 'grpc.max_receive_message_length': -1 });
@@ -107,7 +110,7 @@ export async function scriptedProcess(script: Script): Promise<ScriptedProcess> 
     duplex.on('error', () => {});
     duplex.on('data', ({ frames }: Received<ToProcessFrame>) => {
       for (const each of frames) {
-        received.push({ ...each, stream: index });
+        if (keepsReceived) received.push({ ...each, stream: index });
         if (each.frame !== undefined) script(each.frame, each.call, stream);
       }
     });
