@@ -24,18 +24,19 @@ import type { FuzzReport } from './fuzzed-sdk.ts';
 
 const BOUND_S = 60;
 const SHARES = { frames: 100, bytes: 4 };
-const HELLO_SHARES = { frames: 50, bytes: 5 };
+const HELLO_SHARES = { frames: 20, bytes: 5 };
+const ATTEMPTS = 30;
 const IDS = 20;
 /** Calls of one engine, whose journal is in memory. */
 const CALLS_PER_ENGINE = 4_000;
 /** Pause of a caller that has met a process which is away. */
 const AWAY_MS = 5;
 const SETTINGS = {
-  connectTimeoutMs: 5_000,
+  connectTimeoutMs: 1_000,
   silenceMs: 2_000,
-  foldTimeoutMs: 300,
-  commandTimeoutMs: 300,
-  handlerTimeoutMs: 300,
+  foldTimeoutMs: 100,
+  commandTimeoutMs: 100,
+  handlerTimeoutMs: 100,
   reconnectMaxMs: 50,
   hostCallsMax: 50,
 };
@@ -170,7 +171,7 @@ export async function fuzzRuntime({
     for (const message of messages) stream.write(message);
   };
   const served = await scriptedProcess(script, { keepsReceived: false });
-  const guest = await guestAt(connectionTo(served.address, SETTINGS));
+  const guest = await started(served.address);
   let calls = 0;
   try {
     while (sent < frames) {
@@ -197,6 +198,17 @@ export async function fuzzRuntime({
     await guest.close();
   }
   return { frames: sent, streams };
+}
+
+/** Starts a guest, on a machine that may be slow. */
+async function started(address: string): Promise<Guest> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
+      return await guestAt(connectionTo(address, SETTINGS));
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
 }
 
 function answersTo(

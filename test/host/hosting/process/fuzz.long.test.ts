@@ -9,7 +9,7 @@ import { Random } from '../../../support/random.ts';
 const { SVC_TEST_FRAMES: frames = '30000', SVC_TEST_SEED: seed = '1' } = process.env;
 /** What the process may grow by in the second half: far less than a leak of a hundred bytes a frame of a long run. */
 const GROWTH_MIB_MAX = 150;
-const LANES = 16;
+const LANES = 64;
 const MS_PER_FRAME = 5;
 const MIB = 1024 * 1024;
 
