@@ -30,6 +30,9 @@ const CREDIT_SHARE = 4;
 /** The part of the other side's window of which less is to be in flight for a message of any size. */
 const ANY_SIZE_SHARE = 2;
 
+/** The most pings or pongs that wait. */
+const CONTROLS_MAX = 100;
+
 export class FrameStream {
   readonly #sink: FrameSink;
   readonly #creditFrame: (bytes: number) => Uint8Array;
@@ -74,6 +77,8 @@ export class FrameStream {
   /** Sends an encoded Ping or Pong, which is not counted. */
   sendControl(frame: Uint8Array): void {
     this.#controls.push(frame);
+    // Pings whose sender reads nothing: the latest pongs are enough.
+    if (this.#controls.length > CONTROLS_MAX) this.#controls.shift();
     this.#schedule();
   }
 

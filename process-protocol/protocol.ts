@@ -32,6 +32,8 @@ export interface Received<Frame> {
   readonly frames: readonly Frame[];
   /** Size of the message, which its receiver credits; 0 for a message of nothing but pings, pongs and credits. */
   readonly bytes: number;
+  /** Why the bytes are no message of the protocol; absent: they are one. Then there are no frames, and the receiver ends the stream. */
+  readonly problem?: string;
 }
 
 /** The method of a gRPC server and client: messages are sent encoded, and received decoded. */
@@ -56,22 +58,35 @@ interface FrameCodec<Frame> {
   decode(reader: BinaryReader, length?: number): Frame;
 }
 
-/** Decodes a message. Throws an Error if it is no message of the protocol. */
+/**
+ * Decodes a message. It does not throw where it cannot, because grpc-js does not end each stream of which a message cannot be decoded.
+ */
 function received<Frame extends AnyFrame>(
   bytes: Buffer,
   codec: FrameCodec<Frame>,
 ): Received<Frame> {
+  try {
+    const frames = framesOf(bytes, codec);
+    const isCounted = frames.some(({ frame }) => !CONTROL.has(frame?.$case));
+    return { frames, bytes: isCounted ? bytes.length : 0 };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { frames: [], bytes: 0, problem: `a message cannot be decoded: ${why}` };
+  }
+}
+
+/** Throws an Error if the bytes are no message of the protocol. */
+function framesOf<Frame>(bytes: Buffer, codec: FrameCodec<Frame>): readonly Frame[] {
   const reader = new BinaryReader(bytes);
   const frames: Frame[] = [];
   while (reader.pos < reader.len) {
     const tag = reader.uint32();
     if (tag !== FRAMES_TAG) reader.skip(tag & 7);
     else if (frames.length > 0 && bytes.length > MESSAGE_BYTES_MAX)
-      throw new Error(`a message of several frames takes more than ${MESSAGE_BYTES_MAX} bytes`);
+      throw new Error(`several frames take more than ${MESSAGE_BYTES_MAX} bytes`);
     else frames.push(codec.decode(reader, reader.uint32()));
   }
-  const isCounted = frames.some(({ frame }) => !CONTROL.has(frame?.$case));
-  return { frames, bytes: isCounted ? bytes.length : 0 };
+  return frames;
 }
 
 /** Returns the message that holds these encoded frames. */

@@ -3,7 +3,7 @@
 // Invariants
 // V1  The frames of an entity are carried out in their order: its handlers are synchronous.
 // V2  Each call is answered once, also where the program fails.
-import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { EmbeddedGuest } from '@svc/components/embedded-guest';
 import { GuestFault } from '@svc/model/guest-fault';
 import { contextOf, refusalFrame } from '@svc/process-protocol/call-frames';
@@ -64,6 +64,7 @@ export class ServedStream {
   readonly #running = new Map<number, RuntimeCalls>();
   #hello: Hello | undefined;
   #lastHostCall = 0;
+  #isOver = false;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -84,6 +85,7 @@ export class ServedStream {
 
   /** Ends the stream. Handlers that run go on, and nobody receives their answers. */
   close(): void {
+    this.#isOver = true;
     for (const calls of this.#running.values()) calls.cancel('the stream of the runtime has ended');
     this.#running.clear();
     this.#entities.close();
@@ -115,7 +117,13 @@ export class ServedStream {
       throw new GuestFault('limit', `${what} takes ${length} bytes: ${max} are allowed`);
   }
 
-  #onMessage({ frames, bytes }: Received<ToProcessFrame>): void {
+  #onMessage({ frames, bytes, problem }: Received<ToProcessFrame>): void {
+    // What was received before the end of the stream may come after it.
+    if (this.#isOver) return;
+    if (problem !== undefined) {
+      this.#violated(problem);
+      return;
+    }
     for (const { call, entity, frame } of frames)
       // Frames of a later version are ignored.
       if (frame !== undefined) this.#onFrame(call, entity, frame);
@@ -198,6 +206,12 @@ export class ServedStream {
     this.#send(0, { $case: 'welcome', value });
   }
 
+  /** Ends the stream because the runtime has broken a rule. */
+  #violated(problem: string): void {
+    const { duplex } = this.#parts;
+    duplex.emit('error', { code: status.INVALID_ARGUMENT, details: problem });
+  }
+
   #reject(reason: string): void {
     this.#send(0, { $case: 'rejected', value: { reason } });
     this.#frames.flush();
@@ -207,6 +221,10 @@ export class ServedStream {
   /** Runs a handler, and answers its call. A number that cannot be answered, since it is none or that of a handler that runs, is ignored. */
   #run(call: number, handle: (calls: RuntimeCalls) => Promise<FromFrame>): void {
     if (call === 0 || this.#running.has(call)) return;
+    if (this.#running.size >= HANDLERS_MAX) {
+      this.#violated(`more than ${HANDLERS_MAX} handlers are to run`);
+      return;
+    }
     const calls = new RuntimeCalls({
       send: (made) => {
         const number = ++this.#lastHostCall;

@@ -84,6 +84,15 @@ test('nothing is written to a full connection before it has drained, and credits
   expect(written).toEqual([12, 3, 22]);
 });
 
+test('a connection that takes nothing keeps the latest hundred pongs', () => {
+  const { stream, written, drain } = streamOf({ room: 1 });
+  stream.send(frame(10));
+  stream.flush();
+  for (let count = 0; count < 1_000; count++) stream.sendControl(CREDIT);
+  drain();
+  expect(written).toEqual([12, 300]);
+});
+
 test('a closed stream writes nothing, and forgets what waited', () => {
   const { stream, written } = streamOf();
   stream.send(frame(10));

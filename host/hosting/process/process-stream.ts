@@ -270,9 +270,13 @@ export class ProcessStream {
     return this.#welcome?.window ?? { bytes: 0, calls: 0, frameBytes: 0 };
   }
 
-  #onMessage({ frames, bytes }: Received<FromProcessFrame>): void {
+  #onMessage({ frames, bytes, problem }: Received<FromProcessFrame>): void {
     if (this.#endedBy !== undefined) return;
     this.#heardMs = performance.now();
+    if (problem !== undefined) {
+      this.violated(problem);
+      return;
+    }
     try {
       for (const frame of frames) this.#onFrame(frame);
     } catch (error) {

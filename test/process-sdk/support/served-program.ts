@@ -1,6 +1,7 @@
 // A program of an SDK that listens on a free port, and prints `listening at ADDRESS`.
 import { spawn } from 'node:child_process';
 import { freePorts } from '../../support/free-ports.ts';
+import { PYTHON_ENVIRONMENT } from '../../support/python.ts';
 import type { ServedProgram } from '../../suites/process-protocol/process-protocol-suite.ts';
 
 export type StartedProgram = ServedProgram & { readonly pid: number };
@@ -11,7 +12,7 @@ export async function servedProgram(
   ...args: readonly string[]
 ): Promise<StartedProgram> {
   const [port] = await freePorts(1);
-  const env = { ...process.env, SVC_PROCESS_PORT: String(port!) };
+  const env = { ...process.env, ...PYTHON_ENVIRONMENT, SVC_PROCESS_PORT: String(port!) };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   let output = '';

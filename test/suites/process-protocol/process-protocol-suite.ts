@@ -86,6 +86,8 @@ async function done(stream: PlayedStream, words: readonly string[]): Promise<voi
       return greet(stream);
     case 'late':
       return stream.ignoreAnswer(Number(words[3]));
+    case 'whatever':
+      return stream.over();
     case 'quiet':
       return stream.quiet();
     case 'credit':

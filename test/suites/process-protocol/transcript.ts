@@ -8,6 +8,7 @@
 //   [credit]                      the runtime credits everything that it has received
 //   [bytes HEX]                   the runtime sends these bytes, which need not be a message
 //   [late answer to CALL]         the process may answer this call, or not
+//   [whatever]                    the process ends the stream, or answers a ping, whatever it sends besides
 //   [ended]                       the process ends the stream
 //   [stream NAME]                 what follows is of this stream, which is opened if there is none of the name
 //
