@@ -331,9 +331,11 @@ export class ProcessStream {
       this.#greeting.reject(processInvalid(address, frame.value.reason));
     else if (frame.$case !== 'welcome')
       throw new ProtocolError(`its first frame is '${frame.$case}', and not 'welcome'`);
+    else if (frame.value.window === undefined)
+      this.#greeting.reject(processInvalid(address, 'it names no window.'));
     else {
       this.#welcome = frame.value;
-      if (frame.value.window !== undefined) this.#frames.windowBytes = frame.value.window.bytes;
+      this.#frames.windowBytes = frame.value.window.bytes;
       this.#greeting.resolve(frame.value);
     }
   }

@@ -109,6 +109,7 @@ describe('the beginning of a stream', () => {
 
   test.each([
     ['of another version', { version: 9 }, /speaks version 9/],
+    ['that names no window', { window: undefined }, /names no window/],
     ['whose descriptor is no JSON', { descriptor: '{' }, /it is not JSON/],
     ['whose descriptor lacks its parts', { descriptor: '{}' }, /descriptor is not valid/],
     [
