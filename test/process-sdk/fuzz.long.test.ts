@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fuzzSdk } from '../support/process-fuzz/fuzzed-sdk.ts';
+import { python } from '../support/python.ts';
 import { Random } from '../support/random.ts';
 import { servedProgram, type StartedProgram } from './support/served-program.ts';
 
 const { SVC_TEST_FRAMES: frames = '30000', SVC_TEST_SEED: seed = '1' } = process.env;
 const TYPESCRIPT = join(import.meta.dirname, 'typescript/support/conformance-program.ts');
+const PYTHON = join(import.meta.dirname, 'python/support/conformance_program.py');
 /** What a program may have grown by in the second half: far less than a leak of a hundred bytes a frame. */
 const GROWTH_MIB_MAX = 64;
 const LANES = 4;
@@ -17,10 +19,13 @@ const MS_PER_FRAME = 5;
 const residentMiB = ({ pid }: StartedProgram): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
 
-test.each([
+const STARTS: (readonly [string, () => Promise<StartedProgram>])[] = [
   // A heap that a leak would fill.
   ['TypeScript', () => servedProgram(process.execPath, '--max-old-space-size=160', TYPESCRIPT)],
-])(
+];
+if (python !== undefined) STARTS.push(['Python', () => servedProgram(python!, PYTHON)]);
+
+test.each(STARTS)(
   'the SDK for %s answers mutated transcripts without an end, a pause or growth',
   async (sdk, start) => {
     const program = await start();

@@ -7,7 +7,7 @@ import {
   messageToProcess,
 } from '../../suites/process-protocol/frame-text.ts';
 import { transcripts } from '../../suites/process-protocol/process-protocol-suite.ts';
-import { sentValue } from '../../suites/process-protocol/transcript.ts';
+import { sentValue, type Transcript } from '../../suites/process-protocol/transcript.ts';
 import type { Random } from '../random.ts';
 import { within } from '../within.ts';
 import { mutatedMessages } from './frame-mutations.ts';
@@ -22,7 +22,12 @@ const CLIENT_OPTIONS = { 'grpc.max_receive_message_length': -1, 'grpc.enable_htt
 /** Frames that are longer would take most of the time. */
 const FRAME_LENGTH_MAX = 10_000;
 /** Handlers of the tally. */
-const ROUTES = 16;
+const ROUTES = 11;
+/** Transcripts of a stream, and the most numbers that one of them uses. */
+const TRANSCRIPTS = 5;
+/** In percent: the streams with results. */
+const WITH_RESULTS = 30;
+const NUMBERS_PER_TRANSCRIPT = 1_000;
 const window = { bytes: 4_194_304, calls: 100, frameBytes: 67_108_864 };
 const HELLO: JsonObject = {
   hello: { versions: [1], service: 'tallies', shards: 1, window, pingMs: 3_000 },
@@ -45,19 +50,16 @@ export async function fuzzSdk(
   }: { random: Random; frames: number; lanes: number; isRunning: () => boolean },
 ): Promise<FuzzReport> {
   const client = new Client(address, credentials.createInsecure(), CLIENT_OPTIONS);
-  const corpus = transcripts()
-    .map(({ steps }) =>
-      steps.flatMap((step) =>
-        step.kind === 'send' ? step.frames.map((frame) => resolved(frame, random)) : [],
-      ),
-    )
-    .map((own) => own.filter((frame) => JSON.stringify(frame).length < FRAME_LENGTH_MAX));
-  const others = corpus.flat();
+  const corpus = transcripts().flatMap(framesByStream);
+  const others = new Session(random).frames(corpus.flat());
   let [sent, streams] = [0, 0];
   const lane = async (): Promise<void> => {
     while (sent < frames) {
       assert(isRunning(), 'the program has ended');
-      const own = [HELLO, ...random.pick(corpus), ...random.pick(corpus), ...random.pick(corpus)];
+      const session = new Session(random);
+      const own = [HELLO];
+      for (let count = 0; count < TRANSCRIPTS; count++)
+        own.push(...session.frames(random.pick(corpus)));
       const shares = random.chance(10) ? { frames: 600, bytes: 200 } : SHARES;
       const { messages, count } = mutatedMessages(random, 'ToProcess', own, others, shares);
       sent += count;
@@ -129,11 +131,55 @@ function probed(client: Client): Promise<void> {
   });
 }
 
-/** Returns a frame with values for the names of its transcript. */
-function resolved(frame: JsonObject, random: Random): JsonObject {
-  const names = { get: () => 1 + random.below(3) } as unknown as Map<string, number>;
-  const routes = { indexOf: () => random.below(ROUTES) } as unknown as readonly string[];
-  return sentValue(frame, names, routes) as JsonObject;
+/** Returns the frames that a transcript sends on each of its streams. */
+function framesByStream({ steps }: Transcript): readonly (readonly JsonObject[])[] {
+  const streams: JsonObject[][] = [[]];
+  for (const step of steps) {
+    if (step.kind === 'do' && step.words[0] === 'stream') streams.push([]);
+    if (step.kind !== 'send') continue;
+    const short = step.frames.filter((frame) => JSON.stringify(frame).length < FRAME_LENGTH_MAX);
+    streams.at(-1)!.push(...short);
+  }
+  return streams.filter((frames) => frames.length > 0);
+}
+
+/** Joins the frames of several transcripts in one stream, so that most of their numbers and names are right. */
+class Session {
+  readonly #random: Random;
+  #hostCalls = 0;
+  #offset = 0;
+  /** A result often comes before its call, because nothing is waited for, and ends some streams early. */
+  readonly #hasResults: boolean;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#hasResults = random.chance(WITH_RESULTS);
+  }
+
+  /** Returns the frames of a transcript with numbers that the stream has not used, and with values for their names. */
+  frames(transcript: readonly JsonObject[]): readonly JsonObject[] {
+    const known = new Map<string, number>();
+    const numberOf = (name: string): number => {
+      const number = known.get(name) ?? ++this.#hostCalls;
+      known.set(name, number);
+      return number;
+    };
+    const names = { get: numberOf } as unknown as Map<string, number>;
+    const routes = { indexOf: () => this.#random.below(ROUTES) } as unknown as readonly string[];
+    const offset = this.#offset;
+    this.#offset += NUMBERS_PER_TRANSCRIPT;
+    const sent = this.#hasResults
+      ? transcript
+      : transcript.filter(({ result }) => result === undefined);
+    return sent.map((frame) => {
+      const { call, entity, ...rest } = sentValue(frame, names, routes) as JsonObject;
+      return {
+        ...rest,
+        ...(call !== undefined && { call: (call as number) + offset }),
+        ...(entity !== undefined && { entity: (entity as number) + offset }),
+      };
+    });
+  }
 }
 
 function same(message: Buffer): Buffer {
