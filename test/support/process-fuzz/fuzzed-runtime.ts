@@ -230,7 +230,7 @@ function answersTo(
 
 function engineOf(guest: Guest): EntityEngine {
   return createEngine({
-    guest: { ...guest, fingerprint: 'one', close: () => {} },
+    guest: { ...guest, fingerprint: 'one' },
     journal: new MemoryJournal(),
     clock: { nowMs: () => context.nowMs },
     random: { next64: () => 1n },
