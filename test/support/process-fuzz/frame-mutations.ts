@@ -70,9 +70,11 @@ export function mutatedMessages(
   others: readonly JsonObject[],
   shares: MutationShares,
 ): { readonly messages: readonly Buffer[]; readonly count: number } {
-  const changed = frames.flatMap((frame) =>
-    random.below(1_000) < shares.frames ? changedFrames(random, frame, others) : [frame],
-  );
+  const changed = frames.flatMap((frame) => {
+    if (random.below(1_000) >= shares.frames) return [frame];
+    const made = changedFrames(random, frame, others);
+    return isEncodable(kind, made) ? made : [frame];
+  });
   const messages: Buffer[] = [];
   for (let at = 0; at < changed.length;) {
     const next = at + 1 + random.below(TOGETHER);
@@ -81,6 +83,16 @@ export function mutatedMessages(
     at = next;
   }
   return { messages, count: changed.length };
+}
+
+/** Returns whether the frames have only values that their fields can have. */
+function isEncodable(kind: 'ToProcess' | 'FromProcess', frames: readonly JsonObject[]): boolean {
+  try {
+    encodedMessage(kind, frames);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function changedBytes(random: Random, message: Buffer): Buffer {
