@@ -1,12 +1,19 @@
 // FilledJournal: fills a journal before a measurement, through `append` as the engine does. Each event of the counter
 // adds one, so the state of an entity is the number of its events.
 import type { Journal } from '../host/engine/needs/journal.ts';
-import type { JournalRecord } from '@svc/model/entity';
+import type { JournalRecord, StoredEvent } from '@svc/model/entity';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal, type SqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 
 export const COMPONENT = 'counter';
 export const EVENT = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };
+
+/** An event, and the component that has it. */
+export interface EventKind {
+  readonly component: string;
+  readonly event: StoredEvent;
+}
+
 /** Maximum number of events that are appended concurrently; a single append may have more. */
 const EVENTS_AT_ONCE = 2_000;
 
@@ -70,13 +77,14 @@ export async function appendEvents(
   id: string,
   afterSeq: number,
   events: number,
+  { component, event }: EventKind = { component: COMPONENT, event: EVENT },
 ): Promise<void> {
   const records = Array.from({ length: events }, (_, index): JournalRecord => {
     const seq = afterSeq + 1 + index;
-    return { kind: 'event', seq, timeMs: 1_700_000_000_000, seed: 1n, event: EVENT };
+    return { kind: 'event', seq, timeMs: 1_700_000_000_000, seed: 1n, event };
   });
   const settled = Promise.withResolvers<void>();
-  journal.append({ component: COMPONENT, id }, records, (failure) =>
+  journal.append({ component, id }, records, (failure) =>
     failure === undefined ? settled.resolve() : settled.reject(failure),
   );
   return settled.promise;

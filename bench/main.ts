@@ -26,6 +26,7 @@ import { measureJourney } from './one-machine/journey-row.ts';
 import { measureOverlaps } from './one-machine/overlap-row.ts';
 import { measurePlatform } from './one-machine/platform-rows.ts';
 import { measureReplacements } from './one-machine/replacement-row.ts';
+import { measureProcess } from './process/process-rows.ts';
 import { measureProxy } from './proxy.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
@@ -97,6 +98,16 @@ const LETTERS = [
   'cb',
   'cc',
   'cd',
+  'da',
+  'da2',
+  'db',
+  'db2',
+  'dc',
+  'dc2',
+  'dd',
+  'dd2',
+  'de',
+  'df',
 ];
 const { values } = parseArgs({
   options: {
@@ -172,6 +183,10 @@ for (const [letters, measure] of [
   [['bd3'], () => measureOverlaps(pace)],
   [['be'], async () => [await measureJourney(pace)]],
   [['ca', 'cb', 'cc', 'cd'], () => measureWebhooks(wanted, pace)],
+  [
+    ['da', 'da2', 'db', 'db2', 'dc', 'dc2', 'dd', 'dd2', 'de', 'df'],
+    () => measureProcess(wanted, pace, entities),
+  ],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

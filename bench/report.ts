@@ -74,6 +74,7 @@ function figure(value: number, unit: Measurement['unit']): string {
   if (unit === 'µs') return `${value.toFixed(1)} µs`;
   if (unit === 'ms') return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
   if (unit === '%') return `${value.toFixed(2)} %`;
+  if (unit === 'KiB' && value < 10) return `${value.toFixed(2)} KiB`;
   const whole = Math.round(value).toLocaleString('en-US');
   return unit === 'per second' ? `${whole}/s` : `${whole} ${unit}`;
 }

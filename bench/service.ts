@@ -1,6 +1,6 @@
 // Service: starts the servers of measurements, each in a process of its own: a module served by `svc run`; fastify with
 // the same routes, whose handlers answer a constant; the server whose recorder is switched off in turns; the control plane,
-// and the embedded service with which it is compared; the webhook service.
+// and the embedded service with which it is compared; the webhook service; the cart, embedded and as the runtime of a process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,6 +59,18 @@ export async function startBareFastify(processors?: string): Promise<Service> {
 /** Starts bench/control-plane/bare-embedded.ts. */
 export async function startBareEmbedded(dataFolder: string, processors?: string): Promise<Service> {
   return start(join(root, 'bench', 'control-plane', 'bare-embedded.ts'), [dataFolder], processors);
+}
+
+/** Starts bench/process/embedded-cart.ts. */
+export async function startEmbeddedCart(dataFolder: string): Promise<Service> {
+  return start(join(root, 'bench', 'process', 'embedded-cart.ts'), [dataFolder], undefined);
+}
+
+/** Starts the runtime of a process as a deployed instance with one shard. `address`: `127.0.0.1:PORT` of the process. */
+export async function startProcessRuntime(address: string, dataFolder: string): Promise<Service> {
+  const served = ['--process', address, '--name', 'carts', '--data', dataFolder];
+  const own = ['--host', '127.0.0.1', '--port', '0', '--set', 'svc.management.port=0'];
+  return startProgram(['run', ...served, '--deployed', '--shards', '1', ...own], undefined);
 }
 
 /** An identity provider, of which a program judges tokens. */

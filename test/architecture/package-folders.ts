@@ -12,6 +12,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'webhooks/views',
     'bench/control-plane',
     'cli/template',
+    'bench/process',
     'examples',
   ],
   // The transport of the process protocol, and the code that its generated codecs need.
