@@ -2,7 +2,7 @@
 // the frames mean.
 //
 // Invariant: a message that cannot be decoded ends its stream, because its receiver cannot know what it has missed.
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { FromProcessFrame, ToProcessFrame } from './generated/svc/process/v1/process.ts';
 
 /** Versions of the protocol, newest first. */
@@ -55,7 +55,26 @@ interface AnyFrame {
 }
 
 interface FrameCodec<Frame> {
+  encode(frame: Frame, writer: BinaryWriter): BinaryWriter;
   decode(reader: BinaryReader, length?: number): Frame;
+}
+
+/** Most bytes of a frame whose writer is used for the next one: a larger frame has made its buffer large. */
+const REUSED_BYTES_MAX = 64 * 1024;
+/** A new writer for each frame would take more than twice the time, most of it for buffers that grow. */
+let writer = new BinaryWriter();
+
+/** Encodes a frame. Throws an Error if a value of it is none that the protocol can carry. */
+export function encodedFrame<Frame>(codec: FrameCodec<Frame>, frame: Frame): Uint8Array {
+  try {
+    const bytes = codec.encode(frame, writer).finish();
+    if (bytes.length > REUSED_BYTES_MAX) writer = new BinaryWriter();
+    return bytes;
+  } catch (error) {
+    // What was written of the frame is still in it.
+    writer = new BinaryWriter();
+    throw error;
+  }
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   type ViewKeys,
 } from '@svc/process-protocol/process';
 import {
+  encodedFrame,
   FRAME_BYTES_MAX,
   PROTOCOL_VERSIONS,
   type Received,
@@ -295,5 +296,5 @@ export function failureFrame(error: unknown, calls?: RuntimeCalls): FromFrame {
 }
 
 function encoded(call: number, frame: FromFrame): Uint8Array {
-  return FromProcessFrame.encode({ call, frame }).finish();
+  return encodedFrame(FromProcessFrame, { call, frame });
 }

@@ -16,6 +16,7 @@ import {
   type Window,
 } from '@svc/process-protocol/process';
 import {
+  encodedFrame,
   FRAME_BYTES_MAX,
   OPEN_METHOD,
   PROTOCOL_VERSIONS,
@@ -380,7 +381,7 @@ export class ProcessStream {
 }
 
 function encoded(call: number, entity: number, frame: ToFrame): Uint8Array {
-  return ToProcessFrame.encode({ call, entity, frame }).finish();
+  return encodedFrame(ToProcessFrame, { call, entity, frame });
 }
 
 /** Says why a connection has ended, as the end of a sentence that begins with `The process`. */
