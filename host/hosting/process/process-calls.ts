@@ -37,9 +37,8 @@ interface Timed {
 const LOOK_MS = 100;
 
 export class ProcessCalls {
-  /** By time limit, and in each by number: calls of the same limit run out in the order of their numbers. */
-  readonly #byTimeout = new Map<number, Map<number, Timed>>();
-  readonly #byNumber = new Map<number, ProcessCall>();
+  /** The calls by their numbers. */
+  readonly #calls = new Map<number, Timed>();
   readonly #cancel: (number: number) => void;
   readonly #timer: NodeJS.Timeout;
   #lastNumber = 0;
@@ -52,16 +51,13 @@ export class ProcessCalls {
   }
 
   get size(): number {
-    return this.#byNumber.size;
+    return this.#calls.size;
   }
 
   /** Adds a call, and returns its number. */
   add(call: ProcessCall): number {
     const number = ++this.#lastNumber;
-    this.#byNumber.set(number, call);
-    let calls = this.#byTimeout.get(call.timeoutMs);
-    if (calls === undefined) this.#byTimeout.set(call.timeoutMs, (calls = new Map()));
-    calls.set(number, { call, deadlineMs: performance.now() + call.timeoutMs });
+    this.#calls.set(number, { call, deadlineMs: performance.now() + call.timeoutMs });
     return number;
   }
 
@@ -76,11 +72,10 @@ export class ProcessCalls {
   /** Ends all calls, and returns their subjects. `why`: as in CallEnd. */
   end(why: string): readonly string[] {
     clearInterval(this.#timer);
-    const calls = [...this.#byNumber.values()];
-    this.#byNumber.clear();
-    this.#byTimeout.clear();
-    for (const call of calls) call.settle({ $case: 'ended', why });
-    return calls.map(({ subject }) => subject);
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const { call } of calls) call.settle({ $case: 'ended', why });
+    return calls.map(({ call }) => call.subject);
   }
 
   /** Drops a call that was not sent; it is not settled. */
@@ -89,19 +84,16 @@ export class ProcessCalls {
   }
 
   #take(number: number): ProcessCall | undefined {
-    const call = this.#byNumber.get(number);
-    if (call === undefined) return undefined;
-    this.#byNumber.delete(number);
-    this.#byTimeout.get(call.timeoutMs)!.delete(number);
-    return call;
+    const timed = this.#calls.get(number);
+    this.#calls.delete(number);
+    return timed?.call;
   }
 
   #endLate(): void {
     const nowMs = performance.now();
-    for (const calls of this.#byTimeout.values())
-      for (const [number, { deadlineMs }] of calls) {
-        if (deadlineMs > nowMs) break;
-        const call = this.#take(number)!;
+    for (const [number, { call, deadlineMs }] of this.#calls)
+      if (deadlineMs <= nowMs) {
+        this.#calls.delete(number);
         this.#cancel(number);
         call.settle({ $case: 'timed out', why: '' });
       }
