@@ -164,6 +164,7 @@ export {
   type ServiceReference,
 } from './service-name.ts';
 export {
+  COMPONENT_PORT_VARIABLE,
   PLATFORM_VARIABLES,
   PORT_VARIABLE,
   SERVICES_URL_VARIABLE,

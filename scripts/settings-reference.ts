@@ -261,6 +261,7 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.process.address\` | \`--process\` | none | address of this machine at which [a process](../how-to/process.md) holds the code of the service, in place of a module: \`127.0.0.1:9010\` |
 | \`svc.process.command\` | \`--process-command\` | none | command that starts such a process: a program and its arguments, without a shell. The process gets a free port, and is started again when it ends |
 | \`svc.process.watch\` | | none | folder whose changes start the command again: for developing |
+| \`svc.process.file\` | | none | JSON file with the command of that process, which the runtime then starts, as [svc proxy does](proxy.md#start-the-process). The control plane writes it |
 | \`svc.configuration.file\` | \`--configuration\` | none | file with the values of the module's [configuration](../how-to/configuration.md), in YAML or JSON |
 | \`svc.configuration.folder\` | \`--configuration-folder\` | none | folder with a file for each of these values |
 | \`svc.configuration.variables\` | | none | JSON file with texts by their names: the variables that a [service's descriptor](../how-to/configuration.md#in-an-installation) declares for the configuration. The control plane writes it |

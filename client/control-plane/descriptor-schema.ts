@@ -43,7 +43,7 @@ import {
 import { RUNTIME_VARIABLES } from '../generated/runtime-words.ts';
 import { HTTP_PORT, PROCESS_PORT, RESERVED_PORTS } from '../ports.ts';
 import { SERVICE_REFERENCE_LENGTH_MAX, SERVICE_REFERENCE_PATTERN } from '../service-name.ts';
-import { PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
+import { COMPONENT_PORT_VARIABLE, PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
 import { serviceName } from './identifiers.ts';
 import { body, boolean, integer, list, text, word, type Schema } from './schema.ts';
 import { HOSTINGS } from './vocabularies.ts';
@@ -96,7 +96,7 @@ const fields: Readonly<Record<DescriptorField, Schema<unknown>>> = {
   env: {
     type: 'object',
     description:
-      "environment variables; with `wasm`, those that set limits, log and shards of the runtime, and values of the module's configuration",
+      "environment variables; with `wasm`, those that set limits, log and shards of the runtime, and values of the module's configuration; with `process` and `svc/1` they are all of these",
     maxProperties: VARIABLES_MAX,
     propertyNames: {
       maxLength: VARIABLE_NAME_LENGTH_MAX,
@@ -208,7 +208,10 @@ const RULES: readonly Node[] = [
     required: ['protocol'],
   }),
   rule(having({ hosting: { const: 'process' }, protocol: { pattern: PROCESS_PROTOCOL.source } }), {
-    properties: WEB_FIELDS,
+    properties: {
+      env: { propertyNames: { not: { const: COMPONENT_PORT_VARIABLE } } },
+      ...WEB_FIELDS,
+    },
   }),
   rule(having({ hosting: { const: 'process' }, protocol: { const: WEB_PROTOCOL } }), {
     properties: { ...refused('allow'), http: { const: true } },

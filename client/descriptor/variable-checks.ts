@@ -1,10 +1,11 @@
 // VariableChecks: the rules of the variables that a descriptor declares. Programs get them as their environment. Those of a wasm-hosted
-// service set limits, log and shards of the runtime, or are values of the module's configuration.
+// service set limits, log and shards of the runtime, or are values of the module's configuration; so do those of a process with components,
+// which gets all of them as well.
 //
 // Invariant: only a variable of the closed list may reach the environment of a runtime. One such as NODE_OPTIONS would run code
 // outside of the sandbox.
 import { RUNTIME_VARIABLES } from '../generated/runtime-words.ts';
-import { PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
+import { COMPONENT_PORT_VARIABLE, PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
 import type { HostingKind } from './hosting-kind.ts';
 import { Problems, bytesOf, isRecord, quoted } from './problem.ts';
 
@@ -18,20 +19,22 @@ const runtimeVariables: ReadonlySet<string> = new Set(RUNTIME_VARIABLES);
 /** Prefix of all variables by which the runtime is set. No value of a configuration can be declared with it. */
 export const SETTING_PREFIX = 'SVC_';
 
-/** The variables of a wasm-hosted service, by what they are for. */
+/** The variables of a service of hosting `wasm` or `process`, by their purpose for the runtime. */
 export interface ModuleVariables {
   /** Settings of the runtime, for its environment. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Values of the module's configuration. */
+  /** Values of the configuration. Those of a process are variables of its own as well, and not all of them need be values. */
   readonly configuration: Readonly<Record<string, string>>;
 }
 
-/** Divides the variables of a wasm-hosted service. */
+/** Divides the variables of a service of hosting `wasm` or `process`. */
 export function moduleVariables(env: Readonly<Record<string, string>> = {}): ModuleVariables {
   const variables = Object.entries(env);
   return {
     settings: Object.fromEntries(variables.filter(([name]) => runtimeVariables.has(name))),
-    configuration: Object.fromEntries(variables.filter(([name]) => !runtimeVariables.has(name))),
+    configuration: Object.fromEntries(
+      variables.filter(([name]) => !name.startsWith(SETTING_PREFIX)),
+    ),
   };
 }
 
@@ -71,8 +74,9 @@ function checkVariable(
     return;
   }
   const at = problems.at(name);
-  if (PLATFORM_VARIABLES.includes(name))
-    at.add('may not be declared: the platform gives this variable to the process');
+  const isOfPlatform =
+    PLATFORM_VARIABLES.includes(name) || (kind === 'process' && name === COMPONENT_PORT_VARIABLE);
+  if (isOfPlatform) at.add('may not be declared: the platform gives this variable to the process');
   else if (kind === 'wasm' && name.startsWith(SETTING_PREFIX) && !runtimeVariables.has(name))
     at.add(
       'may not be declared: of the settings of the runtime, only limits, log and shards can be set',

@@ -9,6 +9,7 @@ import type { InstanceFolder } from './instance-folder.ts';
 import { type LaunchCommand, type LaunchDependencies, moduleCommand } from './launch-command.ts';
 import { embeddedCommand } from './sandbox/embedded-command.ts';
 import type { SandboxSupport } from './sandbox/sandbox-support.ts';
+import { processCommand } from './sandbox/process-command.ts';
 import { proxyProgram, webCommand } from './sandbox/web-command.ts';
 
 export class InstanceCommands {
@@ -45,8 +46,10 @@ export class InstanceCommands {
     )
       throw new Error(`this machine runs no programs of images: ${this.noPrograms}`);
     const dependencies = { ...this.#dependencies, callers, tools: this.#sandbox.tools };
-    return isWebHosted(descriptor)
-      ? webCommand(folder, imageFolder, descriptor, { ...dependencies, proxy: this.#proxy })
+    if (isWebHosted(descriptor))
+      return webCommand(folder, imageFolder, descriptor, { ...dependencies, proxy: this.#proxy });
+    return isProcessHosted(descriptor)
+      ? processCommand(folder, imageFolder, dependencies)
       : embeddedCommand(folder, imageFolder, dependencies);
   }
 }
@@ -58,4 +61,9 @@ export function hasDataFolder(descriptor: ServiceDescriptor): boolean {
 
 export function isWebHosted(descriptor: ServiceDescriptor): descriptor is WebServiceDescriptor {
   return descriptor.hosting === 'process' && descriptor.protocol === WEB_PROTOCOL;
+}
+
+/** Whether the components of the service are in a process beside the runtime. */
+export function isProcessHosted(descriptor: ServiceDescriptor): boolean {
+  return hostingKind({ ...descriptor }) === 'process';
 }

@@ -32,6 +32,7 @@ const FINAL: ReadonlySet<string> = new Set<SvcErrorCode>([
   'SVC_MODULE_START_FAILED',
   'SVC_DEFINITION_INVALID',
   'SVC_PROGRAM_INVALID',
+  'SVC_PROCESS_INVALID',
   'SVC_UPGRADE_UNSAFE',
   'SVC_MANIFEST_UNREADABLE',
   'SVC_CONFIGURATION_INVALID',
@@ -46,6 +47,14 @@ export function isFinalFailure(code: string | undefined): boolean {
 /** Returns the failure that the instance has reported, or how its process has ended and its last line of output. */
 export function endInWords({ folder, end }: Pick<Found, 'folder' | 'end'>): string {
   return withoutPaths(reasonOf({ folder, end }), folder);
+}
+
+/** Returns that the instance has not started, with its last line of output; undefined if it has written none. */
+export function startInWords(folder: Found['folder']): string | undefined {
+  const line = lastLineOf(folder);
+  return line === undefined
+    ? undefined
+    : withoutPaths(`has not started; its last line: ${line}`, folder);
 }
 
 function reasonOf({ folder, end }: Pick<Found, 'folder' | 'end'>): string {

@@ -76,6 +76,14 @@ export function programMark(dataFolder: string, { project, service }: ServiceKey
   return join(dirname(dataFolder), 'program-data', project, service);
 }
 
+/** Throws if a program has had the data of the service. Outside of a sandbox, its links and files would lead the runtime anywhere. */
+export function checkData(dataFolder: string, key: ServiceKey): void {
+  if (existsSync(programMark(dataFolder, key)))
+    throw new Error(
+      'its data were written by a program that embeds the runtime, and are opened by such a program alone: apply the service under another name',
+    );
+}
+
 /** Returns the command of a service whose module the runtime loads. Throws if a program has had its data. */
 export function moduleCommand(
   folder: InstanceFolder,
@@ -83,24 +91,45 @@ export function moduleCommand(
   dependencies: LaunchDependencies,
 ): LaunchCommand {
   const { key, descriptor } = folder.spec;
+  checkData(dependencies.dataFolder, key);
+  const takesTokens = descriptor.hosting === 'wasm' && descriptor.auth !== undefined;
+  const runtime = runtimeCommand(folder, dependencies, {
+    code: [moduleFile],
+    socketsFolder: undefined,
+  });
+  return {
+    ...runtime,
+    env: { ...runtime.env, ...(takesTokens ? dependencies.serviceTokens : {}) },
+    sockets: { calls: 'calls' },
+  };
+}
+
+/** The code that a runtime serves, as `svc run` takes it, and the folder of the sockets by which it calls; undefined: at addresses. */
+interface ServedCode {
+  readonly code: readonly string[];
+  readonly socketsFolder: string | undefined;
+}
+
+/** Returns how the runtime is run outside of a sandbox, as a process of this machine. */
+export function runtimeCommand(
+  folder: InstanceFolder,
+  dependencies: LaunchDependencies,
+  { code, socketsFolder }: ServedCode,
+): Pick<LaunchCommand, 'file' | 'args' | 'env'> & { readonly files: readonly LaunchFile[] } {
+  const { key, descriptor } = folder.spec;
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const { options, variables } = runtimeLimits(descriptor);
-  const { dataFolder, servicesFolder, secretsFolder, serviceTokens } = dependencies;
-  const takesTokens = descriptor.hosting === 'wasm' && descriptor.auth !== undefined;
+  const { dataFolder, servicesFolder, secretsFolder } = dependencies;
   const declared = moduleVariables(descriptor.env);
   const hasValues = Object.keys(declared.configuration).length > 0;
   const valuesFile = join(folder.path, 'variables.json');
-  // Outside of a sandbox, links and files that a program has put there would lead the runtime anywhere.
-  if (existsSync(programMark(dataFolder, key)))
-    throw new Error(
-      'its data were written by a program that embeds the runtime, and are opened by such a program alone: apply the module under another name',
-    );
   const settings = runtimeSettings(folder, dependencies, {
     data: join(dataFolder, key.project, key.service),
     stateFile: folder.stateFile,
     logFolder: folder.logFolder,
     identityFolder: folder.identityFolder,
     servicesFile: servicesFileIn(servicesFolder),
+    ...(socketsFolder === undefined ? {} : { socketsFolder }),
   });
   return {
     file: process.execPath,
@@ -110,19 +139,17 @@ export function moduleCommand(
       host,
       '--deployed',
       '--standby',
-      moduleFile,
+      ...code,
     ],
     // What the platform decides comes last: nothing of a descriptor replaces it.
     env: {
       ...declared.settings,
       ...variables,
       ...settings,
-      ...(takesTokens ? serviceTokens : {}),
       SVC_CONFIGURATION_SECRETS: join(secretsFolder, key.project),
       ...(hasValues ? { SVC_CONFIGURATION_VARIABLES: valuesFile } : {}),
     },
     files: hasValues ? [{ path: valuesFile, content: JSON.stringify(declared.configuration) }] : [],
-    sockets: { calls: 'calls' },
   };
 }
 
@@ -133,7 +160,7 @@ export function runtimeSettings(
   paths: RuntimePaths,
 ): Readonly<Record<string, string>> {
   const { key, descriptor, address, ports } = spec;
-  const allowed = descriptor.hosting === 'process' ? [] : (descriptor.allow ?? []);
+  const allowed = 'allow' in descriptor ? (descriptor.allow ?? []) : [];
   return {
     SVC_NAME: key.service,
     SVC_DATA: paths.data,

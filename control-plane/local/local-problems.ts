@@ -4,6 +4,9 @@ import { hostingKind, type Problem, type ServiceDescriptor } from '@svc/client';
 import { PROTOCOL_VERSIONS } from '@svc/contract';
 import { versionProblem } from './runtime-version.ts';
 
+/** Protocols of processes with components that the runtime speaks. */
+export const PROCESS_PROTOCOLS: readonly string[] = ['svc/1'];
+
 export interface Runnable {
   /** Version of the runtime of this machine, such as `1.4.0`. */
   readonly version: string;
@@ -22,8 +25,15 @@ export function problemsHere(
   const problems: Problem[] = [];
   const add = (path: string, reason: string) => problems.push({ path, reason });
   const kind = hostingKind({ ...descriptor });
-  if (kind === 'process')
-    add('/protocol', 'has components in a process: this installation does not run those yet');
+  if (
+    descriptor.hosting === 'process' &&
+    kind === 'process' &&
+    !PROCESS_PROTOCOLS.includes(descriptor.protocol)
+  )
+    add(
+      '/protocol',
+      `is ${descriptor.protocol}: this installation runs ${PROCESS_PROTOCOLS.join(' and ')}`,
+    );
   else if (descriptor.hosting !== 'wasm' && noPrograms !== undefined)
     add('/hosting', `needs a sandbox, which this machine cannot make: ${noPrograms}`);
   else if (

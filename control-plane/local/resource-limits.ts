@@ -58,7 +58,10 @@ export function unlimitedInWords(
   const names = RESOURCES.filter((name) => resources?.[name] !== undefined && !limited.has(name));
   if (names.length === 0) return undefined;
   const fields = names.map((name) => `resources.${name}`).join(' and ');
-  return hostingKind({ ...descriptor }) === 'web'
-    ? `${fields}: this machine sets no limits for the processes of a web-hosted service`
+  const kind = hostingKind({ ...descriptor });
+  if (kind === 'web')
+    return `${fields}: this machine sets no limits for the processes of a web-hosted service`;
+  return kind === 'process'
+    ? `${fields}: limits of the runtime for its threads and heaps; this machine sets none for the process beside it`
     : `${fields}: limits of the runtime for its threads, heaps and modules; this machine sets none for the process`;
 }

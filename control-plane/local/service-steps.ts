@@ -4,9 +4,9 @@ import { PROCESS_PORT, type ServiceKey } from '@svc/client';
 import type { CertificateTexts } from '@svc/identity/certificates';
 import type { DesiredService, RemovedService } from '../orchestration/orchestrator.ts';
 import type { Found } from './found-instances.ts';
-import { isWebHosted } from './instance-commands.ts';
+import { isProcessHosted, isWebHosted } from './instance-commands.ts';
 import { InstanceFolder } from './instance-folder.ts';
-import { endInWords, isFinalFailure } from './instance-end.ts';
+import { endInWords, isFinalFailure, startInWords } from './instance-end.ts';
 import { InstanceSockets, removeCallSocket } from './instance-sockets.ts';
 import { killLeftOver, signalRun, startRun } from './instance-process.ts';
 import type { LocalMachine } from './local-machine.ts';
@@ -161,7 +161,7 @@ export class ServiceSteps {
     });
   }
 
-  /** Returns why an instance of the wanted generation has ended by itself, or is not ready; undefined if none has, or is. */
+  /** Returns why an instance of the wanted generation has ended by itself, has not started, or is not ready; undefined if none has, or is. */
   failureOf(found: readonly Found[], wanted: Wanted): InstanceFailure | undefined {
     const isWanted = isOf(wanted);
     const ended = found.findLast(
@@ -176,7 +176,7 @@ export class ServiceSteps {
       return { detail: `${ended.view.name} has ended: ${why}`, isFinal };
     }
     const unready = found.find(({ view }) => view.phase === 'unready' && isWanted(view));
-    if (unready === undefined) return undefined;
+    if (unready === undefined) return this.#unstarted(found.filter(({ view }) => isWanted(view)));
     const { silentSinceMs } = this.#machine.probes.of(unready.view.name);
     const { descriptor } = unready.folder.spec;
     if (silentSinceMs === undefined && isWebHosted(descriptor)) {
@@ -187,6 +187,17 @@ export class ServiceSteps {
     // The first answer comes soon after the state file.
     const how = silentSinceMs === undefined ? 'is not ready' : 'does not answer at /ready';
     return { detail: `${unready.view.name} ${how}`, isFinal: false };
+  }
+
+  /** Returns that an instance waits for its process, as far as its log shows that; undefined if none does. */
+  #unstarted(found: readonly Found[]): InstanceFailure | undefined {
+    const starting = found.find(
+      ({ folder, view }) => view.phase === 'starting' && isProcessHosted(folder.spec.descriptor),
+    );
+    const words = starting && startInWords(starting.folder);
+    return words === undefined
+      ? undefined
+      : { detail: `${starting!.view.name} ${words}`, isFinal: false };
   }
 
   /** Returns that the instance was killed at its limit of memory; undefined if it was not. */

@@ -30,6 +30,8 @@ export interface ConfigurationSources {
   readonly folder: string | undefined;
   /** Absolute path of a file with the variables of the service's descriptor, texts by their names in JSON. Absent: there are none. */
   readonly variables?: string | undefined;
+  /** Whether variables are ignored that are no values: a process has them in its environment. Absent: they are problems. */
+  readonly ignoresOtherVariables?: boolean;
   /** Absolute path of a folder with a file for each secret, which other modules may have too. Absent: there is none. */
   readonly secrets?: string | undefined;
   /** Values of the command line, `NAME=VALUE`. */
@@ -67,7 +69,7 @@ export async function gatherConfiguration(
   await gathering.addFile(sources.file);
   await gathering.addFolder(sources.folder);
   await gathering.addSecrets(sources.secrets);
-  await gathering.addVariables(sources.variables);
+  await gathering.addVariables(sources.variables, sources.ignoresOtherVariables);
   for (const assignment of sources.assignments) gathering.addAssignment(assignment);
   gathering.addValues(sources.values);
   return gathering.result(described);
@@ -165,7 +167,7 @@ class Gathering {
     }
   }
 
-  async addVariables(path: string | undefined): Promise<void> {
+  async addVariables(path: string | undefined, ignoresOthers = false): Promise<void> {
     if (path === undefined) return;
     const read = await readBounded(path, VARIABLES_BYTES_MAX);
     const file = 'the file with the variables';
@@ -174,7 +176,8 @@ class Gathering {
     if (variables === undefined)
       return this.#noteUnread(file, { problem: 'is not an object of texts', isTransient: false });
     for (const [name, text] of variables)
-      if (this.#declared.get(name)?.isSecret === true) {
+      if (ignoresOthers && !this.#declared.has(name)) continue;
+      else if (this.#declared.get(name)?.isSecret === true) {
         this.#problems.push(
           `'${name}' is a secret, and may not be declared in ${VARIABLES}, which the platform stores`,
         );

@@ -1,6 +1,7 @@
-// CodeSource: where the code of a service comes from, a module or a process. A process may be started after the runtime, and is watched
-// while the service runs.
+// CodeSource: where the code of a service comes from, a module or a process. A process may be started after the runtime, or by it, and is
+// watched while the service runs.
 import type { Log } from '@svc/kit/log';
+import type { LogLimits } from '@svc/kit/log-limits';
 import type { Phase } from '@svc/kit/phases';
 import { SvcError } from '@svc/kit/svc-error';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -8,7 +9,9 @@ import type { ProcessSource } from '../hosting/process/process-source.ts';
 import type { ProcessConnection } from '../hosting/process/process-stream.ts';
 import type { ProcessSettings } from '../hosting/process/process-settings.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { SupervisorLimits } from '../shards/supervisor-limits.ts';
 import { readModule } from './module-source.ts';
+import type { ProcessRuns } from './process-runs.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import type { ServedCode } from './service-code.ts';
 
@@ -16,7 +19,12 @@ export interface CodeSettings {
   readonly code: ServedCode;
   readonly name: string;
   readonly deployed: boolean;
-  readonly sections: { readonly wasm: WasmLimits; readonly process: ProcessSettings };
+  readonly sections: {
+    readonly wasm: WasmLimits;
+    readonly process: ProcessSettings;
+    readonly supervisor: SupervisorLimits;
+    readonly log: LogLimits;
+  };
 }
 
 export interface CodeNeeds {
@@ -29,6 +37,7 @@ export class CodeSource {
   readonly #settings: CodeSettings;
   readonly #needs: CodeNeeds;
   #source: GuestSource | undefined;
+  #runs: ProcessRuns | undefined;
   #watch: ProcessWatch | undefined;
 
   constructor(settings: CodeSettings, needs: CodeNeeds) {
@@ -55,6 +64,14 @@ export class CodeSource {
   }
 
   /**
+   * Returns the phase in which the process runs, if the runtime starts it. `failed`: called once with SVC_PROCESS_ENDED if the process
+   * ends before it has described its code.
+   */
+  running(failed: (error: SvcError) => void): Phase {
+    return { start: () => this.#startRuns(failed), stop: () => this.#runs?.stop() };
+  }
+
+  /**
    * Returns the phase in which the process is watched, if there is one. `replaced`: called once with SVC_PROCESS_REPLACED when the process has
    * other code. The start rejects if the process is gone already.
    */
@@ -65,6 +82,20 @@ export class CodeSource {
   /** How the process fares; undefined for a module. */
   get process(): (() => { readonly problem: string | undefined } | undefined) | undefined {
     return this.#settings.code.kind === 'process' ? () => this.#watch : undefined;
+  }
+
+  async #startRuns(failed: (error: SvcError) => void): Promise<void> {
+    const { code, sections } = this.#settings;
+    if (code.kind === 'module' || code.file === undefined) return;
+    const { ProcessRuns: Runs } = await import('./process-runs.ts');
+    this.#runs = new Runs({
+      file: code.file,
+      limits: sections,
+      log: this.#needs.log,
+      isDescribed: () => this.#source !== undefined,
+      failed,
+    });
+    await this.#runs.start();
   }
 
   async #startWatch(replaced: (error: SvcError) => void): Promise<void> {

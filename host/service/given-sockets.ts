@@ -22,9 +22,15 @@ export function givenSockets(sockets: readonly ListeningSocket[]): GivenSockets 
   return Object.fromEntries(named);
 }
 
-/** Throws SVC_SETTING_INVALID if a service that runs a module is given its port: several shards cannot share one socket. */
-export function checkModuleSockets({ http }: GivenSockets): void {
-  if (http === undefined) return;
+/**
+ * Throws SVC_SETTING_INVALID if a service that runs a module is given its port: several shards cannot share one socket. Beside a process the
+ * runtime may have a network of its own, and is reached by that socket alone.
+ */
+export function checkModuleSockets(
+  { http }: GivenSockets,
+  { kind }: { readonly kind: 'module' | 'process' },
+): void {
+  if (http === undefined || kind === 'process') return;
   throw new SvcError(
     'SVC_SETTING_INVALID',
     'The service was given the socket http (LISTEN_FDNAMES), and each of its shards opens one of its own: leave it out, and set ' +

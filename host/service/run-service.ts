@@ -46,7 +46,7 @@ export async function runService(
     ({ files } = opened);
     if (settings.deployed || files !== undefined) programLog = log;
     checkSections(settings.sections);
-    checkModuleSockets(settings.sockets);
+    checkModuleSockets(settings.sockets, settings.code);
     forbidCodeFromStrings();
     makeObjectsYoung();
     exposeGarbageCollector();

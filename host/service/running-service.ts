@@ -18,7 +18,6 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
-import { CallRelay } from './call-relay.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
@@ -38,6 +37,7 @@ import { ServiceControl } from './service-control.ts';
 import { ServiceJournal } from './service-journal.ts';
 import { announce } from './service-start.ts';
 import { INTROSPECTION_SETTING_NAMES } from './settings.ts';
+import { SocketRelay } from './socket-relay.ts';
 import type { Standby } from './standby.ts';
 import { ignoredComponents } from './upgrade-settings.ts';
 import { TokenVerification } from './token-verification.ts';
@@ -171,11 +171,13 @@ export class RunningService {
 
   #phasesInOrder(): Phase[] {
     const limitLog = new LimitLog(this.#supervisor.counters, this.#log);
-    const calls = CallRelay.of(this.#settings);
+    const relay = new SocketRelay(this.#settings);
     const { loop } = this.#options;
     return [
       { stop: () => this.#locatedLog?.settled() },
       { stop: () => this.#admission.abort() },
+      // The process ends last: until then the calls in flight finish in it.
+      this.#code.running((error) => this.#ended.reject(error)),
       { start: () => this.#openCertificates(), stop: () => this.#certificates?.close() },
       { start: () => this.#introspection.open(), stop: () => this.#introspection.close() },
       { start: () => this.#standby?.start(), stop: () => this.#standby?.close() },
@@ -190,7 +192,7 @@ export class RunningService {
         stop: () => this.#stopShards(),
       },
       this.#code.watching((error) => this.#ended.reject(error)),
-      { start: () => calls.open(this.#started!.address), stop: () => calls.close() },
+      { start: () => relay.open(this.#started!.address), stop: () => relay.close() },
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
       { start: () => this.#control.open(), stop: () => this.#control.close() },

@@ -1,6 +1,7 @@
 // ServiceCode: where the code of a service is, as its settings have it: in the file of a module, in a process at an address, or in one
 // that a command starts.
 import { basename, resolve } from 'node:path';
+import { readPath } from '@svc/kit/program-flags';
 import { invalidSetting, type SettingsReader } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import { commandWords } from '../hosting/process/command-words.ts';
@@ -11,8 +12,8 @@ const DEPLOYED_MODULE = '/service/module.wasm';
 export type ServiceCode =
   /** `file`: absolute path. */
   | { readonly kind: 'module'; readonly file: string }
-  /** `address`: `127.0.0.1:PORT`. */
-  | { readonly kind: 'process'; readonly address: string }
+  /** `address`: `127.0.0.1:PORT`. `file`: absolute path of the file with the command by which the runtime starts it; absent: others do. */
+  | { readonly kind: 'process'; readonly address: string; readonly file?: string | undefined }
   | CommandCode;
 
 /** Code that is there, or comes by itself. */
@@ -29,6 +30,7 @@ export interface CommandCode {
 
 export const CODE_NAMES = {
   address: 'svc.process.address',
+  file: 'svc.process.file',
   command: 'svc.process.command',
   watch: 'svc.process.watch',
 } as const;
@@ -53,6 +55,12 @@ export function readServiceCode(
       'SVC_USAGE',
       `run takes a MODULE.wasm, or --process, or --process-command, and found ${given.join(' and ')}: leave out all but one.`,
     );
+  const file = readPath(reader, CODE_NAMES.file);
+  if (address === undefined && file !== undefined)
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `${CODE_NAMES.file} has the command of a process, and no address: name the one at which the process listens with ${CODE_NAMES.address}.`,
+    );
   if (line !== undefined) return commandCode(line, watched);
   if (watched !== undefined)
     throw new SvcError(
@@ -69,7 +77,7 @@ export function readServiceCode(
       address,
       'an address of this machine, as 127.0.0.1:9010',
     );
-  return { kind: 'process', address };
+  return { kind: 'process', address, file };
 }
 
 /** Returns the name of a service after its code; undefined if the code has none. */

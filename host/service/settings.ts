@@ -127,6 +127,7 @@ const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   CODE_NAMES.watch,
+  CODE_NAMES.file,
   'svc.http.enabled',
   'svc.configuration.variables',
   'svc.configuration.secrets',
@@ -207,6 +208,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
       folder: readPath(reader, 'svc.configuration.folder'),
       variables: readPath(reader, 'svc.configuration.variables'),
       secrets: readPath(reader, 'svc.configuration.secrets'),
+      ignoresOtherVariables: code.kind !== 'module',
       assignments: flagged.listed.get('configure') ?? [],
     },
     sections: reader.sections(sections, ranges),

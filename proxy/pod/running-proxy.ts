@@ -29,17 +29,17 @@ import { limitedLog } from '@svc/kit/limited-log';
 import { httpUrl } from '@svc/kit/listen';
 import type { ListeningSocket } from '@svc/kit/listening-sockets';
 import type { Log } from '@svc/kit/log';
+import { type ProcessCommand, readProcessFile } from '@svc/kit/process-file';
 import type { ServiceStatus } from '@svc/kit/service-status';
-import { SvcError } from '@svc/kit/svc-error';
+import { processEnded, StartedProcess } from '@svc/kit/started-process';
+import { settlesWithin } from '@svc/kit/settles-within';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CallsSocket } from './calls-socket.ts';
 import { PodIdentity } from './pod-identity.ts';
-import { type ProcessCommand, readProcessFile } from './process-file.ts';
 import { ProcessProbe } from './process-probe.ts';
 import type { ProxySettings } from './proxy-settings.ts';
 import { ReadinessPort } from './readiness-port.ts';
-import { type ProcessEnd, StartedProcess } from './started-process.ts';
 
 const LOOPBACK = '127.0.0.1';
 const SWEEP_MS = 100;
@@ -47,8 +47,6 @@ const SWEEP_MS = 100;
 const HANDSHAKE_LOOK_MS = 50;
 /** Time for the answers to requests that the end of the process has broken off, in milliseconds. */
 const LAST_ANSWERS_MS = 500;
-/** Time in which the system ends a killed process, in milliseconds. */
-const KILLED_MS = 1000;
 /** The readiness port serves programs that ask for little. */
 const READINESS_LIMITS: ServerLimits = {
   ...DEFAULT_SERVER_LIMITS,
@@ -101,7 +99,10 @@ export class RunningProxy {
   async run(stopRequested: Promise<string>): Promise<void> {
     const { processFile, section } = this.#settings;
     try {
-      const command = processFile === undefined ? undefined : await readProcessFile(processFile);
+      const command =
+        processFile === undefined
+          ? undefined
+          : await readProcessFile(processFile, 'svc.proxy.process-file');
       const ports = await this.#start();
       const process = command && (await this.#startProcess(command));
       this.#status.enter('ready');
@@ -157,10 +158,8 @@ export class RunningProxy {
   /** Kills the process if it runs for longer. */
   async #awaitEnd(process: StartedProcess, endsAtMs: number): Promise<void> {
     const waitMs = Math.max(0, endsAtMs - performance.now());
-    if (await settlesWithin(process.ended, waitMs)) return;
-    process.kill();
+    if (await process.endsWithin(waitMs)) return;
     this.#log({ level: 'warn', message: 'The process did not end in time and was killed' });
-    await settlesWithin(process.ended, KILLED_MS);
   }
 
   #openServices(identity: PodIdentity): ServiceTargets {
@@ -321,21 +320,4 @@ interface Ports {
 
 function wordsOf(server: string, port: string) {
   return { server, settings: { host: 'svc.proxy.host', port } };
-}
-
-/** Returns whether the promise settles within the time. It must not reject. */
-async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const timeout = new AbortController();
-  const late = sleep(timeoutMs, false, { signal: timeout.signal }).catch(() => false);
-  const isSettled = await Promise.race([promise.then(() => true), late]);
-  timeout.abort();
-  return isSettled;
-}
-
-function processEnded({ how, lastLine }: ProcessEnd): SvcError {
-  const seen =
-    lastLine === undefined
-      ? 'It has written nothing.'
-      : `Look at its log, whose last line is: ${lastLine}`;
-  return new SvcError('SVC_PROCESS_ENDED', `The process has ended ${how}. ${seen}`);
 }

@@ -1,11 +1,11 @@
 // EmbeddedProgram: a program that embeds the runtime as the image of a service: the example of feature flags, with the packages that it
 // imports as they are published. Linux only.
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LocalMachine } from './local-machine.ts';
 import { buildNodeImage } from './node-image.ts';
+import { archiveOfPackages } from './packed-packages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXAMPLE = join(ROOT, 'examples/06-embedded/src');
@@ -17,27 +17,7 @@ const PACKAGES =
 
 /** Makes the packages in a folder. Returns an archive with `/app/node_modules`. */
 export function archiveOfRuntime(folder: string): string {
-  const modules = join(folder, 'app', 'node_modules');
-  const pack = ['scripts/pack.ts', '--folders', '--out', join(modules, '@svc'), ...PACKAGES];
-  execFileSync(process.execPath, pack, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
-  const wanted = PACKAGES.flatMap((name) => dependenciesIn(join(modules, '@svc', name)));
-  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
-    const target = join(modules, name);
-    if (existsSync(target)) continue;
-    mkdirSync(join(target, '..'), { recursive: true });
-    cpSync(join(ROOT, 'node_modules', name), target, { recursive: true });
-    wanted.push(...dependenciesIn(target));
-  }
-  const archive = join(folder, 'runtime.tar');
-  execFileSync('tar', ['-C', folder, '--owner=0', '--group=0', '-cf', archive, './app']);
-  return archive;
-}
-
-function dependenciesIn(folder: string): string[] {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    readonly dependencies?: Readonly<Record<string, string>>;
-  };
-  return Object.keys(dependencies).filter((name) => !name.startsWith('@svc/'));
+  return archiveOfPackages(folder, PACKAGES);
 }
 
 /** Stores the program as an image of the machine. `change`: replaced in its sources, so that an image has another version of it. */

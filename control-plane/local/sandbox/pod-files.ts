@@ -23,9 +23,12 @@ export function podCommand(tools: SandboxTools, command: readonly string[]): rea
   return [...inNamespaces, '/bin/sh', NETWORK_SCRIPT, pasta, bwrap, ...command];
 }
 
-/** The parent of a sandbox: the proxy that starts it, with which it ends, or none, since the instance outlives the control plane. */
+/**
+ * The parent of a sandbox: the sidecar that starts it, with which it ends, a proxy or a runtime; or none, since the instance outlives the control
+ * plane.
+ */
 export type SandboxParent =
-  | { readonly kind: 'proxy'; readonly infoFd: number }
+  | { readonly kind: 'sidecar'; readonly infoFd: number }
   | { readonly kind: 'none' };
 
 export interface Sandboxed {
@@ -36,8 +39,8 @@ export interface Sandboxed {
 
 /**
  * Returns how a program is run in a sandbox. Outside of bubblewrap is another namespace of processes, whose first one is bubblewrap: when
- * that is killed, the kernel ends all others, whatever the program has done about its parent and its session. Without a proxy, the
- * output goes to stderr alone.
+ * that is killed, the kernel ends all others, whatever the program has done about its parent and its session. Without a sidecar,
+ * the output goes to stderr alone.
  */
 export function sandboxed(
   { bwrap, prlimit, setpriv, unshare, pasta }: SandboxTools,
@@ -53,7 +56,7 @@ export function sandboxed(
     ...program,
     readable: { ...readable, '/etc/resolv.conf': namesPath, '/etc/hosts': hostsPath },
   });
-  const isOfProxy = parent.kind === 'proxy';
+  const isOfSidecar = parent.kind === 'sidecar';
   return {
     files: [
       { path: argumentsPath, content: argumentsFile(args) },
@@ -64,12 +67,12 @@ export function sandboxed(
       // The shell opens the file, so that no variable of the program is seen in a list of processes.
       '/bin/sh',
       '-c',
-      `exec 8<"$1"${isOfProxy ? '' : ' 1>&2'}; shift; exec "$@"`,
+      `exec 8<"$1"${isOfSidecar ? '' : ' 1>&2'}; shift; exec "$@"`,
       'sh',
       argumentsPath,
       prlimit,
       `--nproc=${PROCESSES_MAX}`,
-      ...(isOfProxy ? [setpriv, '--pdeathsig', 'KILL'] : []),
+      ...(isOfSidecar ? [setpriv, '--pdeathsig', 'KILL'] : []),
       unshare,
       '--pid',
       '--fork',
@@ -77,7 +80,7 @@ export function sandboxed(
       bwrap,
       '--args',
       '8',
-      ...(isOfProxy ? ['--info-fd', String(parent.infoFd)] : []),
+      ...(isOfSidecar ? ['--info-fd', String(parent.infoFd)] : []),
       '--',
       ...program.command,
     ],

@@ -47,7 +47,7 @@ export function webCommand(
     SVC_SERVICES_URL: `http://127.0.0.1:${CALLING_PORT}`,
   };
   const own = { ...image, env, hostname: folder.spec.name, readable: {}, writable: {} };
-  const program = sandboxed(tools, folder, own, { kind: 'proxy', infoFd: INFO_FD });
+  const program = sandboxed(tools, folder, own, { kind: 'sidecar', infoFd: INFO_FD });
   const processFile = join(folder.path, 'process.json');
   const [file = '', ...args] = podCommand(tools, [
     process.execPath,

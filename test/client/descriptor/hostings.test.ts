@@ -3,6 +3,7 @@ import { assert, constantFrom, option, property, record } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   ALLOWABLE_FINDINGS,
+  COMPONENT_PORT_VARIABLE,
   ROUTES,
   RUNTIME_VARIABLES,
   cpuMillis,
@@ -15,6 +16,7 @@ import {
   type ServiceDescriptor,
 } from '../../../client/index.ts';
 import { ALLOWABLE_NAMES } from '../../../host/history/upgrade-finding.ts';
+import { PROCESS_PORT_VARIABLE } from '../../../process-protocol/protocol.ts';
 import { runtimeVariables } from '../../../scripts/runtime-words.ts';
 
 const MINIMAL = {
@@ -140,6 +142,8 @@ describe('variables of a wasm-hosted service', () => {
     const env = { ...values, SVC_LOG: 'json' };
     expect(linesOf('wasm', { env })).toEqual([]);
     expect(moduleVariables(env)).toEqual({ settings: { SVC_LOG: 'json' }, configuration: values });
+    const ofProcess = { ...env, SVC_DATA: '/mine' };
+    expect(moduleVariables(ofProcess)).toEqual(moduleVariables(env));
   });
 
   test.each(KINDS)(
@@ -175,6 +179,15 @@ describe('variables of a wasm-hosted service', () => {
     ]);
     expect(linesOf('process', { env: { [name]: '1' } })).toEqual([]);
   });
+});
+
+test('the port of a process with components is given by the platform', () => {
+  const env = { SVC_PROCESS_PORT: '1' };
+  expect(COMPONENT_PORT_VARIABLE).toBe(PROCESS_PORT_VARIABLE);
+  expect(linesOf('process', { env })).toEqual([
+    'env/SVC_PROCESS_PORT may not be declared: the platform gives this variable to the process',
+  ]);
+  for (const kind of ['embedded', 'web'] as const) expect(linesOf(kind, { env })).toEqual([]);
 });
 
 describe('findings that an upgrade check may accept', () => {

@@ -1,15 +1,14 @@
 // Why an instance has ended, as the members of its project read it.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { endInWords } from '../../../control-plane/local/instance-end.ts';
+import { endInWords, startInWords } from '../../../control-plane/local/instance-end.ts';
 import { InstanceFolder } from '../../../control-plane/local/instance-folder.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { CART } from './cart.ts';
 
-test('a failure names no path of the machine', () => {
-  const machine = temporaryFolder();
-  const moduleFile = join(machine, 'modules', 'cart.wasm');
-  const folder = InstanceFolder.create(join(machine, 'instances'), {
+function instanceOf(machine: string, moduleFile: string): InstanceFolder {
+  return InstanceFolder.create(join(machine, 'instances'), {
     version: 1,
     name: 'cart-1-00000000',
     key: CART,
@@ -22,6 +21,12 @@ test('a failure names no path of the machine', () => {
     ports: { management: 7626, remoting: 17_355 },
     createdAtMs: 0,
   });
+}
+
+test('a failure names no path of the machine', () => {
+  const machine = temporaryFolder();
+  const moduleFile = join(machine, 'modules', 'cart.wasm');
+  const folder = instanceOf(machine, moduleFile);
   const data = join(machine, 'data', CART.project, CART.service);
   const message = `${moduleFile} cannot take over what ${data} holds: see '${folder.stateFile}', and ${folder.path}.`;
   const exit = { code: 1, signal: null, error: 'SVC_UPGRADE_UNSAFE', message };
@@ -29,5 +34,16 @@ test('a failure names no path of the machine', () => {
     endInWords({ folder, end: { kind: 'ended', exit, refusal: undefined, isFailure: true } }),
   ).toBe(
     "SVC_UPGRADE_UNSAFE: its module cannot take over what its data folder holds: see 'a file of this machine', and a file of this machine",
+  );
+});
+
+test('an instance that has not started is described by its last line, without a path', () => {
+  const machine = temporaryFolder();
+  const folder = instanceOf(machine, '/modules/cart.wasm');
+  expect(startInWords(folder)).toBeUndefined();
+  const message = `waiting for ${join(machine, 'sockets')}`;
+  writeFileSync(join(folder.path, 'stderr'), `first\n${JSON.stringify({ message })}\n`);
+  expect(startInWords(folder)).toBe(
+    'has not started; its last line: waiting for a file of this machine',
   );
 });

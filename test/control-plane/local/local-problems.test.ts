@@ -1,7 +1,8 @@
 // What this machine refuses of a descriptor: the same with every hosting, before anything is started.
 import { expect, test } from 'vitest';
 import type { ServiceDescriptor } from '../../../client/index.ts';
-import { problemsHere } from '../../../control-plane/local/local-problems.ts';
+import { PROCESS_PROTOCOLS, problemsHere } from '../../../control-plane/local/local-problems.ts';
+import { PROTOCOL_VERSIONS } from '../../../process-protocol/protocol.ts';
 
 const CART = { name: 'cart', image: 'cart:1', hosting: 'wasm', protocol: '0.2.0' } as const;
 
@@ -73,7 +74,8 @@ test('programs of images are refused with the reason where there are no sandboxe
   const web = { ...rest, hosting: 'process', protocol: 'http/1.1' } as const;
   expect([...paths(embedded), ...paths(web)]).toEqual([]);
   const noPrograms = 'it has no program bwrap';
-  for (const descriptor of [embedded, web])
+  const components = { ...rest, hosting: 'process', protocol: 'svc/1' } as const;
+  for (const descriptor of [embedded, web, components])
     expect(problemsHere(descriptor, { ...HERE, noPrograms })).toEqual([
       {
         path: '/hosting',
@@ -83,8 +85,15 @@ test('programs of images are refused with the reason where there are no sandboxe
   expect(problemsHere(CART, { ...HERE, noPrograms })).toEqual([]);
 });
 
-test('a process with components is refused', () => {
-  expect(paths({ ...CART, hosting: 'process', protocol: 'svc/1' })).toEqual(['/protocol']);
+test('a process with components runs if it speaks the protocol of the runtime', () => {
+  expect(PROCESS_PROTOCOLS).toEqual(PROTOCOL_VERSIONS.map((version) => `svc/${version}`));
+  expect(paths({ ...CART, hosting: 'process', protocol: 'svc/1' })).toEqual([]);
+  expect(problemsHere({ ...CART, hosting: 'process', protocol: 'svc/2' }, HERE)).toEqual([
+    { path: '/protocol', reason: 'is svc/2: this installation runs svc/1' },
+  ]);
+  expect(paths({ ...CART, hosting: 'process', protocol: 'svc/1', instances: 2 })).toEqual([
+    '/instances',
+  ]);
 });
 
 test('more than one instance on a journal, and a database of the operator, are refused', () => {

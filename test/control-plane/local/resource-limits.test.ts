@@ -48,6 +48,9 @@ test('a member is told which resources nothing but the runtime keeps to', () => 
   expect(unlimitedInWords(wanted, new Set(['cpu']))).toMatch(/^resources\.memory: limits/);
   expect(unlimitedInWords(wanted, new Set(['cpu', 'memory']))).toBeUndefined();
   expect(unlimitedInWords(cart('cart:1', 1), new Set())).toBeUndefined();
+  const hosted = { hosting: 'process', protocol: 'svc/1' } as const;
+  const beside = cart('cart:1', 1, { descriptor: { ...descriptor, ...hosted } });
+  expect(unlimitedInWords(beside, new Set())).toMatch(/sets none for the process beside it$/);
   const removed = { kind: 'removed', key: { project: 'a', service: 'b' } } as const;
   expect(unlimitedInWords(removed, new Set())).toBeUndefined();
 });

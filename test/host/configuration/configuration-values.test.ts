@@ -35,13 +35,11 @@ const write = (path: string, content: string | Buffer, mode = 0o600): void => {
   writeFileSync(path, content);
   chmodSync(path, mode);
 };
+const NOWHERE = { file: undefined, folder: undefined, assignments: [] };
 const gather = (
   sources: Partial<Parameters<typeof gatherConfiguration>[0]> = { file, folder },
 ): ReturnType<typeof gatherConfiguration> =>
-  gatherConfiguration(
-    { file: undefined, folder: undefined, assignments: [], ...sources },
-    described,
-  );
+  gatherConfiguration({ ...NOWHERE, ...sources }, described);
 
 test('a folder overrides a file, and the command line overrides both', async () => {
   write(file, 'currency: EUR\ndays: 1\nkey: key-of-the-file\n');
@@ -212,6 +210,21 @@ test.each([
   expect(texts).toBeUndefined();
   expect(problems).toContain(problem);
   expect(problems.join()).not.toMatch(/literal|the-key|\//);
+});
+
+test('variables of a process need be no values, and none of them may be a secret', async () => {
+  write(join(folder, 'key'), 'the-key-of-shop');
+  write(file, '{"days": "7", "LD_LIBRARY_PATH": "/lib", "__proto__": "x"}');
+  const sources = { variables: file, secrets: folder, ignoresOtherVariables: true };
+  const { texts, problems } = await gather(sources);
+  expect(problems).toEqual([]);
+  expect(JSON.parse(texts!.json)).toEqual({ days: 7, key: 'the-key-of-shop' });
+  expect(await gatherConfiguration({ ...NOWHERE, ...sources }, { types: {} })).toMatchObject({
+    texts: undefined,
+    problems: [],
+  });
+  write(file, '{"days": "many", "key": "a-literal-secret"}');
+  expect((await gather(sources)).problems).toHaveLength(2);
 });
 
 test('of a folder of secrets the declared secrets are read, and nothing else', async () => {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { dottedName, variableName } from '../../../kit/setting-name.ts';
@@ -41,6 +42,20 @@ describe('settings', () => {
       file: expect.stringMatching(/carts\/Shopping_Cart\.wasm$/) as string,
     });
     expect(settings.dataFolder).toMatch(/\.svc\/shopping-cart$/);
+  });
+
+  test('name the process that holds the code, and the file with its command, absolute', () => {
+    const address = ['--process', '127.0.0.1:9010'];
+    expect(read(address).code).toEqual({
+      kind: 'process',
+      address: '127.0.0.1:9010',
+      file: undefined,
+    });
+    const file = { SVC_PROCESS_FILE: 'process.json' };
+    expect(read(address, file).code).toMatchObject({ file: join(process.cwd(), 'process.json') });
+    expect(read(address, file).configuration.ignoresOtherVariables).toBe(true);
+    expect(read(['m.wasm']).configuration.ignoresOtherVariables).toBe(false);
+    expect(codeOf(() => read(['m.wasm'], file))).toBe('SVC_SETTING_INVALID');
   });
 
   test('say one shard for a developer, and for a deployed instance one for each core, up to 256', () => {

@@ -10,6 +10,7 @@ import {
   programMark,
 } from '../../../../control-plane/local/launch-command.ts';
 import { embeddedCommand } from '../../../../control-plane/local/sandbox/embedded-command.ts';
+import { processCommand } from '../../../../control-plane/local/sandbox/process-command.ts';
 import { webCommand } from '../../../../control-plane/local/sandbox/web-command.ts';
 import { projectSocketsFolder } from '../../../../kit/call-sockets.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -79,6 +80,9 @@ function web(): LaunchCommand {
   return webCommand(folder, image, descriptor, dependencies());
 }
 
+const processHosted = () =>
+  processCommand(folderOf({ hosting: 'process', protocol: 'svc/1' }), image, dependencies());
+
 /** The arguments of bubblewrap, from the file that it reads. */
 function argumentsOf({ files = [] }: LaunchCommand): readonly string[] {
   return files.find(({ path }) => path.endsWith('sandbox.arguments'))!.content.split('\0');
@@ -118,8 +122,11 @@ test('an embedded program has the sockets, the addresses and the data of its own
   });
 });
 
-test('a web-hosted program has nothing of the machine but the names of hosts', () => {
-  const ofMachine = [...boundIn(web())].filter(([, from]) => from.startsWith(machine));
+test.each([
+  ['a web-hosted program', web],
+  ['a process with components', processHosted],
+])('%s has nothing of the machine but the names of hosts', (_what, command) => {
+  const ofMachine = [...boundIn(command())].filter(([, from]) => from.startsWith(machine));
   expect(ofMachine.map(([path]) => path)).toEqual(['/etc/resolv.conf', '/etc/hosts']);
 });
 
@@ -149,7 +156,31 @@ test('a web-hosted program has the ports that the platform gives it, and its pro
   expect(command.env['SVC_NAME']).toBe('cart');
 });
 
-test('a module does not get data that a program had', () => {
+test('a process with components has all its variables, and its runtime those that are limits or values', () => {
+  const launched = processHosted();
+  const { args, env, files = [] } = launched;
+  expect(variablesIn(launched)).toMatchObject({ ...ENV, FROM: 'image', SVC_PROCESS_PORT: '9010' });
+  expect(JSON.stringify([args, env])).not.toMatch(/correct-horse|evil/);
+  const instance = join(machine, 'instances/shop/cart/cart-1-00000000');
+  expect(files.filter(({ content }) => content.includes(SECRET)).map(({ path }) => path)).toEqual([
+    join(instance, 'variables.json'),
+    join(instance, 'sandbox.arguments'),
+  ]);
+  expect(env).toMatchObject({
+    SVC_NAME: 'cart',
+    SVC_DATA: join(machine, 'data/shop/cart'),
+    SVC_IDENTITY_FOLDER: join(instance, 'identity'),
+    SVC_CALLS_SOCKETS_FOLDER: join(machine, 'sockets'),
+    SVC_PROCESS_FILE: join(instance, 'process.json'),
+    SVC_CONFIGURATION_SECRETS: join(machine, 'secrets/shop'),
+  });
+  expect(args).toEqual(
+    expect.arrayContaining(['--deployed', '--standby', '--process', '127.0.0.1:9010']),
+  );
+  expect(launched.sockets).toEqual({ http: 'http', management: 'management', calls: 'calls' });
+});
+
+test('neither a module nor a runtime beside a process gets data that a program had', () => {
   const folder = folderOf({ hosting: 'embedded' });
   expect(() => moduleCommand(folder, '/modules/cart.wasm', dependencies())).not.toThrow();
   const mark = programMark(join(machine, 'data'), KEY);
@@ -160,4 +191,5 @@ test('a module does not get data that a program had', () => {
   expect(() => moduleCommand(folder, '/modules/cart.wasm', dependencies())).toThrow(
     'its data were written by a program',
   );
+  expect(() => processCommand(folder, image, dependencies())).toThrow('its data were written by');
 });

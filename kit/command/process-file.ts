@@ -1,10 +1,13 @@
-// ProcessFile: the file with the command and the environment of the process that the proxy runs (svc.proxy.process-file). Its content
-// counts as foreign text. No message has anything of it: a variable may be a secret, and a path is one of the server.
+// ProcessFile: the file with the command and the environment of the process that a sidecar runs, which is the proxy of a web-hosted
+// service (svc.proxy.process-file) or the runtime (svc.process.file). Its content counts as foreign text. No message has anything of it: a
+// variable may be a secret, and a path is one of the server.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { SvcError } from '@svc/kit/svc-error';
+import { SvcError } from '../svc-error.ts';
 
 export interface ProcessCommand {
+  /** The setting that names the file, for messages. */
+  readonly setting: string;
   /** Program and arguments. */
   readonly command: readonly [string, ...string[]];
   /** The whole environment. */
@@ -16,9 +19,10 @@ const BYTES_MAX = 1024 * 1024;
 const WORDS_MAX = 4096;
 const VARIABLES_MAX = 4096;
 
-/** Rejects with SVC_SETTING_INVALID. */
-export async function readProcessFile(path: string): Promise<ProcessCommand> {
-  const text = await readText(path);
+/** `setting`: the one that names the file. Rejects with SVC_SETTING_INVALID. */
+export async function readProcessFile(path: string, setting: string): Promise<ProcessCommand> {
+  const unusable = (reason: string): SvcError => unusableFile(setting, reason);
+  const text = await readText(path, unusable);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -33,10 +37,10 @@ export async function readProcessFile(path: string): Promise<ProcessCommand> {
       `"command" is no list of 1 to ${WORDS_MAX} texts of which the first is a program`,
     );
   if (!isEnvironment(env)) throw unusable(`"env" is no object of up to ${VARIABLES_MAX} texts`);
-  return { command, env };
+  return { setting, command, env };
 }
 
-async function readText(path: string): Promise<string> {
+async function readText(path: string, unusable: (reason: string) => SvcError): Promise<string> {
   let file: FileHandle | undefined;
   try {
     // Opening a pipe would wait for its writer.
@@ -81,9 +85,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unusable(reason: string): SvcError {
+function unusableFile(setting: string, reason: string): SvcError {
   return new SvcError(
     'SVC_SETTING_INVALID',
-    `The file that svc.proxy.process-file names cannot be used: ${reason}. Write {"command": ["PROGRAM", "ARGUMENT"], "env": {"NAME": "VALUE"}}.`,
+    `The file that ${setting} names cannot be used: ${reason}. Write {"command": ["PROGRAM", "ARGUMENT"], "env": {"NAME": "VALUE"}}.`,
   );
 }

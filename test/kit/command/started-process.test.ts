@@ -1,10 +1,12 @@
-// The process that a proxy starts: its output, its end, and which process gets its signals.
+// The process that a sidecar starts: its output, its end, and which process gets its signals.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isProcessAlive } from '../../../kit/process-life.ts';
-import { StartedProcess } from '../../../proxy/pod/started-process.ts';
+import { StartedProcess } from '../../../kit/command/started-process.ts';
+
+const SETTING = 'svc.proxy.process-file';
 
 interface Run {
   readonly process: StartedProcess;
@@ -18,7 +20,9 @@ async function start(
   env: Record<string, string> = {},
 ): Promise<Run> {
   const lines: [string, string][] = [];
-  const process = await StartedProcess.start({ command, env }, (...line) => lines.push(line));
+  const process = await StartedProcess.start({ setting: SETTING, command, env }, (...line) =>
+    lines.push(line),
+  );
   onTestFinished(() => process.kill());
   const find = (pattern: RegExp) => lines.find(([, line]) => pattern.test(line))?.[1];
   return {

@@ -1,5 +1,5 @@
-// StartedProcess: the process of a web-hosted service, where the proxy starts it: one run of a command, without a shell, as the first
-// process of a group of its own.
+// StartedProcess: the process beside a sidecar, which is a proxy or a runtime, where the sidecar starts it: one run of a command, without a
+// shell, as the first process of a group of its own.
 //
 // Invariants
 // P1  A command that is bubblewrap ends at once when it gets a signal, and its sandbox with it. Signals therefore go to the program in the
@@ -12,13 +12,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import { LastWords } from '@svc/kit/last-words';
-import { printable } from '@svc/kit/printable';
-import { onlyGrandchildOf } from '@svc/kit/process-start';
-import { SvcError } from '@svc/kit/svc-error';
-import { OutputLines } from '@svc/kit/output-lines';
-import { signalGroup } from '@svc/kit/process-group';
+import { LastWords } from '../last-words.ts';
+import { printable } from '../printable.ts';
+import { onlyGrandchildOf } from '../process-start.ts';
+import { settlesWithin } from '../settles-within.ts';
+import { SvcError } from '../svc-error.ts';
+import { OutputLines } from './output-lines.ts';
 import type { ProcessCommand } from './process-file.ts';
+import { signalGroup } from './process-group.ts';
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -35,6 +36,8 @@ const INFO_BYTES_MAX = 4096;
 const LAST_LINE_UNITS_MAX = 500;
 /** Time for the last output to arrive after the end of the command, in milliseconds. */
 const LAST_OUTPUT_MS = 500;
+/** Time in which the system ends a killed process, in milliseconds. */
+const KILLED_MS = 1000;
 /** Exit codes from here on stand for the signal by which the program in a sandbox has ended. */
 const SIGNAL_CODES = 128;
 
@@ -83,7 +86,7 @@ export class StartedProcess {
 
   /** `onLine` receives each line of its output. Rejects with SVC_COMMAND_NOT_STARTED if the system cannot start the command. */
   static async start(
-    { command: [program, ...args], env }: ProcessCommand,
+    { setting, command: [program, ...args], env }: ProcessCommand,
     onLine: (stream: OutputStream, line: string) => void,
   ): Promise<StartedProcess> {
     try {
@@ -101,7 +104,7 @@ export class StartedProcess {
       const { code, message } = error as NodeJS.ErrnoException;
       throw new SvcError(
         'SVC_COMMAND_NOT_STARTED',
-        `The command of the process was not started: the system says ${code ?? message}. Look at "command" in the file that svc.proxy.process-file names.`,
+        `The command of the process was not started: the system says ${code ?? message}. Look at "command" in the file that ${setting} names.`,
         { cause: error },
       );
     }
@@ -121,6 +124,14 @@ export class StartedProcess {
     const id = this.#programId();
     if (id !== undefined) sendSignal(id, 'SIGKILL');
     signalGroup(this.#commandId, 'SIGKILL');
+  }
+
+  /** Waits for the end, and kills the process after the time. Resolves with whether it has ended before. */
+  async endsWithin(waitMs: number): Promise<boolean> {
+    if (await settlesWithin(this.ended, waitMs)) return true;
+    this.kill();
+    await settlesWithin(this.ended, KILLED_MS);
+    return false;
   }
 
   /** Returns the id of the program in the sandbox; undefined: there is none. */
@@ -146,6 +157,15 @@ export class StartedProcess {
     const name = this.#isBubblewrap ? signalOf(code! - SIGNAL_CODES) : undefined;
     return name === undefined ? `with exit code ${code}` : `by ${name}`;
   }
+}
+
+/** Returns the failure of a process that has ended by itself. */
+export function processEnded({ how, lastLine }: ProcessEnd): SvcError {
+  const seen =
+    lastLine === undefined
+      ? 'It has written nothing.'
+      : `Look at its log, whose last line is: ${lastLine}`;
+  return new SvcError('SVC_PROCESS_ENDED', `The process has ended ${how}. ${seen}`);
 }
 
 /** Returns `child-pid` of what bubblewrap writes; undefined: it is not whole, or something else. */

@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readProcessFile } from '../../../proxy/pod/process-file.ts';
+import { readProcessFile } from '../../../kit/command/process-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const SETTING = 'svc.process.file';
 
 function written(content: unknown): string {
   const file = join(temporaryFolder(), 'process.json');
@@ -14,11 +16,18 @@ function written(content: unknown): string {
 
 test('command and environment are read as they are', async () => {
   const content = { command: ['/bin/sh', '-c', 'a "b" $c', ''], env: { A: '', 'b.c': 'd=e\n' } };
-  expect(await readProcessFile(written(content))).toEqual(content);
+  expect(await readProcessFile(written(content), SETTING)).toEqual({
+    setting: SETTING,
+    ...content,
+  });
 });
 
 test('without an environment, it is empty', async () => {
-  expect(await readProcessFile(written({ command: ['a'] }))).toEqual({ command: ['a'], env: {} });
+  expect(await readProcessFile(written({ command: ['a'] }), SETTING)).toEqual({
+    setting: SETTING,
+    command: ['a'],
+    env: {},
+  });
 });
 
 test.each([
@@ -38,7 +47,7 @@ test.each([
   ['another member', { command: ['a'], cwd: '/' }, /it has a member beside/],
   ['1 MiB and more', { command: ['a'.repeat(1024 * 1024)] }, /more than 1048576 bytes/],
 ])('a file with %s is refused', async (_what, content, reason) => {
-  await expect(readProcessFile(written(content))).rejects.toMatchObject({
+  await expect(readProcessFile(written(content), SETTING)).rejects.toMatchObject({
     code: 'SVC_SETTING_INVALID',
     message: expect.stringMatching(reason),
   });
@@ -46,9 +55,9 @@ test.each([
 
 test('no message has a path or a value of the file', async () => {
   const file = written({ command: ['secret'], env: { TOKEN: 1, OTHER: 'secret' } });
-  const error = await readProcessFile(file).then(String, String);
+  const error = await readProcessFile(file, SETTING).then(String, String);
   expect(error).not.toMatch(/secret|TOKEN|svc-test/);
-  expect(await readProcessFile(join(file, 'x')).then(String, String)).not.toContain(file);
+  expect(await readProcessFile(join(file, 'x'), SETTING).then(String, String)).not.toContain(file);
 });
 
 test.skipIf(process.platform === 'win32')(
@@ -62,7 +71,7 @@ test.skipIf(process.platform === 'win32')(
       ['folder', 'it is no file'],
       ['none', 'it cannot be read (ENOENT)'],
     ] as const)
-      await expect(readProcessFile(join(folder, name))).rejects.toMatchObject({
+      await expect(readProcessFile(join(folder, name), SETTING)).rejects.toMatchObject({
         code: 'SVC_SETTING_INVALID',
         message: expect.stringContaining(reason),
       });

@@ -1,0 +1,46 @@
+// TypeScriptCart: the shopping cart in TypeScript as the image of a service of hosting `process`. Linux only.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildNodeImage } from '../node-image.ts';
+import { archiveOfPackages } from '../packed-packages.ts';
+
+const CART = new URL('../../components/support/cart.ts', import.meta.url);
+const PACKAGES = 'contract kit model components process-protocol process-sdk/typescript'.split(' ');
+/** What the cart imports from the workspace, and what follows its definitions. */
+const OWN_IMPORT = /'(?:\.\.\/)+components\/[\w-]+\.ts'/g;
+const OTHER_GUEST = /^import \{ createEmbeddedGuest \}.*$|^\/\*\* `version`[^]*/gm;
+
+/** Makes the packages that the cart imports. Returns an archive of them. */
+export function archiveOfSdk(folder: string): string {
+  return archiveOfPackages(folder, PACKAGES);
+}
+
+/** Writes the image, with the tag 1, as an OCI layout into the folder. `change`: changes the source of the cart. */
+export function writeTypeScriptCart(
+  folder: string,
+  archive: string,
+  change: (source: string) => string = (source) => source,
+): void {
+  const cart = readFileSync(CART, 'utf8')
+    .replaceAll(OTHER_GUEST, '')
+    .replaceAll(OWN_IMPORT, "'@svc/process'");
+  const own = ['main.ts', 'probes.ts'].map((name): [string, string] => [
+    `/app/${name}`,
+    readFileSync(join(import.meta.dirname, name), 'utf8'),
+  ]);
+  buildNodeImage(
+    folder,
+    {
+      '/app/package.json': '{"type": "module"}',
+      '/app/cart.ts': change(cart),
+      ...Object.fromEntries(own),
+    },
+    {
+      cmd: ['/app/main.ts'],
+      env: { FROM_IMAGE: 'image' },
+      user: 'node',
+      tag: '1',
+      archives: [archive],
+    },
+  );
+}
