@@ -15,11 +15,18 @@ export function archiveOfSdk(folder: string): string {
   return archiveOfPackages(folder, PACKAGES);
 }
 
-/** Writes the image, with the tag 1, as an OCI layout into the folder. `change`: changes the source of the cart. */
+export interface CartImage {
+  /** Changes the source of the cart. */
+  readonly change?: ((source: string) => string) | undefined;
+  /** Variables of the image. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Writes the image, with the tag 1, as an OCI layout into the folder. */
 export function writeTypeScriptCart(
   folder: string,
   archive: string,
-  change: (source: string) => string = (source) => source,
+  { change = (source) => source, env = {} }: CartImage = {},
 ): void {
   const cart = readFileSync(CART, 'utf8')
     .replaceAll(OTHER_GUEST, '')
@@ -37,7 +44,7 @@ export function writeTypeScriptCart(
     },
     {
       cmd: ['/app/main.ts'],
-      env: { FROM_IMAGE: 'image' },
+      env: { FROM_IMAGE: 'image', ...env },
       user: 'node',
       tag: '1',
       archives: [archive],
