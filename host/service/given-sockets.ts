@@ -2,6 +2,7 @@
 // namespace of its own is reached by them.
 import type { ListeningSocket } from '@svc/kit/listening-sockets';
 import { SvcError } from '@svc/kit/svc-error';
+import type { ServiceCode } from './service-code.ts';
 
 /** File descriptors; undefined: the service opens the socket itself, and has none for calls. */
 export interface GivenSockets {
@@ -28,7 +29,7 @@ export function givenSockets(sockets: readonly ListeningSocket[]): GivenSockets 
  */
 export function checkModuleSockets(
   { http }: GivenSockets,
-  { kind }: { readonly kind: 'module' | 'process' },
+  { kind }: Pick<ServiceCode, 'kind'>,
 ): void {
   if (http === undefined || kind === 'process') return;
   throw new SvcError(
