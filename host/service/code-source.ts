@@ -65,7 +65,7 @@ export class CodeSource {
 
   /**
    * Returns the phase in which the process runs, if the runtime starts it. `failed`: called once with SVC_PROCESS_ENDED if the process
-   * ends before it has described its code.
+   * ends before it has described its code. It is to stop after the shards: until then their calls finish in the process.
    */
   running(failed: (error: SvcError) => void): Phase {
     return { start: () => this.#startRuns(failed), stop: () => this.#runs?.stop() };

@@ -171,12 +171,10 @@ export class RunningService {
 
   #phasesInOrder(): Phase[] {
     const limitLog = new LimitLog(this.#supervisor.counters, this.#log);
-    const relay = new SocketRelay(this.#settings);
     const { loop } = this.#options;
     return [
       { stop: () => this.#locatedLog?.settled() },
       { stop: () => this.#admission.abort() },
-      // The process ends last: until then the calls in flight finish in it.
       this.#code.running((error) => this.#ended.reject(error)),
       { start: () => this.#openCertificates(), stop: () => this.#certificates?.close() },
       { start: () => this.#introspection.open(), stop: () => this.#introspection.close() },
@@ -192,7 +190,7 @@ export class RunningService {
         stop: () => this.#stopShards(),
       },
       this.#code.watching((error) => this.#ended.reject(error)),
-      { start: () => relay.open(this.#started!.address), stop: () => relay.close() },
+      new SocketRelay(this.#settings).phase(() => this.#started!.address),
       // No firing and no delivery starts before all shards can execute theirs.
       { start: () => this.#beginWork() },
       { start: () => this.#control.open(), stop: () => this.#control.close() },

@@ -3,6 +3,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { listen, type ListenAddress, listenOnUnixSocket } from '@svc/kit/listen';
+import type { Phase } from '@svc/kit/phases';
 import type { GivenSockets } from './given-sockets.ts';
 
 /** An address of all interfaces, and one at which this machine reaches it. */
@@ -23,8 +24,13 @@ export class SocketRelay {
     this.#connectionsMax = sections.http.connectionsMax;
   }
 
-  /** `address`: that of the service; undefined: it takes no requests. Rejects with SVC_ADDRESS_UNAVAILABLE and SVC_PORT_IN_USE. */
-  async open(address: ListenAddress | undefined): Promise<void> {
+  /** Returns the phase in which the sockets are served, once the service has the address; undefined: it takes no requests. */
+  phase(address: () => ListenAddress | undefined): Phase {
+    return { start: () => this.#open(address()), stop: () => this.#close() };
+  }
+
+  /** Rejects with SVC_ADDRESS_UNAVAILABLE and SVC_PORT_IN_USE. */
+  async #open(address: ListenAddress | undefined): Promise<void> {
     if (address === undefined) return;
     const { http, calls } = this.#sockets;
     if (http !== undefined)
@@ -33,7 +39,7 @@ export class SocketRelay {
   }
 
   /** Accepts no further connection. The others end with those of the service. */
-  close(): void {
+  #close(): void {
     for (const server of this.#servers) if (server.listening) server.close();
   }
 

@@ -33,14 +33,15 @@ test.runIf(isLinux)(
   'the socket for requests leads to the port of the service until it is closed',
   async () => {
     const given = new BoundSocket({ host: HOST, port: 0 });
-    const { port } = given.address() as AddressInfo;
+    const { port } = given.address();
     const sections = { http: { connectionsMax: 10 } };
-    const relay = new SocketRelay({ sockets: { http: given.fd() }, sections });
     await expect(answerAt(port)).rejects.toThrow(/ECONNREFUSED/);
     const { port: own } = (await service()).address() as AddressInfo;
-    await relay.open({ host: '0.0.0.0', port: own });
+    const relay = new SocketRelay({ sockets: { http: given.fd() }, sections });
+    const phase = relay.phase(() => ({ host: '0.0.0.0', port: own }));
+    await phase.start!(new AbortController().signal);
     expect(await answerAt(port)).toBe('TEA');
-    relay.close();
+    await phase.stop!();
     given.close();
     await expect(answerAt(port)).rejects.toThrow(/ECONNREFUSED/);
   },
@@ -49,8 +50,9 @@ test.runIf(isLinux)(
 test('a service without HTTP opens nothing', async () => {
   const sections = { http: { connectionsMax: 10 } };
   const relay = new SocketRelay({ sockets: { http: 999, calls: 998 }, sections });
-  await relay.open(undefined);
-  relay.close();
+  const phase = relay.phase(() => undefined);
+  await expect(phase.start!(new AbortController().signal)).resolves.toBeUndefined();
+  expect(() => phase.stop!()).not.toThrow();
 });
 
 test('only beside a process is a service given the socket of its port', () => {
