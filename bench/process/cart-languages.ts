@@ -50,19 +50,22 @@ export function cartLanguages(): readonly CartLanguage[] {
 /** Returns an interpreter that serves the cart; undefined if there is none. */
 export function findPython(): string | undefined {
   const check = `import sys, ${PYTHON_MODULES}; sys.exit(sys.version_info < (3, 11))`;
-  const env = { ...process.env, ...PYTHON_VARIABLES };
+  const set = words(PYTHON_VARIABLES);
   return ['python3', '/usr/bin/python3'].find(
-    (program) => spawnSync(program, ['-c', check], { stdio: 'ignore', env }).status === 0,
+    (program) => spawnSync('env', [...set, program, '-c', check], { stdio: 'ignore' }).status === 0,
   );
+}
+
+/** Returns variables as `env` takes them. */
+function words(variables: CartLanguage['variables']): readonly string[] {
+  return Object.entries(variables).map((variable) => variable.join('='));
 }
 
 export async function startCartProcess({ command, variables }: CartLanguage): Promise<CartProcess> {
   const [port] = await freePorts(1);
-  const [program, ...args] = command;
-  const child = spawn(program, args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, ...variables, SVC_PROCESS_PORT: String(port) },
-  });
+  const set = words({ ...variables, SVC_PROCESS_PORT: String(port) });
+  // `env` becomes the program, so the child's number is that of the program.
+  const child = spawn('env', [...set, ...command], { stdio: ['ignore', 'ignore', 'inherit'] });
   return { address: `127.0.0.1:${port}`, pid: child.pid!, stop: () => stop(child) };
 }
 
