@@ -154,12 +154,16 @@ export async function fuzzRuntime({
   lanes,
   welcome,
 }: RuntimeFuzz): Promise<FuzzReport> {
-  let [sent, streams] = [0, 0];
+  const report = { frames: 0, streams: 0 };
   const script: Script = (frame, call, stream) => {
     // The first stream, on which the runtime reads the descriptor, is that of a process as it should be.
     const shares =
-      streams === 0 ? { frames: 0, bytes: 0 } : frame.$case === 'hello' ? HELLO_SHARES : SHARES;
-    if (frame.$case === 'hello') streams += 1;
+      report.streams === 0
+        ? { frames: 0, bytes: 0 }
+        : frame.$case === 'hello'
+          ? HELLO_SHARES
+          : SHARES;
+    if (frame.$case === 'hello') report.streams += 1;
     const { messages, count } = mutatedMessages(
       random,
       'FromProcess',
@@ -167,18 +171,18 @@ export async function fuzzRuntime({
       OTHERS,
       shares,
     );
-    sent += count;
+    report.frames += count;
     for (const message of messages) stream.write(message);
   };
   const served = await scriptedProcess(script, { keepsReceived: false });
   const guest = await started(served.address);
   let calls = 0;
   try {
-    while (sent < frames) {
+    while (report.frames < frames) {
       const engine = engineOf(guest);
       const until = calls + CALLS_PER_ENGINE;
       const lane = async (): Promise<void> => {
-        while (calls < until && sent < frames) {
+        while (calls < until && report.frames < frames) {
           calls += 1;
           const run = random.below(CALLS.length);
           // oxlint-disable-next-line no-await-in-loop -- a lane makes one call at a time
@@ -197,7 +201,7 @@ export async function fuzzRuntime({
   } finally {
     await guest.close();
   }
-  return { frames: sent, streams };
+  return report;
 }
 
 /** Starts a guest, on a machine that may be slow. */
@@ -253,8 +257,9 @@ const CALLS: readonly ((guest: Guest, engine: EntityEngine, random: Random) => u
 
 const entityOf = (random: Random) => ({ component: 'tally', id: `t${random.below(IDS)}` });
 
+const away = () => Promise.reject(new SvcError('SVC_OVERLOADED', 'it is away'));
+
 function callsOf(engine: EntityEngine): HostCalls {
-  const away = () => Promise.reject(new SvcError('SVC_OVERLOADED', 'it is away'));
   return {
     nowMs: () => context.nowMs,
     call: (target, name, input, metadata, idempotencyKey) =>

@@ -24,16 +24,17 @@ const welcome = {
   },
 };
 
+const run = (half: number) =>
+  fuzzRuntime({
+    random: new Random(Number(seed) * 2 + half),
+    frames: Number(frames) / 2,
+    lanes: LANES,
+    welcome,
+  });
+
 test(
   'the runtime answers each call, and goes on, whatever a process sends',
   async () => {
-    const run = (half: number) =>
-      fuzzRuntime({
-        random: new Random(Number(seed) * 2 + half),
-        frames: Number(frames) / 2,
-        lanes: LANES,
-        welcome,
-      });
     const sinceMs = performance.now();
     const first = await run(0);
     const before = process.memoryUsage().rss / MIB;
