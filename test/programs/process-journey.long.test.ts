@@ -61,7 +61,7 @@ test.skipIf(noSandbox !== undefined).each(LANGUAGES)(
       items: [{ sku: 'tea', quantity: 4 }],
       checkedOut: false,
     });
-    expect(await ann.svc('service logs cart')).toContain('process');
+    expect(await ann.svc('service logs cart')).toContain('"from":"process"');
 
     // Another protocol is refused before anything is started.
     const descriptor = `name: cart\nimage: ${registry}/shop/cart:2\nhosting: process\nprotocol: svc/2\n`;
