@@ -8,6 +8,9 @@ export {
 } from './hosting/wasm/admission/admission.ts';
 export { type GuestSource, type HostingSettings, wasmSource } from './hosting/guest-source.ts';
 export { readProgram } from './hosting/program/program-source.ts';
+export { isProcessAddress, PROCESS_ADDRESS_WORDS } from './hosting/process/process-address.ts';
+export { commandWords } from './hosting/process/command-words.ts';
+export { ProcessChild } from './hosting/process/process-child.ts';
 export { type GuestStarter, guestStarter } from './hosting/start-guest.ts';
 export { type FaultLocator, sourceLocations } from './hosting/source-locations.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
@@ -15,7 +18,10 @@ export {
   admitFileToRun,
   inspectModuleFile,
   type InspectedModule,
+  type SettingsToRun,
+  viewDefinitionsOf,
 } from './service/module-inspection.ts';
+export { readProcessAt, readStartingProcess } from './service/process-inspection.ts';
 export type { GuestLogLine } from '@svc/model/guest-log';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
 export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
@@ -130,12 +136,10 @@ export type {
   VerificationResult,
 } from './storage/sqlite/tools/verification-step.ts';
 export { type Incarnation, incarnationOf } from './engine/entity/incarnation.ts';
-export {
-  FOLD_VARIANTS,
-  type PurityFinding,
-  PurityVerification,
-  verifiedStarter,
-} from './history/purity-verification.ts';
+export { faultLine } from './history/fault-line.ts';
+export { FOLD_VARIANTS, type PurityFinding } from './history/purity-finding.ts';
+export { PurityVerification, verifiedStarter } from './history/purity-verification.ts';
+export { atOnce } from './history/steps.ts';
 export { type VerifiedEntity, verifyModule } from './history/module-verification.ts';
 export { type PreparedView, prepareViews } from './service/view-preparation.ts';
 export { VIEW_CHECKS, type VerifiedView, verifyViews } from './history/view-verification.ts';

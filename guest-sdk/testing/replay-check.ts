@@ -8,6 +8,7 @@ import {
   type PurityFinding,
   type StoredEvent,
   SvcError,
+  atOnce,
   incarnationOf,
 } from '@svc/host/tools';
 import { GuestAccount } from './guest-account.ts';
@@ -55,9 +56,9 @@ export function checkReplay(
       );
   };
   try {
-    const replayed = purity.stateOf(incarnation);
+    const replayed = atOnce(purity.stateOf(incarnation));
     if (state !== undefined) compare(replayed, state, 'in a fresh instance');
-    for (const finding of purity.findings(incarnation)) report(finding);
+    atOnce(purity.findings(incarnation, [], report));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     throw new TestFailure(

@@ -22,6 +22,7 @@ import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { systemClock, systemEventLoop } from '../system.ts';
+import { faultLine } from './fault-line.ts';
 import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';
 import { type HistoryPoint, IncarnationAt } from './incarnation-at.ts';
 import { componentIds, notInSource } from './not-in-source.ts';
@@ -248,6 +249,7 @@ function faulted(fault: unknown): WhatIfResult {
   if (fault instanceof SvcError)
     return { kind: 'fault', message: `${fault.message} [${fault.code}]` };
   if (!(fault instanceof GuestFault)) throw fault;
-  const words = fault.guestMessage === undefined ? '' : ` (${fault.guestMessage})`;
+  const line = faultLine(fault);
+  const words = line === undefined ? '' : ` (${line})`;
   return { kind: 'fault', message: `${fault.message.replace(/\.$/, '')}${words}.` };
 }

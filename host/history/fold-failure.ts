@@ -6,9 +6,22 @@ import { entityName } from '../engine/entity/history.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
+import { faultLine } from './fault-line.ts';
 
 /** Limit for a guest's own message in an error, in UTF-16 units. */
 const WORDS_MAX = 500;
+
+/** Codes of failures after which nothing can be folded any more, because the code itself cannot be run. */
+const CODES_OF_SOURCE: ReadonlySet<string> = new Set([
+  'SVC_PROGRAM_INVALID',
+  'SVC_PROCESS_UNAVAILABLE',
+  'SVC_PROCESS_INVALID',
+]);
+
+/** Whether nothing more of a source can be folded after the failure. */
+export function isOfSource({ code }: SvcError): boolean {
+  return CODES_OF_SOURCE.has(code);
+}
 
 /** Makes the error of a failed fold. `seq`: sequence number of the first event of the failed batch. */
 export function eventFailure(entity: EntityRef, seq: number, problem: FoldProblem): SvcError {
@@ -27,8 +40,8 @@ export function foldFailure(fault: GuestFault | SvcError): SvcError {
 }
 
 function faulted(what: string, fault: GuestFault): SvcError {
-  const { guestMessage } = fault;
-  const words = guestMessage === undefined ? '' : ` (${guestMessage.slice(0, WORDS_MAX)})`;
+  const line = faultLine(fault);
+  const words = line === undefined ? '' : ` (${line.slice(0, WORDS_MAX)})`;
   const sentence = what.replace(/\.$/, '');
   return new SvcError(
     'SVC_FOLD_FAULTED',

@@ -13,6 +13,7 @@ import type { GuestEntities } from '@svc/model/guest';
 import type { Awaitable } from '@svc/model/call';
 import type { StoredEvent } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
+import { faultLine } from './fault-line.ts';
 
 export interface SequencedEvent {
   readonly seq: number;
@@ -151,8 +152,9 @@ function faultOf(
   if (typeof problem === 'string')
     // The position within a batch of one is meaningless.
     return { kind: 'refused', at, problem: problem.replace(/^event 1 of 1: /, '') };
-  const { message, guestMessage } = problem;
+  const { message } = problem;
+  const line = faultLine(problem);
   const where = isOpening ? 'it cannot be opened: ' : '';
-  const words = guestMessage === undefined ? '' : ` ${guestMessage}`;
+  const words = line === undefined ? '' : ` ${line}`;
   return { kind: 'trapped', at, problem: `${where}${message}${words}` };
 }

@@ -8,10 +8,13 @@ import type { EntityRef, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { incarnationsOfFile } from './event-file.ts';
+import { isOfSource } from './fold-failure.ts';
 import { journalIncarnations } from './journal-incarnations.ts';
 import { componentIds, notInSource } from './not-in-source.ts';
-import { type PurityFinding, PurityVerification, verifiedStarter } from './purity-verification.ts';
+import type { PurityFinding } from './purity-finding.ts';
+import { PurityVerification, verifiedStarter } from './purity-verification.ts';
 import { sampleEvents } from './sample-json.ts';
+import { waiting } from './steps.ts';
 
 /** Result of checking one entity. */
 export interface VerifiedEntity {
@@ -34,7 +37,7 @@ export interface VerificationQuestion {
 type Subject = Incarnation | { readonly entity: EntityRef; readonly failure: SvcError };
 
 /**
- * Checks one entity after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_JOURNAL_…,
+ * Checks one entity after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_PROCESS_…, SVC_JOURNAL_…,
  * SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE for a component that has stored entities but is not declared by the source.
  */
 export async function* verifyModule(
@@ -60,7 +63,7 @@ async function* verified(
   verification: PurityVerification,
   { kind, descriptor }: GuestSource,
   components: readonly string[],
-  subjects: Iterable<Subject>,
+  subjects: Iterable<Subject> | AsyncIterable<Subject>,
 ): AsyncGenerator<VerifiedEntity> {
   const known = new Set(componentIds(descriptor));
   const foreign = components.find((one) => !known.has(one));
@@ -70,32 +73,32 @@ async function* verified(
   }
   /** The last checked incarnation of each component, which is folded beside the component's next one. */
   const before = new Map<string, Incarnation>();
-  for (const subject of subjects) {
+  for await (const subject of subjects) {
     const { entity } = subject;
     if ('failure' in subject) {
       yield { entity, eventCount: 0, findings: [], failure: subject.failure };
       continue;
     }
     const beside = before.get(entity.component);
-    yield judged(verification, subject, beside === undefined ? [] : [beside]);
+    yield await judged(verification, subject, beside === undefined ? [] : [beside]);
     before.set(entity.component, subject);
   }
 }
 
-function judged(
+async function judged(
   verification: PurityVerification,
   incarnation: Incarnation,
   others: readonly Incarnation[],
-): VerifiedEntity {
+): Promise<VerifiedEntity> {
   const { entity, afterSeq, lastSeq } = incarnation;
   const eventCount = lastSeq - afterSeq;
   try {
-    const findings = [...verification.findings(incarnation, others)];
+    const findings: PurityFinding[] = [];
+    await waiting(verification.findings(incarnation, others, (one) => findings.push(one)));
     return { entity, eventCount, findings, failure: undefined };
   } catch (failure) {
     if (!(failure instanceof SvcError)) throw failure;
-    // No entity of the program can be folded any more.
-    if (failure.code === 'SVC_PROGRAM_INVALID') throw failure;
+    if (isOfSource(failure)) throw failure;
     return { entity, eventCount, findings: [], failure };
   }
 }
@@ -104,10 +107,10 @@ function judged(
  * Yields incarnations of generated events: each kind of event twice, then all kinds twice. Events that the entity
  * refuses are left out.
  */
-function* sampleIncarnations(
+async function* sampleIncarnations(
   verification: PurityVerification,
   descriptor: ModuleDescriptor,
-): Generator<Incarnation> {
+): AsyncGenerator<Incarnation> {
   for (const component of descriptor.entities) {
     const { manifest } = component.event;
     const madeUp = (id: string, events: readonly StoredEvent[]) =>
@@ -117,11 +120,15 @@ function* sampleIncarnations(
       const twice = madeUp(typeOf(event), [event, event]);
       // Events that only a used instance can fold are yielded too: they depend on more than the events, and the check
       // finds that.
-      if (isFoldable(verification, twice) || verification.isFoldedWhenUsed(twice)) yield twice;
+      if (
+        (await isFoldable(verification, twice)) ||
+        (await waiting(verification.isFoldedWhenUsed(twice)))
+      )
+        yield twice;
     }
     const taken: StoredEvent[] = [];
     for (const event of [...events, ...events])
-      if (isFoldable(verification, madeUp('events', [...taken, event]))) taken.push(event);
+      if (await isFoldable(verification, madeUp('events', [...taken, event]))) taken.push(event);
     yield madeUp('events', taken);
   }
 }
@@ -131,12 +138,15 @@ function typeOf({ json }: StoredEvent): string {
   return typeof event?.type === 'string' ? event.type : 'event';
 }
 
-function isFoldable(verification: PurityVerification, incarnation: Incarnation): boolean {
+async function isFoldable(
+  verification: PurityVerification,
+  incarnation: Incarnation,
+): Promise<boolean> {
   try {
-    verification.stateOf(incarnation);
+    await waiting(verification.stateOf(incarnation));
     return true;
   } catch (failure) {
-    if (!(failure instanceof SvcError)) throw failure;
+    if (!(failure instanceof SvcError) || isOfSource(failure)) throw failure;
     return false;
   }
 }

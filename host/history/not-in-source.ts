@@ -2,7 +2,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import { SvcError } from '@svc/kit/svc-error';
-import type { SourceKind } from '../hosting/guest-source.ts';
+import { type SourceKind, sourceWord } from '../hosting/guest-source.ts';
 
 const NAMES_LISTED_MAX = 10;
 
@@ -13,7 +13,6 @@ export function notInSource(
   name: string,
   known: readonly string[],
 ): SvcError {
-  const subject = kind === 'wasm' ? 'module' : 'program';
   const listed = known.slice(0, NAMES_LISTED_MAX).join(', ');
   const more = known.length > NAMES_LISTED_MAX ? ', …' : '';
   const remedy =
@@ -22,7 +21,7 @@ export function notInSource(
       : `It has ${listed === '' ? 'none' : listed}${more}.`;
   return new SvcError(
     'SVC_NOT_IN_MODULE',
-    `The ${subject} has no ${what}.${didYouMean(name, known)} ${remedy}`,
+    `The ${sourceWord(kind)} has no ${what}.${didYouMean(name, known)} ${remedy}`,
   );
 }
 

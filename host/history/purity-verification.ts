@@ -4,10 +4,11 @@
 // difference with the first event at which the states differ.
 //
 // Invariants
-// V1  Each fold has an instance of its own, so that no fold affects the next one. (Those of a program share a thread.)
+// V1  Each fold has an instance of its own, so that no fold affects the next one. (Those of a program share a thread, and those of a
+//     process its variables.)
 // V2  A fold that reached a limit (EXHAUSTED) is no finding, because this may depend on the size of the batches.
-import type { CallContext } from '@svc/model/call';
-import type { EntityRef, StoredEvent } from '@svc/model/entity';
+import type { Awaitable, CallContext } from '@svc/model/call';
+import type { StoredEvent } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
@@ -19,50 +20,27 @@ import {
 } from '../hosting/guest-source.ts';
 import type { GuestLog } from '@svc/model/guest-log';
 import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
-import { eventFailure, stateFailure } from './fold-failure.ts';
+import { eventFailure, isOfSource, stateFailure } from './fold-failure.ts';
 import {
   type Folded,
   type Unfolded,
   SINGLE,
   UNEVEN,
   DEFAULT_BATCHES,
-  atOnce,
   eventsOf,
   foldInto,
   foldOne,
   stateOf,
 } from './folded-state.ts';
+import type { FoldVariant, PurityFinding } from './purity-finding.ts';
 import { sampleJson } from './sample-json.ts';
 import { stateChanges } from './state-changes.ts';
-
-/** For each variant of folding, a description of it as the end of a sentence. */
-export const FOLD_VARIANTS = {
-  'fresh-instance': 'a second time in a fresh instance',
-  batches: 'in batches of another size',
-  'other-entities': 'while other entities were folded in the same instance',
-  'used-instance': 'in an instance in which commands and queries had run',
-  snapshot: 'and its state was written, read and written again',
-  'after-snapshot': 'on from a snapshot of its state',
-} as const;
-export type FoldVariant = keyof typeof FOLD_VARIANTS;
-
-export interface PurityFinding {
-  readonly way: FoldVariant;
-  readonly entity: EntityRef;
-  /** Sequence number of the first event after which the states differ; `afterSeq`: the empty states differ. */
-  readonly seq: number;
-  /** Path of the first difference; empty: the whole state; undefined: there is no state to compare. */
-  readonly path: string | undefined;
-  /** State that a fresh instance yields, as JSON text. */
-  readonly expected: string;
-  /** The other state, or the reason why there is none. */
-  readonly found: Folded;
-}
+import { answered, type Steps } from './steps.ts';
 
 interface Variant {
   readonly name: FoldVariant;
-  /** Folds the events up to `lastSeq`. Returns undefined if this variant cannot be checked. */
-  fold(lastSeq: number): Folded | undefined;
+  /** Folds the events up to `lastSeq`. Comes to undefined if this variant cannot be checked. */
+  fold(lastSeq: number): Steps<Folded | undefined>;
 }
 
 /** Fuel of a handler that runs before a fold; low, so that an endless loop in a handler does not delay the check. */
@@ -98,22 +76,23 @@ export class PurityVerification {
   }
 
   /** Folds in a fresh instance, and returns JSON text. Throws SVC_EVENT_UNREADABLE, SVC_FOLD_FAULTED. */
-  stateOf(incarnation: Incarnation): string {
+  stateOf(incarnation: Incarnation): Steps<string> {
     return this.#expected(incarnation, incarnation.lastSeq);
   }
 
   /** Returns whether an instance in which handlers have run can fold the incarnation. */
-  isFoldedWhenUsed(incarnation: Incarnation): boolean {
-    return this.#inUsed(incarnation, [], incarnation.lastSeq)?.kind === 'state';
+  *isFoldedWhenUsed(incarnation: Incarnation): Steps<boolean> {
+    return (yield* this.#inUsed(incarnation, [], incarnation.lastSeq))?.kind === 'state';
   }
 
-  /** Yields at most one finding for each variant. `others`: folded beside this one. Throws as `stateOf` does. */
+  /** Reports at most one finding for each variant. `others`: folded beside this one. Throws as `stateOf` and `report` do. */
   *findings(
     incarnation: Incarnation,
-    others: readonly Incarnation[] = [],
-  ): Generator<PurityFinding> {
+    others: readonly Incarnation[],
+    report: (finding: PurityFinding) => void,
+  ): Steps<void> {
     const { afterSeq, lastSeq: endSeq } = incarnation;
-    const expected = this.#expected(incarnation, endSeq);
+    const expected = yield* this.#expected(incarnation, endSeq);
     const alone = (name: FoldVariant, sizes: readonly number[]): Variant => {
       return {
         name,
@@ -130,15 +109,19 @@ export class PurityVerification {
     const named = new Set<FoldVariant>();
     for (const variant of variants) {
       if (named.has(variant.name)) continue;
-      const found = variant.fold(endSeq);
+      const found = yield* variant.fold(endSeq);
       if (found === undefined || isState(found, expected)) continue;
       named.add(variant.name);
-      yield this.#located(variant, incarnation, afterSeq);
+      report(yield* this.#located(variant, incarnation, afterSeq));
     }
-    yield* this.#snapshotFindings(incarnation, expected);
+    yield* this.#snapshotFindings(incarnation, expected, report);
   }
 
-  *#snapshotFindings(incarnation: Incarnation, expected: string): Generator<PurityFinding> {
+  *#snapshotFindings(
+    incarnation: Incarnation,
+    expected: string,
+    report: (finding: PurityFinding) => void,
+  ): Steps<void> {
     const { afterSeq, lastSeq: endSeq } = incarnation;
     const again: Variant = {
       name: 'snapshot',
@@ -146,47 +129,41 @@ export class PurityVerification {
     };
     let isWhole = true;
     for (const split of splitsOf(afterSeq, endSeq)) {
-      const snapshot = this.#known(incarnation, split);
+      const snapshot = yield* this.#known(incarnation, split);
       if (snapshot === undefined) continue;
       const fold = (lastSeq: number) =>
         this.#alone(incarnation, snapshot, { afterSeq: split, lastSeq }, DEFAULT_BATCHES);
-      const opened = fold(split);
+      const opened = yield* fold(split);
       if (opened !== undefined && !isState(opened, snapshot)) {
-        if (isWhole) yield this.#located(again, incarnation, afterSeq, split);
+        if (isWhole) report(yield* this.#located(again, incarnation, afterSeq, split));
         isWhole = false;
         continue;
       }
-      const found = fold(endSeq);
+      const found = yield* fold(endSeq);
       if (found === undefined || isState(found, expected)) continue;
-      yield this.#located({ name: 'after-snapshot', fold }, incarnation, split);
+      report(yield* this.#located({ name: 'after-snapshot', fold }, incarnation, split));
       return;
     }
   }
 
   /** Finds by bisection the first event after which the states differ: after `to` they do, after `from` perhaps. */
-  #located(
+  *#located(
     variant: Variant,
     incarnation: Incarnation,
     from: number,
     to = incarnation.lastSeq,
-  ): PurityFinding {
-    const found = (lastSeq: number) => {
-      const expected = this.#known(incarnation, lastSeq);
-      const folded = expected === undefined ? undefined : variant.fold(lastSeq);
-      return expected === undefined || folded === undefined || isState(folded, expected)
-        ? undefined
-        : { expected, folded };
-    };
+  ): Steps<PurityFinding> {
+    const found = (lastSeq: number) => this.#difference(variant, incarnation, lastSeq);
     let [same, different] = [from, to];
-    if (found(from) !== undefined) different = from;
+    if ((yield* found(from)) !== undefined) different = from;
     while (different - same > 1) {
       const middle = (same + different) >> 1;
-      if (found(middle) === undefined) same = middle;
+      if ((yield* found(middle)) === undefined) same = middle;
       else different = middle;
     }
     // A difference that does not occur again is reported as it was first found.
-    const last = found(different);
-    const expected = last?.expected ?? this.#expected(incarnation, different);
+    const last = yield* found(different);
+    const expected = last?.expected ?? (yield* this.#expected(incarnation, different));
     const other = last?.folded ?? { kind: 'problem', seq: undefined, problem: 'it changes' };
     const path =
       other.kind === 'state' ? stateChanges(expected, other.state).changes[0]?.path : undefined;
@@ -200,13 +177,25 @@ export class PurityVerification {
     };
   }
 
-  /** Returns the state that a fresh instance yields, as JSON text. Throws if it yields none. */
-  #expected(incarnation: Incarnation, lastSeq: number): string {
+  *#difference(
+    variant: Variant,
+    incarnation: Incarnation,
+    lastSeq: number,
+  ): Steps<{ readonly expected: string; readonly folded: Folded } | undefined> {
+    const expected = yield* this.#known(incarnation, lastSeq);
+    const folded = expected === undefined ? undefined : yield* variant.fold(lastSeq);
+    return expected === undefined || folded === undefined || isState(folded, expected)
+      ? undefined
+      : { expected, folded };
+  }
+
+  /** Comes to the state that a fresh instance yields, as JSON text. Throws if it yields none. */
+  *#expected(incarnation: Incarnation, lastSeq: number): Steps<string> {
     const { entity, afterSeq } = incarnation;
     let folded: Folded | undefined;
     // A batch that is too large may be folded one by one, which also locates the event that fails.
     for (const sizes of [DEFAULT_BATCHES, SINGLE]) {
-      folded = this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes, true)!;
+      folded = (yield* this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes, true))!;
       if (folded.kind === 'state') return folded.state;
     }
     const { seq, problem } = folded as Unfolded;
@@ -214,19 +203,24 @@ export class PurityVerification {
     throw stateFailure(entity, lastSeq, problem as GuestFault);
   }
 
-  #known(incarnation: Incarnation, lastSeq: number): string | undefined {
+  *#known(incarnation: Incarnation, lastSeq: number): Steps<string | undefined> {
     try {
-      return this.#expected(incarnation, lastSeq);
+      return yield* this.#expected(incarnation, lastSeq);
     } catch (error) {
-      if (!(error instanceof SvcError)) throw error;
+      if (!(error instanceof SvcError) || isOfSource(error)) throw error;
       return undefined;
     }
   }
 
-  #written(incarnation: Incarnation, lastSeq: number): Folded | undefined {
-    const snapshot = this.#known(incarnation, lastSeq);
+  *#written(incarnation: Incarnation, lastSeq: number): Steps<Folded | undefined> {
+    const snapshot = yield* this.#known(incarnation, lastSeq);
     if (snapshot === undefined) return undefined;
-    return this.#alone(incarnation, snapshot, { afterSeq: lastSeq, lastSeq }, DEFAULT_BATCHES);
+    return yield* this.#alone(
+      incarnation,
+      snapshot,
+      { afterSeq: lastSeq, lastSeq },
+      DEFAULT_BATCHES,
+    );
   }
 
   /** Folds in a fresh instance, from the empty state or from a snapshot after the record `afterSeq`. */
@@ -236,11 +230,11 @@ export class PurityVerification {
     range: { readonly afterSeq: number; readonly lastSeq: number },
     sizes: readonly number[],
     isStrict = false,
-  ): Folded | undefined {
-    return this.#withGuest((guest) => {
-      const folded = folding(() => {
-        const entity = atOnce(guest.entities.open(incarnation.entity, snapshot, true));
-        return foldInto(entity, incarnation, range, sizes) ?? stateOf(entity);
+  ): Steps<Folded | undefined> {
+    return this.#withGuest(function* foldAlone(guest) {
+      const folded = yield* folding(function* fold() {
+        const entity = yield* answered(guest.entities.open(incarnation.entity, snapshot, true));
+        return (yield* foldInto(entity, incarnation, range, sizes)) ?? (yield* stateOf(entity));
       });
       return isStrict ? folded : judged(folded);
     });
@@ -251,47 +245,48 @@ export class PurityVerification {
     incarnation: Incarnation,
     others: readonly Incarnation[],
     lastSeq: number,
-  ): Folded | undefined {
+  ): Steps<Folded | undefined> {
     const { entity: ref, afterSeq } = incarnation;
-    return this.#withGuest((guest) => {
+    return this.#withGuest(function* foldBeside(guest) {
       const other = others.find(({ entity }) => entity.component === ref.component) ?? incarnation;
       const strangerEvents = Math.min(lastSeq - afterSeq, OTHER_EVENTS_MAX);
       const strangers = [...eventsOf(other, seqAfter(other, strangerEvents))];
-      return folding(() => {
-        const open = (id: string) => atOnce(guest.entities.open({ ...ref, id }, undefined));
-        const stranger = open(`${other.entity.id} (another)`);
-        const twin = open(ref.id);
-        const entity = open(ref.id);
+      return yield* folding(function* fold() {
+        const open = (id: string) => answered(guest.entities.open({ ...ref, id }, undefined));
+        const stranger = yield* open(`${other.entity.id} (another)`);
+        const twin = yield* open(ref.id);
+        const entity = yield* open(ref.id);
         let seq = afterSeq;
         for (const event of eventsOf(incarnation, lastSeq)) {
           const before = strangers[seq - afterSeq];
-          if (before !== undefined && !isFolded(stranger, before)) return undefined;
+          if (before !== undefined && !(yield* isFolded(stranger, before))) return undefined;
           seq++;
-          const problem = foldOne(twin, seq, event) ?? foldOne(entity, seq, event);
+          const problem =
+            (yield* foldOne(twin, seq, event)) ?? (yield* foldOne(entity, seq, event));
           if (problem !== undefined) return judged(problem);
         }
-        return judged(stateOf(entity));
+        return judged(yield* stateOf(entity));
       });
     });
   }
 
   /** Folds after handlers have run, and other entities were folded and some of them closed. */
-  #inUsed(
+  *#inUsed(
     incarnation: Incarnation,
     others: readonly Incarnation[],
     lastSeq: number,
-  ): Folded | undefined {
+  ): Steps<Folded | undefined> {
     const { entity: ref, afterSeq } = incarnation;
+    const foldUsed = function* foldUsed(guest: Guest): Steps<Folded | undefined> {
+      const entity = yield* answered(guest.entities.open(ref, undefined));
+      const range = { afterSeq, lastSeq };
+      return judged((yield* foldInto(entity, incarnation, range)) ?? (yield* stateOf(entity)));
+    };
     let company = [incarnation, ...others];
     for (;;) {
-      const folded = this.#withGuest((guest) => {
-        const harmful = this.#use(guest, company);
-        if (harmful !== undefined) return harmful;
-        return folding(() => {
-          const entity = atOnce(guest.entities.open(ref, undefined));
-          const range = { afterSeq, lastSeq };
-          return judged(foldInto(entity, incarnation, range) ?? stateOf(entity));
-        });
+      const use = (guest: Guest) => this.#use(guest, company);
+      const folded = yield* this.#withGuest(function* foldInUsed(guest) {
+        return (yield* use(guest)) ?? (yield* folding(() => foldUsed(guest)));
       });
       if (typeof folded !== 'string') return folded;
       if (folded === COMPANY && company.length > 0) company = [];
@@ -300,8 +295,8 @@ export class PurityVerification {
     }
   }
 
-  /** Runs handlers in an instance. Returns the handler that made it unusable, or COMPANY; undefined if it is usable. */
-  #use(guest: Guest, incarnations: readonly Incarnation[]): string | undefined {
+  /** Runs handlers in an instance. Comes to the handler that made it unusable, or COMPANY; undefined if it is usable. */
+  *#use(guest: Guest, incarnations: readonly Incarnation[]): Steps<string | undefined> {
     const { descriptor } = guest;
     const log = this.#log;
     // Logs of handlers that are called with generated input are discarded.
@@ -309,13 +304,13 @@ export class PurityVerification {
     try {
       for (const { component, commands, queries } of descriptor.entities) {
         const own = incarnations.filter(({ entity }) => entity.component === component);
-        const open = (id: string) => atOnce(guest.entities.open({ component, id }, undefined));
-        const entities = ['used', 'closed'].map(open);
+        const open = (id: string) => answered(guest.entities.open({ component, id }, undefined));
+        const entities = [yield* open('used'), yield* open('closed')] as const;
         for (const [index, entity] of entities.entries()) {
           const folded = own[index % own.length];
           if (folded !== undefined) {
             const lastSeq = seqAfter(folded, OTHER_EVENTS_MAX);
-            foldInto(entity, folded, { afterSeq: folded.afterSeq, lastSeq });
+            yield* foldInto(entity, folded, { afterSeq: folded.afterSeq, lastSeq });
           }
           if (entity.lost) return COMPANY;
         }
@@ -327,9 +322,9 @@ export class PurityVerification {
           const handler = `${component} ${kind} ${name}`;
           if (this.#harmful.has(handler)) continue;
           const text = sampleJson(descriptor, input);
-          if (!isCalled(() => entities[0]![kind](CONTEXT, name, text))) return handler;
+          if (!(yield* isCalled(() => entities[0][kind](CONTEXT, name, text)))) return handler;
         }
-        entities[1]!.close();
+        entities[1].close();
       }
     } catch (fault) {
       if (!(fault instanceof GuestFault)) throw fault;
@@ -340,10 +335,10 @@ export class PurityVerification {
     return undefined;
   }
 
-  #withGuest<T>(use: (guest: Guest) => T): T {
+  *#withGuest<T>(use: (guest: Guest) => Steps<T>): Steps<T> {
     const guest = this.#start((line) => this.#log(line));
     try {
-      return use(guest);
+      return yield* use(guest);
     } finally {
       void guest.close();
     }
@@ -375,22 +370,22 @@ function judged(folded: Folded | undefined): Folded | undefined {
 }
 
 /** Folds, and treats a fault at opening like any other fault. */
-function folding(fold: () => Folded | undefined): Folded | undefined {
+function* folding(fold: () => Steps<Folded | undefined>): Steps<Folded | undefined> {
   try {
-    return fold();
+    return yield* fold();
   } catch (fault) {
     if (!(fault instanceof GuestFault)) throw fault;
     return { kind: 'problem', seq: undefined, problem: fault };
   }
 }
 
-function isFolded(guest: GuestEntity, event: StoredEvent): boolean {
+function isFolded(guest: GuestEntity, event: StoredEvent): Steps<boolean> {
   return isCalled(() => guest.apply([event], undefined));
 }
 
-function isCalled(call: () => unknown): boolean {
+function* isCalled(call: () => Awaitable<unknown>): Steps<boolean> {
   try {
-    call();
+    yield* answered(call());
     return true;
   } catch (fault) {
     if (!(fault instanceof GuestFault)) throw fault;

@@ -9,7 +9,12 @@
 //     UpgradeFindings and EntityComparison admit.
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
-import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import {
+  type GuestSource,
+  type HostingSettings,
+  type SourceWord,
+  sourceWord,
+} from '../hosting/guest-source.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   inspectJournal,
@@ -56,11 +61,11 @@ export interface UpgradeAnswer {
   /** Number of records, including deletions. */
   readonly records: number;
   readonly findings: readonly Finding[];
-  /** The version that the new one was compared with: a module, a program, a descriptor from the journal, or none. */
-  readonly compared: 'module' | 'program' | 'descriptor' | 'nothing';
+  /** The version that the new one was compared with: a module, a program, a process, a descriptor from the journal, or none. */
+  readonly compared: SourceWord | 'descriptor' | 'nothing';
 }
 
-/** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED and SVC_PROGRAM_INVALID. */
+/** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID and SVC_PROCESS_…. */
 export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
   const { dir, now, before, settings, threads, signal } = question;
   const inspection = inspectJournal(dir);
@@ -104,7 +109,7 @@ function comparedWith(
   before: GuestSource | undefined,
   declared: ModuleDescriptor | undefined,
 ): UpgradeAnswer['compared'] {
-  if (before !== undefined) return before.kind === 'wasm' ? 'module' : 'program';
+  if (before !== undefined) return sourceWord(before.kind);
   return declared === undefined ? 'nothing' : 'descriptor';
 }
 

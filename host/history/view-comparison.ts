@@ -17,6 +17,7 @@ import { TemporaryRows } from '../storage/views/temporary-rows.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import type { ViewStopped } from '../views/view-stopped.ts';
+import { faultLine } from './fault-line.ts';
 import { stateDifference } from './state-comparison.ts';
 import type { UpgradeFindings } from './upgrade-finding.ts';
 import { ViewReplay } from './view-replay.ts';
@@ -111,8 +112,8 @@ export class ViewComparison {
   #reportStopped(view: string, stopped: ViewStopped, beforeToo: boolean): void {
     const { entity, seq } = stopped.at;
     const { cause } = stopped;
-    const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
-    const words = (guestMessage ?? stopped.message).slice(0, PROBLEM_MAX);
+    const line = cause instanceof GuestFault ? faultLine(cause) : undefined;
+    const words = (line ?? stopped.message).slice(0, PROBLEM_MAX);
     const { component } = entity;
     const problem = beforeToo ? `${words} (so did the version before)` : words;
     this.#needs.findings.add(

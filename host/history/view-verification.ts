@@ -22,6 +22,8 @@ import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import type { FoldFeed } from '../views/view-fold.ts';
 import type { ViewStopped } from '../views/view-stopped.ts';
+import { faultLine } from './fault-line.ts';
+import { isOfSource } from './fold-failure.ts';
 import type { TypeIn } from './narrowing.ts';
 import { stateDifference } from './state-comparison.ts';
 import { ViewReplay } from './view-replay.ts';
@@ -74,8 +76,8 @@ const ORDERS: readonly EntityDirection[] = ['first-to-last', 'last-to-first'];
 const NOTHING = 'nothing';
 
 /**
- * Checks one view after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_JOURNAL_… and
- * SVC_DATA_UNUSABLE.
+ * Checks one view after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_PROCESS_…, SVC_JOURNAL_…
+ * and SVC_DATA_UNUSABLE.
  */
 export async function* verifyViews(
   question: ViewVerificationQuestion,
@@ -121,8 +123,7 @@ class ViewVerification {
       return { view: id, findings: await this.#findings(), failure: undefined };
     } catch (failure) {
       if (!(failure instanceof SvcError)) throw failure;
-      // No view of the program can be folded any more.
-      if (failure.code === 'SVC_PROGRAM_INVALID') throw failure;
+      if (isOfSource(failure)) throw failure;
       return { view: id, findings: [], failure };
     } finally {
       this.#rows.close();
@@ -261,8 +262,8 @@ class ViewVerification {
 }
 
 function problemOf({ at, message, cause }: ViewStopped): string {
-  const guestMessage = cause instanceof GuestFault ? cause.guestMessage : undefined;
-  return `at event ${at.seq} of entity '${at.entity.id}' of component '${at.entity.component}': ${guestMessage ?? message}`;
+  const line = cause instanceof GuestFault ? faultLine(cause) : undefined;
+  return `at event ${at.seq} of entity '${at.entity.id}' of component '${at.entity.component}': ${line ?? message}`;
 }
 
 /** Returns the position of the rows; undefined if they belong to another journal, so that a service would build them again. */

@@ -14,6 +14,13 @@ import type { WasmLimits } from './wasm/wasm-limits.ts';
  */
 export type SourceKind = 'wasm' | 'program' | 'process';
 
+export type SourceWord = 'module' | 'program' | 'process';
+
+/** Returns the word for a source in messages. */
+export function sourceWord(kind: SourceKind): SourceWord {
+  return kind === 'wasm' ? 'module' : kind;
+}
+
 /** The file of a source, and the identity of its content when it was read. */
 export interface SourceFile {
   readonly kind: SourceKind;

@@ -20,13 +20,11 @@ export type GuestStarter = (log: GuestLog) => StartedGuest;
 
 /**
  * Loads the code that runs the source, and returns a function that starts guests synchronously: a module runs in this
- * thread, a program in a thread of its own, and the code of a process there. Rejects with SVC_PROCESS_INVALID if the process cannot be
- * served.
+ * thread, a program in a thread of its own, and the code of a process there. Only tools start several guests.
  */
 export async function guestStarter(
   source: GuestSource,
   settings: HostingSettings,
-  ofShard: GuestShard = NO_SHARD,
 ): Promise<GuestStarter> {
   switch (source.kind) {
     case 'wasm':
@@ -37,16 +35,15 @@ export async function guestStarter(
       return programStarter(source);
     }
     case 'process': {
-      // Most services have no process, so a shard does not wait for this code.
-      const { processStarter } = await import('./process/process-guest.ts');
-      return processStarter(source, ofShard);
+      const { processStarter } = await import('./process/process-starter.ts');
+      return processStarter(source);
     }
   }
 }
 
 /**
- * Starts a guest, in the thread that `guestStarter` names. `ofShard`: the shard that it is started for. Rejects as `guestStarter`
- * does, and with the errors that a `GuestStarter` throws.
+ * Starts a guest, in the thread that `guestStarter` names. `ofShard`: the shard that it is started for. Rejects with
+ * SVC_PROCESS_INVALID if the process cannot be served, and with the errors that a `GuestStarter` throws.
  */
 export async function startGuest(
   source: GuestSource,
@@ -54,6 +51,11 @@ export async function startGuest(
   log: GuestLog,
   ofShard: GuestShard = NO_SHARD,
 ): Promise<StartedGuest> {
-  const start = await guestStarter(source, settings, ofShard);
+  if (source.kind === 'process') {
+    // Most services have no process, so a shard does not wait for this code.
+    const { startProcessGuest } = await import('./process/process-guest.ts');
+    return startProcessGuest(source, ofShard, log);
+  }
+  const start = await guestStarter(source, settings);
   return start(log);
 }

@@ -32,11 +32,20 @@ export async function inspectModuleFile(
 ): Promise<InspectedModule> {
   const report = await reportOfFile(file, settingsFor(file, settings, env).wasm);
   const { descriptor, fingerprint, refusal } = report;
-  if (descriptor?.views === undefined || refusal !== undefined) return report;
+  const isRefused = refusal !== undefined || fingerprint === undefined;
+  if (descriptor?.views === undefined || isRefused) return report;
+  return { ...report, viewDefinitions: viewDefinitionsOf({ descriptor, fingerprint }) };
+}
+
+/** Returns the definitions of the views of a source by their ids. */
+export function viewDefinitionsOf({
+  descriptor,
+  fingerprint,
+}: Pick<GuestSource, 'descriptor' | 'fingerprint'>): Readonly<Record<string, string>> {
   const definitions = declaredViews(descriptor, fingerprint).map(
     ({ folded: { id, stored } }) => [id, stored.definition] as const,
   );
-  return { ...report, viewDefinitions: Object.fromEntries(definitions) };
+  return Object.fromEntries(definitions);
 }
 
 /**

@@ -5,6 +5,7 @@ import { readPath } from '@svc/kit/program-flags';
 import { invalidSetting, type SettingsReader } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 import { commandWords } from '../hosting/process/command-words.ts';
+import { isProcessAddress, PROCESS_ADDRESS_WORDS } from '../hosting/process/process-address.ts';
 
 /** Default path of a deployed instance's module. */
 const DEPLOYED_MODULE = '/service/module.wasm';
@@ -34,7 +35,6 @@ export const CODE_NAMES = {
   command: 'svc.process.command',
   watch: 'svc.process.watch',
 } as const;
-const ADDRESS_FORM = /^(?:127\.0\.0\.1|localhost|\[::1\]):([1-9]\d{0,4})$/;
 
 /** Throws SVC_USAGE if there is no code or more than one, and SVC_SETTING_INVALID. */
 export function readServiceCode(
@@ -69,14 +69,8 @@ export function readServiceCode(
     );
   if (address === undefined)
     return { kind: 'module', file: resolve(moduleOf(positionals, deployed)) };
-  const port = Number(ADDRESS_FORM.exec(address)?.[1]);
-  // What goes to the process is not encrypted.
-  if (!(port <= 65_535))
-    throw invalidSetting(
-      CODE_NAMES.address,
-      address,
-      'an address of this machine, as 127.0.0.1:9010',
-    );
+  if (!isProcessAddress(address))
+    throw invalidSetting(CODE_NAMES.address, address, PROCESS_ADDRESS_WORDS);
   return { kind: 'process', address, file };
 }
 

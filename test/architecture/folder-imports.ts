@@ -42,13 +42,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/hosting/wasm': ['host/engine/needs'],
   // It runs the components of the embedded hosting, in a thread of their own.
-  'host/hosting/program': ['host/engine/needs', 'host/hosting/guest-source.ts'],
+  'host/hosting/program': [
+    'host/engine/needs',
+    'host/hosting/guest-source.ts',
+    'host/hosting/stack-line.ts',
+  ],
   // start-guest.ts knows every hosting; beside it, only the composition does.
   'host/hosting': ['host/engine/needs'],
   // It reads a journal with a source of guests, and serves nothing.
   'host/history': [
     'host/engine',
     ...SOURCES,
+    'host/hosting/stack-line.ts',
     'host/hosting/start-guest.ts',
     'host/storage/sqlite/tools',
     // It folds views into temporary rows, and reads the rows that a service has.

@@ -5,7 +5,9 @@ import { testEntity, testModule } from '@svc/guest-sdk/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEngine } from '../../host/engine/entity-engine.ts';
 import { incarnationOf } from '../../host/engine/entity/incarnation.ts';
+import type { PurityFinding } from '../../host/history/purity-finding.ts';
 import { PurityVerification, verifiedStarter } from '../../host/history/purity-verification.ts';
+import { atOnce } from '../../host/history/steps.ts';
 import { wasmSource } from '../../host/hosting/guest-source.ts';
 import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
@@ -196,9 +198,12 @@ test('svc verify names the event that draws, and finds nothing wrong with one th
   const verification = new PurityVerification(
     await verifiedStarter(source, { wasm: WASM_LIMITS_DEFAULT }),
   );
-  const findings = (...types: readonly (string | object)[]) => [
-    ...verification.findings(incarnationOf({ component: 'dice', id: 'a' }, stored(...types))),
-  ];
+  const findings = (...types: readonly (string | object)[]) => {
+    const life = incarnationOf({ component: 'dice', id: 'a' }, stored(...types));
+    const found: PurityFinding[] = [];
+    atOnce(verification.findings(life, [], (finding) => found.push(finding)));
+    return found;
+  };
   expect(findings({ type: 'seeded', seed: 3 }, { type: 'seeded', seed: 3 })).toEqual([]);
   expect(() => findings({ type: 'seeded', seed: 3 }, 'drawn')).toThrow(
     expect.objectContaining({

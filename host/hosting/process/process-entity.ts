@@ -38,6 +38,7 @@ export class ProcessEntity implements GuestEntity {
   /** Reply to the last command, from the state after its events; undefined: it has replied already. */
   #laterReply: string | undefined;
   #isLost = false;
+  #isClosed = false;
 
   private constructor(stream: ProcessStream, settings: ProcessSettings, component: string) {
     this.#stream = stream;
@@ -135,7 +136,10 @@ export class ProcessEntity implements GuestEntity {
     return answer.value.json;
   }
 
+  /** May be called again. */
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#stream.send(0, this.#number, { $case: 'close', value: {} });
   }
 

@@ -14,32 +14,20 @@ import { ProcessViews } from './process-views.ts';
 const LEVELS: ReadonlySet<string> = new Set<GuestLogLevel>(['debug', 'info', 'warn', 'error']);
 
 /**
- * Connects to the process, and returns a function that starts guests. They share a stream, which ends with the last of them. Rejects as
+ * Connects to the process, and starts a guest that has a stream of its own, which is opened again whenever it ends. Rejects as
  * `ProcessLink.open` does.
  */
-export async function processStarter(
+export async function startProcessGuest(
   source: ProcessSource,
   ofShard: GuestShard,
-): Promise<(log: GuestLog) => Guest> {
-  let write: GuestLog | undefined;
-  let open = 0;
-  const link = new ProcessLink({ source, ofShard, log: (line) => write?.(lineOf(line)) });
+  log: GuestLog,
+): Promise<Guest> {
+  const link = new ProcessLink({ source, ofShard, log: (line) => log(logLine(line)) });
   await link.open();
-  return (log) => {
-    write = log;
-    open += 1;
-    let isClosed = false;
-    const close = (): void => {
-      if (isClosed) return;
-      isClosed = true;
-      open -= 1;
-      if (open === 0) link.close();
-    };
-    return processGuest(source, link, close);
-  };
+  return processGuest(source, link);
 }
 
-function processGuest(source: ProcessSource, link: ProcessLink, close: () => void): Guest {
+function processGuest(source: ProcessSource, link: ProcessLink): Guest {
   const { descriptor, fingerprint, isFingerprinted, connection } = source;
   const { settings } = connection;
   const { views = [], consumers = [] } = descriptor;
@@ -48,9 +36,9 @@ function processGuest(source: ProcessSource, link: ProcessLink, close: () => voi
     fingerprint: isFingerprinted ? fingerprint : undefined,
     entities: entitiesOf(link, settings),
     endpoints: new ProcessEndpoints(link, settings, descriptor),
-    views: views.length === 0 ? undefined : new ProcessViews(link, settings),
+    views: views.length === 0 ? undefined : new ProcessViews(() => link.stream, settings),
     consumers: consumers.length === 0 ? undefined : new ProcessConsumers(link, settings),
-    close,
+    close: () => link.close(),
   };
 }
 
@@ -65,7 +53,8 @@ function entitiesOf(link: ProcessLink, settings: ProcessSettings): GuestEntities
   };
 }
 
-function lineOf({ level, message, source }: Log): Parameters<GuestLog>[0] {
+/** Converts a line that a process logs. */
+export function logLine({ level, message, source }: Log): Parameters<GuestLog>[0] {
   return {
     level: LEVELS.has(level) ? (level as GuestLogLevel) : 'info',
     message,

@@ -7,6 +7,8 @@ import { processInvalid } from './process-failures.ts';
 import { newProcessRun } from './process-run.ts';
 import { openProcessStream, type ProcessConnection } from './process-stream.ts';
 
+/** The most characters of the SDK's name and version. */
+const SDK_MAX = 200;
 const NO_EVENTS = { log: () => {}, ended: () => {} };
 
 /** Plain data, as every source: it is posted to the threads that start guests. */
@@ -22,6 +24,8 @@ export interface ProcessSource {
   /** Whether the process has named a fingerprint, so that snapshots can be kept. */
   readonly isFingerprinted: boolean;
   readonly descriptor: ModuleDescriptor;
+  /** Name and version of the SDK, for people. */
+  readonly sdk: string;
 }
 
 /**
@@ -56,6 +60,7 @@ function sourceOf(connection: ProcessConnection, welcome: Welcome): ProcessSourc
     fingerprint,
     isFingerprinted,
     descriptor: parsed.descriptor,
+    sdk: welcome.sdk.slice(0, SDK_MAX),
   };
 }
 

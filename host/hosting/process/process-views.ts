@@ -1,7 +1,7 @@
 // ProcessViews fold events into rows in the process of a service.
+import type { Awaitable } from '@svc/model/call';
 import type { EntityEvent } from '@svc/model/entity';
 import type { GuestViews } from '@svc/model/guest';
-import { GuestFault } from '@svc/model/guest-fault';
 import type { KeyedEvent, RowState } from '@svc/model/view';
 import { GuestFault } from '@svc/model/guest-fault';
 import { faultOf } from '@svc/process-protocol/fault-frames';
@@ -9,21 +9,21 @@ import { eventFrame } from '@svc/process-protocol/handler-frames';
 import { rowOf, viewFoldFrame } from '@svc/process-protocol/view-frames';
 import { type Answer, isAnswer } from './process-calls.ts';
 import { lostInProcess, ProcessAway } from './process-failures.ts';
-import type { ProcessLink } from './process-link.ts';
 import type { ProcessSettings } from './process-settings.ts';
-import type { ToFrame } from './process-stream.ts';
+import type { ProcessStream, ToFrame } from './process-stream.ts';
 
 /** The process may be lost so often in a row while it folds a view. */
 const LOSSES_MAX = 5;
 
 export class ProcessViews implements GuestViews {
-  readonly #link: ProcessLink;
+  readonly #stream: () => Awaitable<ProcessStream>;
   readonly #timeoutMs: number;
   /** How often the process was lost since it last answered, by view and kind of call. */
   readonly #losses = new Map<string, number>();
 
-  constructor(link: ProcessLink, { foldTimeoutMs }: ProcessSettings) {
-    this.#link = link;
+  /** `stream` returns the stream. It may throw, or reject with, SVC_PROCESS_UNAVAILABLE. */
+  constructor(stream: () => Awaitable<ProcessStream>, { foldTimeoutMs }: ProcessSettings) {
+    this.#stream = stream;
     this.#timeoutMs = foldTimeoutMs;
   }
 
@@ -32,9 +32,10 @@ export class ProcessViews implements GuestViews {
     events: readonly EntityEvent[],
   ): Promise<readonly (readonly string[])[] | string> {
     const value = { view, events: events.map(eventFrame) };
-    const answer = await this.#call(view, { $case: 'viewKeys', value });
+    const stream = await this.#stream();
+    const answer = await this.#call(stream, view, { $case: 'viewKeys', value });
     if (answer.$case === 'problem') return answer.value.message;
-    if (answer.$case !== 'keys') throw this.#violated();
+    if (answer.$case !== 'keys') throw violated(stream);
     return answer.value.events.map(({ keys }) => keys);
   }
 
@@ -44,16 +45,17 @@ export class ProcessViews implements GuestViews {
     events: readonly KeyedEvent[],
   ): Promise<readonly RowState[] | string> {
     const value = viewFoldFrame(view, rows, events);
-    const answer = await this.#call(view, { $case: 'viewFold', value });
+    const stream = await this.#stream();
+    const answer = await this.#call(stream, view, { $case: 'viewFold', value });
     if (answer.$case === 'problem') return answer.value.message;
-    if (answer.$case !== 'rows') throw this.#violated();
+    if (answer.$case !== 'rows') throw violated(stream);
     return changedRows(view, rows, answer.value.rows.map(rowOf));
   }
 
-  async #call(view: string, frame: ToFrame): Promise<Answer> {
+  async #call(stream: ProcessStream, view: string, frame: ToFrame): Promise<Answer> {
     const call = { frame, timeoutMs: this.#timeoutMs, subject: `view '${view}'` };
     const key = `${frame.$case} ${view}`;
-    const answer = await this.#link.stream.call(call).answer;
+    const answer = await stream.call(call).answer;
     if (isAnswer(answer)) {
       this.#losses.delete(key);
       if (answer.$case === 'fault') throw faultOf(answer.value);
@@ -77,12 +79,12 @@ export class ProcessViews implements GuestViews {
       `the process ${why}, ${losses} times while it folded view '${view}'`,
     );
   }
+}
 
-  #violated(): Error {
-    const problem = 'it has answered a view with a frame of another kind';
-    this.#link.stream.violated(problem);
-    return new ProcessAway(`has broken the protocol: ${problem}`);
-  }
+function violated(stream: ProcessStream): Error {
+  const problem = 'it has answered a view with a frame of another kind';
+  stream.violated(problem);
+  return new ProcessAway(`has broken the protocol: ${problem}`);
 }
 
 /** Returns the rows that have changed. Throws GuestFault if one of them was not given, or is there twice. */

@@ -18,7 +18,8 @@ import {
   type ViewCall,
 } from './program-messages.ts';
 import { printOnStderr } from './program-output.ts';
-import { lineOf, thrownLine } from './thrown-line.ts';
+import { lineOf } from '../stack-line.ts';
+import { thrownLine } from './thrown-line.ts';
 
 const { file, port, signal } = workerData as ProgramWork;
 const mark = markLoading();

@@ -2,12 +2,10 @@
 // are a module that breaks the rule in every way that user code can, and stand-ins that break it in other ways.
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Guest, GuestEntity } from '../../../model/guest.ts';
-import { incarnationOf } from '../../../host/engine/entity/incarnation.ts';
-import {
-  type PurityFinding,
-  PurityVerification,
-  verifiedStarter,
-} from '../../../host/history/purity-verification.ts';
+import { type Incarnation, incarnationOf } from '../../../host/engine/entity/incarnation.ts';
+import type { PurityFinding } from '../../../host/history/purity-finding.ts';
+import { PurityVerification, verifiedStarter } from '../../../host/history/purity-verification.ts';
+import { atOnce } from '../../../host/history/steps.ts';
 import { type WasmSource, wasmSource } from '../../../host/hosting/guest-source.ts';
 import type { GuestStarter } from '../../../host/hosting/start-guest.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
@@ -37,8 +35,14 @@ function incarnationWith(events: readonly (string | object)[]) {
 
 const plain = (count: number) => Array.from({ length: count }, () => SHELVED);
 
+function findingsOf(verification: PurityVerification, life: Incarnation): readonly PurityFinding[] {
+  const list: PurityFinding[] = [];
+  atOnce(verification.findings(life, [], (finding) => list.push(finding)));
+  return list;
+}
+
 function findings(...events: readonly (string | object)[]): readonly PurityFinding[] {
-  return [...new PurityVerification(startModule).findings(incarnationWith(events))];
+  return findingsOf(new PurityVerification(startModule), incarnationWith(events));
 }
 
 function told(found: readonly PurityFinding[]): readonly string[] {
@@ -145,7 +149,7 @@ function guest(rules: {
     };
   };
   const life = incarnationWith(Array.from({ length: 40 }, () => SHELVED));
-  return [...new PurityVerification(start).findings(life)];
+  return findingsOf(new PurityVerification(start), life);
 }
 
 const failing = (cause: 'trap' | 'memory') =>

@@ -1,7 +1,7 @@
 // A guest whose code is served over gRPC on loopback by the TypeScript SDK.
 import { onTestFinished } from 'vitest';
 import type { Components } from '../../../../components/components.ts';
-import { processStarter } from '../../../../host/hosting/process/process-guest.ts';
+import { startProcessGuest } from '../../../../host/hosting/process/process-guest.ts';
 import {
   PROCESS_SETTINGS_DEFAULT,
   type ProcessSettings,
@@ -29,8 +29,7 @@ export async function guestAt(
   connection: ProcessConnection,
   log: GuestLog = () => {},
 ): Promise<Guest> {
-  const start = await processStarter(await readProcess(connection), { shard: 0, shards: 1 });
-  return start(log);
+  return startProcessGuest(await readProcess(connection), { shard: 0, shards: 1 }, log);
 }
 
 /** Serves the components on a free port until the test is over, and returns a guest of them. */
