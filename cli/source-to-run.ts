@@ -1,21 +1,29 @@
-// SourceToRun: the module or the program that a command was given, ready to fold events. A module is admitted with the
-// settings of the command's --set, without those of the environment; a program is loaded in a thread of its own.
-import type { GuestSource, HostingSettings } from '@svc/host/tools';
+// SourceToRun: the module, the program or the process that a command was given, ready to fold events. A module is admitted with the
+// settings of the command's --set, without those of the environment; a program is loaded in a thread of its own; a process runs
+// already, or is started for the command and ended with it (source-process.ts).
+import type { GuestSource, SettingsToRun } from '@svc/host/tools';
 import { CommandFailure } from './command.ts';
-import type { OptionDescription } from './description.ts';
+import type { OptionDescription, OptionDescriptions } from './description.ts';
+import { SourceProcess } from './source-process.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The file of a module or of a program, as the user gives it. */
+/** The code of a service, as the user gives it. */
 export interface GivenSource {
-  readonly kind: 'module' | 'program';
-  readonly file: string;
+  /** For `command`, the code is in a process that the command starts. */
+  readonly kind: 'module' | 'program' | 'process' | 'command';
+  /** The file, the address of the process, or the command. */
+  readonly name: string;
 }
 
 export interface SourceToRun {
   readonly source: GuestSource;
-  /** Settings for modules. For a program these are the defaults, which the program does not use. */
-  readonly settings: HostingSettings;
+  /** Settings for modules. Otherwise these are the defaults, which are not used. */
+  readonly settings: SettingsToRun;
 }
+
+/** The words for the code in messages and in JSON. */
+export const SOURCE_WORDS: Readonly<Record<GivenSource['kind'], 'module' | 'program' | 'process'>> =
+  { module: 'module', program: 'program', process: 'process', command: 'process' };
 
 /** The option `--program` of each command that takes a program instead of a module. */
 export const PROGRAM_OPTION = {
@@ -26,21 +34,45 @@ components; it is imported, so give one that you trust`,
   completes: { kind: 'file', ending: '.ts' },
 } as const satisfies OptionDescription;
 
-/** Returns the file that was given; undefined if none was. Throws UsageError if both a module and a program were. */
-export function givenSource(
-  command: string,
-  module: string | undefined,
-  program: string | undefined,
-): GivenSource | undefined {
-  if (module !== undefined && program !== undefined)
-    throw new UsageError(
-      `${command} takes a module or a program, and found both: ${module} and ${program}.`,
-    );
-  if (program !== undefined) return { kind: 'program', file: program };
-  return module === undefined ? undefined : { kind: 'module', file: module };
+/** The options of each command that takes the code of a process instead of a module. */
+export const PROCESS_OPTIONS = {
+  process: {
+    type: 'string',
+    value: 'ADDRESS',
+    help: `a process in the place of the module, which runs at this address
+of this machine (127.0.0.1:9010)`,
+  },
+  'process-command': {
+    type: 'string',
+    value: 'COMMAND',
+    help: `starts the process, without a shell, at a free port, and ends it
+with the command ('python3 main.py')`,
+  },
+} as const satisfies OptionDescriptions;
+
+/** The values of the options that name code. */
+export interface SourceOptions {
+  readonly module?: string | undefined;
+  readonly program?: string | undefined;
+  readonly process?: string | undefined;
+  readonly 'process-command'?: string | undefined;
 }
 
-/** Throws UsageError if settings are given, but no module: a program takes no settings. */
+/** Returns the code that was given; undefined if none was. Throws UsageError if more than one was. */
+export function givenSource(command: string, options: SourceOptions): GivenSource | undefined {
+  const { module, program, process, 'process-command': processCommand } = options;
+  const named = { module, program, process, command: processCommand };
+  const given = Object.entries(named).flatMap(([kind, name]) =>
+    name === undefined ? [] : [{ kind: kind as GivenSource['kind'], name }],
+  );
+  if (given.length > 1)
+    throw new UsageError(
+      `${command} takes one module, program or process, and found both: ${given.map(({ name }) => name).join(' and ')}.`,
+    );
+  return given[0];
+}
+
+/** Throws UsageError if settings are given, but no module: other code takes no settings. */
 export function checkSettings(
   command: string,
   settings: readonly string[],
@@ -48,22 +80,74 @@ export function checkSettings(
 ): void {
   if (settings.length === 0 || sources.some((source) => source?.kind === 'module')) return;
   throw new UsageError(
-    `${command} takes --set for a module: a program runs here without settings.`,
+    `${command} takes --set for a module: a program or a process runs here without settings.`,
   );
 }
 
+type Tools = typeof import('@svc/host/tools');
+
 /**
- * Admits a module or loads a program. Throws UsageError for a setting that does not exist, and errors with a code that
- * name the file.
+ * Makes the sources of a command, calls `use` with them, and then ends the processes that were started for it, also when `use`
+ * rejects or a signal ends the command. Rejects as `use` does, with UsageError for a setting or an address that cannot be, and with errors
+ * with a code that name what was given.
  */
-export async function sourceToRun(
-  tools: typeof import('@svc/host/tools'),
-  { kind, file }: GivenSource,
+export async function withSources<const Given extends readonly (GivenSource | undefined)[], Result>(
+  tools: Tools,
+  given: Given,
+  settings: readonly string[],
+  use: (sources: { [Index in keyof Given]: SourceOf<Given[Index]> }) => Promise<Result>,
+): Promise<Result> {
+  const processes: SourceProcess[] = [];
+  try {
+    const sources: (SourceToRun | undefined)[] = [];
+    for (const one of given)
+      sources.push(one && (await sourceToRun(tools, one, settings, processes)));
+    return await use(sources as Parameters<typeof use>[0]);
+  } finally {
+    await Promise.all(processes.map((process) => process.end()));
+  }
+}
+
+type SourceOf<Given> = Given extends GivenSource ? SourceToRun : undefined;
+
+/** `processes`: receives the process that is started, if one is. */
+async function sourceToRun(
+  tools: Tools,
+  { kind, name }: GivenSource,
+  settings: readonly string[],
+  processes: SourceProcess[],
+): Promise<SourceToRun> {
+  switch (kind) {
+    case 'module':
+      return admitted(tools, name, settings);
+    case 'program':
+      return unlimited(tools, tools.readProgram(name));
+    case 'process':
+      if (!tools.isProcessAddress(name))
+        throw new UsageError(
+          `a process has ${tools.PROCESS_ADDRESS_WORDS}, and the address found is '${name}'.`,
+        );
+      return unlimited(tools, await tools.readProcessAt(name));
+    case 'command': {
+      const process = await SourceProcess.start(tools, name);
+      processes.push(process);
+      return unlimited(tools, await process.source());
+    }
+  }
+}
+
+function unlimited(tools: Tools, source: GuestSource): SourceToRun {
+  return {
+    source,
+    settings: { wasm: tools.WASM_LIMITS_DEFAULT, views: tools.VIEW_LIMITS_DEFAULT },
+  };
+}
+
+async function admitted(
+  { SvcError, admitFileToRun }: Tools,
+  file: string,
   settings: readonly string[],
 ): Promise<SourceToRun> {
-  if (kind === 'program')
-    return { source: tools.readProgram(file), settings: { wasm: tools.WASM_LIMITS_DEFAULT } };
-  const { SvcError, admitFileToRun } = tools;
   try {
     return await admitFileToRun(file, settings, {});
   } catch (error) {

@@ -8,10 +8,11 @@ import { outputStyle, printData } from './terminal.ts';
 type Tools = typeof import('@svc/host/tools');
 
 export interface VerifyReportNeeds {
-  readonly kind: 'module' | 'program';
-  readonly file: string;
+  readonly word: 'module' | 'program' | 'process';
+  /** The file, address or command that was given. */
+  readonly name: string;
   readonly isJson: boolean;
-  readonly tools: Pick<Tools, 'FOLD_VARIANTS' | 'VIEW_CHECKS'>;
+  readonly tools: Pick<Tools, 'FOLD_VARIANTS' | 'VIEW_CHECKS' | 'faultLine'>;
   readonly progress: Pick<ProgressLine, 'clear'>;
 }
 
@@ -32,7 +33,7 @@ export class VerifyReport {
 
   constructor(needs: VerifyReportNeeds) {
     this.#needs = needs;
-    this.#head = `{"${needs.kind}":${json(needs.file)},"findings":[`;
+    this.#head = `{"${needs.word}":${json(needs.name)},"findings":[`;
   }
 
   get counts(): VerifyCounts {
@@ -45,7 +46,7 @@ export class VerifyReport {
     this.#counts.entities++;
     this.#counts.events += verified.eventCount;
     this.#count(verified);
-    return this.#print(isJson ? jsonOf(verified) : textOf(verified, tools.FOLD_VARIANTS));
+    return this.#print(isJson ? jsonOf(verified, tools) : textOf(verified, tools));
   }
 
   /** Returns false if nobody reads the output any more. */
@@ -89,7 +90,10 @@ export class VerifyReport {
   }
 }
 
-function jsonOf({ entity, findings, failure }: VerifiedEntity): readonly string[] {
+function jsonOf(
+  { entity, findings, failure }: VerifiedEntity,
+  { faultLine }: VerifyReportNeeds['tools'],
+): readonly string[] {
   const { component, id } = entity;
   if (failure !== undefined)
     return [json({ component, id, error: { code: failure.code, message: failure.message } })];
@@ -103,14 +107,14 @@ function jsonOf({ entity, findings, failure }: VerifiedEntity): readonly string[
       expected: value(expected),
       ...(found.kind === 'state'
         ? { found: value(found.state) }
-        : { problem: problemText(found.problem) }),
+        : { problem: problemText(found.problem, faultLine) }),
     }),
   );
 }
 
 function textOf(
   { entity, findings, failure }: VerifiedEntity,
-  ways: Readonly<Record<string, string>>,
+  { FOLD_VARIANTS: ways, faultLine }: VerifyReportNeeds['tools'],
 ): readonly string[] {
   const name = `${printable(entity.component)} ${printable(entity.id)}`;
   if (failure !== undefined)
@@ -122,7 +126,7 @@ function textOf(
     const what =
       found.kind === 'state'
         ? `another state from ${where} on${at}`
-        : `a failure at ${where}: ${printable(problemText(found.problem))}`;
+        : `a failure at ${where}: ${printable(problemText(found.problem, faultLine))}`;
     return `${outputStyle('red', way)}  ${name}: ${what}, when folded ${ways[way]}\n`;
   });
 }
@@ -159,9 +163,10 @@ function viewTextOf(
 
 function problemText(
   problem: Extract<PurityFinding['found'], { kind: 'problem' }>['problem'],
+  faultLine: Tools['faultLine'],
 ): string {
   if (typeof problem === 'string') return problem;
-  return problem.guestMessage ?? problem.message;
+  return faultLine(problem) ?? problem.message;
 }
 
 /** Parses a state. Returns the text itself if it is not JSON. */

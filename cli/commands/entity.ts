@@ -1,5 +1,5 @@
-// svc entity: prints an entity at any point of its history, computed from the journal's events by the given module or
-// program. It only reads, and may do so while a service runs on the folder.
+// svc entity: prints an entity at any point of its history, computed from the journal's events by the given module, program or
+// process. It only reads, and may do so while a service runs on the folder.
 import type { EntityHistory, HistoryPoint, TimerInspection } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { command, EXIT_CODE, type ExitCode } from '../command.ts';
@@ -10,7 +10,13 @@ import {
   type EntityPrinter,
   type ShownTimers,
 } from '../entity-printer.ts';
-import { checkSettings, givenSource, PROGRAM_OPTION, sourceToRun } from '../source-to-run.ts';
+import {
+  checkSettings,
+  givenSource,
+  PROCESS_OPTIONS,
+  PROGRAM_OPTION,
+  withSources,
+} from '../source-to-run.ts';
 import { printData } from '../terminal.ts';
 import { readTime } from '../time-word.ts';
 import { UsageError } from '../usage-error.ts';
@@ -23,8 +29,8 @@ export const entity = command(
   {
     name: 'entity',
     summary: "show an entity's state at any point of its history",
-    about: `Shows the state of an entity at any point of its history, as the module or the program that is given
-makes it of the journal's events; how it came about, event by event; and what a command would do
+    about: `Shows the state of an entity at any point of its history, as the module, the program or the
+process that is given makes it of the journal's events; how it came about, event by event; and what a command would do
 there. Without --at it also shows the timers of the entity. It reads only, and may do so while a
 service runs on the folder.`,
     words: [
@@ -36,10 +42,12 @@ service runs on the folder.`,
       module: {
         type: 'string',
         value: 'MODULE.wasm',
-        help: 'the module that folds the events; required, or --program',
+        help: `the module that folds the events; required, or a program or a
+process`,
         completes: { kind: 'file', ending: '.wasm' },
       },
       program: PROGRAM_OPTION,
+      ...PROCESS_OPTIONS,
       at: {
         type: 'string',
         value: 'SEQ|TIME',
@@ -83,45 +91,44 @@ first one that is later. A command that is refused or fails is an answer: the ex
       'svc entity .svc/shopping-cart shopping-cart c1 --module shopping-cart.wasm',
       'svc entity .svc/cart shopping-cart c1 --module cart.wasm --at 12 --steps',
       'svc entity .svc/flags flag new-search --program src/components.ts',
+      "svc entity .svc/cart shopping-cart c1 --process-command 'python3 main.py'",
       `svc entity .svc/cart shopping-cart c1 --module cart.wasm --what-if add --input '{"sku":"a"}'`,
     ],
   },
   async ([dir, component, id], options) => {
-    const { module, program, at, steps, 'what-if': name, set } = options;
-    const given = givenSource('entity', module, program);
+    const { at, steps, 'what-if': name, set } = options;
+    const given = givenSource('entity', options);
     if (given === undefined)
       throw new UsageError(
-        'entity takes what folds the events: --module MODULE.wasm, or --program FILE.ts.',
+        'entity takes what folds the events: --module MODULE.wasm, --program FILE.ts, --process ADDRESS ' +
+          'or --process-command COMMAND.',
       );
     checkSettings('entity', set, given);
     const point = readPoint(at);
     const call = readCall(options);
     const tools = await import('@svc/host/tools');
-    const { source, settings } = await sourceToRun(tools, given, set);
     const asked = { dir: dir!, component: component!, id: id! };
-    const inspection = tools.inspectJournal(asked.dir);
-    try {
-      const history = await tools.EntityHistory.open({
-        inspection,
-        source,
-        settings,
-        entity: asked,
-      });
+    const printer = entityPrinter(options.output);
+    const whatIf = name === undefined ? undefined : { name, ...call };
+    // The journal does not have the timers of an earlier point.
+    const timers =
+      point.kind === 'end'
+        ? () => timersOf(new tools.TimerInspection(asked.dir), asked)
+        : undefined;
+    return withSources(tools, [given], set, async ([{ source, settings }]) => {
+      const inspection = tools.inspectJournal(asked.dir);
       try {
-        const printer = entityPrinter(options.output);
-        const whatIf = name === undefined ? undefined : { name, ...call };
-        // The journal does not have the timers of an earlier point.
-        const timers =
-          point.kind === 'end'
-            ? () => timersOf(new tools.TimerInspection(asked.dir), asked)
-            : undefined;
-        return await print(history, printer, { asked, point, steps, timers, whatIf });
+        const entityHistory = { inspection, source, settings, entity: asked };
+        const history = await tools.EntityHistory.open(entityHistory);
+        try {
+          return await print(history, printer, { asked, point, steps, timers, whatIf });
+        } finally {
+          history.close();
+        }
       } finally {
-        history.close();
+        inspection.close();
       }
-    } finally {
-      inspection.close();
-    }
+    });
   },
 );
 

@@ -1,7 +1,5 @@
 // svc inspect: describes a module, and checks whether the host would admit it. It uses the host's own admission with
-// the same settings, so it refuses what the host refuses; no code of the module runs.
-import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+// the same settings, so it refuses what the host refuses; no code of the module runs. A process is asked for what it holds.
 import { basename } from 'node:path';
 import {
   type AccessRule,
@@ -20,6 +18,13 @@ import type { InspectedModule } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { configurationLines } from '../configuration-lines.ts';
 import { OUTPUT_OPTION } from '../description.ts';
+import {
+  checkSettings,
+  type GivenSource,
+  givenSource,
+  PROCESS_OPTIONS,
+  withSources,
+} from '../source-to-run.ts';
 import { UsageError } from '../usage-error.ts';
 import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle, printData } from '../terminal.ts';
@@ -37,9 +42,11 @@ export const inspect = command(
     name: 'inspect',
     summary: 'say what a module is, and whether the host admits it',
     about: `Says what a module is: its imports and exports, its components and routes, its sizes, and
-whether the host admits it, and why not. No code of the module runs.`,
-    words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+whether the host admits it, and why not. No code of the module runs. A process is asked for what it
+holds.`,
+    words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
+      ...PROCESS_OPTIONS,
       output: OUTPUT_OPTION,
       openapi: {
         type: 'boolean',
@@ -60,11 +67,20 @@ environment as svc run does.`,
       'svc inspect shopping-cart.wasm --set svc.wasm.memory-pages-max=256',
       "svc inspect shopping-cart.wasm -o json | jq '.descriptor.entities[].component'",
       'svc inspect shopping-cart.wasm --openapi > openapi.json',
+      'svc inspect --process 127.0.0.1:9010',
     ],
   },
-  async ([file], { output, openapi, set }) => {
-    const report = await inspected(file!, set);
-    if (openapi) return printOpenApi(file!, report);
+  async ([module], { output, openapi, set, ...options }) => {
+    const given = givenSource('inspect', { module, ...options });
+    if (given === undefined)
+      throw new UsageError(
+        'inspect takes MODULE.wasm, --process ADDRESS or --process-command COMMAND.',
+      );
+    const { name, kind } = given;
+    checkSettings('inspect', set, given);
+    const report = kind === 'module' ? await inspected(name, set) : await described(given);
+    if (openapi)
+      return printOpenApi(kind === 'module' ? basename(name, '.wasm') : 'process', report);
     process.stdout.write(
       output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
     );
@@ -84,23 +100,51 @@ async function inspected(file: string, settings: readonly string[]): Promise<Ins
   }
 }
 
+/** What a process holds. */
+interface InspectedProcess extends Pick<InspectedModule, 'viewDefinitions'> {
+  /** Address of the process, or the command that starts it. */
+  readonly process: string;
+  readonly fingerprint: string;
+  readonly descriptor: ModuleDescriptor;
+  readonly refusal?: undefined;
+}
+
+/** Asks a process what it holds. Rejects as `withSources` does. */
+async function described(given: GivenSource): Promise<InspectedProcess> {
+  const tools = await import('@svc/host/tools');
+  return withSources(tools, [given], [], async ([{ source }]) => {
+    const { descriptor, fingerprint } = source;
+    const { views } = descriptor;
+    const definitions =
+      views === undefined ? {} : { viewDefinitions: tools.viewDefinitionsOf(source) };
+    return { process: given.name, fingerprint, descriptor, ...definitions };
+  });
+}
+
 /**
- * Prints the OpenAPI document that a service of the module would serve at its observability endpoint, but with the
- * file's name as the title, and without the address of a service. Throws CommandFailure if the module is refused.
+ * Prints the OpenAPI document that a service of the code would serve at its observability endpoint, but with the
+ * title that is given, and without the address of a service. Throws CommandFailure if the module is refused.
  */
 async function printOpenApi(
-  file: string,
-  { descriptor, refusal }: InspectedModule,
+  title: string,
+  { descriptor, fingerprint, refusal }: InspectedModule | InspectedProcess,
 ): Promise<ExitCode> {
   if (refusal !== undefined) throw new CommandFailure(refusal.code, refusal.message);
   const { openApi } = await import('@svc/contract');
-  const version = hash('sha256', await readFile(file)).slice(0, VERSION_DIGITS);
-  const document = openApi(descriptor!, { title: basename(file, '.wasm'), version });
+  const version = fingerprint!.slice(0, VERSION_DIGITS);
+  const document = openApi(descriptor!, { title, version });
   await printData(`${printableJson(JSON.stringify(document, null, 2))}\n`);
   return EXIT_CODE.ok;
 }
 
-function textOf({
+function textOf(report: InspectedModule | InspectedProcess): string {
+  if (!('process' in report)) return moduleText(report);
+  const { process, descriptor, viewDefinitions } = report;
+  const lines = [`process ${process}`, ...descriptorLines(descriptor, viewDefinitions)];
+  return `${lines.map(printable).join('\n')}\n`;
+}
+
+function moduleText({
   imports,
   exports,
   sizes,

@@ -1,4 +1,4 @@
-// svc upgrade-check: checks before a deployment whether a new module or program can continue with the journal of a data
+// svc upgrade-check: checks before a deployment whether a new module, program or process can continue with the journal of a data
 // folder. It only reads, and may do so while a service runs on the folder.
 import { availableParallelism } from 'node:os';
 import type { Finding, HostingSettings, UpgradeAnswer } from '@svc/host/tools';
@@ -12,9 +12,11 @@ import {
   checkSettings,
   type GivenSource,
   givenSource,
+  PROCESS_OPTIONS,
   PROGRAM_OPTION,
-  sourceToRun,
+  SOURCE_WORDS,
   type SourceToRun,
+  withSources,
 } from '../source-to-run.ts';
 import { outputStyle, printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -32,10 +34,12 @@ compares the states and the rows of views; then compares what the two declare, a
 and events of consumers that the new one cannot carry on. It says what would be refused, would
 fault, or would mean something else. It reads only, and may do so while a service runs on the
 folder.
-A program is checked with --program and --from-program, each of which may be mixed with a module.`,
+A program is checked with --program and --from-program, and a process with --process and
+--from-process, or with commands that start it. Each may be mixed with a module.`,
     words: [{ name: 'NEW.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
       program: PROGRAM_OPTION,
+      ...PROCESS_OPTIONS,
       data: {
         type: 'string',
         value: 'DIR',
@@ -55,6 +59,16 @@ A program is checked with --program and --from-program, each of which may be mix
         help: `the program that runs on it now, in the place of a module: the file
 that exports its components, in a copy of its sources`,
         completes: { kind: 'file', ending: '.ts' },
+      },
+      'from-process': {
+        type: 'string',
+        value: 'ADDRESS',
+        help: 'a process with the version that runs on it now',
+      },
+      'from-process-command': {
+        type: 'string',
+        value: 'COMMAND',
+        help: 'starts that process, in a copy of its sources',
       },
       allow: {
         type: 'string',
@@ -84,45 +98,54 @@ be repeated`,
       'svc upgrade-check new.wasm --data .svc/cart --from old.wasm --allow state-differs:shopping-cart',
       "svc upgrade-check new.wasm --data .svc/shopping-cart -o json | jq '.findings[].name'",
       'svc upgrade-check --program src/components.ts --data .svc/flags --from-program old/components.ts',
+      "svc upgrade-check --process-command 'node new/main.ts' --data .svc/cart --from-process 127.0.0.1:9010",
     ],
   },
-  async ([module], { program, data, from, 'from-program': fromProgram, ...options }) => {
+  async ([module], { data, from, ...options }) => {
     const { allow, threads, output, set } = options;
-    const given = givenSource('upgrade-check', module, program);
-    const givenBefore = givenSource('upgrade-check', from, fromProgram);
+    const given = givenSource('upgrade-check', { module, ...options });
+    const givenBefore = givenSource('upgrade-check', {
+      module: from,
+      program: options['from-program'],
+      process: options['from-process'],
+      'process-command': options['from-process-command'],
+    });
     if (given === undefined)
-      throw new UsageError('upgrade-check takes the new version: NEW.wasm, or --program NEW.ts.');
+      throw new UsageError(
+        'upgrade-check takes the new version: NEW.wasm, --program NEW.ts, --process ADDRESS or --process-command COMMAND.',
+      );
     if (data === undefined)
       throw new UsageError('upgrade-check takes the data folder: --data DIR.');
     checkSettings('upgrade-check', set, given, givenBefore);
     const tools = await import('@svc/host/tools');
     checkAllowed(allow, tools.ALLOWABLE_NAMES);
     const threadCount = readThreads(threads);
-    const now = await sourceToRun(tools, given, set);
-    const before = givenBefore && (await sourceToRun(tools, givenBefore, set));
     const progress = new ProgressLine();
-    let answer: UpgradeAnswer;
-    try {
-      answer = await tools.checkUpgrade({
-        dir: data,
-        now: now.source,
-        before: before?.source,
-        settings: settingsOf(now, before),
-        threads: threadCount,
-        onProgress: ({ records, recordsTotal }) => progress.show(records, recordsTotal, 'records'),
-      });
-    } finally {
-      progress.clear();
-    }
+    const answer = await withSources(tools, [given, givenBefore], set, async ([now, before]) => {
+      try {
+        return await tools.checkUpgrade({
+          dir: data,
+          now: now.source,
+          before: before?.source,
+          settings: settingsOf(now, before),
+          threads: threadCount,
+          onProgress: ({ records, recordsTotal }) =>
+            progress.show(records, recordsTotal, 'records'),
+        });
+      } finally {
+        progress.clear();
+      }
+    });
     const findings = answer.findings.map((finding) => ({
       ...finding,
       allowed: allow.some((word) => tools.isAllowed(word, finding)),
     }));
     const unsafe = findings.filter(({ allowed }) => !allowed);
+    const kindWord = SOURCE_WORDS[given.kind];
     const report = {
       dir: data,
-      [given.kind]: given.file,
-      from: givenBefore?.file ?? null,
+      [kindWord]: given.name,
+      from: givenBefore?.name ?? null,
       compared: answer.compared,
       safe: unsafe.length === 0,
       entities: answer.entities,
@@ -132,7 +155,7 @@ be repeated`,
     await printData(
       output === 'json'
         ? `${printableJson(JSON.stringify(report, null, 2))}\n`
-        : textOf(report, given.kind),
+        : textOf(report, kindWord),
     );
     for (const word of allow)
       // An entry that matches nothing would silently accept a later finding of its name.
@@ -143,17 +166,17 @@ be repeated`,
     const isDamaged = names.includes(DAMAGE);
     throw new CommandFailure(
       'SVC_UPGRADE_UNSAFE',
-      `${given.file} cannot take over what ${data} holds: ${names.join(', ')}. ` +
+      `${given.name} cannot take over what ${data} holds: ${names.join(', ')}. ` +
         (isDamaged
           ? 'Restore the data folder from a backup; svc journal verify names what is damaged.'
-          : `Fix the ${given.kind}, or accept intended findings with --allow.`),
+          : `Fix the ${kindWord}, or accept intended findings with --allow.`),
     );
   },
 );
 
 /**
- * Returns the settings for both versions. Only modules have settings: two modules have the same ones, and a program
- * uses none.
+ * Returns the settings for both versions. Only modules have settings: two modules have the same ones, and other
+ * code uses none.
  */
 function settingsOf(now: SourceToRun, before: SourceToRun | undefined): HostingSettings {
   return before?.source.kind === 'wasm' ? before.settings : now.settings;
@@ -198,16 +221,17 @@ interface Report {
 const CAVEATS: Readonly<Record<UpgradeAnswer['compared'], string>> = {
   module: '',
   program: '',
+  process: '',
   descriptor: 'states not compared',
   nothing: 'neither states nor declarations compared',
 };
 
 function textOf(
   { compared, safe, entities, records, findings }: Report,
-  kind: GivenSource['kind'],
+  word: (typeof SOURCE_WORDS)[GivenSource['kind']],
 ): string {
   const lines = findings.flatMap((finding) => [...findingLines(finding), '']);
-  const option = kind === 'module' ? '--from' : '--from-program';
+  const option = word === 'module' ? '--from' : `--from-${word}`;
   const missing = CAVEATS[compared];
   const caveat = missing === '' ? '' : `, ${missing}: that takes ${option}`;
   const verdict = safe ? outputStyle('green', 'safe') : outputStyle('red', 'unsafe');

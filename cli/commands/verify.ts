@@ -1,4 +1,4 @@
-// svc verify: checks whether a module or a program computes the states of its entities from their events alone. It
+// svc verify: checks whether a module, a program or a process computes the states of its entities from their events alone. It
 // checks code; svc journal verify checks a journal.
 import type { JournalInspection } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +6,14 @@ import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { ProgressLine } from '../progress-line.ts';
-import { checkSettings, givenSource, PROGRAM_OPTION, sourceToRun } from '../source-to-run.ts';
+import {
+  checkSettings,
+  givenSource,
+  PROCESS_OPTIONS,
+  PROGRAM_OPTION,
+  SOURCE_WORDS,
+  withSources,
+} from '../source-to-run.ts';
 import { UsageError } from '../usage-error.ts';
 import { VerifyReport } from '../verify-report.ts';
 
@@ -16,13 +23,15 @@ export const verify = command(
     summary: 'check that folds depend on nothing but the events',
     about: `Folds the events of entities with a module in several ways that have to come to the same state: in
 fresh and in used instances, in batches of other sizes, beside other entities, on from snapshots.
-A fold that depends on anything else is named. A program is judged in the same ways with --program.
+A fold that depends on anything else is named. A program is judged in the same ways with --program,
+and a process with --process or --process-command.
 With --data it also folds the views, with the entities in other orders, and compares the rows with
 each other and with those that the service has.
 It judges a module; svc journal verify judges a journal.`,
     words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
       program: PROGRAM_OPTION,
+      ...PROCESS_OPTIONS,
       data: {
         type: 'string',
         value: 'DIR',
@@ -50,47 +59,54 @@ something, or met an entity that cannot be folded.`,
       'svc verify shopping-cart.wasm --data .svc/shopping-cart',
       'svc verify shopping-cart.wasm --events carts.ndjson -o json',
       'svc verify --program src/components.ts --data .svc/flags',
+      'svc verify --process 127.0.0.1:9010 --data .svc/cart',
     ],
   },
-  async ([module], { program, data, events, output, set }) => {
-    const given = givenSource('verify', module, program);
+  async ([module], { data, events, output, set, ...options }) => {
+    const given = givenSource('verify', { module, ...options });
     if (given === undefined)
-      throw new UsageError('verify takes what it judges: MODULE.wasm, or --program FILE.ts.');
+      throw new UsageError(
+        'verify takes what it judges: MODULE.wasm, --program FILE.ts, --process ADDRESS or --process-command COMMAND.',
+      );
     checkSettings('verify', set, given);
     const tools = await import('@svc/host/tools');
-    const { source, settings } = await sourceToRun(tools, given, set);
-    const inspection = data === undefined ? undefined : tools.inspectJournal(data);
+    const word = SOURCE_WORDS[given.kind];
     const progress = new ProgressLine();
-    const report = new VerifyReport({ ...given, isJson: output === 'json', tools, progress });
-    const total = events === undefined ? entitiesOf(inspection) : undefined;
-    try {
-      const question = {
-        source,
-        settings,
-        ...(inspection === undefined ? {} : { inspection }),
-        ...(events === undefined ? {} : { eventsFile: events }),
-      };
-      for await (const verified of tools.verifyModule(question)) {
-        if (!(await report.entity(verified))) break;
-        progress.show(report.counts.entities, total, 'entities');
-        // Lets the process handle signals between the entities.
-        await setImmediate();
+    const { name } = given;
+    const report = new VerifyReport({ word, name, isJson: output === 'json', tools, progress });
+    await withSources(tools, [given], set, async ([{ source, settings }]) => {
+      const inspection = data === undefined ? undefined : tools.inspectJournal(data);
+      const total = events === undefined ? entitiesOf(inspection) : undefined;
+      try {
+        const question = {
+          source,
+          settings,
+          ...(inspection === undefined ? {} : { inspection }),
+          ...(events === undefined ? {} : { eventsFile: events }),
+        };
+        for await (const verified of tools.verifyModule(question)) {
+          if (!(await report.entity(verified))) break;
+          progress.show(report.counts.entities, total, 'entities');
+          // Lets the process handle signals between the entities.
+          await setImmediate();
+        }
+        if (data !== undefined) {
+          const onProgress = (count: number, all: number) => progress.show(count, all, 'records');
+          const views = { source, settings, dir: data, onProgress };
+          for await (const verified of tools.verifyViews(views))
+            if (!(await report.view(verified))) break;
+        }
+      } finally {
+        progress.clear();
+        inspection?.close();
       }
-      if (data !== undefined) {
-        const onProgress = (count: number, all: number) => progress.show(count, all, 'records');
-        for await (const verified of tools.verifyViews({ source, settings, dir: data, onProgress }))
-          if (!(await report.view(verified))) break;
-      }
-    } finally {
-      progress.clear();
-      inspection?.close();
-    }
+    });
     await report.end(data === undefined && events === undefined);
     const { findings, failures, views } = report.counts;
     if (findings > 0)
       throw new CommandFailure(
         'SVC_FOLD_IMPURE',
-        `The folds of ${given.file} depend on more than the events: ${counted(findings, 'finding')}, named above. ` +
+        `The folds of ${name} depend on more than the events: ${counted(findings, 'finding')}, named above. ` +
           `Let apply make the next state from the given state and the event alone${views === 0 ? '.' : VIEW_ADVICE}`,
       );
     if (failures === 0) return EXIT_CODE.ok;
@@ -99,7 +115,7 @@ something, or met an entity that cannot be folded.`,
     throw new CommandFailure(
       'SVC_FOLD_FAULTED',
       `${counted(failures, one, many)} could not be judged, for the reasons above. ` +
-        `Give the ${given.kind} that wrote the events, or look for damage with svc journal verify.`,
+        `Give the ${word} that wrote the events, or look for damage with svc journal verify.`,
     );
   },
 );

@@ -5,6 +5,13 @@ import { printable } from '@svc/kit/printable';
 import { command, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { ProgressLine } from '../progress-line.ts';
+import {
+  checkSettings,
+  givenSource,
+  PROCESS_OPTIONS,
+  SOURCE_WORDS,
+  withSources,
+} from '../source-to-run.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -17,8 +24,9 @@ export const viewsPrepare = command(
     about: `Builds the rows of a module's views in the data folder of a service, which may run meanwhile: it is
 neither changed nor delayed. When the module is served later, only later events are folded.
 Run it before an upgrade, and before going back to a module whose rows are gone.`,
-    words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+    words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
+      ...PROCESS_OPTIONS,
       data: {
         type: 'string',
         value: 'DIR',
@@ -34,28 +42,38 @@ Run it before an upgrade, and before going back to a module whose rows are gone.
     },
     notes: `A preparation that was interrupted continues where it was when you repeat it. The rows are deleted
 if they are not used for svc.views.kept-ms (24 h).`,
-    examples: ['svc views prepare orders-2.wasm --data .svc/orders'],
+    examples: [
+      'svc views prepare orders-2.wasm --data .svc/orders',
+      'svc views prepare --process 127.0.0.1:9010 --data .svc/orders',
+    ],
   },
-  async ([module], { data, set }) => {
+  async ([module], { data, set, ...options }) => {
+    const given = givenSource('views prepare', { module, ...options });
+    if (given === undefined)
+      throw new UsageError(
+        'views prepare takes MODULE.wasm, --process ADDRESS or --process-command COMMAND.',
+      );
     if (data === undefined)
       throw new UsageError('views prepare takes the data folder: --data DIR.');
-    const { admitFileToRun, prepareViews } = await import('@svc/host/tools');
-    const { source, settings } = await admitFileToRun(module!, set, {});
+    checkSettings('views prepare', set, given);
+    const tools = await import('@svc/host/tools');
     setPriority(PRIORITY_LOWEST);
     const progress = new ProgressLine();
     let count = 0;
-    try {
-      const onProgress = (records: number, total: number) =>
-        progress.show(records, total, 'events');
-      for await (const view of prepareViews({ source, settings, dir: data, onProgress })) {
-        count++;
+    await withSources(tools, [given], set, async ([{ source, settings }]) => {
+      try {
+        const onProgress = (records: number, total: number) =>
+          progress.show(records, total, 'events');
+        for await (const view of tools.prepareViews({ source, settings, dir: data, onProgress })) {
+          count++;
+          progress.clear();
+          await printData(`${lineOf(view)}\n`);
+        }
+      } finally {
         progress.clear();
-        await printData(`${lineOf(view)}\n`);
       }
-    } finally {
-      progress.clear();
-    }
-    if (count === 0) process.stderr.write('The module has no views.\n');
+    });
+    if (count === 0) process.stderr.write(`The ${SOURCE_WORDS[given.kind]} has no views.\n`);
     return EXIT_CODE.ok;
   },
 );
