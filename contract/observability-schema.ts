@@ -16,6 +16,7 @@ import {
   DescribedType,
 } from './observability-values.ts';
 import { historyShapes } from './observability-history-schema.ts';
+import { processShapes } from './observability-process-schema.ts';
 import { workShapes } from './observability-work-schema.ts';
 
 const Parameter = { name: Text, schema: DescribedType } as const;
@@ -95,19 +96,6 @@ const shapes = {
     },
     closed,
   ),
-  /** Process of a web-hosted service. */
-  WebProcess: Type.Object(
-    {
-      /** Null: it has ended, and is started again after a pause. */
-      pid: OrNull(Count),
-      /** Port of the loopback interface on which it has to listen. */
-      port: Count,
-      isListening: Type.Boolean(),
-      /** How often it was started again. */
-      restarts: Count,
-    },
-    closed,
-  ),
   /** GET /observability/service */
   ServiceDescription: Type.Object(
     {
@@ -129,6 +117,8 @@ const shapes = {
       /** The process's protocol. */
       protocol: Type.Optional(Word('http/1.1')),
       process: Type.Optional(Type.Ref('WebProcess')),
+      /** Absent: the components are not in a process of their own. */
+      codeProcess: Type.Optional(Type.Ref('CodeProcess')),
       /** Paths whose requests go to other services. */
       mounts: Type.Optional(Type.Array(Type.Object({ path: Text, service: Text }, closed))),
       /** True: `svc dev` runs the service. */
@@ -320,6 +310,7 @@ const shapes = {
     },
     closed,
   ),
+  ...processShapes,
   ...historyShapes,
   ...workShapes,
 

@@ -40,7 +40,7 @@ export class LocalPart implements IntrospectionPart {
 
   /** Opens the endpoint and registers the service. Never rejects: failures are logged. */
   async open({ url }: ServedAddress, source: SourceDescription): Promise<void> {
-    const { settings, shards, metrics, views, history, dev } = this.#view;
+    const { settings, shards, metrics, views, history, dev, process: code } = this.#view;
     const { ringCapacity } = settings.sections.observability;
     const { answerTimeoutMs } = settings.sections.http;
     this.#url = url;
@@ -55,6 +55,7 @@ export class LocalPart implements IntrospectionPart {
         ringCapacity,
         answerTimeoutMs,
         dev,
+        process: code,
       },
       // All spans that began before the first replacement belong to the first source.
       this.#shown(source, 0),

@@ -44,6 +44,7 @@ import type { HistoryReader } from '../history/reader/history-reader.ts';
 import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
 import type { ShardEnding } from '../shards/shard-ends.ts';
 import type { ServiceShards } from './service-shards.ts';
+import type { ServiceView } from './service-view.ts';
 
 /** Time limit for a shard to send its spans. It is short, because clients ask again soon. */
 const SPANS_TIMEOUT_MS = 1_000;
@@ -74,6 +75,7 @@ export interface LocalParts {
   readonly ringCapacity: number;
   readonly answerTimeoutMs: number;
   readonly dev?: (() => DevState) | undefined;
+  readonly process?: ServiceView['process'];
 }
 
 export class LocalService implements ObservedService {
@@ -109,7 +111,11 @@ export class LocalService implements ObservedService {
   }
 
   service(): ServiceDescription {
-    return this.#module.description;
+    const { description } = this.#module;
+    const code = this.#parts.process?.();
+    if (code === undefined) return description;
+    const { address, sdk } = code;
+    return { ...description, codeProcess: { address, sdk, problem: code.problem ?? null } };
   }
 
   openApi(): object {

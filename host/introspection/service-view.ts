@@ -10,6 +10,15 @@ import { type MetricsParts, MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';
 
+/** The process that holds the code of a service. */
+export interface ObservedProcess {
+  readonly address: string;
+  /** Name and version of the SDK. */
+  readonly sdk: string;
+  /** Why the process does not serve; undefined if it does. */
+  readonly problem: string | undefined;
+}
+
 export interface ServiceView {
   readonly settings: IntrospectionSettings;
   readonly shards: ServiceShards;
@@ -18,8 +27,8 @@ export interface ServiceView {
   readonly metrics: MetricsSource;
   /** The configuration of the module. `problem`: why changed values are not in use. Absent: it cannot change. */
   readonly configuration?: { readonly problem: string | undefined };
-  /** The process that holds the code of the service. `problem`: why it does not serve. Absent: there is none. */
-  readonly process?: (() => { readonly problem: string | undefined } | undefined) | undefined;
+  /** The process that holds the code of the service, once it was reached. Absent: there is none. */
+  readonly process?: (() => ObservedProcess | undefined) | undefined;
   /** The source that is served first. It rejects if the source is refused, which ends the service. */
   readonly source: Promise<SourceDescription>;
   /**

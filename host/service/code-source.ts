@@ -12,6 +12,7 @@ import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { SupervisorLimits } from '../shards/supervisor-limits.ts';
 import { readModule } from './module-source.ts';
 import type { ProcessRuns } from './process-runs.ts';
+import type { ServiceView } from '../introspection/service-view.ts';
 import type { ProcessWatch } from './process-watch.ts';
 import type { ServedCode } from './service-code.ts';
 
@@ -79,8 +80,8 @@ export class CodeSource {
     return { start: () => this.#startWatch(replaced), stop: () => this.#watch?.close() };
   }
 
-  /** How the process fares; undefined for a module. */
-  get process(): (() => { readonly problem: string | undefined } | undefined) | undefined {
+  /** The process as introspection sees it; undefined for a module. */
+  get process(): ServiceView['process'] {
     return this.#settings.code.kind === 'process' ? () => this.#watch : undefined;
   }
 

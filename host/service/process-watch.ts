@@ -7,12 +7,17 @@ import type { Log } from '@svc/kit/log';
 import { SvcError } from '@svc/kit/svc-error';
 
 export class ProcessWatch {
+  readonly address: string;
+  /** Name and version of the SDK of the process. */
+  readonly sdk: string;
   readonly #link: ProcessLink;
   #problem: string | undefined;
 
   /** `replaced`: called once with SVC_PROCESS_REPLACED when other code is at the address. */
   constructor(source: ProcessSource, log: Log, replaced: (error: SvcError) => void) {
     const { address } = source.connection;
+    this.address = address;
+    this.sdk = source.sdk;
     this.#link = new ProcessLink({
       source,
       ofShard: NO_SHARD,

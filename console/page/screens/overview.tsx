@@ -54,7 +54,7 @@ export function OverviewScreen({ service }: { readonly service: ServiceDescripti
           {service.components.map((component) => (
             <ComponentPanel key={component.component} component={component} service={service} />
           ))}
-          {service.components.length === 0 && <p class="dim">This module has no entity.</p>}
+          {service.components.length === 0 && <p class="dim">This service has no entity.</p>}
           <h2>Routes</h2>
           <RouteList service={service} />
         </section>
@@ -64,16 +64,30 @@ export function OverviewScreen({ service }: { readonly service: ServiceDescripti
 }
 
 function Facts({ service }: { readonly service: ServiceDescription }) {
+  const { codeProcess } = service;
   const fingerprint = service.module?.fingerprint ?? '–';
   return (
-    <ServiceFacts service={service}>
-      <Fact name="module">
-        <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
-      </Fact>
-      <Fact name="SDK" class="number">
-        {visibleLine(service.module?.sdk ?? '–')}
-      </Fact>
-    </ServiceFacts>
+    <>
+      <ServiceFacts service={service}>
+        <Fact name={codeProcess === undefined ? 'module' : 'code'}>
+          <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
+        </Fact>
+        {codeProcess !== undefined && (
+          <Fact name="hosting" class={codeProcess.problem === null ? '' : 'is-Failed'}>
+            {codeProcess.problem === null ? 'process at ' : 'process, away, at '}
+            <code>{visibleLine(codeProcess.address)}</code>
+          </Fact>
+        )}
+        <Fact name="SDK" class="number">
+          {visibleLine(codeProcess?.sdk ?? service.module?.sdk ?? '–')}
+        </Fact>
+      </ServiceFacts>
+      {codeProcess !== undefined && codeProcess.problem !== null && (
+        <p class="is-Failed" role="status">
+          {visibleLine(codeProcess.problem)} Calls are answered with 503 until it is back.
+        </p>
+      )}
+    </>
   );
 }
 
