@@ -100,7 +100,7 @@ async function inspected(file: string, settings: readonly string[]): Promise<Ins
   }
 }
 
-/** What a process holds. */
+/** The code that a process holds. */
 interface InspectedProcess extends Pick<InspectedModule, 'viewDefinitions'> {
   /** Address of the process, or the command that starts it. */
   readonly process: string;

@@ -49,6 +49,7 @@ const ENVIRONMENT_READERS = new Set([
   'registry/main.ts',
   'webhooks/program/main.ts',
   'cli/program-process.ts',
+  'cli/source-process.ts',
   'cli/platform/environment.ts',
   'cli/commands/inspect.ts',
   'cli/bin/svc.js',

@@ -1,6 +1,6 @@
 // All streams of a runtime meet the same run of a process.
 import { expect, onTestFinished, test } from 'vitest';
-import { processStarter } from '../../../../host/hosting/process/process-guest.ts';
+import { startProcessGuest } from '../../../../host/hosting/process/process-guest.ts';
 import { newProcessRun, ProcessRun, runOf } from '../../../../host/hosting/process/process-run.ts';
 import { readProcess } from '../../../../host/hosting/process/process-source.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
@@ -34,8 +34,7 @@ async function guests(runs: readonly string[]) {
   });
   const source = await readProcess(connectionTo(served.address, { reconnectMaxMs: 50 }));
   const started = async (shard: number): Promise<Guest> => {
-    const start = await processStarter(source, { shard, shards: 2 });
-    const guest = start(() => {});
+    const guest = await startProcessGuest(source, { shard, shards: 2 }, () => {});
     onTestFinished(async () => guest.close());
     return guest;
   };
