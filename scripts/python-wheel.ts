@@ -18,8 +18,8 @@ const MADE = /(?:^|\/)(?:__pycache__|build|dist|[^/]+\.egg-info)(?:\/|$)/;
 export function packWheel(root: string, work: string, out: string): void {
   const python = findPython(TOOLS);
   if (python === undefined) {
-    console.error(
-      `no Python 3.11 with ${TOOLS.join(', ')}: the wheel of ${PYTHON_SDK} is not made`,
+    process.stderr.write(
+      `no Python 3.11 with ${TOOLS.join(', ')}: the wheel of ${PYTHON_SDK} is not made\n`,
     );
     return;
   }

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Guest } from '@svc/model/guest';
 import { ProcessAway } from '../../host/hosting/process/process-failures.ts';
-import { processStarter } from '../../host/hosting/process/process-guest.ts';
+import { startProcessGuest } from '../../host/hosting/process/process-guest.ts';
 import { PROCESS_SETTINGS_DEFAULT } from '../../host/hosting/process/process-settings.ts';
 import { type ProcessSource, readProcess } from '../../host/hosting/process/process-source.ts';
 import { type CartLanguage, startCartProcess } from './cart-languages.ts';
@@ -30,7 +30,7 @@ export async function withCartGuest<Result>(
   work: (guest: Guest) => Promise<Result>,
 ): Promise<Result> {
   return withCartProcess(language, async (source) => {
-    const guest = (await processStarter(source, { shard: 0, shards: 1 }))(() => {});
+    const guest = await startProcessGuest(source, { shard: 0, shards: 1 }, () => {});
     try {
       return await work(guest);
     } finally {

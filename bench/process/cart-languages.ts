@@ -1,7 +1,8 @@
 // CartLanguages: the languages in which the cart can be served by a process of its own on this machine.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { findPython } from '../../scripts/find-python.ts';
 import { freePorts } from '../../test/support/free-ports.ts';
 
 export interface CartLanguage {
@@ -29,7 +30,7 @@ export const TYPESCRIPT: CartLanguage = {
 };
 
 const PYTHON_MISSING = 'there is no Python 3.11 with grpcio and protobuf';
-const PYTHON_MODULES = 'svc_process, grpc, google.protobuf';
+const PYTHON_MODULES = ['grpc', 'google.protobuf'];
 const PYTHON_VARIABLES = {
   PYTHONPATH: join(import.meta.dirname, '..', '..', 'process-sdk', 'python'),
   PYTHONDONTWRITEBYTECODE: '1',
@@ -37,7 +38,7 @@ const PYTHON_VARIABLES = {
 
 /** Returns the languages of which this machine has all that they need, and prints which one is left out, and why. */
 export function cartLanguages(): readonly CartLanguage[] {
-  const python = findPython();
+  const python = findPython(PYTHON_MODULES);
   if (python === undefined) {
     const rows = 'da2, db2, dc2, dd2';
     process.stderr.write(`bench: ${rows} are left out: ${PYTHON_MISSING}\n`);
@@ -45,15 +46,6 @@ export function cartLanguages(): readonly CartLanguage[] {
   }
   const command = [python, join(import.meta.dirname, 'cart_process.py')] as const;
   return [TYPESCRIPT, { name: 'Python', suffix: '2', command, variables: PYTHON_VARIABLES }];
-}
-
-/** Returns an interpreter that serves the cart; undefined if there is none. */
-export function findPython(): string | undefined {
-  const check = `import sys, ${PYTHON_MODULES}; sys.exit(sys.version_info < (3, 11))`;
-  const set = words(PYTHON_VARIABLES);
-  return ['python3', '/usr/bin/python3'].find(
-    (program) => spawnSync('env', [...set, program, '-c', check], { stdio: 'ignore' }).status === 0,
-  );
 }
 
 /** Returns variables as `env` takes them. */

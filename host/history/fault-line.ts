@@ -19,6 +19,6 @@ export function faultLine({ guestMessage }: GuestFault): string | undefined {
 function pythonLine(traceback: string): string {
   const frames = [...traceback.matchAll(PYTHON_FRAME)];
   const own = frames.findLast(([, file]) => !PYTHON_LIBRARIES.test(file!)) ?? frames.at(-1);
-  const error = traceback.trimEnd().split('\n').at(-1)!.trim().slice(0, UNITS_MAX);
+  const error = (traceback.trimEnd().split('\n').at(-1) ?? '').trim().slice(0, UNITS_MAX);
   return own === undefined ? error : `${error} at ${own[1]}:${own[2]}`;
 }

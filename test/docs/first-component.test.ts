@@ -58,7 +58,9 @@ describe.each(['assembly/book.ts', 'assembly/index.ts'])('%s', (file) => {
 });
 
 test('the half before the change shows the template as it is', () => {
-  const template = ['book', 'index'].map((name) => linesOf(`cli/template/module/assembly/${name}.ts`));
+  const template = ['book', 'index'].map((name) =>
+    linesOf(`cli/template/module/assembly/${name}.ts`),
+  );
   const shown = [...before.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
   expect(shown.length).toBeGreaterThan(5);
   const texts = template.map((lines) => lines.join('\n'));

@@ -47,7 +47,8 @@ function turnsOf(messages: readonly RecordedMessage[], stream: number) {
     if (message.stream !== stream) continue;
     if (message.isToProcess && turns.at(-1)?.answers.length !== 0)
       turns.push({ sent: [], answers: [] });
-    (message.isToProcess ? turns.at(-1)!.sent : turns.at(-1)!.answers).push(message.bytes);
+    const turn = turns.at(-1);
+    (message.isToProcess ? turn?.sent : turn?.answers)?.push(message.bytes);
   }
   return turns;
 }

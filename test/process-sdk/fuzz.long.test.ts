@@ -30,13 +30,13 @@ test.each(STARTS)(
   async (sdk, start) => {
     const program = await start();
     onTestFinished(() => program.end());
-    const { address, isRunning } = program;
+    const { address } = program;
     const run = (half: number) =>
       fuzzSdk(address, {
         random: new Random(Number(seed) * 2 + half),
         frames: Number(frames) / 2,
         lanes: LANES,
-        isRunning,
+        isRunning: () => program.isRunning(),
       });
     const sinceMs = performance.now();
     const first = await run(0);

@@ -92,16 +92,13 @@ export async function rawServer(
 ): Promise<RawServer> {
   const server = new Server({ 'grpc.max_receive_message_length': -1 });
   let streams = 0;
-  server.addService(
-    { Open: RAW_METHOD },
-    { Open: (duplex: RawDuplex) => void open(duplex, ++streams) },
-  );
+  server.addService({ Open: RAW_METHOD }, { Open: (duplex: RawDuplex) => open(duplex, ++streams) });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
     );
   });
-  return { address: `127.0.0.1:${port}`, close: () => void server.forceShutdown() };
+  return { address: `127.0.0.1:${port}`, close: () => server.forceShutdown() };
 }
 
 /** Serves what the process at the address does, and passes each message to `onMessage`. */

@@ -72,10 +72,10 @@ describe.skipIf(python === undefined)('components in Python', () => {
 
   test('take the snapshots of those in TypeScript', async () => {
     const ref = { component: 'shopping-cart', id: 'c1' };
-    const written = await cartGuest().entities.open(ref, undefined);
+    const written = await Promise.resolve(cartGuest().entities.open(ref, undefined));
     const json = '{"type":"item-added","sku":"a","quantity":2}';
-    await written.apply([{ manifest: 'cart-event', json }], undefined);
-    const snapshot = await written.snapshot();
+    await Promise.resolve(written.apply([{ manifest: 'cart-event', json }], undefined));
+    const snapshot = await Promise.resolve(written.snapshot());
     const inPython = await opened(openCart);
     expect(await (await inPython.entities.open(ref, snapshot)).snapshot()).toBe(snapshot);
   });

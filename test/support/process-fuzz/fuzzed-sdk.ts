@@ -138,7 +138,7 @@ function framesByStream({ steps }: Transcript): readonly (readonly JsonObject[])
     if (step.kind === 'do' && step.words[0] === 'stream') streams.push([]);
     if (step.kind !== 'send') continue;
     const short = step.frames.filter((frame) => JSON.stringify(frame).length < FRAME_LENGTH_MAX);
-    streams.at(-1)!.push(...short);
+    streams.at(-1)?.push(...short);
   }
   return streams.filter((frames) => frames.length > 0);
 }
