@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { findPython } from '../../scripts/find-python.ts';
 import { freePorts } from '../../test/support/free-ports.ts';
+import { python, PYTHON_ENVIRONMENT } from '../../test/support/python.ts';
 
 export interface CartLanguage {
   readonly name: string;
@@ -30,22 +30,15 @@ export const TYPESCRIPT: CartLanguage = {
 };
 
 const PYTHON_MISSING = 'there is no Python 3.11 with grpcio and protobuf';
-const PYTHON_MODULES = ['grpc', 'google.protobuf'];
-const PYTHON_VARIABLES = {
-  PYTHONPATH: join(import.meta.dirname, '..', '..', 'process-sdk', 'python'),
-  PYTHONDONTWRITEBYTECODE: '1',
-};
-
 /** Returns the languages of which this machine has all that they need, and prints which one is left out, and why. */
 export function cartLanguages(): readonly CartLanguage[] {
-  const python = findPython(PYTHON_MODULES);
   if (python === undefined) {
     const rows = 'da2, db2, dc2, dd2';
     process.stderr.write(`bench: ${rows} are left out: ${PYTHON_MISSING}\n`);
     return [TYPESCRIPT];
   }
   const command = [python, join(import.meta.dirname, 'cart_process.py')] as const;
-  return [TYPESCRIPT, { name: 'Python', suffix: '2', command, variables: PYTHON_VARIABLES }];
+  return [TYPESCRIPT, { name: 'Python', suffix: '2', command, variables: PYTHON_ENVIRONMENT }];
 }
 
 /** Returns variables as `env` takes them. */

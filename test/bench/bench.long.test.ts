@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { findPython } from '../../scripts/find-python.ts';
+import { python } from '../support/python.ts';
 import { median, reportText, type BenchReport } from '../../bench/report.ts';
 import { noSandbox } from '../control-plane/local/sandbox/support.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -23,7 +23,7 @@ describe('npm run bench', () => {
     const file = join(temporaryFolder(), 'report.json');
     const { stdout } = await bench('--trial', '--json', file);
     const report = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
-    const hasPython = findPython(['grpc', 'google.protobuf']) !== undefined;
+    const hasPython = python !== undefined;
     const measured = LETTERS.filter(
       (letter) =>
         (letter !== 'bd3' || noSandbox === undefined) && (hasPython || !PYTHON_LETTERS.has(letter)),
