@@ -24,8 +24,11 @@ const examples = readdirSync(root, { withFileTypes: true })
   .map(({ name }) => name)
   .toSorted();
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
-const scriptsOf = (example: string): Readonly<Record<string, string>> =>
-  (JSON.parse(read(example, 'package.json')) as { scripts: Record<string, string> }).scripts;
+/** The scripts of npm, of which an example in Python has none. */
+function scriptsOf(example: string): Readonly<Record<string, string>> {
+  if (!existsSync(join(root, example, 'package.json'))) return {};
+  return (JSON.parse(read(example, 'package.json')) as { scripts: Record<string, string> }).scripts;
+}
 /**
  * The code of an example: a module, a program that embeds the host, or a process of its own, whose language may be Python. npm runs all but the
  * last.
