@@ -18,9 +18,7 @@ const MADE = /(?:^|\/)(?:__pycache__|build|dist|[^/]+\.egg-info)(?:\/|$)/;
 export function packWheel(root: string, work: string, out: string): void {
   const python = findPython(TOOLS);
   if (python === undefined) {
-    process.stderr.write(
-      `no Python 3.11 with ${TOOLS.join(', ')}: the wheel of ${PYTHON_SDK} is not made\n`,
-    );
+    console.log(`no Python 3.11 with ${TOOLS.join(', ')}: the wheel of ${PYTHON_SDK} is not made`);
     return;
   }
   const source = join(root, PYTHON_SDK);
