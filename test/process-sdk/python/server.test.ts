@@ -49,18 +49,6 @@ describe.skipIf(python === undefined)('a process in Python', () => {
     expect(await program.end('SIGTERM')).toMatchObject({ code: 0 });
   });
 
-  test('ends within a bound while its code computes', async () => {
-    const { program, address } = await started('stuck_program.py');
-    const guest = await guestAt(connectionTo(address));
-    onTestFinished(async () => guest.close());
-    const entity = await guest.entities.open({ component: 'stuck', id: 's1' }, undefined);
-    const call = { nowMs: 0, seed: 0n, metadata: [] };
-    const answer = Promise.resolve(entity.command(call, 'compute', 'null')).catch(String);
-    await expect.poll(() => program.stderr).toContain('computing');
-    expect(await program.end('SIGTERM')).toMatchObject({ code: 143 });
-    expect(await answer).toContain('The process that holds the code of the service');
-  });
-
   test('says which port it cannot have', async () => {
     const { address } = await started('cart_program.py');
     const port = Number(address.split(':')[1]);
