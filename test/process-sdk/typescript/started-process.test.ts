@@ -11,6 +11,7 @@ const PROGRAM = join(import.meta.dirname, 'support', 'cart-program.ts');
 /** Starts the runtime, which starts the command with its port. */
 async function start(
   command: readonly string[],
+  ...more: readonly string[]
 ): Promise<{ readonly runtime: SvcProcess; readonly port: number }> {
   const [port] = await freePorts(1);
   const file = join(temporaryFolder(), 'process.json');
@@ -18,7 +19,7 @@ async function start(
   writeFileSync(file, JSON.stringify({ command, env }));
   const words = ['--process', `127.0.0.1:${port}`, '--set', `svc.process.file=${file}`];
   const own = ['--name', 'carts', '--port', '0', '--data', temporaryFolder(), '--log', 'json'];
-  const runtime = new SvcProcess(['run', ...words, ...own]);
+  const runtime = new SvcProcess(['run', ...words, ...own, ...more]);
   onTestFinished(() => void runtime.child.kill('SIGKILL'));
   return { runtime, port: port! };
 }
@@ -84,3 +85,19 @@ test('a command that does not exist ends the service', async () => {
   expect(stderr).toMatch(/SVC_COMMAND_NOT_STARTED/);
   expect(stderr).toContain('svc.process.file');
 }, 60_000);
+
+test('a deployed service ends with its process when that comes back with other code', async () => {
+  // Each run has another version.
+  const script = 'echo "I am $$"; echo >> "$2"; exec "$0" "$1" "$(wc -l < "$2")"';
+  const runs = join(temporaryFolder(), 'runs');
+  const deployed = '--deployed --host 127.0.0.1 --shards 1 --set svc.management.port=0'.split(' ');
+  const command = ['/bin/sh', '-c', script, process.execPath, PROGRAM, runs];
+  const { runtime } = await start(command, ...deployed);
+  await runtime.listening();
+  process.kill(Number(/I am (\d+)/.exec(runtime.stderr)![1]), 'SIGKILL');
+  const { code, stderr } = await runtime.ended;
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('SVC_PROCESS_REPLACED');
+  const [, second] = [...stderr.matchAll(/"I am (\d+)"/g)].map((found) => Number(found[1]));
+  expect(() => process.kill(second!, 0)).toThrow(/ESRCH/);
+}, 120_000);
