@@ -141,17 +141,17 @@ class ServedStream:
         answer = new_answer(0)
         if version is None:
             theirs = ", ".join(str(one) for one in hello.versions[:20])
-            answer.rejected.reason = (
+            self._reject(
                 f"its SDK speaks version {_VERSIONS[0]} of the protocol, and the runtime {theirs or 'none'}. Update the older one of both."
             )
-            self._send(answer)
-            self.is_over = True
+            return
+        if not hello.HasField("window"):
+            self._reject("the runtime has named no window.")
             return
         self._hello = hello
-        if hello.HasField("window"):
-            self.frames.window_bytes = hello.window.bytes
-            self._host_calls.max = hello.window.calls
-            self._frame_bytes_max = hello.window.frame_bytes or FRAME_BYTES_MAX
+        self.frames.window_bytes = hello.window.bytes
+        self._host_calls.max = hello.window.calls
+        self._frame_bytes_max = hello.window.frame_bytes or FRAME_BYTES_MAX
         self._entities.checks = hello.developing
         welcome = answer.welcome
         welcome.version = version
@@ -167,6 +167,12 @@ class ServedStream:
         warning = None if hello.developing else self._program.warning()
         if warning is not None:
             self._send_line("warn", warning, "process")
+
+    def _reject(self, reason: str) -> None:
+        answer = new_answer(0)
+        answer.rejected.reason = reason
+        self._send(answer)
+        self.is_over = True
 
     def _on_handle(self, frame: Any) -> None:
         handle = frame.handle
