@@ -11,7 +11,7 @@ import { servedProgram, type StartedProgram } from './support/served-program.ts'
 const { SVC_TEST_FRAMES: frames = '30000', SVC_TEST_SEED: seed = '1' } = process.env;
 const TYPESCRIPT = join(import.meta.dirname, 'typescript/support/conformance-program.ts');
 const PYTHON = join(import.meta.dirname, 'python/support/conformance_program.py');
-/** What a program may have grown by in the second half: far less than a leak of a hundred bytes a frame. */
+/** Growth of a program in the second half, at most: far less than a leak of a hundred bytes a frame. */
 const GROWTH_MIB_MAX = 64;
 const LANES = 4;
 const MS_PER_FRAME = 5;

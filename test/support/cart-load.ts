@@ -22,14 +22,14 @@ interface Success {
   readonly resolve: (atMs: number) => void;
 }
 
-/** What became of one item. */
+/** Outcome of the requests for one item. */
 type Fate = 'answered' | 'refused' | 'uncertain';
 
 export class CartLoad {
   readonly #client: CartClient;
   readonly #random: Random;
   readonly #lanes: readonly Promise<void>[];
-  /** By the numbers of the requests. */
+  /** Indexed by the numbers of the requests. */
   readonly #fates = new Map<number, Fate>();
   readonly counts = { answered: 0, refused: 0, uncertain: 0, repeated: 0, left: 0 };
   #waiting: Success[] = [];

@@ -7,7 +7,7 @@ import { fuzzRuntime } from '../../../support/process-fuzz/fuzzed-runtime.ts';
 import { Random } from '../../../support/random.ts';
 
 const { SVC_TEST_FRAMES: frames = '30000', SVC_TEST_SEED: seed = '1' } = process.env;
-/** What the process may grow by in the second half: far less than a leak of a hundred bytes a frame of a long run. */
+/** Growth of the process in the second half, at most: far less than a leak of a hundred bytes a frame of a long run. */
 const GROWTH_MIB_MAX = 150;
 const LANES = 64;
 const MS_PER_FRAME = 5;
