@@ -6,6 +6,7 @@ from .consumer import DONE, Consumer, Verdict, retry, skip
 from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext, Context
 from .due import DeferredCall, Due
 from .effects import Change, CommandContext, Effect, QueryContext
+from .bearer import Bearer, Grants, Principal
 from .endpoint import Endpoint, Request, Response
 from .entity import Entity, Handler
 from .errors import AddressError, CallFailed, Cancelled, CodecError, DefinitionError, Refusal
@@ -26,6 +27,7 @@ __all__ = [
     "BlockingEntityClient",
     "BlockingServiceClient",
     "CallFailed",
+    "Bearer",
     "Cancelled",
     "Change",
     "CodecError",
@@ -45,6 +47,7 @@ __all__ = [
     "EventContext",
     "FoldContext",
     "FrozenMap",
+    "Grants",
     "Handler",
     "Int32",
     "Int64",
@@ -53,6 +56,7 @@ __all__ = [
     "Page",
     "Pattern",
     "PlainText",
+    "Principal",
     "QueryContext",
     "Range",
     "RecordedEvent",

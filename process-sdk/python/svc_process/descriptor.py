@@ -7,6 +7,7 @@ from typing import Any, Final
 from .components import Components, Schedule
 from .consumer import Consumer
 from .description import Description, is_scalar_default
+from .bearer import bearer_rule
 from .endpoint import BodyType, Endpoint, Route, access_rule
 from .entity import Entity
 from .codec import Codec
@@ -67,10 +68,12 @@ def _entity(entity: Entity[Any], types: Description) -> Json:
 
 
 def _endpoint(endpoint: Endpoint, types: Description) -> Json:
+    bearer: Json = {} if endpoint.bearer is None else {"bearer": bearer_rule(endpoint.bearer)}
     return {
         "name": endpoint.name,
         "prefix": endpoint.prefix,
         "access": access_rule(endpoint.access),
+        **bearer,
         "routes": [_route(one, types) for one in endpoint.routes],
     }
 
@@ -102,6 +105,8 @@ def _route(route: Route, types: Description) -> Json:
         described["description"] = route.description
     if route.access is not None:
         described["access"] = access_rule(route.access)
+    if route.bearer is not None:
+        described["bearer"] = bearer_rule(route.bearer)
     return described
 
 

@@ -8,6 +8,7 @@ import re
 import typing
 from typing import Any, Callable, Final, Generic, Mapping, Sequence, TypeVar
 
+from .bearer import Bearer, Principal, checked_bearer, principal_of
 from .codec import Codec
 from .errors import DefinitionError
 from .markers import _PlainText
@@ -54,6 +55,11 @@ class Request:
         wanted = name.lower()
         return next((value for known, value in self.headers if known == wanted), None)
 
+    @property
+    def principal(self) -> Principal | None:
+        """The sender of the request, by its access token; None on routes without a bearer rule, whatever a request says."""
+        return principal_of(self.headers)
+
 
 @dataclasses.dataclass(frozen=True)
 class BodyType:
@@ -86,6 +92,7 @@ class Route:
     body: BodyType | None
     reply: BodyType | None
     access: Access | None
+    bearer: Bearer | None
     answers: tuple[int, ...] | None
     summary: str | None
     description: str | None
@@ -94,14 +101,18 @@ class Route:
 class Endpoint:
     """Routes below a prefix: `carts = Endpoint("/carts", access="internet")`."""
 
-    def __init__(self, prefix: str, *, name: str | None = None, access: Access | None = None) -> None:
+    def __init__(
+        self, prefix: str, *, name: str | None = None, access: Access | None = None, bearer: Bearer | None = None
+    ) -> None:
         """`name`: name in the log and the descriptor. `access`: `internet`, `services`, `local`, `nobody`, or a tuple of services. Without it every
-        caller is admitted, and a deployed service logs a warning.
+        caller is admitted, and a deployed service logs a warning. `bearer`: asks all callers for an access token, which the runtime verifies; a route
+        may replace the rule, and not take it away.
         """
         words = re.sub(r"[^A-Za-z0-9]+", "_", prefix).strip("_")
         self.name = name or f"endpoint_{words}"
         self.prefix = prefix
         self.access = _checked_access(access, f"endpoint '{self.name}'")
+        self.bearer = checked_bearer(bearer, f"endpoint '{self.name}'")
         self.routes: list[Route] = []
         self._reader = TypeReader()
 
@@ -131,6 +142,7 @@ class Endpoint:
         path: str,
         *,
         access: Access | None = None,
+        bearer: Bearer | None = None,
         answers: Sequence[int] | None = None,
         summary: str | None = None,
         description: str | None = None,
@@ -170,6 +182,7 @@ class Endpoint:
                 self._body(hints["body"], f"{location}, body") if "body" in arguments and "body" in hints else None,
                 None if reply is type(None) else self._body(reply, f"{location}, reply"),
                 None if access is None else _checked_access(access, location),
+                checked_bearer(bearer, location),
                 None if answers is None else tuple(answers),
                 summary,
                 description,

@@ -20,6 +20,7 @@ from .effects import Effect
 from .endpoint import Endpoint, Route
 from .entity import Entity, Handler
 from .errors import DefinitionError
+from .bearer import Principal, bearer_refusal, principal_field
 from .handlers import NO_BODY, Body, GivenEvent, GivenRequest, Handlers
 from .host_calls import Headers, RawResponse, StoredPage, StoredRecord
 from .open_entity import OpenEntity, decoded_event
@@ -121,12 +122,20 @@ class MemoryService:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         caller: str = "local",
+        principal: Principal | None = None,
     ) -> MemoryResponse:
-        """Sends a request to a route. `body`: text, bytes, or a value with a JSON form. Raises Refusal if the handler refuses."""
+        """Sends a request to a route. `body`: text, bytes, or a value with a JSON form. `principal`: the sender, by a token that counts as
+        verified. Raises Refusal if the bearer rule of the route or its handler refuses.
+        """
         plain, _, query = path.partition("?")
         index, parameters = self._route_of(method, plain)
-        pairs = [(name.lower(), value) for name, value in (headers or {}).items()]
-        given = GivenRequest(index, parameters, query, pairs, caller, self._body(self._components.routes[index][1], body))
+        endpoint, route = self._components.routes[index]
+        refused = bearer_refusal(route.bearer or endpoint.bearer, principal)
+        if refused is not None:
+            raise refused
+        own = [(name.lower(), value) for name, value in (headers or {}).items()]
+        pairs = own if principal is None else [*own, principal_field(principal)]
+        given = GivenRequest(index, parameters, query, pairs, caller, self._body(route, body))
         call = self._context()
         answer = asyncio.run(self._handlers.handle(call, given, MemoryCalls(self, call.metadata)))
         return MemoryResponse(*answer)
