@@ -126,12 +126,12 @@ describe('svc upgrade-check with a program', () => {
 
 describe('what makes no sense is refused:', () => {
   test.each([
-    [['entity', ...FLAG], 2, /--module MODULE\.wasm, or --program FILE\.ts/],
+    [['entity', ...FLAG], 2, /--module MODULE\.wasm, --program FILE\.ts, --process ADDRESS/],
     [['entity', ...FLAG, ...PROGRAM, '--module', 'a.wasm'], 2, /found both: a\.wasm and src/],
     [['entity', ...FLAG, ...PROGRAM, '--set', 'a=1'], 2, /takes --set for a module/],
-    [['verify', '--data', 'data'], 2, /MODULE\.wasm, or --program FILE\.ts/],
+    [['verify', '--data', 'data'], 2, /MODULE\.wasm, --program FILE\.ts, --process ADDRESS/],
     [['verify', 'a.wasm', ...PROGRAM], 2, /found both: a\.wasm and src/],
-    [['upgrade-check', '--data', 'data'], 2, /NEW\.wasm, or --program NEW\.ts/],
+    [['upgrade-check', '--data', 'data'], 2, /NEW\.wasm, --program NEW\.ts, --process ADDRESS/],
     [
       ['upgrade-check', ...PROGRAM, '--data', 'data', '--from', 'a', '--from-program', 'b'],
       2,

@@ -135,7 +135,10 @@ describe('svc upgrade-check', () => {
 
   test.each([
     [[second], 'upgrade-check takes the data folder'],
-    [['--data', data], 'upgrade-check takes the new version: NEW.wasm, or --program NEW.ts'],
+    [
+      ['--data', data],
+      'upgrade-check takes the new version: NEW.wasm, --program NEW.ts, --process ADDRESS',
+    ],
     [
       [second, '--data', data, '--allow', 'state-field-remved'],
       "Did you mean 'state-field-removed'?",
