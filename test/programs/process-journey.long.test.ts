@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { processesOfRuns } from '../../control-plane/local/run-processes.ts';
 import { noSandbox } from '../control-plane/local/sandbox/support.ts';
+import { archiveOfPython, writePythonCart } from '../support/hosted-process/python-cart.ts';
 import { archiveOfSdk, writeTypeScriptCart } from '../support/hosted-process/typescript-cart.ts';
 import { MachinePerson } from '../support/machine-person.ts';
 import { OneMachine } from '../support/one-machine.ts';
+import { python } from '../support/python.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -24,6 +26,15 @@ const LANGUAGES: readonly Language[] = [
     write: (folder, version) =>
       writeTypeScriptCart(folder, archiveOfSdk(temporaryFolder()), { env: { VERSION: version } }),
   },
+  ...(python === undefined
+    ? []
+    : [
+        {
+          language: 'Python',
+          write: (folder: string, version: string) =>
+            writePythonCart(folder, archiveOfPython(temporaryFolder()), version),
+        },
+      ]),
 ];
 
 test.skipIf(noSandbox !== undefined).each(LANGUAGES)(
