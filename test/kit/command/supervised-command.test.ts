@@ -293,7 +293,7 @@ test('what the command has started ends also when svc itself is killed', async (
     const command = new SupervisedCommand({
       command: ${JSON.stringify(node(PARENT))},
       cwd: '/', environment: (port) => ({ ...process.env, PORT: String(port) }),
-      processPort: undefined, words: {}, times: COMMAND_TIMES_DEFAULT, log: console.log,
+      processPort: undefined, words: { portSetting: 'the port', silence: () => 'it is silent' }, times: COMMAND_TIMES_DEFAULT, log: console.log,
       onLine: (_stream, line) => console.log(line), onListening: () => console.log('listens'),
     });
     await command.start();`,
