@@ -29,8 +29,8 @@ export const SOURCE_WORDS: Readonly<Record<GivenSource['kind'], 'module' | 'prog
 export const PROGRAM_OPTION = {
   type: 'string',
   value: 'FILE.ts',
-  help: `a program in the place of the module: the file that exports its
-components; it is imported, so give one that you trust`,
+  help: `a program in the place of the module: the file that exports
+its components; it is imported, so give one that you trust`,
   completes: { kind: 'file', ending: '.ts' },
 } as const satisfies OptionDescription;
 
@@ -39,14 +39,14 @@ export const PROCESS_OPTIONS = {
   process: {
     type: 'string',
     value: 'ADDRESS',
-    help: `a process in the place of the module, which runs at this address
-of this machine (127.0.0.1:9010)`,
+    help: `a process in the place of the module, which runs at this
+address of this machine (127.0.0.1:9010)`,
   },
   'process-command': {
     type: 'string',
     value: 'COMMAND',
-    help: `starts the process, without a shell, at a free port, and ends it
-with the command ('python3 main.py')`,
+    help: `starts the process, without a shell, at a free port, and
+ends it with the command ('python3 main.py')`,
   },
 } as const satisfies OptionDescriptions;
 

@@ -1,5 +1,6 @@
 // What the pages show is run: each snippet of a how-to page is a part of a file under test, and the
 // commands of all pages are ones that svc has.
+import { commandWords } from '../host/hosting/process/command-words.ts';
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +48,7 @@ describe('the command', () => {
   });
 
   test.each(commands)('svc $line of $place is one that svc has', async ({ line }) => {
-    const found = await findCommand(line.split(/ +/));
+    const found = await findCommand(commandWords(line) ?? line.split(/ +/));
     expect(found).toBeDefined();
     expect(() => readArguments(found!.command.description, found!.args)).not.toThrow();
   });

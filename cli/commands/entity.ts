@@ -30,9 +30,9 @@ export const entity = command(
     name: 'entity',
     summary: "show an entity's state at any point of its history",
     about: `Shows the state of an entity at any point of its history, as the module, the program or the
-process that is given makes it of the journal's events; how it came about, event by event; and what a command would do
-there. Without --at it also shows the timers of the entity. It reads only, and may do so while a
-service runs on the folder.`,
+process that is given makes it of the journal's events; how it came about, event by event; and what
+a command would do there. Without --at it also shows the timers of the entity. It reads only, and
+may do so while a service runs on the folder.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'COMPONENT', completes: { kind: 'component' } },
@@ -52,8 +52,8 @@ process`,
         type: 'string',
         value: 'SEQ|TIME',
         help: `the state after record SEQ (0: before the first), or at a TIME
-(2030-01-02T03:04:05Z, or 15m ago)`,
-        otherwise: 'the end of its history',
+(2030-01-02T03:04:05Z, 15m ago)`,
+        otherwise: 'its end',
       },
       steps: {
         type: 'boolean',

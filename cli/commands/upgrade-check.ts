@@ -50,14 +50,15 @@ A program is checked with --program and --from-program, and a process with --pro
         type: 'string',
         value: 'OLD.wasm',
         help: 'the module that runs on it now',
-        otherwise: 'states are not compared',
+        otherwise: 'no comparison',
         completes: { kind: 'file', ending: '.wasm' },
       },
       'from-program': {
         type: 'string',
         value: 'OLD.ts',
-        help: `the program that runs on it now, in the place of a module: the file
-that exports its components, in a copy of its sources`,
+        help: `the program that runs on it now, in the place of a module:
+the file that exports its components, in a copy of its
+sources`,
         completes: { kind: 'file', ending: '.ts' },
       },
       'from-process': {
@@ -74,8 +75,8 @@ that exports its components, in a copy of its sources`,
         type: 'string',
         multiple: true,
         value: 'NAME[:COMPONENT]',
-        help: `a finding that is meant, by the name under which it is listed; may
-be repeated`,
+        help: `a finding that is meant, by the name under which it is
+listed; may be repeated`,
       },
       threads: {
         type: 'string',
@@ -98,7 +99,7 @@ be repeated`,
       'svc upgrade-check new.wasm --data .svc/cart --from old.wasm --allow state-differs:shopping-cart',
       "svc upgrade-check new.wasm --data .svc/shopping-cart -o json | jq '.findings[].name'",
       'svc upgrade-check --program src/components.ts --data .svc/flags --from-program old/components.ts',
-      "svc upgrade-check --process-command 'node new/main.ts' --data .svc/cart --from-process 127.0.0.1:9010",
+      "svc upgrade-check --process-command 'node main.ts' --data .svc/cart --from-process 127.0.0.1:9010",
     ],
   },
   async ([module], { data, from, ...options }) => {

@@ -35,7 +35,8 @@ It judges a module; svc journal verify judges a journal.`,
       data: {
         type: 'string',
         value: 'DIR',
-        help: 'every entity of the journal in this folder, on which a service may run',
+        help: `every entity of the journal in this folder, on which a service
+may run`,
         completes: { kind: 'folder' },
       },
       events: {

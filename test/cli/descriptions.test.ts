@@ -1,4 +1,5 @@
 // The descriptions of the commands, which help, parsing and completion use.
+import { commandWords } from '../../host/hosting/process/command-words.ts';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
@@ -60,10 +61,7 @@ const examples = descriptions.flatMap((description) =>
 test.each(examples)(
   'an example makes sense: %s',
   async (example, description: CommandDescription) => {
-    const words = /\bsvc ([^|)<>]*)/
-      .exec(example)![1]!
-      .split(' ')
-      .filter((word) => word !== '');
+    const words = commandWords(/\bsvc ([^|)<>]*)/.exec(example)![1]!)!;
     const found = await findCommand(words);
     expect(found?.command.description.name).toBe(description.name);
     expect(() => readArguments(description, found!.args)).not.toThrow();

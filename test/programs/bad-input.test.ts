@@ -219,7 +219,7 @@ test.each([
   [['run', 'a.wasm', '--prot', '1'], 'prot'],
   [['rnu'], "Did you mean 'run'?"],
   [['build'], 'takes FILE.ts'],
-  [['inspect', 'a', 'b'], 'takes MODULE.wasm'],
+  [['inspect', 'a', 'b'], 'takes [MODULE.wasm]'],
   [['build', 'a.ts', '--ouput', 'x'], "Did you mean '--output'?"],
 ])(
   'words that make no sense exit with 2 and say what was expected: svc %j',
