@@ -77,7 +77,10 @@ export class CodeSource {
    * other code. The start rejects if the process is gone already.
    */
   watching(replaced: (error: SvcError) => void): Phase {
-    return { start: () => this.#startWatch(replaced), stop: () => this.#watch?.close() };
+    return {
+      start: (signal) => this.#startWatch(replaced, signal),
+      stop: () => this.#watch?.close(),
+    };
   }
 
   /** The process as introspection sees it; undefined for a module. */
@@ -99,12 +102,15 @@ export class CodeSource {
     await this.#runs.start();
   }
 
-  async #startWatch(replaced: (error: SvcError) => void): Promise<void> {
+  async #startWatch(replaced: (error: SvcError) => void, signal: AbortSignal): Promise<void> {
     const source = this.#source;
     if (source?.kind !== 'process') return;
     const { ProcessWatch: Watch } = await import('./process-watch.ts');
     this.#watch = new Watch(source, this.#needs.log, replaced);
-    await this.#watch.open();
+    const close = (): void => this.#watch?.close();
+    // A process that does not answer would keep the service from stopping.
+    signal.addEventListener('abort', close);
+    await this.#watch.open().finally(() => signal.removeEventListener('abort', close));
   }
 
   async #awaitProcess(connection: ProcessConnection, signal: AbortSignal): Promise<ProcessSource> {

@@ -35,6 +35,8 @@ export class ProcessLink {
   #stream: ProcessStream | undefined;
   #whyAway = 'was not reached yet';
   #pauseMs = PAUSE_MIN_MS;
+  /** When the stream was opened. */
+  #openedMs = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #closing = new AbortController();
   #isClosed = false;
@@ -102,7 +104,7 @@ export class ProcessLink {
     }
     this.#metRun = run;
     this.#stream = stream;
-    this.#pauseMs = PAUSE_MIN_MS;
+    this.#openedMs = performance.now();
     this.#options.changed?.(undefined);
   }
 
@@ -116,6 +118,9 @@ export class ProcessLink {
     if (this.#stream === undefined) return;
     this.#stream = undefined;
     this.#run.lost(this.#metRun);
+    const { reconnectMaxMs } = this.#options.source.connection.settings;
+    // The pauses of a process that greets, and ends at once, grow.
+    if (performance.now() - this.#openedMs > reconnectMaxMs) this.#pauseMs = PAUSE_MIN_MS;
     this.#away(why);
     if (inProgress.length === 0) return;
     const shown = inProgress.slice(0, SHOWN_MAX).join(', ');

@@ -8,10 +8,11 @@ import { SvcProcess } from '../../support/host-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, 'support', 'cart-program.ts');
+const SDK = join(import.meta.dirname, '../../../process-sdk/typescript/index.ts');
 
 /**
  * A folder with a program that serves the cart in the version of the file `version`, and has written its process id to the file `pid`. Where
- * the version is `broken`, it ends at once.
+ * the version is `broken`, it ends at once; where it is `empty`, it has no components.
  */
 function programFolder(): { readonly folder: string; readonly file: (name: string) => string } {
   const folder = temporaryFolder();
@@ -22,9 +23,13 @@ function programFolder(): { readonly folder: string; readonly file: (name: strin
     `import { readFileSync, writeFileSync } from 'node:fs';
     const version = readFileSync(${JSON.stringify(file('version.txt'))}, 'utf8');
     if (version === 'broken') throw new Error('it is broken');
-    process.argv[2] = version;
     writeFileSync(${JSON.stringify(file('main.pid'))}, String(process.pid));
-    await import(${JSON.stringify(PROGRAM)});`,
+    process.argv[2] = version;
+    if (version === 'empty') {
+      const { serveProcess } = await import(${JSON.stringify(SDK)});
+      await serveProcess({});
+    } else await import(${JSON.stringify(PROGRAM)});
+    `,
   );
   return { folder, file };
 }
@@ -112,6 +117,26 @@ test('svc dev starts the process again when a file changes, and waits for code t
   expect(await skus(url)).toEqual(['a', 'b']);
   expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
 }, 120_000);
+
+test('svc dev waits when the code does not read what is stored, and serves code that comes while it still fails', async () => {
+  const { folder, file } = programFolder();
+  const svc = started('dev', folder, folder);
+  const url = await svc.listening();
+  expect(await added(url, 'a')).toBe(200);
+  writeFileSync(file('version.txt'), 'empty');
+  await svc.logged(/Waiting for a change/);
+  expect(svc.stderr).toContain('SVC_MANIFEST_UNREADABLE');
+
+  writeFileSync(file('version.txt'), '2');
+  await expect.poll(() => added(url, 'b'), { timeout: 30_000 }).toBe(200);
+  expect(await skus(url)).toEqual(['a', 'b']);
+
+  writeFileSync(file('version.txt'), 'empty');
+  await svc.logged(/(begins again[^]*){2}/);
+  writeFileSync(file('version.txt'), '3');
+  await expect.poll(() => added(url, 'c'), { timeout: 30_000 }).toBe(200);
+  expect(await svc.end('SIGTERM')).toMatchObject({ code: 0 });
+}, 180_000);
 
 test.each([
   ['--process-command=  ', /a program and its arguments/],
