@@ -31,12 +31,16 @@ const found = (page: string, pattern: RegExp) =>
 const dottedIn = (page: string) => found(page, /(?<!\.)\b(svc(?:\.[a-z][a-z0-9-]*)+)(?=[`=])/g);
 const listed = new Set(dottedIn(REFERENCE));
 const variables = new Set([...listed].map((name) => variableName(name)));
-/** Variables of tests, by which CONTRIBUTING.md has them do more. */
-const TEST_VARIABLES = ['SVC_TEST_SEED', 'SVC_TEST_WRITES'];
-/** Codes of errors, and the variables that are no settings: those of a process of the platform, of commands, and of tests. */
-const others: ReadonlySet<string> = new Set<string>([
+/** Variables of tests, by which they do more. */
+const TEST_VARIABLES = [
+  'SVC_TEST_FRAMES',
+  'SVC_TEST_KILLS',
+  'SVC_TEST_RECORD',
   'SVC_TEST_SEED',
   'SVC_TEST_WRITES',
+];
+/** Codes of errors, and the variables that are no settings: those of a process of the platform, of commands, and of tests. */
+const others: ReadonlySet<string> = new Set<string>([
   ...SVC_ERROR_CODES,
   ...PLATFORM_VARIABLES,
   ...COMMAND_LINE_VARIABLES,

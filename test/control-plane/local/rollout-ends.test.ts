@@ -104,6 +104,7 @@ test('only failures count as final that another start cannot help', () => {
       "SVC_PROGRAM_INVALID",
       "SVC_MANIFEST_UNREADABLE",
       "SVC_UPGRADE_UNSAFE",
+      "SVC_PROCESS_INVALID",
       "SVC_USAGE",
       "SVC_SETTING_INVALID",
       "SVC_CONFIGURATION_INVALID",
