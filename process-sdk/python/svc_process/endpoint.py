@@ -11,7 +11,7 @@ from typing import Any, Callable, Final, Generic, Mapping, Sequence, TypeVar
 from .bearer import Bearer, Principal, checked_bearer, principal_of
 from .codec import Codec
 from .errors import DefinitionError
-from .markers import _PlainText
+from .markers import RULES, _PlainText
 from .shape import Nullable, Record, record_of, target_of
 from .type_reader import TypeReader, hints_of
 
@@ -205,7 +205,10 @@ class Endpoint:
     def _body(self, hint: Any, location: str) -> BodyType:
         if hint is bytes:
             return BodyType("bytes")
-        if any(isinstance(one, _PlainText) for one in getattr(hint, "__metadata__", ())):
+        markers = getattr(hint, "__metadata__", ())
+        if any(isinstance(one, _PlainText) for one in markers):
+            if any(isinstance(one, RULES) for one in markers):
+                raise DefinitionError(f"{location}: a PlainText has no rules: check the text in the handler")
             return BodyType("text")
         return BodyType("json", Codec(self._reader.shape(hint, location), location))
 

@@ -33,6 +33,10 @@ class Pattern:
     regex: str
 
 
+#: Markers that values are checked by.
+RULES: Final = (Range, Length, Pattern)
+
+
 @dataclass(frozen=True)
 class Name:
     """Name of a field in JSON, in place of that in camelCase; and other names that are read as the field."""

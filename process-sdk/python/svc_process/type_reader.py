@@ -1,7 +1,7 @@
 """TypeReader reads the type hints of a program into shapes.
 
-Invariant: the values of every type that it takes are immutable, so that a state which is set aside cannot be seen or changed before
-it is kept.
+Invariants: the values of every type that it takes are immutable, so that a state which is set aside cannot be seen or changed before
+it is kept. A rule in `Annotated` is checked for each value, or refused here: none is skipped.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import typing
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Iterable, Literal, Sequence
 
 from . import text_forms
 from .errors import DefinitionError
 from .frozen_map import FrozenMap
-from .markers import SAFE_INTEGER_MAX, Description, Length, Name, Pattern, Range, camel_case, tag_of
+from .markers import RULES, SAFE_INTEGER_MAX, Description, Length, Name, Pattern, Range, camel_case, tag_of
 from .shape import (
     REQUIRED,
     Boolean,
@@ -56,9 +56,11 @@ class TypeReader:
         self._open: dict[tuple[type, str | None], Reference] = {}
         self._recursive: dict[tuple[type, str | None], Reference] = {}
 
-    def shape(self, hint: Any, location: str) -> Shape:
-        """Returns the shape of a type. `location` names the type in a problem. Raises DefinitionError."""
-        markers: list[Any] = []
+    def shape(self, hint: Any, location: str, outer: Sequence[Any] = ()) -> Shape:
+        """Returns the shape of a type. `location` names the type in a problem. `outer`: rules that stand beside a type around this one.
+        Raises DefinitionError.
+        """
+        markers: list[Any] = [*outer]
         while True:
             if typing.get_origin(hint) is Annotated:
                 hint, *more = typing.get_args(hint)
@@ -67,7 +69,9 @@ class TypeReader:
                 hint = hint.__value__
             else:
                 break
-        shape = self._plain(hint, _Rules(markers, location), location)
+        rules = _Rules(markers, location)
+        shape = self._plain(hint, rules, location)
+        rules.check_used(hint)
         text = next((one.text for one in markers if isinstance(one, Description)), None)
         return shape if text is None else dataclasses.replace(shape, description=text)
 
@@ -109,7 +113,7 @@ class TypeReader:
         if hint is int:
             return rules.integer()
         if hint is float:
-            return Number(rules.min, rules.max, rules.above, rules.below)
+            return rules.number()
         if hint in _FORMS:
             form, to_value, to_text = _FORMS[hint]
             return Text(form=form, to_value=to_value, to_text=to_text)
@@ -119,7 +123,7 @@ class TypeReader:
         if isinstance(hint, type) and issubclass(hint, enum.Enum):
             return _enumeration(hint, location)
         if origin in (typing.Union, types.UnionType):
-            return self._union(arguments, location)
+            return self._union(arguments, rules, location)
         if origin in (tuple, frozenset):
             return self._list(origin, arguments, rules, location)
         if origin is FrozenMap:
@@ -131,10 +135,12 @@ class TypeReader:
         why = _MUTABLE.get(origin or hint)
         raise DefinitionError(f"{location}: {why or f'{_label(hint)} has no JSON form that the SDK knows'}")
 
-    def _union(self, arguments: tuple[Any, ...], location: str) -> Shape:
+    def _union(self, arguments: tuple[Any, ...], rules: _Rules, location: str) -> Shape:
         others = tuple(one for one in arguments if one is not type(None))
         if len(others) < len(arguments):
-            return Nullable(self._union(others, location) if len(others) > 1 else self.shape(others[0], location))
+            if len(others) > 1:
+                return Nullable(self._union(others, rules, location))
+            return Nullable(self.shape(others[0], location, rules.passed_on()))
         if all(typing.get_origin(one) is Literal for one in others):
             return _literal(tuple(value for one in others for value in typing.get_args(one)), location)
         return self.union(others, location)
@@ -143,8 +149,7 @@ class TypeReader:
         if origin is tuple and (len(arguments) != 2 or arguments[1] is not Ellipsis):
             raise DefinitionError(f"{location}: a tuple of several types has no JSON form here: use a dataclass, or tuple[X, ...]")
         items = self.shape(arguments[0], f"{location}[]")
-        length = rules.length
-        return List(items, length.min, length.max, is_set=origin is frozenset)
+        return List(items, *rules.length(), is_set=origin is frozenset)
 
     def _fields(self, cls: type, tag: str | None, location: str) -> tuple[Field, ...]:
         hints = hints_of(cls, location)
@@ -172,25 +177,58 @@ class TypeReader:
 
 
 class _Rules:
-    """The rules that stand beside a type."""
+    """The rules that stand beside a type. Of several of one kind the narrowest bounds hold."""
 
-    def __init__(self, markers: list[Any], location: str) -> None:
+    def __init__(self, markers: Sequence[Any], location: str) -> None:
         self._location = location
-        ranges = next((one for one in markers if isinstance(one, Range)), Range())
-        self.min, self.max, self.above, self.below = ranges.min, ranges.max, ranges.above, ranges.below
-        self.length = next((one for one in markers if isinstance(one, Length)), Length())
-        self.pattern = next((one for one in markers if isinstance(one, Pattern)), None)
+        self._unused = [one for one in markers if isinstance(one, RULES)]
 
-    def text(self) -> Text:
-        regex = None if self.pattern is None else re.compile(self.pattern.regex)
-        return Text(length_min=self.length.min, length_max=self.length.max, pattern=regex)
+    def number(self) -> Number:
+        ranges = self._taken(Range)
+        return Number(
+            _highest(one.min for one in ranges),
+            _lowest(one.max for one in ranges),
+            _highest(one.above for one in ranges),
+            _lowest(one.below for one in ranges),
+        )
 
     def integer(self) -> Integer:
-        low = int(-SAFE_INTEGER_MAX if self.min is None else self.min)
-        high = int(SAFE_INTEGER_MAX if self.max is None else self.max)
+        ranges = self._taken(Range)
+        bounds = [bound for one in ranges for bound in (one.min, one.max) if bound is not None]
+        if any(one.above is not None or one.below is not None for one in ranges) or any(bound % 1 != 0 for bound in bounds):
+            raise DefinitionError(f"{self._location}: the range of an integer has whole numbers as min and max, and no above or below")
+        low = int(max((one.min for one in ranges if one.min is not None), default=-SAFE_INTEGER_MAX))
+        high = int(min((one.max for one in ranges if one.max is not None), default=SAFE_INTEGER_MAX))
         if low < _INT64_MIN or high > _UINT64_MAX or low > high:
             raise DefinitionError(f"{self._location}: the range of an integer is within 64 bits, found {low} to {high}")
         return Integer(low, high, is_big=low < -SAFE_INTEGER_MAX or high > SAFE_INTEGER_MAX)
+
+    def text(self) -> Text:
+        low, high = self.length()
+        patterns = self._taken(Pattern)
+        if len(patterns) > 1:
+            raise DefinitionError(f"{self._location}: it has two patterns: write one Pattern(...)")
+        return Text(length_min=low, length_max=high, pattern=re.compile(patterns[0].regex) if patterns else None)
+
+    def length(self) -> tuple[int, int | None]:
+        """Returns the least and the greatest length."""
+        lengths = self._taken(Length)
+        return max((one.min for one in lengths), default=0), _lowest(one.max for one in lengths)
+
+    def passed_on(self) -> Sequence[Any]:
+        """Returns the rules, which the type within `... | None` checks."""
+        rules, self._unused = self._unused, []
+        return rules
+
+    def check_used(self, hint: Any) -> None:
+        """Raises DefinitionError for a rule that no value of the type is checked by."""
+        if self._unused:
+            raise DefinitionError(f"{self._location}: {type(self._unused[0]).__name__} is no rule of the type {_label(hint)}")
+
+    def _taken(self, kind: type) -> list[Any]:
+        taken = [one for one in self._unused if isinstance(one, kind)]
+        self._unused = [one for one in self._unused if not isinstance(one, kind)]
+        return taken
 
 
 _FORMS: Final[dict[Any, tuple[str, Any, Any]]] = {
@@ -199,6 +237,14 @@ _FORMS: Final[dict[Any, tuple[str, Any, Any]]] = {
     timedelta: ("duration", text_forms.duration_of, text_forms.duration_text),
     bytes: ("base64", text_forms.bytes_of, text_forms.bytes_text),
 }
+
+
+def _highest(bounds: Iterable[Any]) -> Any:
+    return max((one for one in bounds if one is not None), default=None)
+
+
+def _lowest(bounds: Iterable[Any]) -> Any:
+    return min((one for one in bounds if one is not None), default=None)
 
 
 def hints_of(owner: Any, location: str) -> dict[str, Any]:

@@ -10,7 +10,21 @@ from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
 
-from svc_process import DefinitionError, FrozenMap, Int32, Int64, Length, Name, Pattern, Range, UInt64, tag
+from svc_process import (
+    DefinitionError,
+    Endpoint,
+    FrozenMap,
+    Int32,
+    Int64,
+    Length,
+    Name,
+    Pattern,
+    PlainText,
+    Range,
+    UInt32,
+    UInt64,
+    tag,
+)
 from svc_process.codec import Codec
 from svc_process.errors import CodecError
 from svc_process.type_reader import TypeReader
@@ -219,6 +233,48 @@ class Types(unittest.TestCase):
         self.assertEqual(one.decode('"abc"', "x"), "abc")
         with self.assertRaisesRegex(CodecError, "text like"):
             one.decode('"A"', "x")
+
+    def test_rules_hold_within_a_type_that_may_be_null(self) -> None:
+        for hint, text in (
+            (Annotated[int | None, Range(min=1, max=5)], "-9"),
+            (Annotated[int, Range(min=1, max=5)] | None, "-9"),
+            (Annotated[float | None, Range(above=0)], "0"),
+            (Annotated[tuple[int, ...] | None, Length(max=1)], "[1,2,3]"),
+            (Annotated[str | None, Pattern("^a$")], '"b"'),
+        ):
+            one = codec(hint)
+            self.assertIsNone(one.decode("null", "x"))
+            with self.assertRaises(CodecError):
+                one.decode(text, "x")
+
+    def test_of_several_rules_the_narrowest_bounds_hold(self) -> None:
+        one = codec(Annotated[UInt32, Range(max=10)])
+        self.assertEqual([one.decode(text, "x") for text in ("0", "10")], [0, 10])
+        for text in ("-1", "11"):
+            with self.assertRaises(CodecError):
+                one.decode(text, "x")
+
+    def test_a_rule_that_would_not_be_checked_is_refused(self) -> None:
+        for hint, words in (
+            (Annotated[int, Range(above=0)], "the type: the range of an integer has whole numbers as min and max, and no above"),
+            (Annotated[int, Range(below=9)], "no above or below"),
+            (Annotated[int, Range(min=0.5)], "whole numbers"),
+            (Annotated[int, Range(max=float("inf"))], "whole numbers"),
+            (Annotated[Decimal, Range(min=0)], "the type: Range is no rule of the type Decimal"),
+            (Annotated[FrozenMap[str, int], Length(max=1)], "Length is no rule of the type FrozenMap"),
+            (Annotated[str, Range(min=1)], "Range is no rule of the type str"),
+            (Annotated[int | None, Length(1)], "Length is no rule of the type int"),
+            (Annotated[Line, Pattern("a")], "Pattern is no rule of the type Line"),
+            (Annotated[Leaf | Node | None, Length(1)], "Length is no rule"),
+            (Annotated[str, Pattern("a"), Pattern("b")], "it has two patterns"),
+        ):
+            with self.assertRaisesRegex(DefinitionError, words):
+                codec(hint)
+        with self.assertRaisesRegex(DefinitionError, "a PlainText has no rules"):
+
+            @Endpoint("/notes").post("/")
+            def note(body: Annotated[PlainText, Length(max=5)]) -> None:
+                pass
 
 
 if __name__ == "__main__":
