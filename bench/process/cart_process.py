@@ -29,7 +29,7 @@ class ItemAdded:
     quantity: Int32
 
 
-cart: Entity[Cart, ItemAdded] = Entity(
+cart = Entity(
     "shopping-cart",
     Cart,
     events=ItemAdded,

@@ -51,7 +51,7 @@ class Measured:
 
 SensorEvent = HungUp | Measured
 
-sensor: Entity[Sensor, SensorEvent] = Entity("sensor", Sensor, events=SensorEvent)
+sensor = Entity("sensor", Sensor, events=SensorEvent)
 
 
 @sensor.apply

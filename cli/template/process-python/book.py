@@ -34,7 +34,7 @@ class Returned:
 
 BookEvent = Lent | Returned
 
-book: Entity[Loan, BookEvent] = Entity("book", Loan, events=BookEvent)
+book = Entity("book", Loan, events=BookEvent)
 
 
 @book.apply

@@ -83,7 +83,7 @@ class Broken:
 
 Event = Added | Noted | Broken
 
-tally: Entity[State, Event] = Entity("tally", State, events=Event, state_manifest="tally-state", event_manifest="tally-event")
+tally = Entity("tally", State, events=Event, state_manifest="tally-state", event_manifest="tally-event")
 
 
 @tally.apply
