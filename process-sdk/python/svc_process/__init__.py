@@ -9,10 +9,11 @@ from .effects import Change, CommandContext, Effect, QueryContext
 from .bearer import Bearer, Grants, Principal
 from .endpoint import Endpoint, Request, Response
 from .entity import Entity, Handler
-from .errors import AddressError, CallFailed, Cancelled, CodecError, DefinitionError, Refusal
+from .errors import AddressError, CallFailed, Cancelled, CodecError, DefinitionError
 from .frozen_map import FrozenMap
 from .log_lines import log
 from .markers import Description, Int32, Int64, Length, Name, Pattern, PlainText, Range, UInt32, UInt64, tag
+from .refusal import Refusal
 from .server import Served, serve, serve_async
 from .service_client import BlockingServiceClient, ServiceClient, ServiceResponse
 from .version import VERSION

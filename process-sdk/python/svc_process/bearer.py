@@ -9,7 +9,8 @@ import dataclasses
 import json
 from typing import Any, Final, Literal, Sequence
 
-from .errors import DefinitionError, Refusal
+from .errors import DefinitionError
+from .refusal import Refusal
 
 _PRINCIPAL_FIELD: Final = "x-svc-principal"
 

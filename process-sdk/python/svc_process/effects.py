@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, NoReturn, TypeVar
 
 from .codec import json_text
 from .due import DeferredCall, Due, Timer
-from .errors import Refusal
+from .refusal import Refusal
 
 if TYPE_CHECKING:
     from .call_context import CallContext

@@ -34,6 +34,9 @@ class Response(Generic[Value]):
         """`status`: 200 to 599. Without it: the first status below 300 of the route's `answers`, else 200, or 204 without a reply."""
         if status is not None and (type(status) is not int or not 200 <= status <= 599):
             raise ValueError(f"the status of a response is one of 200 to 599, found {status!r}")
+        for name, text in (headers or {}).items():
+            if not isinstance(name, str) or not isinstance(text, str):
+                raise TypeError(f"a header of a response is a text, found {name!r}: {text!r}")
         self.value = value
         self.status = status
         self.headers = [(name.lower(), text) for name, text in (headers or {}).items()]

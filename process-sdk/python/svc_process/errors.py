@@ -1,22 +1,6 @@
-"""Errors of the SDK: definitions that do not fit, values that do not fit, calls that failed, and refusals."""
+"""Errors of the SDK: definitions that do not fit, values that do not fit, and calls that failed."""
 
 from __future__ import annotations
-
-from typing import Any, Final
-
-#: Codes of refusals, as callers receive them.
-REFUSAL_CODES: Final = frozenset(
-    (
-        "BAD_REQUEST",
-        "UNAUTHENTICATED",
-        "FORBIDDEN",
-        "NOT_FOUND",
-        "CONFLICT",
-        "UNPROCESSABLE",
-        "TOO_MANY_REQUESTS",
-        "OTHER",
-    )
-)
 
 
 class DefinitionError(TypeError):
@@ -33,32 +17,6 @@ class AddressError(OSError):
 
 class ProtocolError(Exception):
     """Reports a frame that breaks the protocol. It ends its stream."""
-
-
-class Refusal(Exception):
-    """Refuses a call on purpose: `raise Refusal("the cart is checked out", "CONFLICT")`.
-
-    A call of an entity that is refused raises the same. A handler that does not catch it passes it on to its own caller.
-    """
-
-    __slots__ = ("code", "details", "message", "other_code")
-
-    def __init__(
-        self,
-        message: str,
-        code: str = "BAD_REQUEST",
-        *,
-        details: Any = None,
-        other_code: str = "",
-    ) -> None:
-        """`details`: details for the calling program, which have a JSON form. `other_code`: the name of the code `OTHER`."""
-        if code not in REFUSAL_CODES:
-            raise ValueError(f"a refusal has no code {code!r}: use one of {', '.join(sorted(REFUSAL_CODES))}")
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.details = details
-        self.other_code = other_code
 
 
 class CallFailed(Exception):

@@ -7,6 +7,8 @@ from typing import Final
 
 from .errors import CodecError, Fault
 
+#: What the code of a program may raise, and its call answers for. SystemExit would end the process, and all other calls with it.
+CODE_ERRORS: Final = (Exception, SystemExit)
 _STACK_LENGTH_MAX: Final = 16_000
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Sequence
 from .codec import STORED_DEPTH_MAX, json_text, parse
 from .components import Components
 from .errors import CodecError
-from .faults import fault_of
+from .faults import CODE_ERRORS, fault_of
 from .handlers import GivenEvent
 from .mismatch import well_formed
 from .open_entity import decoded_event
@@ -82,7 +82,7 @@ class _FoldedRow:
             if change.kind != "keep":
                 self._is_put = True
                 self._value = _NO_ROW if change.kind == "remove" else view.row.encode_value(change.row, "row")
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(f"the fold of view '{view.id}' at {event.label}", error) from error
 
     def is_changed(self) -> bool:
@@ -110,5 +110,5 @@ def _keys_of(view: View[Any], event: GivenEvent) -> Sequence[str]:
         if not all(isinstance(key, str) for key in found):
             raise TypeError("it returned keys that are no texts")
         return [well_formed(key) for key in found]
-    except Exception as error:
+    except CODE_ERRORS as error:
         raise fault_of(f"the keys of view '{view.id}' at {event.label}", error) from error

@@ -9,20 +9,22 @@ from .codec import json_text
 from .consumer import Verdict
 from .due import Timer
 from .effects import Effect
-from .errors import CallFailed, Cancelled, Fault, Refusal
+from .errors import CallFailed, Cancelled, Fault
 from .faults import fault_of
 from .generated.svc.process.v1 import process_pb2 as pb
 from .handlers import NO_BODY, Body, GivenEvent, GivenRequest, GivenResponse
+from .json_form import json_form
 from .mismatch import well_formed
+from .refusal import Refusal
 
 
 def refusal_of(frame: Any) -> Refusal:
-    """Reads a refusal. Details that are no JSON are left out."""
+    """Reads a refusal. Details that are no JSON, or are nested too deep, are left out."""
     details = None
     if frame.HasField("details"):
         try:
-            details = json.loads(frame.details)
-        except ValueError:
+            details = json_form(json.loads(frame.details), "the details")
+        except (ValueError, RecursionError):
             details = None
     code = frame.code or "OTHER"
     try:
@@ -36,26 +38,27 @@ def put_refusal(frame: Any, refusal: Refusal) -> None:
     target = frame.refusal
     target.code = refusal.code
     target.other_code = well_formed(refusal.other_code)
-    target.message = well_formed(str(refusal.message))
+    target.message = well_formed(refusal.message)
     if refusal.details is not None:
         target.details = well_formed(json_text(refusal.details))
 
 
 def put_failure(frame: Any, error: BaseException, what: str) -> None:
-    """Writes the error with which a call has ended into the frame of its answer."""
-    if isinstance(error, Refusal):
-        try:
+    """Writes the error with which a call has ended into the frame of its answer. One that cannot be written is a fault."""
+    try:
+        if isinstance(error, Refusal):
             put_refusal(frame, error)
-            return
-        except (TypeError, ValueError, RecursionError) as problem:
-            error = fault_of(f"the details of a refusal of {what}", problem)
-    if isinstance(error, CallFailed):
-        frame.passed.number = error.number
-        return
-    if isinstance(error, Cancelled):
-        fault = Fault("time", f"{what} was cancelled: {error}")
-    else:
-        fault = fault_of(what, error)
+        elif isinstance(error, CallFailed):
+            frame.passed.number = error.number
+        elif isinstance(error, Cancelled):
+            _put_fault(frame, Fault("time", f"{what} was cancelled: {error}"))
+        else:
+            _put_fault(frame, fault_of(what, error))
+    except Exception as problem:
+        _put_fault(frame, fault_of(f"the error of {what}", problem))
+
+
+def _put_fault(frame: Any, fault: Fault) -> None:
     frame.fault.cause = fault.cause
     frame.fault.message = well_formed(fault.message)
     frame.fault.stack = well_formed(fault.stack)

@@ -16,12 +16,13 @@ from .components import Components
 from .consumer import Verdict
 from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext, Context
 from .endpoint import Endpoint, Request, Response, Route
-from .errors import CallFailed, Cancelled, CodecError, Fault, Refusal
-from .faults import fault_of
+from .errors import CallFailed, Cancelled, CodecError, Fault
+from .faults import CODE_ERRORS, fault_of
 from .host_calls import Headers, HostCalls
 from .log_lines import SOURCE
 from .mismatch import well_formed
 from .open_entity import decoded_event
+from .refusal import Refusal
 from .sent_text import value_of_query, value_of_text
 from .shape import Record, record_of
 from .worker_threads import WorkerThreads
@@ -109,7 +110,7 @@ class Handlers:
             return _response(served, answer)
         except (Refusal, CallFailed, Cancelled):
             raise
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(served.subject, error) from error
 
     async def consume(self, call: CallContext, consumer: str, event: GivenEvent, calls: HostCalls) -> Verdict:
@@ -133,7 +134,7 @@ class Handlers:
             return verdict
         except (Refusal, CallFailed, Cancelled):
             raise
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(subject, error) from error
 
 

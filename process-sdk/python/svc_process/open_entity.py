@@ -12,8 +12,9 @@ from .call_context import CallContext
 from .codec import STORED_DEPTH_MAX
 from .effects import CommandContext, Effect, QueryContext, reply_text
 from .entity import Entity, Handler
-from .errors import CodecError, Refusal
-from .faults import fault_of
+from .errors import CodecError
+from .faults import CODE_ERRORS, fault_of
+from .refusal import Refusal
 
 _NOTHING: Final[Any] = object()
 
@@ -33,7 +34,7 @@ class OpenEntity:
         try:
             text = entity.state.encode(entity.empty(entity_id), "state") if snapshot is None else snapshot
             self._state = entity.state.decode(text, "state", STORED_DEPTH_MAX)
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(f"the empty state of component '{entity.component}'" if snapshot is None else self._label("its state"), error) from error
 
     @property
@@ -81,7 +82,7 @@ class OpenEntity:
                 )
         except Refusal:
             raise
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(self._label(f"command '{name}'"), error) from error
         problem = None
         state = self._state
@@ -98,7 +99,7 @@ class OpenEntity:
         try:
             assert effect.later is not None
             return effect, reply_text(handler, effect.later(state)), None
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(self._label(f"the reply of command '{name}'"), error) from error
 
     def query(self, call: CallContext, name: str, text: str) -> str:
@@ -113,14 +114,14 @@ class OpenEntity:
             return reply_text(handler, reply)
         except Refusal:
             raise
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(self._label(f"query '{name}'"), error) from error
 
     def snapshot(self) -> str:
         """Returns the JSON of the state. Raises Fault."""
         try:
             return self._entity.state.encode(self._state, "state")
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(self._label("its state"), error) from error
 
     def _folded(self, effect: Effect[Any]) -> Any:
@@ -140,7 +141,7 @@ class OpenEntity:
             if self._checks:
                 self._entity.state.encode_value(after, "state")
             return after
-        except Exception as error:
+        except CODE_ERRORS as error:
             raise fault_of(self._label("apply"), error) from error
 
     def _handler(self, kind: str, name: str) -> Handler[Any]:

@@ -12,6 +12,7 @@ from . import log_lines
 from .call_context import CallContext
 from .components import Components
 from .errors import Fault, ProtocolError
+from .faults import CODE_ERRORS
 from .frames import new_answer, put_effect, put_failure
 from .mismatch import well_formed
 from .open_entity import OpenEntity
@@ -63,7 +64,7 @@ class ServedEntities:
             else:
                 answer.problem.message = well_formed(problem)
             self._send(answer)
-        except Exception as error:
+        except CODE_ERRORS as error:
             self._fail(frame.call, error, "apply")
 
     def command(self, frame: Any) -> None:
@@ -75,7 +76,7 @@ class ServedEntities:
             answer = new_answer(frame.call)
             put_effect(answer, effect, self._sources[frame.entity][1], reply, problem)
             self._send(answer)
-        except Exception as error:
+        except CODE_ERRORS as error:
             self._fail(frame.call, error, f"command '{given.name}'")
 
     def query(self, frame: Any) -> None:
@@ -86,7 +87,7 @@ class ServedEntities:
             answer = new_answer(frame.call)
             answer.reply.json = reply
             self._send(answer)
-        except Exception as error:
+        except CODE_ERRORS as error:
             self._fail(frame.call, error, f"query '{given.name}'")
 
     def keep(self, frame: Any) -> None:
@@ -102,7 +103,7 @@ class ServedEntities:
             answer = new_answer(frame.call)
             answer.state.json = text
             self._send(answer)
-        except Exception as error:
+        except CODE_ERRORS as error:
             self._fail(frame.call, error, "the snapshot")
 
     def close(self, frame: Any) -> None:
@@ -115,7 +116,7 @@ class ServedEntities:
         self._open.clear()
         self._sources.clear()
 
-    def _fail(self, call: int, error: Exception, what: str) -> None:
+    def _fail(self, call: int, error: BaseException, what: str) -> None:
         answer = new_answer(call)
         put_failure(answer, error, what)
         self._send(answer)

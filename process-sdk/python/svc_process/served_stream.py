@@ -18,6 +18,7 @@ from . import folded_views, log_lines
 from .call_context import CallContext
 from .components import Components
 from .errors import Fault, ProtocolError
+from .faults import CODE_ERRORS
 from .frame_sender import FRAME_BYTES_MAX, MESSAGE_BYTES_MAX, WINDOW_BYTES, FrameSender
 from .frames import event_of, new_answer, put_failure, put_response, put_verdict, request_of
 from .generated.svc.process.v1 import process_pb2 as pb
@@ -217,7 +218,7 @@ class ServedStream:
             except asyncio.CancelledError:
                 answer = new_answer(call)
                 put_failure(answer, Fault("time", f"{what} was cancelled"), what)
-            except Exception as error:
+            except CODE_ERRORS as error:
                 answer = new_answer(call)
                 put_failure(answer, error, what)
             self._host_calls.drop(calls)
@@ -281,7 +282,7 @@ class ServedStream:
         except folded_views.Unreadable as problem:
             answer = new_answer(call)
             answer.problem.message = str(problem)
-        except Exception as error:
+        except CODE_ERRORS as error:
             answer = new_answer(call)
             put_failure(answer, error, what)
         self._send(answer)

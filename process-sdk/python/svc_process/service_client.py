@@ -6,8 +6,9 @@ from typing import Any, Final, Mapping, TypeVar
 
 from .clients import Run
 from .codec import Codec, parse
-from .errors import CodecError, Refusal
+from .errors import CodecError
 from .host_calls import HostCalls, RawResponse
+from .refusal import Refusal
 from .type_reader import TypeReader
 
 Value = TypeVar("Value")
