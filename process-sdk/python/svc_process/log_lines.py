@@ -24,8 +24,10 @@ def log(message: str, level: Level = "info") -> None:
     if level not in _LEVELS:
         raise ValueError(f"there is no level {level!r}: use one of {', '.join(_LEVELS)}")
     text = well_formed(str(message))[:_MESSAGE_LENGTH_MAX]
-    if _sinks:
-        _sinks[0](level, text, SOURCE.get())
+    # Another thread may remove the last sink at any time.
+    sink = next(iter(_sinks), None)
+    if sink is not None:
+        sink(level, text, SOURCE.get())
     else:
         print(f"{level}: {text}", file=sys.stderr, flush=True)
 

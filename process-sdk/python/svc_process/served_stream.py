@@ -2,7 +2,7 @@
 
 Invariants
 V1  The frames of an entity are carried out in their order: its handlers are synchronous.
-V2  Each call is answered once, also where the program fails.
+V2  Each call is answered once, also where the program fails. A handler that is cancelled is answered at once, and its own answer is dropped.
 V3  Whatever the runtime sends ends at worst its stream.
 """
 
@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, Callable, Coroutine, Final
+from typing import Any, Callable, Coroutine, Final, Sequence
 
 from google.protobuf.message import DecodeError
 
 from . import folded_views, log_lines
 from .call_context import CallContext
 from .components import Components
-from .errors import Fault, ProtocolError
+from .errors import Cancelled, Fault, ProtocolError
 from .faults import CODE_ERRORS
 from .frame_sender import FRAME_BYTES_MAX, MESSAGE_BYTES_MAX, WINDOW_BYTES, FrameSender
 from .frames import event_of, new_answer, put_failure, put_response, put_verdict, request_of
 from .generated.svc.process.v1 import process_pb2 as pb
 from .handlers import Handlers
+from .line_queue import Line, LineQueue
 from .runtime_calls import HostCallQueue, RuntimeCalls
 from .served_entities import ServedEntities
 from .used_numbers import UsedNumbers
@@ -75,6 +76,7 @@ class ServedStream:
         self._running: dict[int, tuple[RuntimeCalls, asyncio.Task[None]]] = {}
         self._hello: Any = None
         self._frame_bytes_max = FRAME_BYTES_MAX
+        self._lines = LineQueue(self._loop, self._send_lines)
         self._dropped_lines = 0
         #: Whether the stream is to be ended once what waits is written.
         self.is_over = False
@@ -288,14 +290,17 @@ class ServedStream:
         self._send(answer)
 
     def _on_cancel(self, frame: Any) -> None:
-        running = self._running.get(frame.call)
+        running = self._running.pop(frame.call, None)
         if running is None:
             return
         calls, task = running
         calls.cancel(frame.cancel.reason)
         self._host_calls.drop(calls)
-        # The task of an async handler ends at its next await; a thread at its next call.
+        # The task of an async handler ends at its next await, and a thread at its next call, if they end at all. Nobody waits for them.
         task.cancel()
+        answer = new_answer(frame.call)
+        put_failure(answer, Cancelled(frame.cancel.reason), "a handler")
+        self._send(answer)
 
     def _on_ping(self, frame: Any) -> None:
         answer = pb.FromProcessFrame()
@@ -306,11 +311,13 @@ class ServedStream:
         """Sends a line, from whatever thread."""
         if threading.get_ident() == self._thread:
             self._send_line(level, message, source)
-            return
-        try:
-            self._loop.call_soon_threadsafe(self._send_line, level, message, source)
-        except RuntimeError:
-            pass  # The loop has ended.
+        else:
+            self._lines.add((level, message, source))
+
+    def _send_lines(self, lines: Sequence[Line], dropped: int) -> None:
+        for line in lines:
+            self._send_line(*line)
+        self._dropped_lines += dropped
 
     def _send_line(self, level: str, message: str, source: str) -> None:
         if self.frames.unsent_bytes > _LOG_UNSENT_MAX:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import unittest
+from unittest import mock
 from dataclasses import dataclass
 from typing import Any, Awaitable, Callable
 
@@ -282,6 +283,34 @@ class Streams(unittest.TestCase):
             GO_ON.set()
             stream.send(handled(3, 1, "0"))
             self.assertEqual([one.call for one in await stream.read()], [3])
+
+        self.in_stream(test)
+
+    def test_handlers_that_are_cancelled_before_they_begin_are_answered_and_forgotten(self) -> None:
+        async def test(stream: GivenStream) -> None:
+            cancel = pb.Cancel(reason="its time is over")
+            for call in range(1, 101):
+                stream.send(handled(call, 0), pb.ToProcessFrame(call=call, cancel=cancel))
+            answers = await stream.read(100)
+            self.assertEqual([(one.call, one.fault.cause) for one in answers], [(call, "time") for call in range(1, 101)])
+            self.assertIn("its time is over", answers[0].fault.message)
+            self.assertEqual(stream.stream._running, {})
+
+        self.in_stream(test)
+
+    def test_lines_of_threads_wait_within_a_bound_while_the_loop_computes(self) -> None:
+        async def test(stream: GivenStream) -> None:
+            wake = mock.Mock(wraps=stream.stream._loop.call_soon_threadsafe)
+            with mock.patch.object(stream.stream._loop, "call_soon_threadsafe", wake):
+                thread = threading.Thread(target=lambda: [log("x" * 10_000) for _ in range(1_000)])
+                thread.start()
+                thread.join()  # The loop does nothing meanwhile.
+            self.assertEqual(wake.call_count, 1)
+            await asyncio.sleep(0)
+            log("the next")
+            lines = [one.log.message for one in await stream.read(100)]
+            self.assertEqual(len(lines), 104 + 2)
+            self.assertEqual(lines[104:], ["896 lines were dropped, because the runtime did not take them", "the next"])
 
         self.in_stream(test)
 
