@@ -2,7 +2,8 @@
 //
 // Invariants
 // V1  The frames of an entity are carried out in their order: its handlers are synchronous.
-// V2  Each call is answered once, also where the program fails.
+// V2  Each call is answered once, also where the program fails. A handler that is cancelled is
+//     answered at once, and its own answer is dropped.
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { EmbeddedGuest } from '@svc/components/embedded-guest';
 import { GuestFault } from '@svc/model/guest-fault';
@@ -156,8 +157,7 @@ export class ServedStream {
         this.#running.get(call)?.settle(frame.value);
         return;
       case 'cancel':
-        this.#running.get(call)?.cancel(frame.value.reason);
-        this.#hostCalls.drop(call);
+        this.#cancel(call, frame.value.reason);
         return;
       case 'ping':
         this.#frames.sendControl(
@@ -242,6 +242,16 @@ export class ServedStream {
         this.#hostCalls.drop(call);
         if (this.#running.delete(call)) this.#send(call, answer);
       });
+  }
+
+  /** Answers the call of a handler at once. The handler itself may never settle. */
+  #cancel(call: number, reason: string): void {
+    const calls = this.#running.get(call);
+    if (calls === undefined) return;
+    this.#running.delete(call);
+    calls.cancel(reason);
+    this.#hostCalls.drop(call);
+    this.#send(call, failureFrame(calls.cancelReason));
   }
 
   async #handle(frame: Handle, calls: RuntimeCalls): Promise<FromFrame> {
