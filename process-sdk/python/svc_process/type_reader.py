@@ -14,7 +14,7 @@ import typing
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, Final, Iterable, Literal, Sequence
+from typing import Annotated, Any, Callable, Final, Iterable, Literal, Sequence
 
 from . import text_forms
 from .errors import DefinitionError
@@ -39,6 +39,8 @@ from .shape import (
 
 _INT64_MIN: Final = -(2**63)
 _UINT64_MAX: Final = 2**64 - 1
+#: Calls of a default_factory that find one whose values differ, such as the time.
+_FACTORY_CALLS: Final = 20
 _MUTABLE: Final[dict[Any, str]] = {
     list: "a list can be changed in place: use tuple[..., ...]",
     dict: "a dict can be changed in place: use svc_process.FrozenMap[str, ...]",
@@ -169,7 +171,7 @@ class TypeReader:
             default, has_default = one.default, True
             if default is dataclasses.MISSING:
                 if one.default_factory is not dataclasses.MISSING:
-                    default = one.default_factory()
+                    default = _same_default(one.default_factory, path)
                 else:
                     default, has_default = (None if isinstance(shape, Nullable) else REQUIRED), False
             found.append(Field(one.name, marker.name, shape, marker.aliases, default, has_default))
@@ -253,6 +255,15 @@ def hints_of(owner: Any, location: str) -> dict[str, Any]:
         return typing.get_type_hints(owner, include_extras=True)
     except NameError as error:
         raise DefinitionError(f"{location}: {error}. Define the types at the top of a module") from error
+
+
+def _same_default(factory: Callable[[], Any], path: str) -> Any:
+    """Returns what the factory of a default makes. It is one value for all that are read: a replay has to make the same one."""
+    default = factory()
+    # An object without an equality of its own is compared by what it shows.
+    if any(again != default and repr(again) != repr(default) for again in (factory() for _ in range(_FACTORY_CALLS))):
+        raise DefinitionError(f"{path}: its default_factory makes another value each time. Make the value in the handler, and pass it")
+    return default
 
 
 def _check_class(cls: type, location: str) -> None:

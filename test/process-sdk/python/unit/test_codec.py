@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import unittest
-from dataclasses import dataclass
+from dataclasses import dataclass, field, make_dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
+from uuid import uuid4
 
 from svc_process import (
     DefinitionError,
@@ -233,6 +234,15 @@ class Types(unittest.TestCase):
         self.assertEqual(one.decode('"abc"', "x"), "abc")
         with self.assertRaisesRegex(CodecError, "text like"):
             one.decode('"A"', "x")
+
+    def test_a_default_that_differs_each_time_is_refused(self) -> None:
+        for factory in (lambda: str(uuid4()), lambda: datetime.now(timezone.utc)):
+            one = make_dataclass("One", [("made", object, field(default_factory=factory))], frozen=True)
+            one.__annotations__["made"] = type(factory())
+            with self.assertRaisesRegex(DefinitionError, "the type.made: its default_factory makes another value each time"):
+                codec(one)
+        two = make_dataclass("Two", [("made", FrozenMap[str, int], field(default_factory=FrozenMap))], frozen=True)
+        self.assertEqual(codec(two).decode("{}", "x").made, FrozenMap())
 
     def test_rules_hold_within_a_type_that_may_be_null(self) -> None:
         for hint, text in (
