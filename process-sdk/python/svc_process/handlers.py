@@ -7,6 +7,7 @@ failure of a call pass through unchanged, unless the handler catches them.
 from __future__ import annotations
 
 import asyncio
+import inspect
 from dataclasses import dataclass
 from typing import Any, Callable, Final, NamedTuple, Sequence
 
@@ -106,12 +107,10 @@ class Handlers:
             else:
                 blocking = BlockingContext(context, _run_in(asyncio.get_running_loop()))
                 given = _complete(route, arguments, blocking)
-                answer = await self._threads.run(lambda: route.function(*given))
+                answer = await self._threads.run(lambda: _returned(route.function(*given)))
             return _response(served, answer)
-        except (Refusal, CallFailed, Cancelled):
-            raise
         except CODE_ERRORS as error:
-            raise fault_of(served.subject, error) from error
+            raise _outcome(served.subject, error)
 
     async def consume(self, call: CallContext, consumer: str, event: GivenEvent, calls: HostCalls) -> Verdict:
         """Lets a consumer handle an event. Raises Refusal, CallFailed, Cancelled and Fault."""
@@ -128,14 +127,36 @@ class Handlers:
                 verdict = await source.function(value, context)
             else:
                 blocking = BlockingConsumerContext(context, _run_in(asyncio.get_running_loop()))
-                verdict = await self._threads.run(lambda: source.function(value, blocking))
+                verdict = await self._threads.run(lambda: _returned(source.function(value, blocking)))
             if not isinstance(verdict, Verdict):
                 raise TypeError("it returned no verdict: return DONE, retry(...) or skip(...), or raise a Refusal")
             return verdict
-        except (Refusal, CallFailed, Cancelled):
-            raise
         except CODE_ERRORS as error:
-            raise fault_of(subject, error) from error
+            raise _outcome(subject, error)
+
+
+def _outcome(subject: str, error: BaseException) -> BaseException:
+    """Returns the error with which a handler ends: one that passes through unchanged, or a fault."""
+    return _passed_on(error) or fault_of(subject, error)
+
+
+def _passed_on(error: BaseException) -> BaseException | None:
+    """Returns the refusal or failed call, which is the first one of a group that holds nothing else, as `asyncio.TaskGroup` raises it."""
+    if isinstance(error, (Refusal, CallFailed, Cancelled)):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        found = [_passed_on(one) for one in error.exceptions]
+        return None if None in found else found[0]
+    return None
+
+
+def _returned(answer: Any) -> Any:
+    """Returns what a handler that is not async has returned."""
+    if not inspect.isawaitable(answer):
+        return answer
+    if inspect.iscoroutine(answer):
+        answer.close()
+    raise TypeError("it returned an awaitable, because a decorator hides that it is async: make the function of the decorator async")
 
 
 def _served(endpoint: Endpoint, route: Route) -> _Served:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import unittest
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Callable
 
 from given_stream import GivenStream, run
 from svc_process import CommandContext, Context, Effect, Endpoint, Entity, FoldContext, FrozenMap, QueryContext, Refusal, Response, RowChange, View
@@ -72,6 +74,47 @@ def fail_in_thread(input: str) -> None:
 @sizes.fold(hall)
 def fold(_row: Seats | None, _event: Booked, _context: FoldContext) -> RowChange[Seats]:
     raise SystemExit(5)
+
+
+groups = Endpoint("/groups", access="local")
+
+
+async def refuse(message: str) -> None:
+    raise Refusal(message, "CONFLICT")
+
+
+async def divide() -> None:
+    print(1 / 0)
+
+
+@groups.get("/refused")
+async def refused_in_group() -> None:
+    async with asyncio.TaskGroup() as outer:
+        outer.create_task(refuse("first"))
+        async with asyncio.TaskGroup() as inner:
+            inner.create_task(refuse("second"))
+            inner.create_task(refuse("third"))
+
+
+@groups.get("/mixed")
+async def mixed_group() -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(refuse("first"))
+        group.create_task(divide())
+
+
+def traced(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        return function(*arguments)
+
+    return call
+
+
+@groups.get("/decorated")
+@traced
+async def decorated() -> None:
+    pass
 
 
 def error_of(word: str) -> BaseException:
@@ -162,6 +205,18 @@ class Failures(unittest.TestCase):
             service.call(fail, "h1", "exit")
         with self.assertRaisesRegex(Fault, "the other_code of a refusal is a text"):
             service.request("GET", "/halls/thread/code")
+
+    def test_a_group_of_nothing_but_refusals_is_passed_on_as_the_first(self) -> None:
+        service = MemoryService(entities=[hall], endpoints=[groups])
+        with self.assertRaises(Refusal) as caught:
+            service.request("GET", "/groups/refused")
+        self.assertEqual(caught.exception.message, "first")
+        with self.assertRaisesRegex(Fault, "ZeroDivisionError"):
+            service.request("GET", "/groups/mixed")
+
+    def test_a_decorator_that_hides_an_async_handler_is_named(self) -> None:
+        with self.assertRaisesRegex(Fault, "make the function of the decorator async"):
+            MemoryService(endpoints=[groups]).request("GET", "/groups/decorated")
 
 
 if __name__ == "__main__":
