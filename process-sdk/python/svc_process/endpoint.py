@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import re
 import typing
-from typing import Any, Callable, Final, Generic, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Final, Generic, Mapping, Sequence, TypedDict, TypeVar, Unpack
 
 from .bearer import Bearer, Principal, checked_bearer, principal_of
 from .codec import Codec
@@ -23,6 +23,16 @@ Access = str | tuple[str, ...]
 
 _PARAMETER: Final = re.compile(r"\{([^{}]*)\}")
 _ACCESS: Final = ("internet", "services", "local", "nobody")
+
+
+class RouteOptions(TypedDict, total=False):
+    """The options of a route. See `Endpoint.route`."""
+
+    access: Access | None
+    bearer: Bearer | None
+    answers: Sequence[int] | None
+    summary: str | None
+    description: str | None
 
 
 class Response(Generic[Value]):
@@ -119,23 +129,23 @@ class Endpoint:
         self.routes: list[Route] = []
         self._reader = TypeReader()
 
-    def get(self, path: str, **options: Any) -> Callable[[Function], Function]:
+    def get(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Function], Function]:
         """Registers a handler for GET. See `route`."""
         return self.route("GET", path, **options)
 
-    def post(self, path: str, **options: Any) -> Callable[[Function], Function]:
+    def post(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Function], Function]:
         """Registers a handler for POST. See `route`."""
         return self.route("POST", path, **options)
 
-    def put(self, path: str, **options: Any) -> Callable[[Function], Function]:
+    def put(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Function], Function]:
         """Registers a handler for PUT. See `route`."""
         return self.route("PUT", path, **options)
 
-    def patch(self, path: str, **options: Any) -> Callable[[Function], Function]:
+    def patch(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Function], Function]:
         """Registers a handler for PATCH. See `route`."""
         return self.route("PATCH", path, **options)
 
-    def delete(self, path: str, **options: Any) -> Callable[[Function], Function]:
+    def delete(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Function], Function]:
         """Registers a handler for DELETE. See `route`."""
         return self.route("DELETE", path, **options)
 

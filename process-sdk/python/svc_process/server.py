@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import uuid
-from typing import Any, Final, Iterable
+from typing import Any, Coroutine, Final, Iterable
 
 import grpc
 
@@ -31,6 +31,8 @@ PORT_VARIABLE: Final = "SVC_PROCESS_PORT"
 _SERVICE: Final = "svc.process.v1.Process"
 #: Seconds that a process takes at most to end, once a signal has asked it to.
 _END_SECONDS: Final = 5
+#: Seconds after which a computing thread lets the others run. With Python's 5 ms a dozen computing handlers starve the answers to pings.
+_SWITCH_SECONDS: Final = 0.0005
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", FRAME_BYTES_MAX + 1024),
     ("grpc.max_send_message_length", FRAME_BYTES_MAX + 1024),
@@ -106,16 +108,39 @@ async def serve_async(
     return Served(server, f"{HOST}:{bound}", streams)
 
 
-def serve(**options: Any) -> None:
+def serve(
+    *,
+    entities: Iterable[Entity[Any]] = (),
+    endpoints: Iterable[Endpoint] = (),
+    views: Iterable[View[Any]] = (),
+    consumers: Iterable[Consumer] = (),
+    schedules: Iterable[Schedule] = (),
+    configuration: Configuration[Any] | None = None,
+    version: str = "",
+    port: int | None = None,
+    handler_threads: int = 64,
+) -> None:
     """Serves the components until the process receives SIGTERM or SIGINT. The options are those of `serve_async`.
 
     It prints the address where it listens. A second signal, and code that does not end within 5 seconds, end the process at once.
     """
-    asyncio.run(_serve_until_signal(options))
+    sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_SECONDS))
+    served = serve_async(
+        entities=entities,
+        endpoints=endpoints,
+        views=views,
+        consumers=consumers,
+        schedules=schedules,
+        configuration=configuration,
+        version=version,
+        port=port,
+        handler_threads=handler_threads,
+    )
+    asyncio.run(_until_signal(served))
 
 
-async def _serve_until_signal(options: dict[str, Any]) -> None:
-    served = await serve_async(**options)
+async def _until_signal(starting: Coroutine[Any, Any, Served]) -> None:
+    served = await starting
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     is_asked = False
