@@ -47,6 +47,7 @@ class HostCallQueue:
             self._send(data)
         else:
             self._waiting.append((calls, number if has_result else 0, data))
+            calls.queued += 1
 
     def settle(self, result: Any) -> None:
         """Passes a result on to its handler. Raises ProtocolError if there is no such call."""
@@ -58,7 +59,8 @@ class HostCallQueue:
 
     def drop(self, calls: RuntimeCalls) -> None:
         """Drops the calls of a handler that wait: it has ended."""
-        if self._waiting:
+        if calls.queued > 0:
+            calls.queued = 0
             self._waiting = deque(one for one in self._waiting if one[0] is not calls)
             self._send_next()
 
@@ -71,13 +73,14 @@ class HostCallQueue:
                     return
                 self._open[number] = calls
             waiting.popleft()
+            calls.queued -= 1
             self._send(data)
 
 
 class RuntimeCalls:
     """The calls of one handler."""
 
-    __slots__ = ("_cancelled", "_handler", "_loop", "_queue", "_waiting", "now_ms")
+    __slots__ = ("_cancelled", "_handler", "_loop", "_queue", "_waiting", "now_ms", "queued")
 
     def __init__(self, queue: HostCallQueue, handler: int, now_ms: int, loop: asyncio.AbstractEventLoop) -> None:
         """`handler`: number of the handler's call."""
@@ -87,6 +90,8 @@ class RuntimeCalls:
         self._waiting: dict[int, tuple[asyncio.Future[Any], tuple[str, ...]]] = {}
         self._cancelled: str | None = None
         self.now_ms = now_ms
+        #: The number of its calls that wait in the queue.
+        self.queued = 0
 
     async def call(
         self, component: str, id: str, name: str, input: str, metadata: Headers, key: str | None

@@ -34,6 +34,8 @@ _VERSIONS: Final = (1,)
 _HANDLERS_MAX: Final = 10_000
 #: Bytes of frames that may wait before lines of the log are dropped.
 _LOG_UNSENT_MAX: Final = 1024 * 1024
+#: Routes that the warning about missing access names.
+_ROUTES_SHOWN: Final = 10
 _CONTROL: Final = frozenset(("ping", "credit"))
 #: Frames that are no call, and need no number.
 _NO_CALL: Final = frozenset(("open", "keep", "close", "result", "cancel", "ping", "credit", "hello"))
@@ -51,15 +53,21 @@ class Program:
         self.is_warned = False
 
     def warning(self) -> str | None:
-        """Returns the warning of a deployed service, once: which endpoints have no access rule."""
-        open_ = [one.name for one in self.components.endpoints if one.access is None]
+        """Returns the warning of a deployed service, once: which routes have no access rule."""
+        open_ = [
+            (f"{route.method} {endpoint.prefix}{route.path}", route.bearer or endpoint.bearer)
+            for endpoint, route in self.components.routes
+            if endpoint.access is None and route.access is None
+        ]
         if self.is_warned or not open_:
             return None
         self.is_warned = True
-        return (
-            f"every caller is admitted to {', '.join(open_)}, because no access is given. "
-            'Write Endpoint(prefix, access="internet"), or another rule.'
-        )
+        admitted = {
+            "every caller": [name for name, bearer in open_ if bearer is None],
+            "every caller with an access token": [name for name, bearer in open_ if bearer is not None],
+        }
+        words = " and ".join(f"{who} is admitted to {_first(names)}" for who, names in admitted.items() if names)
+        return f'{words}, because no access is given. Write Endpoint(prefix, access="internet"), or another rule.'
 
 
 class ServedStream:
@@ -348,6 +356,11 @@ class ServedStream:
         if len(data) > self._frame_bytes_max:
             raise Fault("limit", f"a frame takes {len(data)} bytes: {self._frame_bytes_max} are allowed")
         return data
+
+
+def _first(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_ROUTES_SHOWN])
+    return shown if len(names) <= _ROUTES_SHOWN else f"{shown} and {len(names) - _ROUTES_SHOWN} other routes"
 
 
 def _credit_frame(count: int) -> bytes:

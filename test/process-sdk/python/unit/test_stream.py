@@ -11,7 +11,7 @@ from typing import Any, Awaitable, Callable
 
 from cart import cart, carts
 from given_stream import GivenStream, run
-from svc_process import BlockingContext, CommandContext, Context, Effect, Endpoint, Entity, QueryContext, Refusal, log
+from svc_process import Bearer, BlockingContext, CommandContext, Context, Effect, Endpoint, Entity, QueryContext, Refusal, log
 from svc_process.components import Components
 from svc_process.errors import ProtocolError
 from svc_process.generated.svc.process.v1 import process_pb2 as pb
@@ -258,6 +258,22 @@ class Streams(unittest.TestCase):
         window = pb.Window(bytes=4 * 1024 * 1024, calls=8, frame_bytes=1024 * 1024)
         self.in_stream(test, hello=pb.Hello(versions=[1], window=window, developing=True))
 
+    def test_the_end_of_a_handler_without_waiting_calls_does_not_copy_the_queue(self) -> None:
+        async def test(stream: GivenStream) -> None:
+            queue = stream.stream._host_calls
+            stream.send(handled(1, 1, "5"), handled(2, 1, "1"))
+            await stream.read(1)
+            waiting = queue._waiting
+            self.assertEqual(len(waiting), 5)
+            stream.send(handled(3, 1, "0"))
+            self.assertEqual([one.call for one in await stream.read()], [3])
+            self.assertIs(queue._waiting, waiting)
+            stream.send(pb.ToProcessFrame(call=1, cancel=pb.Cancel()))
+            self.assertEqual([calls.queued for calls, _, _ in queue._waiting], [1])
+
+        window = pb.Window(bytes=4 * 1024 * 1024, calls=1, frame_bytes=1024 * 1024)
+        self.in_stream(test, hello=pb.Hello(versions=[1], window=window, developing=True))
+
     def test_the_failure_of_a_call_is_passed_on_and_a_result_of_another_kind_is_named(self) -> None:
         async def test(stream: GivenStream) -> None:
             stream.send(handled(1, 1, "1"), handled(2, 1, "1"))
@@ -340,10 +356,30 @@ class Streams(unittest.TestCase):
         async def test(stream: GivenStream) -> None:
             (line,) = await stream.read()
             self.assertEqual((line.log.level, line.log.source), ("warn", "process"))
-            self.assertIn("every caller is admitted to endpoint_waits", line.log.message)
+            self.assertIn("every caller is admitted to GET /waits/async, GET /waits/calls/{count}, GET /waits/thread, ", line.log.message)
             self.assertIsNone(stream.program.warning())
 
         self.in_stream(test, hello=pb.Hello(versions=[1], developing=False))
+
+    def test_the_warning_names_no_route_that_has_a_rule_and_tells_tokens_apart(self) -> None:
+        ruled, open_, members = Endpoint("/ruled"), Endpoint("/open", access="local"), Endpoint("/members", bearer=Bearer())
+        ruled.get("/", access="local")(wait_async)
+        open_.get("/")(wait_async)
+
+        async def quiet(stream: GivenStream) -> None:
+            self.assertIsNone(stream.program.warning())
+
+        deployed = pb.Hello(versions=[1], developing=False)
+        self.in_stream(quiet, Components(endpoints=[ruled, open_]), hello=deployed)
+        for number in range(12):
+            members.get(f"/{number}")(wait_async)
+
+        async def warned(stream: GivenStream) -> None:
+            (line,) = await stream.read()
+            self.assertTrue(line.log.message.startswith("every caller with an access token is admitted to GET /members/0, "))
+            self.assertIn("GET /members/9 and 2 other routes, because no access is given", line.log.message)
+
+        self.in_stream(warned, Components(endpoints=[ruled, members]), hello=deployed)
 
     def test_lines_that_the_runtime_does_not_take_are_dropped_and_counted(self) -> None:
         async def test(stream: GivenStream) -> None:
