@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import unittest
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -36,6 +37,11 @@ class Total:
 @dataclass(frozen=True)
 class Counted:
     by: int
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    count: int = 0
 
 
 SEEN: list[int] = []
@@ -160,6 +166,28 @@ class Memory(unittest.TestCase):
         service = MemoryService(entities=[total])
         with self.assertRaisesRegex(ReplayDifference, r"after its commands: Total\(count=1, seen=1\)\n *replayed: *Total\(count=1, seen=2\)"):
             service.call(count, "t1", 1)
+
+    def test_states_are_compared_as_they_are_stored(self) -> None:
+        plain = Entity("plain", Plain, events=Counted)
+        plain.apply(lambda state, event: Plain(state.count + event.by))
+
+        @plain.command("count")
+        def counted(_state: Plain, context: CommandContext) -> Effect[None]:
+            return context.persist(Counted(1)).then_reply()
+
+        service = MemoryService(entities=[plain])
+        service.call(counted, "p1")
+        self.assertEqual(service.state(plain, "p1").count, 1)
+
+    def test_a_request_within_an_event_loop_is_refused_with_what_to_do(self) -> None:
+        async def ask() -> None:
+            service = MemoryService(entities=[cart], endpoints=[carts])
+            with self.assertRaisesRegex(RuntimeError, "await asyncio.to_thread"):
+                service.request("GET", "/carts/c1")
+            answer = await asyncio.to_thread(service.request, "GET", "/carts/c1")
+            self.assertEqual(answer.status, 200)
+
+        asyncio.run(ask())
 
     def test_an_error_of_the_code_is_a_fault(self) -> None:
         broken = Entity("broken", Total, events=Counted)
