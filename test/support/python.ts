@@ -11,7 +11,11 @@ if (python === undefined)
   console.log('no Python 3.11 with grpcio and protobuf: the SDK for Python is not tested');
 
 /** Environment in which programs import the SDK from the checkout. */
-export const PYTHON_ENVIRONMENT = { PYTHONPATH: sdk, PYTHONDONTWRITEBYTECODE: '1' } as const;
+export const PYTHON_ENVIRONMENT = {
+  PYTHONPATH: sdk,
+  PYTHONDONTWRITEBYTECODE: '1',
+  PYTHONUNBUFFERED: '',
+} as const;
 
 /**
  * Starts a program that serves components, on a free port unless another one is given, and resolves with it and the address where it listens. The

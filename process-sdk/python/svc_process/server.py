@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 import sys
@@ -122,8 +123,12 @@ def serve(
 ) -> None:
     """Serves the components until the process receives SIGTERM or SIGINT. The options are those of `serve_async`.
 
-    It prints the address where it listens. A second signal, and code that does not end within 5 seconds, end the process at once.
+    It prints the address where it listens, and lets each line that the program prints leave at once. A second signal, and code that does not end within 5 seconds, end the process at once.
     """
+    # A pipe would keep what is printed until it has 8 KiB of it.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True)
     sys.setswitchinterval(min(sys.getswitchinterval(), _SWITCH_SECONDS))
     served = serve_async(
         entities=entities,

@@ -49,6 +49,16 @@ describe.skipIf(python === undefined)('a process in Python', () => {
     expect(await program.end('SIGTERM')).toMatchObject({ code: 0 });
   });
 
+  test('lets what its code prints leave at once', async () => {
+    const { program, address } = await started('stuck_program.py');
+    const guest = await guestAt(connectionTo(address));
+    onTestFinished(async () => guest.close());
+    const entity = await guest.entities.open({ component: 'stuck', id: 's1' }, undefined);
+    const call = { nowMs: 0, seed: 0n, metadata: [] };
+    expect(await entity.query(call, 'greet', 'null')).toEqual({ kind: 'reply', json: '"hello"' });
+    expect(await program.printed(/^(it was asked)$/m)).toBe('it was asked');
+  });
+
   test('says which port it cannot have', async () => {
     const { address } = await started('cart_program.py');
     const port = Number(address.split(':')[1]);
