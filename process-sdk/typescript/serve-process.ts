@@ -14,6 +14,7 @@ import {
   type Received,
   WINDOW_BYTES,
 } from '@svc/process-protocol/protocol';
+import { endWithSignal } from './first-process.ts';
 import { ServedStream } from './served-stream.ts';
 
 type Duplex = ServerDuplexStream<Received<ToProcessFrame>, Buffer>;
@@ -35,6 +36,8 @@ export interface ServedProcess {
 /**
  * Serves the components to the runtime, which `svc run --process` or a sidecar runs. Rejects with SVC_DEFINITION_INVALID if the components do
  * not fit together, with SVC_SETTING_INVALID for a port that is none, and with SVC_ADDRESS_UNAVAILABLE if the port cannot be had.
+ *
+ * As process 1 of a container, the program is closed and ends with SIGTERM and SIGINT, unless it listens for the signal itself.
  */
 export async function serveProcess(options: ProcessOptions): Promise<ServedProcess> {
   const { port = portOf(process.env[PROCESS_PORT_VARIABLE]), ...components } = options;
@@ -58,14 +61,14 @@ export async function serveProcess(options: ProcessOptions): Promise<ServedProce
     },
   );
   const bound = await listen(server, port);
-  return {
-    address: `${HOST}:${bound}`,
-    async close() {
-      for (const stream of streams) stream.close();
-      server.forceShutdown();
-      await guest.close();
-    },
+  const close = async (): Promise<void> => {
+    stayAfterSignal();
+    for (const stream of streams) stream.close();
+    server.forceShutdown();
+    await guest.close();
   };
+  const stayAfterSignal = endWithSignal(close);
+  return { address: `${HOST}:${bound}`, close };
 }
 
 function guestOf(components: Components): EmbeddedGuest {

@@ -188,6 +188,10 @@ describe.skipIf(noSandbox !== undefined)('a process with components', () => {
     await machine.until('cart', ({ readyInstances }) => readyInstances === 0);
     await expect.poll(() => runningOf(pids), { timeout: 20_000 }).toEqual([]);
     expect(socketsIn(machine.identified.folder)).toEqual([]);
+    // The program listens for no signal: the SDK ends it.
+    const logs = await machine.logs('cart');
+    expect(logs).toContain('the cart begins');
+    expect(logs).not.toContain('did not end in time');
   }, 240_000);
 
   test('is killed with its runtime, and both are started again', async () => {

@@ -6,10 +6,6 @@ import { probes } from './probes.ts';
 const { FAILS, MUTE, VERSION = '1' } = process.env;
 if (FAILS !== undefined) throw new Error(FAILS);
 console.log('the cart begins');
-process.on('SIGTERM', () => {
-  console.log('the cart was asked to end');
-  process.exit(0);
-});
 if (MUTE === undefined)
   await serveProcess({ entities: [cart], endpoints: [cartEndpoint, probes], version: VERSION });
 else setInterval(() => {}, 1000);
