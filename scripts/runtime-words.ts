@@ -14,6 +14,7 @@ const SECTIONS = [
   'http',
   'engine',
   'wasm',
+  'process',
   'journal',
   'timers',
   'views',
@@ -23,7 +24,7 @@ const SECTIONS = [
   'observability',
 ] as const satisfies readonly (keyof typeof SECTION_DEFAULTS)[];
 
-/** Environment variables of the runtime that the descriptor of a wasm-hosted service may set. */
+/** Environment variables of the runtime that the descriptor of a service of hosting `wasm` or `process` may set. */
 export function runtimeVariables(): readonly string[] {
   const ofSections = SECTIONS.flatMap((section) =>
     Object.entries(SECTION_DEFAULTS[section])
@@ -36,7 +37,7 @@ export function runtimeVariables(): readonly string[] {
 export function runtimeWords(): string {
   return `// Written by \`npm run generate\` from the settings of the runtime and the findings of the upgrade check.
 
-/** Environment variables that the descriptor of a wasm-hosted service may set: limits, log and shards of the runtime. */
+/** Environment variables of the runtime that descriptors of hosting wasm and process may set: limits, log and shards. */
 export const RUNTIME_VARIABLES: readonly string[] = ${listed(runtimeVariables())};
 
 /** Findings of the upgrade check that \`allow\` of a descriptor may name. */

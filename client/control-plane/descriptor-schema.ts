@@ -35,6 +35,7 @@ import {
   type ServiceDescriptor,
 } from '../descriptor/service-descriptor.ts';
 import {
+  PROCESS_SETTING_PREFIX,
   SETTING_PREFIX,
   VARIABLES_MAX,
   VARIABLE_BYTES_MAX,
@@ -43,7 +44,7 @@ import {
 import { RUNTIME_VARIABLES } from '../generated/runtime-words.ts';
 import { HTTP_PORT, PROCESS_PORT, RESERVED_PORTS } from '../ports.ts';
 import { SERVICE_REFERENCE_LENGTH_MAX, SERVICE_REFERENCE_PATTERN } from '../service-name.ts';
-import { COMPONENT_PORT_VARIABLE, PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
+import { PLATFORM_VARIABLES, VARIABLE_NAME } from '../variable-names.ts';
 import { serviceName } from './identifiers.ts';
 import { body, boolean, integer, list, text, word, type Schema } from './schema.ts';
 import { HOSTINGS } from './vocabularies.ts';
@@ -170,6 +171,12 @@ function refused(...names: readonly DescriptorField[]): Node {
   return Object.fromEntries(names.map((name) => [name, false]));
 }
 
+/** Returns the rule that no other variables with a prefix are declared than settings of the runtime. */
+function settingsOnly(prefix: string): Node {
+  const settings = RUNTIME_VARIABLES.filter((name) => name.startsWith(prefix));
+  return { propertyNames: { anyOf: [{ enum: settings }, { not: { pattern: `^${prefix}` } }] } };
+}
+
 /** Returns the rule that descriptors which satisfy the condition also satisfy the consequence. */
 function rule(condition: Node, consequence: Node): Node {
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
@@ -191,11 +198,7 @@ const RULES: readonly Node[] = [
   rule(having({ hosting: { const: 'wasm' } }), {
     properties: {
       protocol: { pattern: WIT_VERSION.source },
-      env: {
-        propertyNames: {
-          anyOf: [{ enum: RUNTIME_VARIABLES }, { not: { pattern: `^${SETTING_PREFIX}` } }],
-        },
-      },
+      env: settingsOnly(SETTING_PREFIX),
       ...WEB_FIELDS,
     },
     required: ['protocol'],
@@ -209,7 +212,7 @@ const RULES: readonly Node[] = [
   }),
   rule(having({ hosting: { const: 'process' }, protocol: { pattern: PROCESS_PROTOCOL.source } }), {
     properties: {
-      env: { propertyNames: { not: { const: COMPONENT_PORT_VARIABLE } } },
+      env: settingsOnly(PROCESS_SETTING_PREFIX),
       ...WEB_FIELDS,
     },
   }),

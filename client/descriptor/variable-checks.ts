@@ -18,6 +18,13 @@ export const VARIABLES_BYTES_MAX = 256 * 1024;
 const runtimeVariables: ReadonlySet<string> = new Set(RUNTIME_VARIABLES);
 /** Prefix of all variables by which the runtime is set. No value of a configuration can be declared with it. */
 export const SETTING_PREFIX = 'SVC_';
+/** Prefix of the variables that set how the runtime calls a process. */
+export const PROCESS_SETTING_PREFIX = 'SVC_PROCESS_';
+/** The prefixes with which only the settings of the closed list may be declared. A process may have other variables of its own. */
+const CLOSED_PREFIXES: Partial<Record<HostingKind, string>> = {
+  wasm: SETTING_PREFIX,
+  process: PROCESS_SETTING_PREFIX,
+};
 
 /** The variables of a service of hosting `wasm` or `process`, by their purpose for the runtime. */
 export interface ModuleVariables {
@@ -74,10 +81,11 @@ function checkVariable(
     return;
   }
   const at = problems.at(name);
+  const closed = kind && CLOSED_PREFIXES[kind];
   const isOfPlatform =
     PLATFORM_VARIABLES.includes(name) || (kind === 'process' && name === COMPONENT_PORT_VARIABLE);
   if (isOfPlatform) at.add('may not be declared: the platform gives this variable to the process');
-  else if (kind === 'wasm' && name.startsWith(SETTING_PREFIX) && !runtimeVariables.has(name))
+  else if (closed !== undefined && name.startsWith(closed) && !runtimeVariables.has(name))
     at.add(
       'may not be declared: of the settings of the runtime, only limits, log and shards can be set',
     );

@@ -1,6 +1,6 @@
 // Written by `npm run generate` from the settings of the runtime and the findings of the upgrade check.
 
-/** Environment variables that the descriptor of a wasm-hosted service may set: limits, log and shards of the runtime. */
+/** Environment variables of the runtime that descriptors of hosting wasm and process may set: limits, log and shards. */
 export const RUNTIME_VARIABLES: readonly string[] = [
   'SVC_LOG',
   'SVC_SHARDS',
@@ -74,6 +74,14 @@ export const RUNTIME_VARIABLES: readonly string[] = [
   'SVC_WASM_HANDLER_STACK_KIB',
   'SVC_WASM_REUSED_PAGES_MAX',
   'SVC_WASM_WAITING_REQUESTS_MAX',
+  'SVC_PROCESS_CONNECT_TIMEOUT_MS',
+  'SVC_PROCESS_SILENCE_MS',
+  'SVC_PROCESS_FOLD_TIMEOUT_MS',
+  'SVC_PROCESS_COMMAND_TIMEOUT_MS',
+  'SVC_PROCESS_HANDLER_TIMEOUT_MS',
+  'SVC_PROCESS_UNSENT_BYTES_MAX',
+  'SVC_PROCESS_HOST_CALLS_MAX',
+  'SVC_PROCESS_RECONNECT_MAX_MS',
   'SVC_JOURNAL_BYTES_MAX',
   'SVC_TIMERS_MAX',
   'SVC_TIMERS_PER_ENTITY_MAX',

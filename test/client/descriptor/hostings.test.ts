@@ -84,10 +84,13 @@ describe('fields of one kind alone', () => {
     expect(linesOf('wasm', { auth: 'https://id.example.com' })).toEqual([
       'auth is "https://id.example.com": write platform',
     ]);
-    for (const kind of ['embedded', 'process', 'web'] as const)
+    for (const kind of ['embedded', 'web'] as const)
       expect(linesOf(kind, { auth: 'platform' })).toEqual([
         expect.stringContaining('auth may not be declared: the runtime verifies access tokens for'),
       ]);
+    expect(linesOf('process', { auth: 'platform' })).toEqual([
+      expect.stringContaining('does not reach the identity provider yet'),
+    ]);
   });
 
   test('a service with components can be without HTTP, and then has no hostnames', () => {
@@ -124,12 +127,33 @@ describe('a protocol', () => {
   });
 });
 
-describe('variables of a wasm-hosted service', () => {
-  test('are the limits, the log and the shards of the runtime', () => {
-    expect(RUNTIME_VARIABLES).toEqual(runtimeVariables());
-    const env = Object.fromEntries(RUNTIME_VARIABLES.map((name) => [name, '1']));
-    expect(linesOf('wasm', { env })).toEqual([]);
+describe('variables of a service with a runtime of the platform', () => {
+  test.each(['wasm', 'process'] as const)(
+    'are the limits, the log and the shards of the runtime with %s',
+    (kind) => {
+      expect(RUNTIME_VARIABLES).toEqual(runtimeVariables());
+      const env = Object.fromEntries(RUNTIME_VARIABLES.map((name) => [name, '1']));
+      expect(linesOf(kind, { env })).toEqual([]);
+      expect(moduleVariables(env)).toEqual({ settings: env, configuration: {} });
+    },
+  );
+
+  test('are the limits of calls of a process', () => {
+    const env = { SVC_PROCESS_HANDLER_TIMEOUT_MS: '1000' };
+    expect(moduleVariables(env).settings).toEqual(env);
   });
+
+  test.each(['SVC_PROCESS_HANDLER_TIMEOUT', 'SVC_PROCESS_FILE', 'SVC_PROCESS_COMMAND'])(
+    'cannot be %s with process, which would set nothing',
+    (name) => {
+      for (const kind of ['process', 'wasm'] as const)
+        expect(linesOf(kind, { env: { [name]: '1' } })).toEqual([
+          `env/${name} may not be declared: of the settings of the runtime, only limits, log and shards can be set`,
+        ]);
+      for (const kind of ['embedded', 'web'] as const)
+        expect(linesOf(kind, { env: { [name]: '1' } })).toEqual([]);
+    },
+  );
 
   test('of other names are values of the configuration, also those that would mean something to a process', () => {
     const values = {
