@@ -27,7 +27,7 @@ export interface JournalOpening {
   readonly open?: (() => Promise<SqliteJournal>) | undefined;
   /** Default: the machine's. */
   readonly clock?: Clock | undefined;
-  /** Texts for the error message; default: those for a module. */
+  /** Texts for the error message; default: those for `svc run`. */
   readonly words?: UnknownTypesWords;
 }
 

@@ -1,7 +1,12 @@
 // TakeoverCheck checks, before a service takes a data folder over from another process, whether it can continue with the
 // journal. The journal is only read, and the other process may write meanwhile: what it stores later is checked when the
 // journal is opened.
-import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import {
+  type GuestSource,
+  type HostingSettings,
+  type SourceWord,
+  sourceWord,
+} from '../hosting/guest-source.ts';
 import { type Finding, isAllowed } from '../history/upgrade-finding.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -68,10 +73,14 @@ export async function checkTakeover(
       !ignoreComponents.includes(finding.component) &&
       !upgrade.allow.some((word) => isAllowed(word, finding)),
   );
-  if (unsafe.length > 0) throw unsafeUpgrade(dataFolder, unsafe);
+  if (unsafe.length > 0) throw unsafeUpgrade(sourceWord(now.kind), dataFolder, unsafe);
 }
 
-function unsafeUpgrade(dataFolder: string, findings: readonly Finding[]): SvcError {
+function unsafeUpgrade(
+  code: SourceWord,
+  dataFolder: string,
+  findings: readonly Finding[],
+): SvcError {
   const named = findings
     .slice(0, NAMED_MAX)
     .map(
@@ -80,7 +89,7 @@ function unsafeUpgrade(dataFolder: string, findings: readonly Finding[]): SvcErr
   const more = findings.length > NAMED_MAX ? `; and ${findings.length - NAMED_MAX} more` : '';
   return new SvcError(
     'SVC_UPGRADE_UNSAFE',
-    `This module cannot take over what ${dataFolder} holds: ${named.join('; ')}${more}. ` +
-      'Fix the module, or accept findings that are meant with allow in its descriptor, or svc.upgrade.allow.',
+    `This ${code} cannot take over what ${dataFolder} holds: ${named.join('; ')}${more}. ` +
+      `Fix the ${code}, or accept findings that are meant with allow in its descriptor, or svc.upgrade.allow.`,
   );
 }

@@ -1,4 +1,4 @@
-// UnknownEventTypes finds the event types in a journal that no component of the module reads. A service does not
+// UnknownEventTypes finds the event types in a journal that no component of the code reads. A service does not
 // start on such a journal, because calls of entities with such events could not be served; exceptions are `svc dev` and
 // event types of ignored components.
 import type { ModuleDescriptor } from '@svc/contract';
@@ -9,7 +9,7 @@ import type { JournalContents, StoredEventType } from '../storage/journal-conten
 /** Maximum number of event types that the error message names. */
 const NAMED_MAX = 10;
 
-/** Parts of the error message that differ between `svc run` and embedded services. */
+/** Parts of the error message that differ between services. */
 export interface UnknownTypesWords {
   /** The end of the clause "no component …". */
   readonly readers: string;
@@ -17,21 +17,21 @@ export interface UnknownTypesWords {
   readonly remedy: (components: readonly string[]) => string;
 }
 
-const MODULE_WORDS: UnknownTypesWords = {
-  readers: 'of this module',
+const RUN_WORDS: UnknownTypesWords = {
+  readers: 'of this service',
   remedy: (components) =>
-    `Run a module that reads them, or start with --ignore-components ${components.join(',')} when that is meant.`,
+    `Run code that reads them, or start with --ignore-components ${components.join(',')} when that is meant.`,
 };
 
 /**
- * Refuses a journal that holds event types unknown to the module. `ignored`: components that were dropped on purpose,
+ * Refuses a journal that holds event types unknown to the code. `ignored`: components that were dropped on purpose,
  * whose event types are not refused. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
 export function checkEventTypes(
   journal: Pick<JournalContents, 'dir' | 'eventTypes'>,
   descriptor: ModuleDescriptor,
   ignored: readonly string[],
-  { readers, remedy }: UnknownTypesWords = MODULE_WORDS,
+  { readers, remedy }: UnknownTypesWords = RUN_WORDS,
 ): void {
   const unknown = unknownEventTypes(journal.eventTypes(), descriptor).filter(
     ({ component }) => !ignored.includes(component),
@@ -52,7 +52,7 @@ export function checkEventTypes(
   );
 }
 
-/** Returns those of the stored event types that no component of the module reads. */
+/** Returns those of the stored event types that no component of the code reads. */
 export function unknownEventTypes(
   stored: readonly StoredEventType[],
   { entities }: ModuleDescriptor,

@@ -5,6 +5,7 @@
 //
 // Invariant: the faults of an entity are remembered after it has left memory, for ENTITIES_MAX entities at most.
 import type { EntityRef } from '@svc/model/entity';
+import { GuestLost } from '@svc/model/guest-lost';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
@@ -12,20 +13,6 @@ import { entityName } from './history.ts';
 
 /** Above this number, the entity that faulted longest ago is forgotten, and has all its attempts again. */
 const ENTITIES_MAX = 10_000;
-
-/** Why an entity is not tried, as a message for callers and the log. `entity` names it; `reason` is that of the last failure. */
-export type BreakerWords = (
-  entity: string,
-  failures: { readonly count: number; readonly reason: string; readonly leftMs: number },
-) => string;
-
-export const FOLD_WORDS: BreakerWords = (entity, { count, reason, leftMs }) =>
-  `The module has faulted ${count} times in a row while it folded ${entity}, so the ` +
-  `entity is not tried for another ${leftMs} ms: ${reason.replace(/\.$/, '')}. Run a module that folds its events.`;
-
-export const LOSS_WORDS: BreakerWords = (entity, { count, leftMs }) =>
-  `The process that holds the code was lost ${count} times in a row during a call of ${entity}, so the ` +
-  `entity is not tried for another ${leftMs} ms. The lines of the process in the log may say why.`;
 
 type BreakerLimits = Pick<EngineLimits, 'entityFaultsMax' | 'entityPauseMs' | 'entityPauseMaxMs'>;
 
@@ -36,19 +23,17 @@ interface Faulty {
   pauseMs: number;
   /** Time of the last fault, in milliseconds since 1970-01-01T00:00:00Z. */
   sinceMs: number;
-  /** Message of the last fault. */
-  reason: string;
+  /** The last fault. */
+  last: Error;
 }
 
 export class EntityBreaker {
-  readonly #words: BreakerWords;
   readonly #limits: BreakerLimits;
   readonly #clock: Clock;
   /** Indexed by component and id. The entity that faulted last is at the end. */
   readonly #faulty = new Map<string, Faulty>();
 
-  constructor(limits: BreakerLimits, clock: Clock, words: BreakerWords = FOLD_WORDS) {
-    this.#words = words;
+  constructor(limits: BreakerLimits, clock: Clock) {
     this.#limits = limits;
     this.#clock = clock;
   }
@@ -78,7 +63,7 @@ export class EntityBreaker {
       faults: (before?.faults ?? 0) + 1,
       pauseMs: 0,
       sinceMs: this.#clock.nowMs(),
-      reason: fault.message,
+      last: fault,
     };
     this.#faulty.delete(key);
     this.#faulty.set(key, faulty);
@@ -97,12 +82,14 @@ export class EntityBreaker {
     if (this.#faulty.size > 0) this.#faulty.delete(keyOf(entity));
   }
 
-  #heldBack(entity: EntityRef, { faults, reason }: Faulty, leftMs: number): SvcError {
-    return new SvcError(
-      'SVC_ENTITY_HELD_BACK',
-      this.#words(entityName(entity), { count: faults, reason, leftMs }),
-      { retryAfterMs: leftMs },
-    );
+  #heldBack(entity: EntityRef, { faults, last }: Faulty, leftMs: number): SvcError {
+    const name = entityName(entity);
+    const rest = `so the entity is not tried for another ${leftMs} ms`;
+    const message =
+      last instanceof GuestLost
+        ? `The process that holds the code was lost ${faults} times in a row during a call of ${name}, ${rest}. The lines of the process in the log may say why.`
+        : `The code has faulted ${faults} times in a row while it folded ${name}, ${rest}: ${last.message.replace(/\.$/, '')}. Run code that folds its events.`;
+    return new SvcError('SVC_ENTITY_HELD_BACK', message, { retryAfterMs: leftMs });
   }
 
   #forgetOldest(): void {

@@ -18,7 +18,7 @@ import type { EventLoop } from '../needs/event-loop.ts';
 import type { Recorder } from '../needs/recorder.ts';
 import { CallExecution } from './call-execution.ts';
 import type { Component } from './component-table.ts';
-import { EntityBreaker, LOSS_WORDS } from './entity-breaker.ts';
+import { EntityBreaker } from './entity-breaker.ts';
 import type { EntityDependencies } from './entity-dependencies.ts';
 import { FoldBudget } from './fold-budget.ts';
 import { FullJournal } from './full-journal.ts';
@@ -78,7 +78,7 @@ export class EntityRegistry {
     this.#components = components;
     this.#limits = limits;
     this.#breaker = new EntityBreaker(limits, clock);
-    this.#losses = new EntityBreaker(limits, clock, LOSS_WORDS);
+    this.#losses = new EntityBreaker(limits, clock);
     this.#foldBudget = new FoldBudget(clock, needs.eventLoop);
     const replaying: ReplayNeeds = {
       entities: guest.entities,

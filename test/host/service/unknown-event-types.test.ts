@@ -47,8 +47,8 @@ describe('svc run', () => {
     const { code, stderr } = await runSvc(['run', cart, ...run]);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      `The journal in ${data} holds events that no component of this module reads: 'CounterEvent' of component ` +
-        "'counter'. Run a module that reads them, or start with --ignore-components counter when that is meant. " +
+      `The journal in ${data} holds events that no component of this service reads: 'CounterEvent' of component ` +
+        "'counter'. Run code that reads them, or start with --ignore-components counter when that is meant. " +
         '[SVC_MANIFEST_UNREADABLE]',
     );
   });

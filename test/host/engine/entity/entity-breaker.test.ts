@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EntityBreaker } from '../../../../host/engine/entity/entity-breaker.ts';
 import type { StoredEvent } from '../../../../model/entity.ts';
 import { GuestFault } from '../../../../model/guest-fault.ts';
+import { GuestLost } from '../../../../model/guest-lost.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import { COUNTER, added, POISON, UNREADABLE } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf } from '../../../support/engine-under-test.ts';
@@ -118,7 +119,9 @@ test.each([
     expect(await it.outcome('a', 'total')).toBe(`failed ${failure}`);
   expect(await it.outcome('a', 'total')).toBe('failed SVC_ENTITY_HELD_BACK');
   const heldBack = await it.call('a', 'total').catch((error: unknown) => error as Error);
-  expect((heldBack as Error).message).toMatch(/[^.]\. Run a module that folds its events\.$/);
+  expect((heldBack as Error).message).toMatch(
+    /^The code has faulted 3 times .*[^.]\. Run code that folds its events\.$/,
+  );
 });
 
 test('a fault while the entity is opened counts, and a lack of memory does not', async () => {
@@ -132,6 +135,16 @@ test('a fault while the entity is opened counts, and a lack of memory does not',
   expect(await it.outcome('a', 'total')).toBe('failed SVC_ENTITY_HELD_BACK');
   expect(failureText(it.faults.at(-1)?.fault)).toContain(
     `entity 'a' of component '${COUNTER}' cannot be opened: unreachable`,
+  );
+});
+
+test('a process that is lost while the entity is opened counts, and is the reason that is named', async () => {
+  const it = await engineOver([added(1)]);
+  it.guest.openFailure = new GuestLost('SVC_PROCESS_UNAVAILABLE', 'its connection has ended.');
+  await expect.poll(() => it.outcome('a', 'total')).toBe('failed SVC_ENTITY_HELD_BACK');
+  const heldBack = await it.call('a', 'total').catch((error: unknown) => error as Error);
+  expect((heldBack as Error).message).toMatch(
+    /^The process that holds the code was lost 3 times in a row during a call of entity 'a'.*The lines of the process in the log may say why\.$/,
   );
 });
 
