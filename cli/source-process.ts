@@ -2,9 +2,8 @@
 // no terminal of its own: what it prints appears on stderr.
 //
 // Invariants
-// S1  Once `end` has resolved, nothing of the process runs. A signal that ends the command ends the process before.
+// S1  Once `end` has resolved, nothing of the process runs.
 // S2  The command does not wait for a process that has ended, or that does not answer for START_TIMEOUT_MS.
-import { constants } from 'node:os';
 import type { GuestSource, ProcessChild } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { CommandFailure } from './command.ts';
@@ -12,7 +11,6 @@ import { UsageError } from './usage-error.ts';
 
 /** Time in which a process has to answer after its start, in milliseconds. */
 const START_TIMEOUT_MS = 30_000;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 type Tools = typeof import('@svc/host/tools');
 
@@ -26,7 +24,6 @@ export class SourceProcess {
     this.#tools = tools;
     this.#line = line;
     this.#child = child;
-    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 
   /** Starts the command line, without a shell. Rejects with UsageError if it has no program, and with SVC_COMMAND_NOT_STARTED. */
@@ -58,18 +55,9 @@ export class SourceProcess {
 
   /** Ends the process and all that it has started. May be called again. */
   end(): Promise<void> {
-    this.#ending ??= this.#end();
+    this.#ending ??= this.#child.stop();
     return this.#ending;
   }
-
-  async #end(): Promise<void> {
-    await this.#child.stop();
-    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
-  }
-
-  readonly #onSignal = (signal: NodeJS.Signals): void => {
-    void this.end().then(() => process.exit(128 + constants.signals[signal]));
-  };
 
   #failure(why: string): CommandFailure {
     return new CommandFailure(

@@ -1,6 +1,7 @@
 // SourceToRun: the module, the program or the process that a command was given, ready to fold events. A module is admitted with the
 // settings of the command's --set, without those of the environment; a program is loaded in a thread of its own; a process runs
 // already, or is started for the command and ended with it (source-process.ts).
+import { constants } from 'node:os';
 import type { GuestSource, SettingsToRun } from '@svc/host/tools';
 import { CommandFailure } from './command.ts';
 import type { OptionDescription, OptionDescriptions } from './description.ts';
@@ -86,6 +87,8 @@ export function checkSettings(
 
 type Tools = typeof import('@svc/host/tools');
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * Makes the sources of a command, calls `use` with them, and then ends the processes that were started for it, also when `use`
  * rejects or a signal ends the command. Rejects as `use` does, with UsageError for a setting or an address that cannot be, and with errors
@@ -98,13 +101,19 @@ export async function withSources<const Given extends readonly (GivenSource | un
   use: (sources: { [Index in keyof Given]: SourceOf<Given[Index]> }) => Promise<Result>,
 ): Promise<Result> {
   const processes: SourceProcess[] = [];
+  const endAll = () => Promise.all(processes.map((process) => process.end()));
+  const onSignal = (signal: NodeJS.Signals): void =>
+    void endAll().then(() => process.exit(128 + constants.signals[signal]));
+  const signals = given.some((one) => one?.kind === 'command') ? SIGNALS : [];
+  for (const signal of signals) process.on(signal, onSignal);
   try {
     const sources: (SourceToRun | undefined)[] = [];
     for (const one of given)
       sources.push(one && (await sourceToRun(tools, one, settings, processes)));
     return await use(sources as Parameters<typeof use>[0]);
   } finally {
-    await Promise.all(processes.map((process) => process.end()));
+    await endAll();
+    for (const signal of signals) process.off(signal, onSignal);
   }
 }
 

@@ -1,5 +1,5 @@
 // Tools that start the process that holds the code: it is ended with the tool, whatever ends the tool.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isProcessAlive } from '../../kit/process-life.ts';
@@ -29,7 +29,12 @@ beforeAll(async () => {
       looping: () => { console.log('it folds'); for (;;); },
       ending: () => process.exit(3),
     }[kind];
-    if (kind === 'silent') console.log('it never listens');
+    if (kind === 'slow to end')
+      process.on('SIGTERM', () => setTimeout(() => {
+        writeFileSync(name + '.closed', '');
+        process.exit(0);
+      }, 500));
+    if (['silent', 'slow to end'].includes(kind)) console.log('it never listens');
     else if (kind !== 'failing') await serveProcess(tallyComponents({ apply, version: kind }));
     else process.exit(7);`,
   );
@@ -37,10 +42,10 @@ beforeAll(async () => {
 
 /** Returns a command that starts the program, and whether anything of it runs. */
 function command(kind: string) {
-  const name = join(folder, `${kind}-${commands++}`);
-  const line = `'${process.execPath}' --disable-warning=ExperimentalWarning "${program}" ${name} ${kind}`;
+  const name = join(folder, String(commands++));
+  const line = `'${process.execPath}' --disable-warning=ExperimentalWarning "${program}" ${name} '${kind}'`;
   const pids = () => readFileSync(`${name}.pids`, 'utf8').split(' ').map(Number);
-  return { line, isAlive: () => pids().some((pid) => isProcessAlive(pid)) };
+  return { line, name, isAlive: () => pids().some((pid) => isProcessAlive(pid)) };
 }
 let commands = 0;
 
@@ -104,4 +109,15 @@ test.each([
   expect(isAlive()).toBe(true);
   expect(await tool.end('SIGINT')).toMatchObject({ code: 130, stdout: '' });
   await gone(isAlive);
+});
+
+test('a signal ends a tool when both of its processes have ended', async () => {
+  const [now, before] = [command('pure'), command('slow to end')];
+  const words = ['--process-command', now.line, '--from-process-command', before.line];
+  const tool = new SvcProcess(['upgrade-check', ...words, '--data', data]);
+  onTestFinished(() => void tool.child.kill('SIGKILL'));
+  await expect.poll(() => tool.stderr, { timeout: 60_000 }).toContain('it never listens');
+  expect(await tool.end('SIGTERM')).toMatchObject({ code: 143, stdout: '' });
+  expect(existsSync(`${before.name}.closed`)).toBe(true);
+  await gone(now.isAlive, before.isAlive);
 });
