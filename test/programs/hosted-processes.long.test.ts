@@ -185,11 +185,19 @@ describe.skipIf(noSandbox !== undefined)('a process with components', () => {
     await pause(300);
     await machine.identified.machine.svc.send('POST /services/shop/cart/pause', 'ann');
     expect(await slow).toBe('slow');
+    // The logs of an instance are gone with it.
+    let logs = '';
+    const areGone = async () => {
+      const text = await machine.logs('cart');
+      const isGone = text.includes('no running instance');
+      if (!isGone) logs = text;
+      return isGone;
+    };
+    await expect.poll(areGone, { timeout: 20_000 }).toBe(true);
     await machine.until('cart', ({ readyInstances }) => readyInstances === 0);
     await expect.poll(() => runningOf(pids), { timeout: 20_000 }).toEqual([]);
     expect(socketsIn(machine.identified.folder)).toEqual([]);
     // The program listens for no signal: the SDK ends it.
-    const logs = await machine.logs('cart');
     expect(logs).toContain('the cart begins');
     expect(logs).not.toContain('did not end in time');
   }, 240_000);
