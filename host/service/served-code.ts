@@ -30,8 +30,8 @@ export async function serveCode(
   const { code, sections } = settings;
   if (code.kind !== 'command') return serve({ ...settings, code }, options);
   // A service with a module does not load this code.
-  const { ProcessCommand } = await import('./process-command.ts');
-  const command = await ProcessCommand.start(code, { sections, env, log: options.log });
+  const { KeptCommand } = await import('./kept-command.ts');
+  const command = await KeptCommand.start(code, { sections, env, log: options.log });
   try {
     const awaitOther = code.watched === undefined ? undefined : () => command.listensAgain;
     await serve({ ...settings, code: command.code }, options, awaitOther);

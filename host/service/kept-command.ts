@@ -1,4 +1,4 @@
-// ProcessCommand keeps the process running that holds the code of a service, at one port of 127.0.0.1: its lines are lines of the service's log, and a
+// KeptCommand keeps the process running that holds the code of a service, at one port of 127.0.0.1: its lines are lines of the service's log, and a
 // change of the watched folder starts it again. It outlives the runtime of one code: the process may come back with other code.
 import { freePort } from '@svc/kit/process-port';
 import {
@@ -15,7 +15,7 @@ import type { SupervisorLimits } from '../shards/supervisor-limits.ts';
 import type { CommandCode, ServedCode } from './service-code.ts';
 import type { SettingsSections } from './section-settings.ts';
 
-export interface ProcessCommandNeeds {
+export interface KeptCommandNeeds {
   readonly sections: Pick<SettingsSections, 'log' | 'supervisor'>;
   /** Environment of svc. */
   readonly env: NodeJS.ProcessEnv;
@@ -24,13 +24,13 @@ export interface ProcessCommandNeeds {
 
 const WORDS = { portSetting: 'the port of the process', silence };
 
-export class ProcessCommand {
+export class KeptCommand {
   readonly #address: string;
   readonly #command: SupervisedCommand;
   #watch: WatchedFiles | undefined;
   #listens = Promise.withResolvers<void>();
 
-  private constructor(command: readonly string[], port: number, needs: ProcessCommandNeeds) {
+  private constructor(command: readonly string[], port: number, needs: KeptCommandNeeds) {
     const { sections, env, log } = needs;
     const lines = limitedLog(log, sections.log, () => performance.now());
     this.#address = `127.0.0.1:${port}`;
@@ -54,9 +54,9 @@ export class ProcessCommand {
   /** Resolves once the process runs; it need not listen yet. Rejects with SVC_COMMAND_NOT_STARTED and SVC_WATCH_FAILED. */
   static async start(
     { command, watched }: CommandCode,
-    needs: ProcessCommandNeeds,
-  ): Promise<ProcessCommand> {
-    const started = new ProcessCommand(command, await freePort(0), needs);
+    needs: KeptCommandNeeds,
+  ): Promise<KeptCommand> {
+    const started = new KeptCommand(command, await freePort(0), needs);
     await started.#command.start();
     try {
       if (watched !== undefined) started.#watchFiles(watched, needs.log);
