@@ -82,12 +82,14 @@ describe('a command', () => {
   });
 
   test('gets SIGTERM with its whole group, and SIGKILL if it stays', async () => {
-    const script = `trap 'echo asked' TERM; sleep 100 & echo child $!; while :; do wait; done`;
+    // The child names itself: a signal that comes before it has begun would be lost with the handler of its parent.
+    const child = `sh -c 'echo child $$; exec sleep 100'`;
+    const script = `trap 'echo asked' TERM; ${child} & wait; while :; do sleep 1; done`;
     const { process, line } = await start(sh(script), { PATH: '/usr/bin:/bin' });
-    const child = Number((await line(/^child/)).split(' ')[1]);
+    const childId = Number((await line(/^child/)).split(' ')[1]);
     process.terminate();
     await line(/^asked$/);
-    await vi.waitUntil(() => !isRunning(child));
+    await vi.waitUntil(() => !isRunning(childId), { timeout: 10_000 });
     process.kill();
     expect((await process.ended).how).toBe('by SIGKILL');
   });
