@@ -14,11 +14,12 @@ import type {
   StoredConsumer,
   StoredLane,
 } from '../engine/needs/consumers.ts';
-import type { Feed, FeedRecord, Position } from '../engine/needs/feed.ts';
+import type { Feed, FeedPage, FeedRecord, Position } from '../engine/needs/feed.ts';
 import type { EntityRef } from '@svc/model/entity';
 import type { Sleeper } from '../timers/dispatcher.ts';
 import { full, stalled } from './consumer-stalled.ts';
 import { deliveredEvent } from './delivery.ts';
+import { FeedCursor } from './feed-cursor.ts';
 import type { Lane } from './lane.ts';
 import { laneDamaged } from './lane-damaged.ts';
 import { LaneRun, type LaneRunDependencies, PAUSE_MS_MAX } from './lane-run.ts';
@@ -51,18 +52,14 @@ export class LaneDispatcher {
   readonly #lanes = new Lanes();
   readonly #laneRun: LaneRun;
   #ahead: ReadAhead;
-  /** The position up to which the feed was read. */
-  #position: Position;
+  readonly #cursor: FeedCursor;
   /** The position that was stored last. */
   #storedPosition: Position;
   #running = 0;
-  #isAtEnd = false;
   /** Whether too many lanes are parked. */
   #isStalled = false;
   /** Whether too many lanes wait. */
   #isFull = false;
-  /** When the feed may be read again after a failure, by the monotonic clock. */
-  #readAtMs = -Infinity;
   /** When the next settlement may be written, by the monotonic clock. */
   #settleAtMs = -Infinity;
   /** The settlement that is being written. */
@@ -76,9 +73,15 @@ export class LaneDispatcher {
   constructor(needs: LaneDispatcherDependencies) {
     this.#needs = needs;
     this.#laneRun = new LaneRun(needs, this.#lanes, () => !this.#isStopping && !this.#isStalled);
-    this.#position = needs.feed.start;
-    this.#storedPosition = this.#position;
-    this.#ahead = new ReadAhead(this.#position);
+    this.#cursor = new FeedCursor({
+      ...needs,
+      pauseMs: LOOK_MS,
+      monotonicMs: () => needs.clock.monotonicMs(),
+      onPage: (page) => this.#took(page),
+      onChange: () => needs.sleeper.interrupt(),
+    });
+    this.#storedPosition = needs.feed.start;
+    this.#ahead = new ReadAhead(this.#storedPosition);
   }
 
   /** Whether it is known which lanes are parked. */
@@ -135,6 +138,7 @@ export class LaneDispatcher {
     // The present sleep may end late: while the event loop is blocked, its interruption waits too.
     const endMs = clock.monotonicMs() + graceMs;
     this.#isStopping = true;
+    this.#cursor.close();
     sleeper.interrupt();
     await this.#rounds;
     for (;;) {
@@ -206,14 +210,14 @@ export class LaneDispatcher {
   async #open(): Promise<boolean> {
     const { consumer, feed, reader, writer, clock, settings, onFailure } = this.#needs;
     try {
-      let position = reader.consumer(consumer.id)?.position;
+      let position = (await reader.consumer(consumer.id))?.position;
       if (position === undefined) {
         position = consumer.start === 'now' ? feed.end() : feed.start;
         // Before the first event is read, so that `now` is the same moment after every crash.
         await writer.settleConsumer(consumer, { position, lanes: [], rejoined: [] });
         this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
-      } else this.#readLanes();
-      this.#position = position;
+      } else await this.#readLanes();
+      this.#cursor.begin(position);
       this.#storedPosition = position;
       this.#ahead = new ReadAhead(position);
       this.#isOpen = true;
@@ -224,9 +228,9 @@ export class LaneDispatcher {
     }
   }
 
-  #readLanes(): void {
+  async #readLanes(): Promise<void> {
     const { consumer, reader, clock, onFailure } = this.#needs;
-    for (const lane of storedLanes(reader, consumer.id)) {
+    for (const lane of await storedLanes(reader, consumer.id)) {
       if (lane.isDamaged) onFailure(laneDamaged(consumer.id, lane.entity));
       const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
       this.#lanes.restore(lane, restMs <= 0 ? -Infinity : clock.monotonicMs() + restMs);
@@ -248,7 +252,7 @@ export class LaneDispatcher {
     const monotonicMs = this.#needs.clock.monotonicMs();
     this.#lanes.wake(monotonicMs);
     this.#noteStalled();
-    if (this.#canRead(monotonicMs)) this.#read(monotonicMs);
+    if (this.#canRead(monotonicMs)) this.#read();
     this.#startAll();
     this.#ahead.advance();
     if (this.#hasUnsettled && this.#settling === undefined && monotonicMs >= this.#settleAtMs)
@@ -262,7 +266,8 @@ export class LaneDispatcher {
     if (this.#settling === undefined && this.#hasUnsettled)
       untilMs = Math.min(untilMs, this.#settleAtMs);
     if (this.#mayStart) untilMs = Math.min(untilMs, this.#lanes.nextWakeMs);
-    if (this.#readAtMs > monotonicMs) untilMs = Math.min(untilMs, this.#readAtMs);
+    const { readAtMs } = this.#cursor;
+    if (readAtMs > monotonicMs) untilMs = Math.min(untilMs, readAtMs);
     return Math.max(0, untilMs - monotonicMs);
   }
 
@@ -270,9 +275,9 @@ export class LaneDispatcher {
     const { settings } = this.#needs;
     return (
       // At the end, one more read shows that the feed is past the records of rejoined lanes.
-      (!this.#isAtEnd || this.#lanes.hasRejoined) &&
+      (!this.#cursor.isAtEnd || this.#lanes.hasRejoined) &&
+      this.#cursor.canRead(monotonicMs) &&
       !this.#isStalled &&
-      monotonicMs >= this.#readAtMs &&
       !this.#isFull &&
       this.#ahead.events + this.#pageMax <= settings.aheadMax &&
       this.#ahead.units < settings.aheadUnitsMax
@@ -283,32 +288,15 @@ export class LaneDispatcher {
     return Math.min(PAGE, Math.ceil(this.#needs.settings.aheadMax / PAGES_AHEAD_MIN));
   }
 
-  #read(monotonicMs: number): void {
-    const { feed, components, onFailure } = this.#needs;
-    try {
-      const { records, position } = feed.read(this.#position, this.#pageMax, components);
-      if (position === this.#position) {
-        this.#lanes.allPassed();
-        this.#watchEnd();
-        return;
-      }
-      this.#position = position;
-      const page = this.#ahead.add(position, records.length, unitsOf(records));
-      for (const record of records) this.#pass(record, page);
-    } catch (error) {
-      this.#readAtMs = monotonicMs + LOOK_MS;
-      onFailure(error);
-    }
+  #read(): void {
+    // A lane that joins while the page is being read may have records after it.
+    const rejoined = this.#lanes.rejoined();
+    this.#cursor.read(this.#pageMax, () => this.#lanes.passedAll(rejoined));
   }
 
-  /** Notes that nothing more is on disk, until something is. */
-  #watchEnd(): void {
-    if (this.#isAtEnd) return;
-    this.#isAtEnd = true;
-    void this.#needs.feed.advancedPast(this.#position).then(() => {
-      this.#isAtEnd = false;
-      this.#needs.sleeper.interrupt();
-    });
+  #took({ records, position }: FeedPage): void {
+    const page = this.#ahead.add(position, records.length, unitsOf(records));
+    for (const record of records) this.#pass(record, page);
   }
 
   /** Takes a record from the feed: its lane holds it, or it is settled, or waits in the journal. */

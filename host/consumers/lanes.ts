@@ -138,10 +138,14 @@ export class Lanes {
     this.#changed.set(lane.key, lane);
   }
 
-  /** Forgets rejoined lanes. Call it when the feed has read all records that are on disk. */
-  allPassed(): void {
-    for (const lane of this.#rejoined) this.#lanes.delete(lane.key);
-    this.#rejoined.clear();
+  /** Returns the rejoined lanes. */
+  rejoined(): readonly Lane[] {
+    return [...this.#rejoined];
+  }
+
+  /** Forgets lanes that were rejoined when a read of the feed began that has found no further record. */
+  passedAll(rejoined: readonly Lane[]): void {
+    for (const lane of rejoined) if (this.#rejoined.delete(lane)) this.#lanes.delete(lane.key);
   }
 
   /** Returns the lanes whose rows have changed since the last call. */

@@ -4,12 +4,16 @@ import type { ConsumerReader, StoredLane } from '../engine/needs/consumers.ts';
 /** Lanes of a page. */
 const PAGE = 1_000;
 
-/** Returns all lanes of a consumer. Throws as the reader does. */
-export function storedLanes(reader: ConsumerReader, consumer: string): StoredLane[] {
+/** Returns all lanes of a consumer. Rejects as the reader does. */
+export async function storedLanes(
+  reader: ConsumerReader,
+  consumer: string,
+): Promise<readonly StoredLane[]> {
   const lanes: StoredLane[] = [];
-  for (let page = reader.lanes(consumer, PAGE); page.length > 0;) {
+  for (let page = await reader.lanes(consumer, PAGE); page.length > 0;) {
     lanes.push(...page.map(withoutReason));
-    page = reader.lanes(consumer, PAGE, page.at(-1)!.entity);
+    // oxlint-disable-next-line no-await-in-loop -- a page begins after the one before
+    page = await reader.lanes(consumer, PAGE, page.at(-1)!.entity);
   }
   return lanes;
 }

@@ -1,6 +1,6 @@
 // ViewStatuses joins what the threads of a service's views report with how far the journal is.
 import type { ViewDescriptor } from '@svc/contract';
-import type { Feed, Position } from '../engine/needs/feed.ts';
+import type { Feed, FeedPage, Position } from '../engine/needs/feed.ts';
 import type { ViewStatus } from '@svc/model/view-status';
 import { type FollowerConnection, openFeed } from '../storage/follower-connection.ts';
 import { systemClock } from '../system.ts';
@@ -22,6 +22,10 @@ export interface ViewStatusesNeeds {
 export class ViewStatuses {
   readonly #needs: ViewStatusesNeeds;
   #feed: Feed | undefined;
+  /** When the first event was recorded that each view lacks, as it was found last. */
+  readonly #firstMs = new Map<string, number | undefined>();
+  /** Ids of the views whose first event is being looked for. */
+  readonly #looking = new Set<string>();
 
   constructor(needs: ViewStatusesNeeds) {
     this.#needs = needs;
@@ -70,7 +74,7 @@ export class ViewStatuses {
       definition,
       state: state === 'starting' ? 'missing' : state,
       lagRecords,
-      lagSeconds: lagRecords === 0 ? 0 : this.#ageSeconds(feed, from, sources),
+      lagSeconds: lagRecords === 0 ? 0 : this.#ageSeconds(id, feed, from, sources),
       progress: all === 0 ? 1 : 1 - lagRecords / all,
       problem:
         problem === undefined
@@ -85,16 +89,32 @@ export class ViewStatuses {
     };
   }
 
-  /** Returns the age of the first event of the sources after a position; 0 if there is none, or it cannot be read. */
-  #ageSeconds(feed: Feed, from: Position, sources: ReadonlySet<string>): number {
+  /**
+   * Returns the age of the first event of the sources after a position; 0 if there is none, or it cannot be read. If the feed
+   * answers later, it is the age of the event that was found last.
+   */
+  #ageSeconds(view: string, feed: Feed, from: Position, sources: ReadonlySet<string>): number {
+    if (!this.#looking.has(view)) this.#look(view, feed, from, sources);
+    const firstMs = this.#firstMs.get(view);
+    return firstMs === undefined ? 0 : Math.max(0, this.#needs.nowMs() - firstMs) / MS_PER_S;
+  }
+
+  #look(view: string, feed: Feed, from: Position, sources: ReadonlySet<string>): void {
+    const found = ({ records: [first] }: FeedPage): void => {
+      this.#firstMs.set(view, first?.record.timeMs);
+    };
+    // A damaged record is reported by those who follow the journal.
+    const failed = (): void => void this.#firstMs.delete(view);
     try {
-      const [first] = feed.read(from, LOOKED_AT_MAX, sources).records;
-      return first === undefined
-        ? 0
-        : Math.max(0, this.#needs.nowMs() - first.record.timeMs) / MS_PER_S;
+      const page = feed.read(from, LOOKED_AT_MAX, sources);
+      if (!(page instanceof Promise)) {
+        found(page);
+        return;
+      }
+      this.#looking.add(view);
+      void page.then(found, failed).finally(() => this.#looking.delete(view));
     } catch {
-      // A damaged record is reported by those who follow the journal.
-      return 0;
+      failed();
     }
   }
 }

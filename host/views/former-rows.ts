@@ -9,16 +9,17 @@ import { isOf } from './view-follower.ts';
  * Returns the definition whose rows have the most events, and are of this journal; an empty text if there is none. A failure
  * is logged.
  */
-export function formerRows(
+export async function formerRows(
   { id, stored }: FoldedView,
   feed: Feed,
   store: Pick<ViewStore, 'former'>,
   log: (entry: LogEntry) => void,
-): string {
+): Promise<string> {
   try {
-    const [latest] = store
-      .former(stored)
-      .filter(({ foldedTo }) => isOf(feed, foldedTo))
+    const former = store.former(stored);
+    const areOfFeed = await Promise.all(former.map(({ foldedTo }) => isOf(feed, foldedTo)));
+    const [latest] = former
+      .filter((_, index) => areOfFeed[index])
       .toSorted((a, b) => countTo(feed, b.foldedTo.position) - countTo(feed, a.foldedTo.position));
     return latest?.definition ?? '';
   } catch (error) {

@@ -52,7 +52,12 @@ export class SharedPages {
     };
   }
 
-  #read(after: Position, max: number, wanted: ReadonlySet<string>, isShared: boolean): FeedPage {
+  async #read(
+    after: Position,
+    max: number,
+    wanted: ReadonlySet<string>,
+    isShared: boolean,
+  ): Promise<FeedPage> {
     const feed = this.#feed;
     if (!isShared || this.#readers.size === 1) return feed.read(after, max, wanted);
     const limit = Math.min(
@@ -66,7 +71,7 @@ export class SharedPages {
     const components = new Set([...this.#readers].flatMap((reader) => [...reader]));
     let page: FeedPage;
     try {
-      page = feed.read(after, limit, components);
+      page = await feed.read(after, limit, components);
     } catch {
       return feed.read(after, limit, wanted);
     }

@@ -73,7 +73,8 @@ export class ViewFold {
     for (;;) {
       const size = Math.min(this.#pageSize, recordsMax);
       const { feed, view } = this.#needs;
-      const page = feed.read(this.#position, size, view.sources);
+      // oxlint-disable-next-line no-await-in-loop -- a page begins after the one before
+      const page = await feed.read(this.#position, size, view.sources);
       const { position } = page;
       if (position === this.#position) return false;
       const records = this.#withoutSkipped(page.records);
@@ -116,7 +117,8 @@ export class ViewFold {
     this.#reportLarge(changes);
     if (changes.length > 0 || feed.count(this.#storedPosition, position) >= UNCHANGED_RECORDS_MAX) {
       const latestMs = latestOf(records, this.#latestMs);
-      await writer.put(changes, { position, mark: feed.mark(position), latestMs });
+      const mark = await feed.mark(position);
+      await writer.put(changes, { position, mark, latestMs });
       this.#latestMs = latestMs;
       this.#storedPosition = position;
     }

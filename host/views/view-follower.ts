@@ -5,6 +5,7 @@
 // L1  Rows are readable only once they have all events that were on disk when the last page of the building was read.
 // L2  Rows of another journal, or of a position that this journal does not have any more, are never continued.
 import { setTimeout } from 'node:timers/promises';
+import type { Awaitable } from '@svc/model/call';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '@svc/model/guest';
@@ -31,8 +32,8 @@ export interface ViewObserver {
   folded(position: Position, rowCount: number, isStored: boolean): void;
   /** Rows that were in memory only are lost. Events are folded up to this position. */
   setBack?(position: Position): void;
-  /** The rows are being built. `reason`: why rows that were there cannot be used; undefined if there were none. */
-  building(reason: string | undefined): void;
+  /** The rows are being built; they are, once it has resolved. `reason`: why rows that were there cannot be used; undefined if there were none. */
+  building(reason: string | undefined): Awaitable<void>;
   /** Queries are answered from now on. */
   live(): void;
   /** The building pauses because the disk has little space, or goes on. */
@@ -72,11 +73,11 @@ export class ViewFollower {
     try {
       const { foldedTo } = writer;
       let reason = writer.discarded;
-      if (foldedTo !== undefined && (discard !== undefined || !isOf(feed, foldedTo))) {
+      if (foldedTo !== undefined && (discard !== undefined || !(await isOf(feed, foldedTo)))) {
         reason = discard ?? 'they are of another journal';
         await writer.clear();
       }
-      if (!writer.isLive) observer.building(reason);
+      if (!writer.isLive) await observer.building(reason);
       return new ViewFollower(needs, writer);
     } catch (error) {
       writer.close();
@@ -271,7 +272,8 @@ function yielded(): Promise<void> {
 }
 
 /** Returns whether the journal has the record at which the rows are. */
-export function isOf(feed: Feed, { position, mark }: FoldedTo): boolean {
+export async function isOf(feed: Feed, { position, mark }: FoldedTo): Promise<boolean> {
   const parsed = feed.parse(position);
-  return parsed !== undefined && feed.hasReached(feed.end(), parsed) && feed.mark(parsed) === mark;
+  if (parsed === undefined || !feed.hasReached(feed.end(), parsed)) return false;
+  return (await feed.mark(parsed)) === mark;
 }

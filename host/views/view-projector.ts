@@ -244,9 +244,9 @@ export class ViewProjector {
           if (isStored) hasFolded();
         },
         setBack: (position) => shared.foldedTo(position),
-        building(reason) {
+        async building(reason) {
           shared.foldedTo('');
-          shared.answerWith(formerRows(folded, feed, store, log));
+          shared.answerWith(await formerRows(folded, feed, store, log));
           shared.become('building');
           if (reason === undefined) return;
           const fields = { view: folded.id, reason };

@@ -52,38 +52,38 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
     ) => writer.settleConsumer(consumer, { position, lanes, rejoined });
 
     test('a consumer is stored with its first settlement', async () => {
-      expect(reader.consumer('ledger')).toBeUndefined();
-      expect(reader.lanes('ledger', 10)).toEqual([]);
+      expect(await reader.consumer('ledger')).toBeUndefined();
+      expect(await reader.lanes('ledger', 10)).toEqual([]);
       const { start } = underTest.journal.positions;
       await settle([], [], LEDGER, start);
-      expect(reader.consumer('ledger')).toEqual({ ...LEDGER, position: start });
+      expect(await reader.consumer('ledger')).toEqual({ ...LEDGER, position: start });
       await settle([]);
       const position = underTest.journal.positions.end();
-      expect(reader.consumer('ledger')).toEqual({ ...LEDGER, position });
+      expect(await reader.consumer('ledger')).toEqual({ ...LEDGER, position });
     });
 
     test('lanes are read back as they were stored, replaced and removed', async () => {
       const waiting = lane(one, 1, { attempts: 3, round: 2, reason: 'not "yet"\n😀' });
       const parked = lane(two, 1, { round: 2 ** 40, nextMs: undefined, reason: 'It faulted.' });
       await settle([waiting, parked, lane(three, 1)]);
-      expect(new Set(reader.lanes('ledger', 10))).toEqual(
+      expect(new Set(await reader.lanes('ledger', 10))).toEqual(
         new Set([waiting, parked, lane(three, 1)]),
       );
       const later = lane(one, 7, { nextMs: 0 });
       await settle([later], [three]);
-      expect(new Set(reader.lanes('ledger', 10))).toEqual(new Set([later, parked]));
+      expect(new Set(await reader.lanes('ledger', 10))).toEqual(new Set([later, parked]));
       await settle([], [one, two, three]);
-      expect(reader.lanes('ledger', 10)).toEqual([]);
+      expect(await reader.lanes('ledger', 10)).toEqual([]);
     });
 
     test('lanes are read in pages', async () => {
       const stored = [lane(one, 1), lane(two, 2), lane(three, 3)];
       await settle(stored);
       const found: StoredLane[] = [];
-      for (let page = reader.lanes('ledger', 1); page.length > 0;) {
+      for (let page = await reader.lanes('ledger', 1); page.length > 0;) {
         expect(page).toHaveLength(1);
         found.push(...page);
-        page = reader.lanes('ledger', 1, page[0]!.entity);
+        page = await reader.lanes('ledger', 1, page[0]!.entity);
       }
       expect(found).toHaveLength(3);
       expect(new Set(found)).toEqual(new Set(stored));
@@ -94,9 +94,9 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
       await settle([lane(one, 1)]);
       await settle([lane(one, 2), lane(two, 1)], [], mailer);
       await settle([], [two], mailer);
-      expect(reader.consumer(mailer.id)).toMatchObject(mailer);
-      expect(reader.lanes('ledger', 10)).toEqual([lane(one, 1)]);
-      expect(reader.lanes(mailer.id, 10)).toEqual([lane(one, 2)]);
+      expect(await reader.consumer(mailer.id)).toMatchObject(mailer);
+      expect(await reader.lanes('ledger', 10)).toEqual([lane(one, 1)]);
+      expect(await reader.lanes(mailer.id, 10)).toEqual([lane(one, 2)]);
     });
 
     describe("the reply to a consumer's call", () => {

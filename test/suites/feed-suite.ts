@@ -14,16 +14,16 @@ export interface FeedUnderTest {
 }
 
 /** Reads the records of components from a position to the end, in pages. */
-export function readToEnd(
+export async function readToEnd(
   feed: Feed,
   components: readonly string[],
   from = feed.start,
   limit = 100,
-): readonly FeedRecord[] {
+): Promise<readonly FeedRecord[]> {
   const records: FeedRecord[] = [];
   let position: Position = from;
   for (;;) {
-    const page = feed.read(position, limit, new Set(components));
+    const page = await feed.read(position, limit, new Set(components));
     records.push(...page.records);
     if (page.position === position) return records;
     position = page.position;
@@ -49,18 +49,18 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
       await underTest.discard();
     });
 
-    test('an empty journal has a start that is its end', () => {
+    test('an empty journal has a start that is its end', async () => {
       const feed = underTest.feed();
       expect(feed.end()).toBe(feed.start);
-      expect(feed.read(feed.start, 10, CARTS)).toEqual({ records: [], position: feed.start });
-      expect(feed.mark(feed.start)).toBeUndefined();
+      expect(await feed.read(feed.start, 10, CARTS)).toEqual({ records: [], position: feed.start });
+      expect(await feed.mark(feed.start)).toBeUndefined();
     });
 
     test('records come as they were stored, with their entities, and deletions among them', async () => {
       await append(journal, cart, recordOf(1), recordOf(2));
       await append(journal, order, recordOf(1));
       await append(journal, cart, deletionAt(3));
-      const records = readToEnd(underTest.feed(), ['cart', 'order']);
+      const records = await readToEnd(underTest.feed(), ['cart', 'order']);
       expect(names(records)).toEqual(['cart/one 1', 'cart/one 2', 'order/one 1', 'cart/one 3']);
       expect(records[1]?.record).toEqual(recordOf(2));
       expect(records[3]?.record).toEqual(deletionAt(3));
@@ -73,15 +73,15 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
       }
       const feed = underTest.feed();
       const orders = new Set(['order']);
-      const first = feed.read(feed.start, 4, orders);
+      const first = await feed.read(feed.start, 4, orders);
       expect(names(first.records)).toEqual(['order/one 1', 'order/one 2']);
-      expect(names(feed.read(first.position, 1, orders).records)).toEqual([]);
-      expect(names(readToEnd(feed, ['order'], first.position, 3))).toEqual([
+      expect(names((await feed.read(first.position, 1, orders)).records)).toEqual([]);
+      expect(names(await readToEnd(feed, ['order'], first.position, 3))).toEqual([
         'order/one 3',
         'order/one 4',
         'order/one 5',
       ]);
-      expect(names(readToEnd(feed, ['neither']))).toEqual([]);
+      expect(names(await readToEnd(feed, ['neither']))).toEqual([]);
     });
 
     test.each([1, 2, 7, 1_000])('pages of %d records leave none out', async (limit) => {
@@ -92,7 +92,7 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
           all.push(`${entity.component}/one ${seq}`);
         }
       const feed = underTest.feed();
-      expect(names(readToEnd(feed, ['cart', 'order'], feed.start, limit)).toSorted()).toEqual(
+      expect(names(await readToEnd(feed, ['cart', 'order'], feed.start, limit)).toSorted()).toEqual(
         all.toSorted(),
       );
     });
@@ -101,9 +101,9 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
       const half = `"${'x'.repeat(READ_UNITS_MAX / 2)}"`;
       await append(journal, cart, recordOf(1, half), recordOf(2, half), recordOf(3, half));
       const feed = underTest.feed();
-      const page = feed.read(feed.start, 100, CARTS);
+      const page = await feed.read(feed.start, 100, CARTS);
       expect(names(page.records)).toEqual(['cart/one 1', 'cart/one 2']);
-      expect(names(feed.read(page.position, 100, CARTS).records)).toEqual(['cart/one 3']);
+      expect(names((await feed.read(page.position, 100, CARTS)).records)).toEqual(['cart/one 3']);
     });
 
     test('the end has reached every append that has settled', async () => {
@@ -115,7 +115,7 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
         expect(feed.hasReached(end, before)).toBe(true);
         expect(feed.hasReached(before, end)).toBe(false);
         expect(feed.count(before, end)).toBe(1);
-        expect(feed.read(before, 10, CARTS).position).toBe(end);
+        expect((await feed.read(before, 10, CARTS)).position).toBe(end);
       }
       expect(feed.count(feed.start, feed.end())).toBe(5);
       expect(feed.count(feed.end(), feed.start)).toBe(0);
@@ -143,11 +143,11 @@ export function feedSuite(place: string, open: () => Promise<FeedUnderTest>): vo
       await append(journal, cart, recordOf(1));
       const feed = underTest.feed();
       const first = feed.end();
-      const mark = feed.mark(first);
+      const mark = await feed.mark(first);
       await append(journal, cart, recordOf(2));
       expect(mark).toBeDefined();
-      expect(feed.mark(first)).toBe(mark);
-      expect(feed.mark(feed.end())).not.toBe(mark);
+      expect(await feed.mark(first)).toBe(mark);
+      expect(await feed.mark(feed.end())).not.toBe(mark);
     });
 
     test('a position is read from the text that it is, and from no other', async () => {

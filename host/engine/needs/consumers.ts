@@ -5,6 +5,7 @@
 // C1  Each event before a consumer's position is settled, or its entity has a stored lane, and the event's number is not
 //     less than the lane's.
 // C2  A position and the lanes that make it true are stored in one transaction.
+import type { Awaitable } from '@svc/model/call';
 import type { EntityRef } from '@svc/model/entity';
 import type { Position } from './feed.ts';
 
@@ -51,13 +52,13 @@ export interface ConsumerSettlement {
 }
 
 export interface ConsumerReader {
-  /** Returns a consumer; undefined: it is not stored. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
-  consumer(id: string): StoredConsumer | undefined;
+  /** Returns a consumer; undefined: it is not stored. Throws, or rejects with, SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+  consumer(id: string): Awaitable<StoredConsumer | undefined>;
   /**
    * Returns lanes of a consumer after that of an entity, at most `limit`, in an order that stays the same. Throws as
    * `consumer` does, also for a lane of no entity: nobody knows whose events wait.
    */
-  lanes(consumer: string, limit: number, after?: EntityRef): readonly StoredLane[];
+  lanes(consumer: string, limit: number, after?: EntityRef): Awaitable<readonly StoredLane[]>;
 }
 
 export interface ConsumerWriter {

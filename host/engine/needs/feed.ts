@@ -7,6 +7,7 @@
 // F2  A record that was not on disk when a page was read comes in a later page: no position is ever past a record that
 //     may still be stored.
 // F3  A position is a text that only the feed interprets. It stays valid for as long as the journal exists.
+import type { Awaitable } from '@svc/model/call';
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 
 /** A position between records of a feed: those before it were read, those after it were not. */
@@ -43,14 +44,15 @@ export interface Feed extends Positions {
   /**
    * Looks at the next `limit` records after a position at most, and returns those of `components`, none after the
    * record with which their JSON text reaches READ_UNITS_MAX. A page ends before a damaged record; the page that
-   * would begin with one throws SVC_JOURNAL_CORRUPT. Throws SVC_JOURNAL_UNAVAILABLE.
+   * would begin with one throws SVC_JOURNAL_CORRUPT. Returns a plain value if nothing has to be waited for. Throws, or
+   * rejects with, SVC_JOURNAL_UNAVAILABLE.
    */
-  read(after: Position, limit: number, components: ReadonlySet<string>): FeedPage;
+  read(after: Position, limit: number, components: ReadonlySet<string>): Awaitable<FeedPage>;
   /**
    * Returns a text that identifies the last record before the position, so that a follower can tell whether the position
    * that it has kept belongs to this journal; undefined if there is no such record. Throws as `read` does.
    */
-  mark(position: Position): string | undefined;
+  mark(position: Position): Awaitable<string | undefined>;
   /** Resolves once a record is on disk after the position, or the feed is closed. */
   advancedPast(position: Position): Promise<void>;
   close(): void;

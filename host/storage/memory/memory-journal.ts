@@ -1,12 +1,11 @@
 // MemoryJournal is a journal that is lost when the process ends, for tests and for trying the service out.
 import assert from 'node:assert';
 import type {
-  ConsumerReader,
   ConsumerSettlement,
   ConsumerWriter,
   StoredConsumer,
 } from '../../engine/needs/consumers.ts';
-import type { Feed, Positions } from '../../engine/needs/feed.ts';
+import type { Positions } from '../../engine/needs/feed.ts';
 import {
   type ReplyToStore,
   type Journal,
@@ -170,7 +169,7 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   }
 
   /** Opens a feed of the records. */
-  feed(): Feed {
+  feed(): MemoryFeed {
     return new MemoryFeed(this.#order, () => this.#isCutOff);
   }
 
@@ -217,7 +216,7 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
   }
 
   /** Reads the positions and lanes of consumers. */
-  get consumers(): ConsumerReader {
+  get consumers(): MemoryConsumers {
     return this.#consumers;
   }
 

@@ -26,7 +26,7 @@ export interface SqliteFeedOptions {
 type FeedRow = readonly [component: string | null, id: string | null, ...record: RecordRow];
 
 /** Opens the feed of a journal that this process has open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
-export function openSqliteFeed(options: SqliteFeedOptions): Feed {
+export function openSqliteFeed(options: SqliteFeedOptions): SqliteFeed {
   return new SqliteFeed(options);
 }
 

@@ -1,4 +1,4 @@
-// The rows of lanes in memory: the reason is there only until it is on disk.
+// The rows of lanes in memory: the reason is there only until it is on disk. Lanes that have joined the feed again.
 import { expect, test } from 'vitest';
 import { Lanes } from '../../../host/consumers/lanes.ts';
 
@@ -27,4 +27,17 @@ test('a lane that changes while it is written keeps its new reason', () => {
   expect([...lanes.takeChanged().values()].map((one) => one.row()?.reason)).toEqual([
     'It faulted.',
   ]);
+});
+
+test('a lane that joins while the feed is being read waits for the records that it has settled', () => {
+  const lanes = new Lanes();
+  lanes.restore({ entity, seq: 3, attempts: 0, round: 0, nextMs: 0, reason: undefined }, -Infinity);
+  const before = lanes.rejoined();
+  const lane = lanes.take()!;
+  lanes.setWait(lane, undefined);
+  lanes.put(lane);
+  lanes.passedAll(before);
+  expect(lanes.get(entity)).toBe(lane);
+  lanes.passedAll(lanes.rejoined());
+  expect(lanes.get(entity)).toBeUndefined();
 });

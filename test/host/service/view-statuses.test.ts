@@ -1,7 +1,8 @@
 // ViewStatuses: how the reports of views and the journal make lag and progress.
-import { expect, test } from 'vitest';
-import type { Feed } from '../../../host/engine/needs/feed.ts';
+import { expect, test, vi } from 'vitest';
+import type { Feed, FeedPage } from '../../../host/engine/needs/feed.ts';
 import { ViewStatuses } from '../../../host/service/view-statuses.ts';
+import type { MemoryFeed } from '../../../host/storage/memory/memory-feed.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import type { ViewReport } from '../../../host/views/view-report.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
@@ -15,7 +16,7 @@ const REPORT: ViewReport = {
   skips: [],
 };
 
-async function journalOf(...components: readonly string[]): Promise<Feed> {
+async function journalOf(...components: readonly string[]): Promise<MemoryFeed> {
   const journal = new MemoryJournal();
   for (const [index, component] of components.entries()) {
     const record = { ...recordOf(1), timeMs: 1_000 * (index + 1) };
@@ -98,4 +99,35 @@ test('what a view has stopped at, and what it skips', async () => {
   expect(statuses(feed, { problem: failing }).read()).toMatchObject([
     { state: 'live', problem: { code: 'SVC_DISK_FULL', reason: 'full', event: null } },
   ]);
+});
+
+test('the age that a feed gives later is shown from the next look on, and one that it cannot give is not', async () => {
+  const memory = await journalOf('order');
+  let coming = Promise.withResolvers<FeedPage>();
+  let reads = 0;
+  const feed: Feed = {
+    start: memory.start,
+    end: () => memory.end(),
+    hasReached: (...positions) => memory.hasReached(...positions),
+    count: (...positions) => memory.count(...positions),
+    parse: (text) => memory.parse(text),
+    mark: (position) => memory.mark(position),
+    advancedPast: (position) => memory.advancedPast(position),
+    close: () => memory.close(),
+    read() {
+      reads++;
+      return coming.promise;
+    },
+  };
+  const read = statuses(feed, { position: '' });
+  const age = () => read.read()[0]!.lagSeconds;
+  expect([age(), age()]).toEqual([0, 0]);
+  expect(reads).toBe(1);
+  coming.resolve(memory.read(memory.start, 1, new Set(['order'])));
+  await vi.waitFor(() => expect(age()).toBe(9));
+  coming = Promise.withResolvers();
+  // A look at the page before may not have ended.
+  coming.promise.catch(() => {});
+  coming.reject(new Error('The database is away.'));
+  await vi.waitFor(() => expect(age()).toBe(0));
 });

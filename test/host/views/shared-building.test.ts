@@ -161,15 +161,15 @@ describe('views that are built at the same time', () => {
     const pages = new SharedPages(feed, 8);
     const sources = new Set(['a']);
     const [one, other] = [pages.join(sources), pages.join(sources)];
-    const first = one.read(feed.start, 8, sources);
-    const half = other.read(feed.start, 3, sources);
-    expect(other.read(half.position, 8, sources).position).toBe(first.position);
+    const first = await one.read(feed.start, 8, sources);
+    const half = await other.read(feed.start, 3, sources);
+    expect((await other.read(half.position, 8, sources)).position).toBe(first.position);
     expect(counts.reads).toBe(3);
-    one.read(first.position, 8, sources);
-    other.read(first.position, 8, sources);
+    await one.read(first.position, 8, sources);
+    await other.read(first.position, 8, sources);
     expect(counts.reads).toBe(4);
     one.leave();
-    expect(other.read(half.position, 8, sources).records).toHaveLength(8);
+    expect((await other.read(half.position, 8, sources)).records).toHaveLength(8);
   });
 
   test('are not held up by a damaged record of a component that they do not fold', async () => {

@@ -1,5 +1,6 @@
 // SimulatedConsumer runs the dispatcher of a consumer against a virtual clock and a journal in memory, through crashes that
 // lose everything but what was stored, and checks at every instant what the dispatcher promises.
+import type { Awaitable } from '../../../model/call.ts';
 import type { ConsumerSettings } from '../../../host/consumers/consumer-settings.ts';
 import type { DeliveryOutcome } from '../../../host/consumers/delivery.ts';
 import { LaneDispatcher } from '../../../host/consumers/lane-dispatcher.ts';
@@ -148,15 +149,10 @@ export class SimulatedConsumer {
     const dispatcher = new LaneDispatcher({
       consumer: { ...CONSUMER, start },
       components: new Set(this.sources),
-      feed: this.#feed(),
+      feed: this.#feed(isOver),
       journal: {
-        read: async (entity, afterSeq, limit) => {
-          await this.#access(isOver);
-          const records = await this.journal.read(entity, afterSeq, limit);
-          // More may be stored, and be read by the feed, until the answer is there.
-          await this.#access(isOver);
-          return records;
-        },
+        // More may be read by the feed until the records are there.
+        read: (...page) => this.#readLater(isOver, () => this.journal.read(...page)),
       },
       reader: this.journal.consumers,
       writer: { settleConsumer: (_, settlement) => this.#store(life, settlement) },
@@ -189,17 +185,28 @@ export class SimulatedConsumer {
     return life;
   }
 
-  #feed() {
+  /** A read that takes no time gives its page at once. */
+  #feed(isOver: () => boolean) {
     const feed = this.journal.feed();
     return {
       start: feed.start,
       end: () => feed.end(),
       read: (...page: Parameters<typeof feed.read>) => {
-        if (this.#behaviour.journal().fails) throw new Error('The feed cannot be read.');
+        const { fails, tookMs } = this.#behaviour.journal();
+        if (tookMs > 0) return this.#readLater(isOver, () => feed.read(...page));
+        if (fails) throw new Error('The feed cannot be read.');
         return feed.read(...page);
       },
       advancedPast: (position: string) => feed.advancedPast(position),
     };
+  }
+
+  async #readLater<T>(isOver: () => boolean, read: () => Awaitable<T>): Promise<T> {
+    await this.#access(isOver);
+    const page = await read();
+    // More may be stored until the page is there.
+    await this.#access(isOver);
+    return page;
   }
 
   /** Takes as long as the journal does, and fails as it does. What belongs to a life that is over never ends. */

@@ -65,7 +65,7 @@ test('a journal that is opened again is followed from its last record', async ()
   const opened = await openSqliteJournal(dir);
   const feed = openSqliteFeed({ dir, end: opened.end });
   expect(feed.end()).toBe(feed.read(feed.start, 10, components).position);
-  expect(readToEnd(feed, ['cart'])).toHaveLength(2);
+  expect(await readToEnd(feed, ['cart'])).toHaveLength(2);
   feed.close();
   await opened.close();
 });
