@@ -114,18 +114,21 @@ export class Dispatcher {
   async #rounds(): Promise<void> {
     while (!this.#isStopping) {
       // oxlint-disable-next-line no-await-in-loop -- a round follows the other
-      if (await this.#needs.sleeper.sleep(this.#round())) this.#lookAtMs = -Infinity;
+      const restMs = await this.#round();
+      // oxlint-disable-next-line no-await-in-loop -- a round follows the other
+      if (await this.#needs.sleeper.sleep(restMs)) this.#lookAtMs = -Infinity;
     }
   }
 
   /** Starts what can be started, and returns how long to sleep, in milliseconds. */
-  #round(): number {
+  async #round(): Promise<number> {
     try {
       this.#lookIfTime();
       if (this.#startAll()) return this.#limitedMs();
-      this.#read();
+      await this.#read();
+      if (this.#isStopping) return 0;
       if (this.#startAll()) return this.#limitedMs();
-      return this.#due.isAtEnd ? this.#untilNextMs() : 0;
+      return this.#due.isAtEnd ? await this.#untilNextMs() : 0;
     } catch (error) {
       this.#needs.onFailure(error);
       return LOOK_MS;
@@ -141,14 +144,16 @@ export class Dispatcher {
     this.#nextDueMs = undefined;
   }
 
-  #read(): void {
+  async #read(): Promise<void> {
     const { clock } = this.#needs;
     const monotonicMs = clock.monotonicMs();
-    const numbers = new Set(this.#inFlight.values());
+    // Firings may end before the page is there.
+    const inFlight = new Map(this.#inFlight);
+    const numbers = new Set(inFlight.values());
     this.#readMs = clock.nowMs();
-    this.#due.read(this.#readMs, monotonicMs, {
+    await this.#due.read(this.#readMs, monotonicMs, {
       isInFlight: (number) => numbers.has(number),
-      isBusy: (target) => this.#inFlight.has(target),
+      isBusy: (target) => inFlight.has(target),
       isPaused: (target) => this.#pauses.isPaused(target, monotonicMs),
     });
   }
@@ -181,9 +186,9 @@ export class Dispatcher {
       : this.#bucket.waitMs(this.#needs.clock.monotonicMs());
   }
 
-  #untilNextMs(): number {
+  async #untilNextMs(): Promise<number> {
     const { clock, source } = this.#needs;
-    this.#nextDueMs ??= source.earliestMs(this.#readMs) ?? Infinity;
+    this.#nextDueMs ??= (await source.earliestMs(this.#readMs)) ?? Infinity;
     const untilDueMs = this.#nextDueMs - clock.nowMs();
     return Math.max(0, Math.min(untilDueMs, this.#lookAtMs - clock.monotonicMs(), LOOK_MS));
   }
@@ -192,7 +197,7 @@ export class Dispatcher {
     const { clock, fire, onFailure, sleeper } = this.#needs;
     let answer: FiringAnswer = { outcome: 'unavailable' };
     try {
-      const firing = this.#firingOf(timer, nowMs);
+      const firing = await this.#firingOf(timer, nowMs);
       answer = firing === undefined ? { outcome: 'gone' } : await fire(firing);
       if (answer.reason !== undefined) onFailure(new Error(answer.reason));
     } catch (error) {
@@ -205,9 +210,9 @@ export class Dispatcher {
   }
 
   /** Returns undefined if the timer is gone or damaged. */
-  #firingOf(timer: DueTimer, nowMs: number): Firing | undefined {
+  async #firingOf(timer: DueTimer, nowMs: number): Promise<Firing | undefined> {
     const { number, target, command, dueMs, attempts, traceParent } = timer;
-    const input = timer.input ?? this.#needs.source.input(number);
+    const input = timer.input ?? (await this.#needs.source.input(number));
     if (input === undefined) return undefined;
     const following = this.#following(timer, nowMs);
     return { number, target, command, input, dueMs, attempts, traceParent, ...following };

@@ -92,15 +92,16 @@ export class DueTimers {
 
   /**
    * Reads the next page of the sweep, if it is not at its end. Reads the first page again if a timer found no place, and
-   * those before it have been handed out. Call it when no held timer can be started.
+   * those before it have been handed out. Call it when no held timer can be started, and nothing else until it has resolved.
+   * `test` answers for the time of the call. Rejects as the source does.
    */
-  read(nowMs: number, monotonicMs: number, test: HeldTest): void {
+  async read(nowMs: number, monotonicMs: number, test: HeldTest): Promise<void> {
     const first = this.#held[0]?.timer;
     const isDrained = first === undefined || isBehind(this.#fullTo, first);
-    if (this.#fullTo !== undefined && isDrained && this.#readFirst(nowMs, test)) return;
+    if (this.#fullTo !== undefined && isDrained && (await this.#readFirst(nowMs, test))) return;
     if (this.#isAtEnd) return;
     this.#makeRoom();
-    const page = this.#source.due(nowMs, PAGE, this.#after);
+    const page = await this.#source.due(nowMs, PAGE, this.#after);
     this.#after = page.at(-1) ?? this.#after;
     this.#isAtEnd = page.length < PAGE;
     // A timer of a busy target may not overtake those of the same target that found no place.
@@ -123,8 +124,8 @@ export class DueTimers {
   }
 
   /** Holds the timers of the first page alone, and returns whether there are any. So the long backlog of a target goes on. */
-  #readFirst(nowMs: number, test: HeldTest): boolean {
-    const page = this.#source.due(nowMs, PAGE, undefined);
+  async #readFirst(nowMs: number, test: HeldTest): Promise<boolean> {
+    const page = await this.#source.due(nowMs, PAGE, undefined);
     const last = page.at(-1);
     if (last !== undefined && isBehind(this.#after, last)) this.#after = last;
     this.#fullTo = page.length < PAGE ? undefined : last;

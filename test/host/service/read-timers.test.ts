@@ -21,28 +21,28 @@ async function reading(...damaged: readonly number[]) {
   onTestFinished(() => reader.close());
   const reported: unknown[] = [];
   const source = readTimers(reader, (error) => reported.push(error));
-  const dueMs = (limit: number, after?: { nextMs: number; number: number }) =>
-    source.due(100, limit, after).map((timer) => timer.dueMs);
+  const dueMs = async (limit: number, after?: { nextMs: number; number: number }) =>
+    (await source.due(100, limit, after)).map((timer) => timer.dueMs);
   return { source, reported, dueMs };
 }
 
 test('a page of which some timers are damaged is filled with those behind them', async () => {
   const { source, reported, dueMs } = await reading(1, 2, 4);
-  expect(dueMs(4)).toEqual([0, 3, 5, 6]);
+  expect(await dueMs(4)).toEqual([0, 3, 5, 6]);
   expect(reported).toMatchObject(
     Array.from({ length: 3 }, () => ({ code: 'SVC_JOURNAL_CORRUPT' })),
   );
-  expect(dueMs(4, source.due(100, 4, undefined).at(-1))).toEqual([7, 8, 9]);
+  expect(await dueMs(4, (await source.due(100, 4, undefined)).at(-1))).toEqual([7, 8, 9]);
 });
 
 test('a page of damaged timers alone is not the end', async () => {
   const { dueMs } = await reading(0, 1, 2, 3);
-  expect(dueMs(2)).toEqual([4, 5]);
+  expect(await dueMs(2)).toEqual([4, 5]);
 });
 
 test('fewer timers than asked for are the last ones', async () => {
   const { dueMs } = await reading(8, 9);
-  expect(dueMs(100)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  expect(await dueMs(100)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
 });
 
 test('the earliest time is that of the first timer, or of the first after a time', async () => {

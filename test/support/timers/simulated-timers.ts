@@ -6,6 +6,8 @@ import type { Firing } from '../../../host/engine/firing.ts';
 import type { DuePosition, DueTimer } from '../../../host/engine/needs/timers.ts';
 import type { TimerSettings } from '../../../host/engine/timer-settings.ts';
 import type { FiringAnswer } from '../../../host/timers/firing-answer.ts';
+import type { TimerSource } from '../../../host/timers/timer-source.ts';
+import type { Awaitable } from '../../../model/call.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** A timer that was due for longer than this, whose target is free, starts before later ones. Two looks lie within it. */
@@ -26,6 +28,8 @@ export interface Behaviour {
   };
   /** By how many milliseconds a sleep is too long. */
   readonly lateMs: () => number;
+  /** How long it takes to read a page, in milliseconds; absent, or 0: it is there at once. */
+  readonly readMs?: () => number;
 }
 
 interface Stored extends DueTimer {
@@ -70,7 +74,7 @@ export class SimulatedTimers {
     const occurrences = new Occurrences();
     this.dispatcher = new Dispatcher({
       source: {
-        due: (nowMs, limit, after) => this.#due(nowMs, limit, after),
+        due: (...page) => this.#read(behaviour.readMs?.() ?? 0, ...page),
         input: (number) => this.#input(number),
         earliestMs: (afterMs) => this.#inOrder().find(({ nextMs }) => nextMs > afterMs)?.nextMs,
       },
@@ -135,6 +139,21 @@ export class SimulatedTimers {
       most = Math.max(most, index - first + 1);
     }
     return most;
+  }
+
+  #read(tookMs: number, ...page: Parameters<TimerSource['due']>): Awaitable<readonly DueTimer[]> {
+    return tookMs === 0 ? this.#due(...page) : this.#readLater(tookMs, page);
+  }
+
+  /** Timers change before the page is read, and before it is there. */
+  async #readLater(
+    tookMs: number,
+    page: Parameters<TimerSource['due']>,
+  ): Promise<readonly DueTimer[]> {
+    await this.time.wait(tookMs / 2);
+    const read = this.#due(...page);
+    await this.time.wait(tookMs / 2);
+    return read;
   }
 
   #due(nowMs: number, limit: number, after: DuePosition | undefined): readonly DueTimer[] {

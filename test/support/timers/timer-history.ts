@@ -45,6 +45,7 @@ export async function runHistory(seed: number, spanMs: number): Promise<HistoryR
   const settings = settingsOf(pick);
   let isQuiet = false;
   const failsOften = pick(true, false);
+  const isRemote = pick(true, false);
   const ending = (): Ending =>
     isQuiet || random(failsOften ? 2 : 20) > 0
       ? 'done'
@@ -58,6 +59,7 @@ export async function runHistory(seed: number, spanMs: number): Promise<HistoryR
         retryMs: random(20 * SECOND),
       }),
       lateMs: () => pick(0, 0, 1, 15),
+      readMs: () => (isRemote ? pick(0, 2, 4, 30) : 0),
     },
     START_MS,
   );

@@ -158,10 +158,10 @@ test('a long input is left out of what is due, and its damage is found when it i
   edit(dir, `UPDATE timer SET command = 'other' WHERE tno = ${long!.number}`);
   const damaged: unknown[] = [];
   const source = readTimers(readerOf(dir), (error) => damaged.push(error));
-  expect(source.due(10, 10, undefined)).toHaveLength(2);
-  expect(source.input(long!.number)).toBeUndefined();
+  expect(await source.due(10, 10, undefined)).toHaveLength(2);
+  expect(await source.input(long!.number)).toBeUndefined();
   expect(damaged).toMatchObject([{ code: 'SVC_JOURNAL_CORRUPT' }]);
-  expect(source.input(1_000)).toBeUndefined();
+  expect(await source.input(1_000)).toBeUndefined();
   edit(dir, `UPDATE timer SET schedule = '{' WHERE tno = ${long!.number}`);
   expect(readerOf(dir).due(10, 10)).toMatchObject({
     timers: [{ name: 'short' }],
