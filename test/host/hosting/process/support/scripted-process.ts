@@ -96,10 +96,14 @@ export async function scriptedProcess(
   { keepsReceived = true }: { readonly keepsReceived?: boolean } = {},
 ): Promise<ScriptedProcess> {
   const received: (ToProcessFrame & { readonly stream: number })[] = [];
-  const duplexes: Duplex[] = [];
+  const duplexes = new Set<Duplex>();
+  let streams = 0;
   const server = new Server({ 'grpc.max_receive_message_length': -1 });
   const open = (duplex: Duplex): void => {
-    const index = duplexes.push(duplex) - 1;
+    const index = streams++;
+    duplexes.add(duplex);
+    for (const event of ['cancelled', 'end', 'close'])
+      duplex.once(event, () => duplexes.delete(duplex));
     const stream: ScriptedStream = {
       index,
       answer: (call, frame) =>
