@@ -92,8 +92,8 @@ export class Dispatcher {
   }
 
   /**
-   * Starts no further firing, and waits for those in flight, at most `graceMs`. Returns the number of firings that have
-   * not ended by then; their timers stay as they are in the journal.
+   * Starts no further firing, and waits for a page that is being read, and for the firings in flight, at most `graceMs`. Returns
+   * the number of firings that have not ended by then; their timers stay as they are in the journal.
    */
   async stop(graceMs: number): Promise<number> {
     const { clock, sleeper } = this.#needs;

@@ -59,7 +59,7 @@ export async function runHistory(seed: number, spanMs: number): Promise<HistoryR
         retryMs: random(20 * SECOND),
       }),
       lateMs: () => pick(0, 0, 1, 15),
-      readMs: () => (isRemote ? pick(0, 2, 4, 30) : 0),
+      readMs: () => (isRemote && !isQuiet ? pick(0, 2, 4, 30) : 0),
     },
     START_MS,
   );
