@@ -1,15 +1,9 @@
-// Whole programs whose code is in a process of its own, in Python.
-import { describe, onTestFinished } from 'vitest';
-import { join } from 'node:path';
+// A service whose code is in a process of its own, in Python, as whole programs.
+import { describe } from 'vitest';
 import { processProgramSuite } from '../../suites/process-program-suite.ts';
-import { python, startPython } from '../../support/python.ts';
-
-const PROGRAM = join(import.meta.dirname, 'support', 'cart_program.py');
+import { python } from '../../support/python.ts';
+import { startCart } from './support/started-cart.ts';
 
 describe.skipIf(python === undefined)('the cart in Python', () => {
-  processProgramSuite(async (port, version) => {
-    const { program } = await startPython(PROGRAM, [version], port);
-    onTestFinished(() => void program.child.kill('SIGKILL'));
-    return program;
-  });
+  processProgramSuite(startCart);
 });
