@@ -123,7 +123,9 @@ export class RuntimeCalls implements HostCalls {
     return pageOf(result.value);
   }
 
+  /** Throws once the handler is cancelled: it sends nothing any more. */
   scopeKeys(scope: string): void {
+    if (this.#cancelled !== undefined) throw this.#cancelled;
     this.#send({ $case: 'scopeKeys', value: { scope } });
   }
 

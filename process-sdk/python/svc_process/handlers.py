@@ -19,6 +19,7 @@ from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext,
 from .endpoint import Endpoint, Request, Response, Route
 from .errors import CallFailed, Cancelled, CodecError, Fault
 from .faults import CODE_ERRORS, fault_of
+from .handler_tasks import begin_handler
 from .host_calls import Headers, HostCalls
 from .log_lines import SOURCE
 from .mismatch import well_formed
@@ -101,6 +102,7 @@ class Handlers:
         arguments = _arguments(served, request)
         context = Context(call, calls, self._components, tuple(request.parameters))
         SOURCE.set(served.source)
+        begin_handler()
         try:
             if route.is_async:
                 answer = await route.function(*_complete(route, arguments, context))
@@ -122,6 +124,7 @@ class Handlers:
             raise Fault("value", f"{event.label} does not decode: {error}") from None
         context = ConsumerContext(call, calls, self._components, event.id, event.seq, event.time_ms)
         SOURCE.set("process")
+        begin_handler()
         try:
             if source.is_async:
                 verdict = await source.function(value, context)

@@ -161,6 +161,7 @@ class RuntimeCalls:
         )
 
     def scope_keys(self, scope: str) -> None:
+        self._check_cancelled()
         frame = new_answer(self._handler)
         frame.host_call.number = number = self._queue.next_number()
         frame.host_call.scope_keys.scope = scope
@@ -198,14 +199,18 @@ class RuntimeCalls:
 
     def _new(self, *kinds: str) -> tuple[Any, int, asyncio.Future[Any]]:
         """Returns the frame of a call, its number, and the future of its result."""
-        if self._cancelled is not None:
-            raise Cancelled(self._cancelled)
+        self._check_cancelled()
         frame = new_answer(self._handler)
         number = self._queue.next_number()
         frame.host_call.number = number
         future: asyncio.Future[Any] = self._loop.create_future()
         self._waiting[number] = (future, kinds)
         return frame, number, future
+
+    def _check_cancelled(self) -> None:
+        """Raises Cancelled once nobody waits for the handler: it sends nothing any more."""
+        if self._cancelled is not None:
+            raise Cancelled(self._cancelled)
 
     async def _made(self, frame: Any, number: int, future: asyncio.Future[Any]) -> Any:
         try:

@@ -19,10 +19,10 @@ from .due import Timer
 from .effects import Effect
 from .endpoint import Endpoint, Route
 from .entity import Entity, Handler
-from .errors import DefinitionError
 from .bearer import Principal, bearer_refusal, principal_field
 from .handlers import NO_BODY, Body, GivenEvent, GivenRequest, Handlers
 from .host_calls import Headers, RawResponse, StoredPage, StoredRecord
+from .memory_query import MemoryQuery
 from .open_entity import OpenEntity, decoded_event
 from .view import View
 from .worker_threads import WorkerThreads
@@ -88,6 +88,9 @@ class MemoryService:
             schedules=schedules,
             configuration=configuration,
         )
+        self._queries = {
+            (view.id, query.name): MemoryQuery(view, query) for view in self._components.views.values() for query in view.queries.values()
+        }
         self._handlers = Handlers(self._components, WorkerThreads(8))
         self._settings = settings
         self._services = dict(services or {})
@@ -201,6 +204,10 @@ class MemoryService:
     def view_of(self, id: str) -> View[Any]:
         """Returns a view by its id."""
         return self._components.views[id]
+
+    def query_of(self, view: str, name: str) -> MemoryQuery:
+        """Returns a query of a view by its name."""
+        return self._queries[view, name]
 
     def _called(self, entity: Entity[Any], id: str, name: str, input: str, metadata: Headers) -> str:
         stored = self._stored(entity, id)
@@ -337,15 +344,10 @@ class MemoryCalls:
         if query == _KEY_QUERY:
             found = rows.get(json.loads(input)["key"])
             return StoredPage([] if found is None else [found], None, self.now_ms)
-        is_count = query.startswith(_COUNT_PREFIX)
-        if self._service.view_of(view).queries[query.removeprefix(_COUNT_PREFIX)].where != "":
-            raise DefinitionError(f"query '{query}' of view '{view}': a query with a condition needs the runtime")
-        if is_count:
-            return StoredPage([json_text({"count": len(rows), "hasMore": False})], None, self.now_ms)
-        start = int(cursor or 0)
-        texts = [rows[key] for key in sorted(rows)]
-        following = str(start + limit) if start + limit < len(texts) else None
-        return StoredPage(texts[start : start + limit], following, self.now_ms)
+        asked = self._service.query_of(view, query.removeprefix(_COUNT_PREFIX))
+        if query.startswith(_COUNT_PREFIX):
+            return StoredPage([asked.count(rows, input)], None, self.now_ms)
+        return StoredPage(*asked.page(rows, input, limit, cursor), self.now_ms)
 
     def scope_keys(self, scope: str) -> None:
         """Does nothing: requests in memory have no idempotency keys."""

@@ -1,7 +1,7 @@
 """TypeReader reads the type hints of a program into shapes.
 
 Invariants: the values of every type that it takes are immutable, so that a state which is set aside cannot be seen or changed before
-it is kept. A rule in `Annotated` is checked for each value, or refused here: none is skipped.
+it is kept. A rule in `Annotated` is checked for each value, or refused here: none is skipped, and no name.
 """
 
 from __future__ import annotations
@@ -58,20 +58,15 @@ class TypeReader:
         self._open: dict[tuple[type, str | None], Reference] = {}
         self._recursive: dict[tuple[type, str | None], Reference] = {}
 
-    def shape(self, hint: Any, location: str, outer: Sequence[Any] = ()) -> Shape:
-        """Returns the shape of a type. `location` names the type in a problem. `outer`: rules that stand beside a type around this one.
-        Raises DefinitionError.
+    def shape(self, hint: Any, location: str, outer: Sequence[Any] = (), *, is_field: bool = False) -> Shape:
+        """Returns the shape of a type. `location` names the type in a problem. `outer`: rules that stand beside a type around this one. `is_field`:
+        whether it is the type of a field, which may have a name. Raises DefinitionError.
         """
-        markers: list[Any] = [*outer]
-        while True:
-            if typing.get_origin(hint) is Annotated:
-                hint, *more = typing.get_args(hint)
-                markers = [*more, *markers]
-            elif type(hint).__name__ == "TypeAliasType":
-                hint = hint.__value__
-            else:
-                break
-        rules = _Rules(markers, location)
+        hint, own = _plain_hint(hint)
+        markers = [*own, *outer]
+        if not is_field and any(isinstance(one, Name) for one in own):
+            raise DefinitionError(f"{location}: Name(...) is for the type of a field of a dataclass, as a whole")
+        rules = _Rules(markers, location, is_field)
         shape = self._plain(hint, rules, location)
         rules.check_used(hint)
         text = next((one.text for one in markers if isinstance(one, Description)), None)
@@ -142,7 +137,7 @@ class TypeReader:
         if len(others) < len(arguments):
             if len(others) > 1:
                 return Nullable(self._union(others, rules, location))
-            return Nullable(self.shape(others[0], location, rules.passed_on()))
+            return Nullable(self.shape(others[0], location, rules.passed_on(), is_field=rules.is_field))
         if all(typing.get_origin(one) is Literal for one in others):
             return _literal(tuple(value for one in others for value in typing.get_args(one)), location)
         return self.union(others, location)
@@ -162,12 +157,12 @@ class TypeReader:
             if not one.init:
                 raise DefinitionError(f"{path}: a field with init=False cannot be read from JSON")
             hint = hints[one.name]
-            marker = _marker(hint, Name) or Name(camel_case(one.name))
+            marker = _name_of(hint, path) or Name(camel_case(one.name))
             for name in (marker.name, *marker.aliases):
                 if name in names:
                     raise DefinitionError(f"{path}: the name '{name}' is taken in JSON. Give the field another one with Name(...)")
                 names.add(name)
-            shape = self.shape(hint, path)
+            shape = self.shape(hint, path, is_field=True)
             default, has_default = one.default, True
             if default is dataclasses.MISSING:
                 if one.default_factory is not dataclasses.MISSING:
@@ -181,8 +176,10 @@ class TypeReader:
 class _Rules:
     """The rules that stand beside a type. Of several of one kind the narrowest bounds hold."""
 
-    def __init__(self, markers: Sequence[Any], location: str) -> None:
+    def __init__(self, markers: Sequence[Any], location: str, is_field: bool) -> None:
         self._location = location
+        #: Whether they stand beside the type of a field.
+        self.is_field = is_field
         self._unused = [one for one in markers if isinstance(one, RULES)]
 
     def number(self) -> Number:
@@ -274,10 +271,32 @@ def _check_class(cls: type, location: str) -> None:
         raise DefinitionError(f"{location}: {cls.__name__} has a constructor of its own, which cannot be called with what was read")
 
 
-def _marker(hint: Any, kind: type) -> Any:
-    if typing.get_origin(hint) is not Annotated:
-        return None
-    return next((one for one in typing.get_args(hint)[1:] if isinstance(one, kind)), None)
+def _plain_hint(hint: Any) -> tuple[Any, list[Any]]:
+    """Returns the type without `Annotated` and aliases, and the markers that stood beside it."""
+    markers: list[Any] = []
+    while True:
+        if typing.get_origin(hint) is Annotated:
+            hint, *more = typing.get_args(hint)
+            markers = [*more, *markers]
+        elif type(hint).__name__ == "TypeAliasType":
+            hint = hint.__value__
+        else:
+            return hint, markers
+
+
+def _name_of(hint: Any, path: str) -> Name | None:
+    """Returns the name beside the type of a field, or beside the type within its `... | None`."""
+    names: list[Name] = []
+    while True:
+        hint, markers = _plain_hint(hint)
+        names.extend(one for one in markers if isinstance(one, Name))
+        others = [one for one in typing.get_args(hint) if one is not type(None)]
+        if typing.get_origin(hint) not in (typing.Union, types.UnionType) or len(others) != 1:
+            break
+        (hint,) = others
+    if len(names) > 1:
+        raise DefinitionError(f"{path}: it has two names: write one Name(...)")
+    return names[0] if names else None
 
 
 def _literal(values: tuple[Any, ...], location: str) -> Text:

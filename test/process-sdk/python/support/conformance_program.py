@@ -270,4 +270,12 @@ async def get_fail(id: str) -> None:
     raise RuntimeError("this handler fails")
 
 
+@tallies.get("/{id}/scoped")
+async def get_scoped(id: str, context: Context) -> None:
+    try:
+        await context.entity(tally, id).call(get)
+    finally:
+        context.scope_idempotency_key("late")
+
+
 serve(entities=[tally], endpoints=[tallies], views=[totals], consumers=[mirror], version="1")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, make_dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Optional
 from uuid import uuid4
 
 from svc_process import (
@@ -284,6 +284,33 @@ class Types(unittest.TestCase):
 
             @Endpoint("/notes").post("/")
             def note(body: Annotated[PlainText, Length(max=5)]) -> None:
+                pass
+
+    def test_a_name_within_a_type_that_may_be_null_is_the_name_of_its_field(self) -> None:
+        for hint in (
+            Annotated[str, Name("givenName", aliases=("n",))] | None,
+            Optional[Annotated[str, Length(1), Name("givenName", aliases=("n",))]],
+            Annotated[str | None, Name("givenName", aliases=("n",))],
+        ):
+            one = codec(make_dataclass("One", [("name", hint, None)], frozen=True))
+            self.assertEqual([one.decode(text, "x").name for text in ('{"givenName":"a"}', '{"n":"b"}', '{"name":"c"}')], ["a", "b", None])
+            self.assertEqual(one.encode(one.decode('{"n":"b"}', "x"), "x"), '{"givenName":"b"}')
+
+    def test_a_name_that_no_field_would_have_is_refused(self) -> None:
+        named = Annotated[str, Name("a")]
+        for hint, words in (
+            (tuple[named, ...], r"the type.name\[\]: Name\(...\) is for the type of a field"),
+            (FrozenMap[str, named], "is for the type of a field"),
+            (tuple[named | None, ...], "is for the type of a field"),
+            (Annotated[Leaf, Name("a")] | Chain, "is no frozen dataclass, as a case of a union has to be"),
+            (Annotated[named | None, Name("b")], "the type.name: it has two names: write one Name"),
+        ):
+            with self.assertRaisesRegex(DefinitionError, words):
+                codec(make_dataclass("One", [("name", hint)], frozen=True))
+        with self.assertRaisesRegex(DefinitionError, "parameter 'id': Name"):
+
+            @Endpoint("/notes").get("/{id}")
+            def note(id: Annotated[str, Name("number")]) -> None:
                 pass
 
 

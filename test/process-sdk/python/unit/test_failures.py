@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import unittest
 from dataclasses import dataclass
 from decimal import Decimal
@@ -103,6 +104,29 @@ async def mixed_group() -> None:
         group.create_task(divide())
 
 
+async def leave() -> None:
+    await asyncio.sleep(0)
+    raise SystemExit(7)
+
+
+@groups.get("/tasks/{how}")
+async def leave_in_a_task(how: str) -> None:
+    if how == "task":
+        await asyncio.create_task(leave())
+    elif how == "gather":
+        await asyncio.gather(leave(), leave())
+    elif how == "group":
+        async with asyncio.TaskGroup() as group:
+            group.create_task(leave())
+            group.create_task(asyncio.sleep(60))
+    elif how == "cancelled":
+        asyncio.create_task(leave()).cancel()
+        await asyncio.sleep(0)
+    else:
+        asyncio.create_task(leave(), name="left behind")
+        await asyncio.sleep(0.01)
+
+
 def traced(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
@@ -128,7 +152,7 @@ def error_of(word: str) -> BaseException:
 
 
 CONTEXT = pb.Context(now_ms=1_700_000_000_000)
-SERVED = Components(entities=[hall], endpoints=[halls], views=[sizes], version="1")
+SERVED = Components(entities=[hall], endpoints=[halls, groups], views=[sizes], version="1")
 
 
 def answers(*frames: Any) -> list[Any]:
@@ -175,6 +199,44 @@ class Failures(unittest.TestCase):
         self.assertIn("SystemExit: 3", by_call[1].fault.stack)
         self.assertIn("the other_code of a refusal is a text, found int", by_call[2].fault.stack)
         self.assertEqual(by_call[14].WhichOneof("frame"), "effect")
+
+    def test_an_exit_in_a_task_of_a_handler_fails_that_handler_alone(self) -> None:
+        route = next(index for index, (_, one) in enumerate(SERVED.routes) if one.function is leave_in_a_task)
+
+        def handle(call: int, how: str) -> Any:
+            return pb.ToProcessFrame(call=call, handle=pb.Handle(context=CONTEXT, route=route, parameters=[how]))
+
+        with self.assertLogs("asyncio", "ERROR") as logged:
+            found = answers(*(handle(index + 1, how) for index, how in enumerate(("task", "gather", "group", "cancelled", "left"))))
+            gc.collect()
+        by_call = {one.call: one for one in found}
+        for call in (1, 2, 3):
+            self.assertEqual(by_call[call].fault.cause, "trap")
+            self.assertIn("SystemExit: 7", by_call[call].fault.stack)
+        self.assertEqual([by_call[call].response.status for call in (4, 5)], [204, 204])
+        self.assertTrue(any("left behind" in line for line in logged.output))
+        with self.assertRaisesRegex(Fault, "SystemExit: 7"):
+            MemoryService(endpoints=[groups]).request("GET", "/groups/tasks/task")
+
+    def test_a_task_beside_the_handlers_is_that_of_its_event_loop(self) -> None:
+        made: list[Any] = []
+
+        def factory(loop: Any, coroutine: Any, **options: Any) -> Any:
+            made.append(coroutine)
+            return asyncio.Task(coroutine, loop=loop, **options)
+
+        async def tested() -> None:
+            asyncio.get_running_loop().set_task_factory(factory)
+            stream = GivenStream(SERVED)
+            stream.send(pb.ToProcessFrame(call=1, handle=pb.Handle(context=CONTEXT, route=2, parameters=[])))
+            await stream.read()
+            coroutine = asyncio.sleep(0)
+            await asyncio.create_task(coroutine)
+            self.assertIs(made[-1], coroutine)
+            stream.close()
+            await stream.writer
+
+        run(tested)
 
     def test_what_a_refusal_and_a_response_cannot_carry_is_refused_where_it_is_made(self) -> None:
         with self.assertRaisesRegex(TypeError, "the message of a refusal is a text, found int"):

@@ -6,22 +6,25 @@ import asyncio
 import unittest
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 from cart import AddItem, Item, ItemAdded, RemoveItem, add_item, cart, carts, check_out, get, remove
 from orders import (
     Booked,
+    ByStatus,
     Place,
     account,
     all_orders,
     amounts,
     bookkeeping,
+    of_status,
     order,
     orders,
     orders_endpoint,
     pay,
     place,
 )
-from svc_process import CommandContext, Configuration, Context, DefinitionError, Due, Effect, Endpoint, Entity, Refusal, Response
+from svc_process import CommandContext, Configuration, Context, DefinitionError, Due, Effect, Endpoint, Entity, Refusal, Response, View
 from svc_process.errors import Fault
 from svc_process.host_calls import RawResponse
 from svc_process.testing import MemoryService, ReplayDifference
@@ -256,6 +259,38 @@ class Definitions(unittest.TestCase):
             MemoryService(entities=[cart]).call(add_item, "c1")
         self.assertEqual(RemoveItem("a").sku, "a")
         self.assertEqual(Due.after(timedelta(microseconds=1)).ms, 1)
+
+    def test_queries_find_rows_by_conditions_in_their_order_and_page_by_page(self) -> None:
+        found: list[Any] = []
+        finder = Endpoint("/found", access="local")
+
+        @finder.get("/{status}")
+        async def find(status: str, context: Context) -> None:
+            by_status = ByStatus(status)  # type: ignore[arg-type]
+            first = await context.find(of_status, by_status, limit=2)
+            second = await context.find(of_status, by_status, limit=2, cursor=first.cursor)
+            found.append((tuple(one.cents for one in (*first.rows, *second.rows)), second.cursor))
+            found.append((await context.count(of_status, by_status)).count)
+            for cursor in ("x", "[1]", '["all","o1"]'):
+                with self.assertRaisesRegex(Refusal, "The cursor is none of query 'of-status' of view 'orders'"):
+                    await context.find(of_status, by_status, cursor=cursor)
+            with self.assertRaisesRegex(Refusal, "A page cannot have 1001 rows"):
+                await context.find(of_status, by_status, limit=1_001)
+
+        service = MemoryService(entities=[order, account], endpoints=[finder], views=[orders])
+        for cents in (1, 2, 3, 4):
+            service.now_ms += 1_000
+            service.call(place, f"o{cents}", Place(cents))
+        service.call(pay, "o2")
+        service.request("GET", "/found/placed")
+        self.assertEqual(found, [((4, 3, 1), None), 3])
+
+    def test_a_query_that_the_runtime_refuses_is_refused(self) -> None:
+        view = View("sorted", Invoice, version="1")
+        view.query("by-cents", "order by cents")
+        view.fold(order)(lambda _row, _event, context: context.keep())
+        with self.assertRaisesRegex(DefinitionError, 'view \'sorted\', query \'by-cents\': no index .* declare the index \\["cents"\\]'):
+            MemoryService(entities=[order, account], views=[view])
 
 
 if __name__ == "__main__":

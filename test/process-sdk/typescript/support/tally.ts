@@ -194,6 +194,14 @@ const endpoint = defineEndpoint({
     fail: get('/{id}/fail', {}, () => {
       throw new GuestFault('limit', 'this handler fails');
     }),
+    scoped: get('/{id}/scoped', {}, async ({ parameters: { id } }, context) => {
+      try {
+        await context.call(tally, id).get();
+      } finally {
+        context.scopeIdempotencyKey('late');
+      }
+      return null;
+    }),
   },
 });
 
