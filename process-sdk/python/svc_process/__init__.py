@@ -7,13 +7,17 @@ from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext,
 from .due import DeferredCall, Due
 from .effects import Change, CommandContext, Effect, QueryContext
 from .bearer import Bearer, Grants, Principal
-from .endpoint import Endpoint, Request, Response
+from .check import CheckRequest
+from .cors import Cors
+from .declared import Security
+from .endpoint import Endpoint, Response, Routes
 from .entity import Entity, Handler
 from .errors import AddressError, CallFailed, Cancelled, CodecError, DefinitionError
 from .frozen_map import FrozenMap
 from .log_lines import log
 from .markers import Description, Int32, Int64, Length, Name, Pattern, PlainText, Range, UInt32, UInt64, tag
 from .refusal import Refusal
+from .request import Request
 from .server import Served, serve, serve_async
 from .service_client import BlockingServiceClient, ServiceClient, ServiceResponse
 from .version import VERSION
@@ -31,12 +35,14 @@ __all__ = [
     "Bearer",
     "Cancelled",
     "Change",
+    "CheckRequest",
     "CodecError",
     "CommandContext",
     "Configuration",
     "Consumer",
     "ConsumerContext",
     "Context",
+    "Cors",
     "DeferredCall",
     "DefinitionError",
     "Description",
@@ -64,9 +70,11 @@ __all__ = [
     "Refusal",
     "Request",
     "Response",
+    "Routes",
     "RowChange",
     "RowCount",
     "Schedule",
+    "Security",
     "Served",
     "ServiceClient",
     "ServiceResponse",

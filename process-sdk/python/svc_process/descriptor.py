@@ -8,6 +8,8 @@ from .components import Components, Schedule
 from .consumer import Consumer
 from .description import Description, is_scalar_default
 from .bearer import bearer_rule
+from .cors import cors_rule
+from .declared import declared_rules
 from .endpoint import BodyType, Endpoint, Route, access_rule
 from .entity import Entity
 from .codec import Codec
@@ -69,11 +71,13 @@ def _entity(entity: Entity[Any], types: Description) -> Json:
 
 def _endpoint(endpoint: Endpoint, types: Description) -> Json:
     bearer: Json = {} if endpoint.bearer is None else {"bearer": bearer_rule(endpoint.bearer)}
+    cors: Json = {} if endpoint.cors is None else {"cors": cors_rule(endpoint.cors)}
     return {
         "name": endpoint.name,
         "prefix": endpoint.prefix,
         "access": access_rule(endpoint.access),
         **bearer,
+        **cors,
         "routes": [_route(one, types) for one in endpoint.routes],
     }
 
@@ -99,6 +103,7 @@ def _route(route: Route, types: Description) -> Json:
         described["reply"] = content(route.reply)
     if route.answers is not None:
         described["answers"] = list(route.answers)
+    described.update(declared_rules(route.declared))
     if route.summary is not None:
         described["summary"] = route.summary
     if route.description is not None:
@@ -107,6 +112,8 @@ def _route(route: Route, types: Description) -> Json:
         described["access"] = access_rule(route.access)
     if route.bearer is not None:
         described["bearer"] = bearer_rule(route.bearer)
+    if route.cors is not None:
+        described["cors"] = cors_rule(route.cors)
     return described
 
 

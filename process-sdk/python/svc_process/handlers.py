@@ -1,6 +1,6 @@
 """Handlers runs the handlers of routes and consumers, and folds views.
 
-Invariants: a handler is called only if all parts of its request decode. An error of its code fails its own call alone. A refusal and the
+Invariants: a handler is called only if its checks let the request pass, and then all parts of it decode. An error of its code fails its own call alone. A refusal and the
 failure of a call pass through unchanged, unless the handler catches them.
 """
 
@@ -16,7 +16,8 @@ from .codec import Codec
 from .components import Components
 from .consumer import Verdict
 from .contexts import BlockingConsumerContext, BlockingContext, ConsumerContext, Context
-from .endpoint import Endpoint, Request, Response, Route
+from .check import CheckRequest
+from .endpoint import Endpoint, Response, Route
 from .errors import CallFailed, Cancelled, CodecError, Fault
 from .faults import CODE_ERRORS, fault_of
 from .handler_tasks import begin_handler
@@ -25,6 +26,7 @@ from .log_lines import SOURCE
 from .mismatch import well_formed
 from .open_entity import decoded_event
 from .refusal import Refusal
+from .request import Request
 from .sent_text import value_of_query, value_of_text
 from .shape import Record, record_of
 from .worker_threads import WorkerThreads
@@ -99,17 +101,25 @@ class Handlers:
         """Answers a request. Raises Refusal, CallFailed, Cancelled and Fault."""
         served = self._routes[request.route]
         route = served.route
-        arguments = _arguments(served, request)
         context = Context(call, calls, self._components, tuple(request.parameters))
+        blocking = BlockingContext(context, _run_in(asyncio.get_running_loop()))
         SOURCE.set(served.source)
         begin_handler()
+
+        async def called(function: Callable[..., Any], is_async: bool, names: Sequence[str], values: dict[str, Any]) -> Any:
+            values["context"] = context if is_async else blocking
+            given = [values[name] for name in names]
+            return await function(*given) if is_async else await self._threads.run(lambda: _returned(function(*given)))
+
         try:
-            if route.is_async:
-                answer = await route.function(*_complete(route, arguments, context))
-            else:
-                blocking = BlockingContext(context, _run_in(asyncio.get_running_loop()))
-                given = _complete(route, arguments, blocking)
-                answer = await self._threads.run(lambda: _returned(route.function(*given)))
+            values: dict[str, Any] = {"request": _check_request(route, request)} if route.checks else {}
+            for check in route.checks:
+                result = await called(check.function, check.is_async, check.arguments, values)
+                if isinstance(result, Response):
+                    return _ending(result)
+                values["given"] = check.passed_on(result)
+            values.update(_arguments(served, request))
+            answer = await called(route.function, route.is_async, route.arguments, values)
             return _response(served, answer)
         except CODE_ERRORS as error:
             raise _outcome(served.subject, error)
@@ -204,8 +214,16 @@ def _arguments(served: _Served, request: GivenRequest) -> dict[str, Any]:
     return found
 
 
-def _complete(route: Route, arguments: dict[str, Any], context: Any) -> list[Any]:
-    return [context if name == "context" else arguments[name] for name in route.arguments]
+def _check_request(route: Route, request: GivenRequest) -> CheckRequest:
+    parameters = dict(zip((name for name, _ in route.parameters), request.parameters))
+    return CheckRequest(request.headers, request.query, request.caller, parameters)
+
+
+def _ending(answer: Response[Any]) -> GivenResponse:
+    """Returns the response with which a check ends a request."""
+    if answer.value is not None:
+        raise TypeError("a check answers no value: raise a Refusal, or return Response(None, status=...)")
+    return GivenResponse(answer.status or 204, answer.headers, NO_BODY)
 
 
 def _body(route: Route, body: Body) -> Any:

@@ -59,14 +59,18 @@ async function found({ view, types, input, rows, pages }: Asked) {
 describe.skipIf(python === undefined)('a query in the test kit', () => {
   const cases = askedInPython();
 
-  test.each(cases)("'$where' has the answer of the runtime", async (asked) => {
-    const { view, types, problem, pages, count } = asked;
-    const [query] = view.queries;
-    const planned = planViewQuery(asked.where, query!.parameters, view, types);
-    expect([problem, planned.ok]).toEqual(
-      problem === undefined ? [undefined, true] : [expect.any(String), false],
-    );
-    if (planned.ok) expect({ pages, count }).toEqual(await found(asked));
+  test.each(cases.filter(({ problem }) => problem === undefined))(
+    "'$where' finds the rows of the runtime",
+    async (asked) => {
+      const { pages, count } = asked;
+      expect({ pages, count }).toEqual(await found(asked));
+    },
+  );
+
+  test.each(cases)("'$where' is served or refused as by the runtime", (asked) => {
+    const { where, view, types, problem } = asked;
+    const { ok } = planViewQuery(where, view.queries[0]!.parameters, view, types);
+    expect(ok).toBe(problem === undefined);
   });
 
   test('is served or refused in many cases', () => {

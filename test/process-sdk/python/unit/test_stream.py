@@ -87,14 +87,6 @@ def wait_in_thread(context: BlockingContext) -> int:
     return context.entity(odd, "o1").call(happen, 1)
 
 
-@waits.get("/scope")
-async def scope_at_the_end(context: Context) -> None:
-    try:
-        await context.entity(odd, "o1").call(happen, 1)
-    finally:
-        context.scope_idempotency_key("late")
-
-
 ODD = Components(entities=[odd], endpoints=[waits])
 
 
@@ -307,23 +299,6 @@ class Streams(unittest.TestCase):
             GO_ON.set()
             stream.send(handled(3, 1, "0"))
             self.assertEqual([one.call for one in await stream.read()], [3])
-
-        self.in_stream(test)
-
-    def test_a_cancelled_handler_restricts_no_key_any_more(self) -> None:
-        async def test(stream: GivenStream) -> None:
-            stream.send(handled(1, 3))
-            (made,) = await stream.read()
-            stream.send(pb.ToProcessFrame(call=1, cancel=pb.Cancel(reason="its time is over")))
-            self.assertEqual((await stream.read())[0].fault.cause, "time")
-            stream.send(handled(2, 3))
-            (again,) = await stream.read()
-            self.assertEqual((again.call, again.host_call.WhichOneof("call")), (2, "entity"))
-            reply = pb.HostResult(number=again.host_call.number, reply=pb.Reply(json="8"))
-            stream.send(pb.ToProcessFrame(call=2, result=reply))
-            scoped, answer = await stream.read(2)
-            self.assertEqual((scoped.host_call.scope_keys.scope, answer.response.status), ('["late"]', 204))
-            self.assertLess(made.host_call.number, again.host_call.number)
 
         self.in_stream(test)
 
