@@ -9,11 +9,8 @@ import { archiveOfPackages } from './packed-packages.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXAMPLE = join(ROOT, 'examples/06-embedded/src');
-/** The packages of the workspace that the runtime is made of. */
-const PACKAGES =
-  'client contract http1 kit model components process-protocol identity forward tokens host'.split(
-    ' ',
-  );
+/** The package of the workspace that has the runtime. */
+const PACKAGES = ['host'];
 
 /** Makes the packages in a folder. Returns an archive with `/app/node_modules`. */
 export function archiveOfRuntime(folder: string): string {

@@ -4,7 +4,11 @@ import { freePorts } from '../../support/free-ports.ts';
 import { PYTHON_ENVIRONMENT } from '../../support/python.ts';
 import type { ServedProgram } from '../../suites/process-protocol/process-protocol-suite.ts';
 
-export type StartedProgram = ServedProgram & { readonly pid: number };
+export type StartedProgram = ServedProgram & {
+  readonly pid: number;
+  /** The latest lines that it has printed. */
+  output(): string;
+};
 
 /** Starts the program, and resolves when it listens. Rejects with its output when it ends before. */
 export async function servedProgram(
@@ -30,6 +34,7 @@ export async function servedProgram(
   return {
     address,
     pid: child.pid!,
+    output: () => output,
     isRunning: () => child.exitCode === null && child.signalCode === null,
     async end() {
       child.kill('SIGKILL');

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildNodeImage } from '../node-image.ts';
-import { archiveOfPackages } from '../packed-packages.ts';
+import { archiveOfPackages, installPackages } from '../packed-packages.ts';
 
 const CART = new URL('../../components/support/cart.ts', import.meta.url);
-const PACKAGES = 'contract kit model components process-protocol process-sdk/typescript'.split(' ');
+const PACKAGES = ['process-sdk/typescript'];
 /** What the cart imports from the workspace, and what follows its definitions. */
 const OWN_IMPORT = /'(?:\.\.\/)+components\/[\w-]+\.ts'/g;
 const OTHER_GUEST = /^import \{ createEmbeddedGuest \}.*$|^\/\*\* `version`[^]*/gm;
@@ -13,6 +13,18 @@ const OTHER_GUEST = /^import \{ createEmbeddedGuest \}.*$|^\/\*\* `version`[^]*/
 /** Makes the packages that the cart imports. Returns an archive of them. */
 export function archiveOfSdk(folder: string): string {
   return archiveOfPackages(folder, PACKAGES);
+}
+
+/** Makes the packages that the cart imports in the `node_modules` of a folder. */
+export function installSdk(folder: string): void {
+  installPackages(folder, PACKAGES);
+}
+
+/** Returns the source of the cart as a program of a user has it, which imports the package. */
+export function cartSource(): string {
+  return readFileSync(CART, 'utf8')
+    .replaceAll(OTHER_GUEST, '')
+    .replaceAll(OWN_IMPORT, "'@svc/process'");
 }
 
 export interface CartImage {
@@ -28,9 +40,6 @@ export function writeTypeScriptCart(
   archive: string,
   { change = (source) => source, env = {} }: CartImage = {},
 ): void {
-  const cart = readFileSync(CART, 'utf8')
-    .replaceAll(OTHER_GUEST, '')
-    .replaceAll(OWN_IMPORT, "'@svc/process'");
   const own = ['main.ts', 'probes.ts'].map((name): [string, string] => [
     `/app/${name}`,
     readFileSync(join(import.meta.dirname, name), 'utf8'),
@@ -39,7 +48,7 @@ export function writeTypeScriptCart(
     folder,
     {
       '/app/package.json': '{"type": "module"}',
-      '/app/cart.ts': change(cart),
+      '/app/cart.ts': change(cartSource()),
       ...Object.fromEntries(own),
     },
     {
