@@ -2,13 +2,21 @@
 // place, as no handler may, and a fold that can be made to depend on more than state and event.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { GuestEntities, GuestEntity } from '../../model/guest.ts';
-import { NO_ACTIONS } from '../../model/call.ts';
+import { DELETE_ENTITY, NO_ACTIONS } from '../../model/call.ts';
 import type { Awaitable, Effect, Refusal, Reply } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 
 export const LEAKY = 'leaky';
 const EVENT = 'leaky-event';
-const COMMANDS = ['add', 'add-and-sort', 'leak-and-get', 'leak', 'leak-and-refuse', 'spoil'];
+const COMMANDS = [
+  'add',
+  'add-and-sort',
+  'leak-and-get',
+  'leak',
+  'leak-and-refuse',
+  'spoil',
+  'remove',
+];
 const QUERIES = ['get', 'sort'];
 
 export class LeakyGuest {
@@ -87,7 +95,8 @@ class LeakyEntity implements GuestEntity {
       const isLater = name === 'add-and-sort' || name === 'leak-and-get';
       const events = name === 'add' || name === 'leak' || isLater ? [event] : [];
       const reply = isLater ? undefined : 'null';
-      return { kind: 'effect', events, actions: NO_ACTIONS, reply };
+      const actions = name === 'remove' ? DELETE_ENTITY : NO_ACTIONS;
+      return { kind: 'effect', events, actions, reply };
     });
   }
 

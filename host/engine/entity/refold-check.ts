@@ -5,7 +5,8 @@
 //
 // Invariants
 // R1  At most one fold is under way, of a limited number of events. No eviction waits for it before the engine closes.
-// R2  An entity that is opened again while it is folded is not reported, because its journal may have grown.
+// R2  The fold ends with the last record that the entity had when it was evicted, because its journal may grow meanwhile: the
+//     entity is opened again here, or by another node. An entity that was deleted since then is not compared.
 // R3  The fold uses the journal alone, so it also finds a snapshot that differs from its events.
 // R4  The check does not report a journal that cannot be read or folded: the next caller of the entity gets that error.
 import assert from 'node:assert';
@@ -40,14 +41,14 @@ export class RefoldCheck implements GuestEntities {
   readonly #needs: Needs;
   /** The number of opened entities until the next watched one, that entity included. */
   #left: number;
-  /** The number of records of the entity that is being evicted; undefined while none is. */
-  #evictedRecords: number | undefined = undefined;
+  /** Sequence number of the last record of the entity that is being evicted; undefined while none is. */
+  #evictedSeq: number | undefined = undefined;
   /**
    * The number of events that may still be folded, with EVENTS_PER_ENTITY for each entity; without a limit before
    * `stop`.
    */
   #eventsLeft = Infinity;
-  #current: { readonly ref: EntityRef; isOpenedAgain: boolean } | undefined = undefined;
+  /** The fold under way. */
   #done: Promise<void> | undefined = undefined;
 
   /** The interval must be 1 or more. */
@@ -59,9 +60,6 @@ export class RefoldCheck implements GuestEntities {
 
   open(ref: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity> {
     const { entities, limits } = this.#needs;
-    const current = this.#current;
-    if (current?.ref.id === ref.id && current.ref.component === ref.component)
-      current.isOpenedAgain = true;
     const opened = entities.open(ref, snapshot, alone);
     if (--this.#left > 0) return opened;
     this.#left = limits.purityRefoldInterval;
@@ -71,23 +69,24 @@ export class RefoldCheck implements GuestEntities {
   }
 
   /**
-   * Calls `close`, which closes an entity whose records are all on disk. An entity that closes later, because a
-   * snapshot of it is taken before, is not compared: it may have been opened again.
+   * Calls `close`, which closes an entity whose records are all on disk, the last one with the number `seq`. An entity that
+   * closes later, because a snapshot of it is taken before, is not compared.
    */
-  evict(records: number, close: () => void): void {
-    this.#evictedRecords = records;
+  evict(seq: number, close: () => void): void {
+    this.#evictedSeq = seq;
     try {
       close();
     } finally {
-      this.#evictedRecords = undefined;
+      this.#evictedSeq = undefined;
     }
   }
 
   /**
-   * The number of records of the entity that is being evicted, which has at most as many events; 0: none is evicted.
+   * Sequence number of the last record of the entity that is being evicted, which has at most as many events; 0: none is
+   * evicted.
    */
-  get evictedRecords(): number {
-    return this.#evictedRecords ?? 0;
+  get evictedSeq(): number {
+    return this.#evictedSeq ?? 0;
   }
 
   /** From now on, the limit of one fold applies to all further folds together. */
@@ -104,21 +103,21 @@ export class RefoldCheck implements GuestEntities {
   takes(events: number): boolean {
     const cost = events + EVENTS_PER_ENTITY;
     return (
-      this.#evictedRecords !== undefined &&
-      this.#current === undefined &&
+      this.#evictedSeq !== undefined &&
+      this.#done === undefined &&
       !this.#needs.foldBudget.isCancelled &&
       events <= this.#needs.limits.purityRefoldEventsMax &&
       cost <= this.#eventsLeft
     );
   }
 
-  /** Begins to compare an entity. `state`: its state as it left memory. `handlers`: names of the handlers that ran. */
+  /**
+   * Begins to compare the entity that is being evicted. `state`: its state as it left memory. `handlers`: names of the handlers
+   * that ran.
+   */
   begin(ref: EntityRef, state: Awaitable<string>, events: number, handlers: string): void {
     this.#eventsLeft -= events + EVENTS_PER_ENTITY;
-    const current = { ref, isOpenedAgain: false };
-    this.#current = current;
-    this.#done = this.#compare(ref, state, handlers, current).finally(() => {
-      this.#current = undefined;
+    this.#done = this.#compare(ref, state, this.evictedSeq, handlers).finally(() => {
       this.#done = undefined;
     });
   }
@@ -126,20 +125,20 @@ export class RefoldCheck implements GuestEntities {
   async #compare(
     ref: EntityRef,
     state: Awaitable<string>,
+    seq: number,
     handlers: string,
-    current: { readonly isOpenedAgain: boolean },
   ): Promise<void> {
     const { faultLog } = this.#needs;
     try {
       const kept = await state;
-      const replayed = await replay(this.#needs, ref, false);
+      const replayed = await replay(this.#needs, ref, false, seq);
       if (replayed.kind === 'faulted') return;
       const { guest } = replayed;
       try {
-        if (guest.lost) return;
+        // Another number: the entity was deleted since then.
+        if (guest.lost || replayed.seq !== seq) return;
         const folded = await guest.snapshot();
-        if (!current.isOpenedAgain && folded !== kept)
-          faultLog(ref, undefined, this.#differs(ref, folded, kept, handlers));
+        if (folded !== kept) faultLog(ref, undefined, this.#differs(ref, folded, kept, handlers));
       } finally {
         guest.close();
       }
@@ -199,7 +198,7 @@ class WatchedEntity extends ForwardingEntity {
   override close(...args: Args<'close'>): Answer<'close'> {
     const { entity } = this;
     // If no handler ran, the state is what the fold gave, and there is nothing to compare.
-    const events = this.#isFromSnapshot ? this.#check.evictedRecords : this.#events;
+    const events = this.#isFromSnapshot ? this.#check.evictedSeq : this.#events;
     if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(events)) {
       entity.close(...args);
       return;

@@ -57,7 +57,7 @@ export interface ReplayNeeds {
 export type Activation = 'empty' | 'snapshot' | 'folded';
 
 export type Replay =
-  /** `seq`: sequence number of the entity's last record, 0 when it has none. */
+  /** `seq`: sequence number of the last record that the state includes, 0 when there is none. */
   | {
       readonly kind: 'folded';
       readonly guest: GuestEntity;
@@ -81,16 +81,20 @@ type Fold =
   | { readonly kind: 'lost' };
 
 /**
- * Replays an entity. `alone`: in an instance of its own, because it has faulted before. Rejects with SvcError
- * SVC_JOURNAL_…, with SVC_STOPPING once folds are cancelled, and with a GuestFault that other entities may have caused.
+ * Replays an entity. `alone`: in an instance of its own, because it has faulted before. `lastSeq`: the last record that is
+ * folded. An incarnation that began after that record has no event up to it: then the replay ends with the empty state, and a
+ * larger `seq`. Rejects with SvcError SVC_JOURNAL_…, with SVC_STOPPING once folds are cancelled, and with a GuestFault that
+ * other entities may have caused.
  */
 export async function replay(
   needs: ReplayNeeds,
   entity: EntityRef,
   alone: boolean,
+  lastSeq = Infinity,
 ): Promise<Replay> {
   const attempt: Attempt = {
     alone,
+    lastSeq,
     fingerprint: needs.snapshots?.fingerprintFor(entity),
     beganWithSnapshot: false,
     singlyAfter: Infinity,
@@ -122,6 +126,7 @@ export async function replay(
 
 interface Attempt {
   alone: boolean;
+  readonly lastSeq: number;
   /** Fingerprint of the snapshot with which the attempt may begin; undefined: it folds all events. */
   fingerprint: string | undefined;
   beganWithSnapshot: boolean;
@@ -149,7 +154,10 @@ async function fold(needs: ReplayNeeds, entity: EntityRef, attempt: Attempt): Pr
   const eventFold = new EventFold(guest, afterSeq, pacing);
   let isFolded = false;
   try {
-    const stop = await eventFold.through(incarnation);
+    const stop = await eventFold.through(
+      incarnation,
+      Math.min(incarnation.lastSeq, attempt.lastSeq),
+    );
     const { seq } = eventFold;
     if (stop !== undefined) return stopped(entity, seq, stop, needs.limits.replayTimeoutMs);
     isFolded = true;

@@ -1,21 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import type { EngineLimits } from '../../../../host/engine/engine-limits.ts';
 import { createEngine } from '../../../../host/engine/entity-engine.ts';
+import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../../../model/entity.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal, diskFailure } from '../../../support/held-journal.ts';
 import { LEAKY, LeakyGuest } from '../../../support/leaky-guest.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { withJournal } from '../../../support/with-journal.ts';
 import { systemEventLoop, systemDigest } from '../../../../host/system.ts';
 
 class World {
   readonly guest: LeakyGuest;
-  readonly journal = new HeldJournal(new MemoryJournal());
+  readonly journal: HeldJournal;
   readonly faults: { readonly entity: EntityRef; readonly fault: unknown }[] = [];
   readonly engine;
 
-  constructor(limits: Partial<EngineLimits> = {}, isLater = false) {
+  constructor(
+    limits: Partial<EngineLimits> = {},
+    isLater = false,
+    journal: Journal = new MemoryJournal(),
+  ) {
     this.guest = new LeakyGuest(isLater);
+    this.journal = new HeldJournal(journal);
     let seed = 0n;
     this.engine = createEngine({
       guest: this.guest,
@@ -119,21 +127,76 @@ test('while one is folded, others leave memory without', async () => {
   expect(it.found).not.toContain('b');
 });
 
-test('an entity that comes back while it is folded is not judged', async () => {
-  const it = new World({ liveEntitiesMax: 1 });
-  await it.call('a', 'leak', 7);
-  const life = it.journal.incarnation.bind(it.journal);
+/** Evicts the entity 'a', and folds it once `meanwhile` is done. */
+async function evictedAndFolded(it: World, meanwhile: () => Promise<void>): Promise<void> {
+  const incarnation = it.journal.incarnation.bind(it.journal);
   const { promise: gate, resolve: release } = Promise.withResolvers<void>();
   let asked = 0;
   it.journal.incarnation = async (entity, ...which) => {
     if (entity.id === 'a' && ++asked === 1) await gate;
-    return life(entity, ...which);
+    return incarnation(entity, ...which);
   };
   await it.call('b', 'add', 1);
-  await it.call('a', 'add', 1);
-  release();
-  await turns();
+  await meanwhile();
+  expect(asked).toBeGreaterThan(0);
   expect(it.faults).toEqual([]);
+  release();
+  await it.engine.close();
+}
+
+test.each([
+  ['as its events make it', 'add', []],
+  ['changed in place', 'leak', ['a']],
+])(
+  'an entity that comes back while it is folded is compared up to its eviction: %s',
+  async (_, command, found) => {
+    const it = new World({ liveEntitiesMax: 1 });
+    await it.call('a', 'add', 3);
+    await it.call('a', command, 7);
+    await evictedAndFolded(it, () => it.call('a', 'add', 1));
+    expect(it.found).toEqual(found);
+  },
+);
+
+/** Lets another engine of the same journal run commands of the entity 'a'. */
+async function goOn(journal: Journal, commands: readonly string[]): Promise<void> {
+  const other = new World({ purityRefoldInterval: 0 }, false, journal);
+  for (const name of commands) await other.call('a', name, 5);
+  await other.engine.close();
+  expect(other.faults).toEqual([]);
+}
+
+describe.each<[string, (use: (journal: Journal) => Promise<void>) => Promise<void>]>([
+  ['memory', (use) => use(new MemoryJournal())],
+  ['SQLite', (use) => withJournal(temporaryFolder(), use)],
+])('with a second writer of a journal in %s', (_, withShared) => {
+  test.each([
+    ['goes on with it', ['add', 'add']],
+    ['deletes it', ['remove']],
+    ['deletes it and begins it again', ['remove', 'add', 'add', 'add', 'add']],
+  ])(
+    'an entity is not reported if the other one %s after its eviction',
+    async (_name, commands) => {
+      await withShared(async (journal) => {
+        const it = new World({ liveEntitiesMax: 1 }, false, journal);
+        await it.call('a', 'add', 3);
+        await it.call('a', 'add', 2);
+        await evictedAndFolded(it, () => goOn(journal, commands));
+        expect(it.faults).toEqual([]);
+        expect(it.guest.openCount).toBe(0);
+      });
+    },
+  );
+
+  test('an entity that was changed in place is found all the same', async () => {
+    await withShared(async (journal) => {
+      const it = new World({ liveEntitiesMax: 1 }, false, journal);
+      await it.call('a', 'add', 3);
+      await it.call('a', 'leak', 7);
+      await evictedAndFolded(it, () => goOn(journal, ['add', 'add']));
+      expect(it.found).toEqual(['a']);
+    });
+  });
 });
 
 test('a journal that cannot be read is no finding, and delays nothing', async () => {
