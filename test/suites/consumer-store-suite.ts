@@ -110,7 +110,7 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
           // oxlint-disable-next-line no-await-in-loop -- a few are removed with each that is stored
           await keep(underTest.journal, three, [], {
             ...answerTo(`k${n}`, FRIDAY_MS + 3 * DAY_MS + n),
-            forgetBeforeMs: FRIDAY_MS + 2 * DAY_MS,
+            retentionMs: DAY_MS,
           });
         return (await underTest.journal.answer(one, key))?.timeMs;
       };

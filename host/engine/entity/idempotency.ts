@@ -67,5 +67,5 @@ export function replyToStore(
   retentionMs: number,
 ): ReplyToStore | undefined {
   if (idempotency === undefined) return undefined;
-  return { ...idempotency, timeMs, outcome, forgetBeforeMs: timeMs - retentionMs + 1 };
+  return { ...idempotency, timeMs, outcome, retentionMs };
 }

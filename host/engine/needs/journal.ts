@@ -15,7 +15,7 @@ export interface StoredReply {
   readonly key: string;
   /** Digest of the command's name and input. */
   readonly digest: string;
-  /** Time at which the command was decided, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Time at which the command was decided, by the clock of its engine, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly timeMs: number;
   readonly outcome: Reply | Refusal;
   /** Round in which the call of a consumer was refused (StoredLane); absent for 0. It means nothing beside a reply. */
@@ -24,8 +24,13 @@ export interface StoredReply {
 
 /** A reply that is to be stored. It replaces an older reply to its key. */
 export interface ReplyToStore extends StoredReply {
-  /** Replies of all entities with an earlier `timeMs` may be deleted. */
-  readonly forgetBeforeMs: number;
+  /**
+   * Retention of replies, in milliseconds. When the journal stores this reply, it may delete the replies of that age in the
+   * same slice of the journal, whatever their entity. It measures the age by its own time, because the engine's clock may be
+   * ahead of those of other writers. SQLite has one slice and the writers of one machine, so the time of the append is its own
+   * time. Replies to keys of events have no retention: they stay until their event is settled.
+   */
+  readonly retentionMs: number;
 }
 
 /** The data that an append stores besides the records of its entity. */

@@ -314,12 +314,13 @@ export class MemoryJournal implements Journal, TimerAdministration, ConsumerWrit
 
   /**
    * Stores a reply, and removes the expired replies that are stored before the first one that has not expired. Those that a
-   * consumer may still need are put behind the others.
+   * consumer may still need are put behind the others. The time of the reply is that of the journal, which has one writer.
    */
-  #storeReply(entity: string, { forgetBeforeMs, ...reply }: ReplyToStore): void {
+  #storeReply(entity: string, { retentionMs, ...reply }: ReplyToStore): void {
+    const expiredMs = reply.timeMs - retentionMs;
     let left = this.#replies.size;
     for (const [name, stored] of this.#replies) {
-      if (left-- === 0 || stored.timeMs >= forgetBeforeMs) break;
+      if (left-- === 0 || stored.timeMs > expiredMs) break;
       this.#replies.delete(name);
       if (this.#isNeeded(stored)) this.#replies.set(name, stored);
     }

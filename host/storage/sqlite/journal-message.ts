@@ -92,8 +92,8 @@ export interface AppendedReply {
   readonly timeMs: number;
   /** JSON text, in the form of stored-reply-row.ts. */
   readonly outcome: string;
-  /** Replies with an earlier time, in milliseconds since 1970, have expired. */
-  readonly forgetBeforeMs: number;
+  /** Replies that are older have expired, in milliseconds. */
+  readonly retentionMs: number;
 }
 
 /** The number of an append's elements before the fields of its records. */
@@ -122,8 +122,8 @@ export function encodeAppend(
   batch.push(first?.trace ?? null, first?.key ?? null);
   if (answer === undefined) batch.push(null, null, null, null);
   else {
-    const { digest, timeMs, forgetBeforeMs } = answer;
-    batch.push(digest, timeMs, outcomeText(answer), forgetBeforeMs);
+    const { digest, timeMs, retentionMs } = answer;
+    batch.push(digest, timeMs, outcomeText(answer), retentionMs);
     // The key of the reply, because there may be no record to take it from.
     batch[batch.length - 5] = answer.key;
   }
@@ -170,6 +170,6 @@ function answerAt(batch: AppendBatch, at: number, key: string): AppendedReply {
     digest: String(batch[at]),
     timeMs: Number(batch[at + 1]),
     outcome: String(batch[at + 2]),
-    forgetBeforeMs: Number(batch[at + 3]),
+    retentionMs: Number(batch[at + 3]),
   };
 }

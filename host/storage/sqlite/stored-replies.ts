@@ -1,6 +1,9 @@
 // StoredReplies stores and removes the replies to idempotency keys, in the writer. A reply is stored in the transaction
 // of its command's records. Expired replies are removed a few at a time, in later transactions.
 //
+// The time of the journal is that of its last append, in milliseconds since 1970: the clock of one machine gives the times of
+// all appends.
+//
 // Invariant: the reply to a call of a consumer is not removed before the event is settled for which it was made, however old
 // it is.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -21,7 +24,7 @@ const NEEDED_AGAIN_MS = 3_600_000;
 
 /** A damaged row may have any key. */
 type OldReply = readonly [replyNo: bigint, timeMs: bigint, key: unknown];
-type AnswerTimes = Pick<AppendedReply, 'timeMs' | 'forgetBeforeMs'>;
+type ReplyTimes = Pick<AppendedReply, 'timeMs' | 'retentionMs'>;
 
 export class StoredReplies {
   readonly #keep: StatementSync;
@@ -72,20 +75,19 @@ export class StoredReplies {
   }
 
   /**
-   * Removes expired replies in a transaction whose last stored append has this time, in milliseconds since 1970, and no
-   * reply. Does nothing before the first reply since the journal was opened. Throws errors of SQLite.
+   * Removes expired replies in a transaction whose last stored append has this time, and no reply. Does nothing before the first reply since the journal was opened. Throws errors of SQLite.
    */
   forgetMore(timeMs: number): void {
     if (this.#retentionMs === undefined) return;
-    this.forget({ timeMs, forgetBeforeMs: timeMs - this.#retentionMs }, FORGOTTEN_AT_ONCE);
+    this.forget({ timeMs, retentionMs: this.#retentionMs }, FORGOTTEN_AT_ONCE);
   }
 
   /**
    * Removes those of the oldest `atOnce` replies that have expired at the time of the given reply, and are not needed any
    * more. Throws errors of SQLite.
    */
-  forget({ timeMs, forgetBeforeMs }: AnswerTimes, atOnce: number): void {
-    this.#retentionMs = timeMs - forgetBeforeMs;
+  forget({ timeMs, retentionMs }: ReplyTimes, atOnce: number): void {
+    this.#retentionMs = retentionMs;
     if (timeMs >= Math.min(this.#aheadMs, this.#neededMs)) this.#skipNone();
     const oldest = this.#oldest.all(this.#skippedReplyNo, atOnce) as unknown as OldReply[];
     // Numbers are given again once the last replies are gone. Replies that are needed are looked at again soon enough.
@@ -93,7 +95,7 @@ export class StoredReplies {
     if (oldest.length === 0) this.#lookedAtAll(timeMs);
     let isFirst = true;
     for (const reply of oldest) {
-      const state = this.#stateOf(reply, timeMs, forgetBeforeMs);
+      const state = this.#stateOf(reply, timeMs, retentionMs);
       if (state === 'expired') this.#forget.run(reply[0]);
       else if (state === 'kept') {
         isFirst = false;
@@ -105,11 +107,11 @@ export class StoredReplies {
   #stateOf(
     [, time, key]: OldReply,
     timeMs: number,
-    forgetBeforeMs: number,
+    retentionMs: number,
   ): 'expired' | 'kept' | 'ahead' | 'needed' {
-    if (time >= forgetBeforeMs)
+    if (time > timeMs - retentionMs)
       // A reply that is ahead by less delays the removal of the replies after it, for twice the retention at most.
-      return time > timeMs + this.#retentionMs! ? 'ahead' : 'kept';
+      return time > timeMs + retentionMs ? 'ahead' : 'kept';
     return this.#unsettled.has(String(key)) ? 'needed' : 'expired';
   }
 

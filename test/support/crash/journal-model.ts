@@ -90,7 +90,7 @@ export function answerOf(command: JournalCommand): ReplyToStore | undefined {
     digest: `digest of ${number}`,
     timeMs: TIME_BASE_MS + number,
     outcome: { kind: 'reply', json: `"the first reply to ${number}"` },
-    forgetBeforeMs: 0,
+    retentionMs: Infinity,
   };
 }
 
@@ -249,7 +249,7 @@ export class JournalModel {
     if (answer === undefined) return;
     this.#checkNotRefused(number);
     found.add(number);
-    const { forgetBeforeMs: _, ...first } = kept;
+    const { retentionMs: _, ...first } = kept;
     assert.deepEqual(answer, first, `command ${number} has another answer than its first`);
   }
 

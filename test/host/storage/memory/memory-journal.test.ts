@@ -8,15 +8,14 @@ import { timerSuite } from '../../../suites/timer-suite.ts';
 
 test('a journal in memory forgets answers from the oldest on, of whatever entity', async () => {
   const journal = new MemoryJournal();
-  const keepAt = (id: string, time: number, forgetBeforeMs: number) =>
-    keep(journal, { component: 'Cart', id }, [], { ...answerTo(`k${time}`, time), forgetBeforeMs });
-  for (const time of [1, 2, 3]) await keepAt(`e${time}`, time, 0);
+  const keepAt = (id: string, time: number, retentionMs: number) =>
+    keep(journal, { component: 'Cart', id }, [], { ...answerTo(`k${time}`, time), retentionMs });
+  for (const time of [1, 2, 3]) await keepAt(`e${time}`, time, Infinity);
   // In the place of an older one it is the newest.
   await keep(journal, { component: 'Cart', id: 'e1' }, [], {
     ...answerTo('k1', 20),
-    forgetBeforeMs: 0,
   });
-  await keepAt('e4', 4, 3);
+  await keepAt('e4', 4, 2);
   const left = [1, 2, 3, 4].map((n) => journal.answer({ component: 'Cart', id: `e${n}` }, `k${n}`));
   expect(left.map((answer) => answer?.timeMs)).toEqual([20, undefined, 3, 4]);
 });

@@ -83,7 +83,7 @@ test('answers past their time make room in a journal that is full', async () => 
     );
     expect([failure.code, count > 30]).toEqual(['SVC_JOURNAL_FULL', true]);
     const later = (key: string) =>
-      keep(journal, entity, [], { ...answerTo(key, 100), outcome, forgetBeforeMs: 50 });
+      keep(journal, entity, [], { ...answerTo(key, 100), outcome, retentionMs: 50 });
     expect((await later('first'))?.code).toBe('SVC_JOURNAL_FULL');
     for (let at = 0; at < count - 5; at++) expect(await later(`later${at}`)).toBeUndefined();
   });

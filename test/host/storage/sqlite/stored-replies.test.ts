@@ -53,7 +53,7 @@ test('a clock that was far ahead keeps no answer behind its own for ever', async
   const far = 1_000_000;
   await withJournal(dir, async (journal) => {
     const keepAt = (key: string, time: number) =>
-      keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
+      keep(journal, cart, [], { ...answerTo(key, time), retentionMs: 11 });
     for (let at = 0; at < 20; at++) await keepAt(`ahead${at}`, far);
     for (let time = 1; time <= 200; time++) await keepAt(`k${time}`, time);
     expect(await journal.answer(cart, 'ahead7')).toMatchObject({ timeMs: far });
@@ -81,7 +81,7 @@ test.each(['parked', 'after the position'])(
         where === 'parked' ? { position, lanes: [parked] } : { position: start, lanes: [] };
       await opened.settleConsumer(ledger, { ...waiting, rejoined: [] });
       const keepAt = (key: string, time: number) =>
-        keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
+        keep(journal, cart, [], { ...answerTo(key, time), retentionMs: 11 });
       const needed = (n: number) =>
         `${eventKey({ consumer: 'ledger', entity: cart, seq: 1 })}.book.${n}`;
       for (let n = 0; n < 50; n++) await keepAt(needed(n), 1);
@@ -106,7 +106,7 @@ test('answers are forgotten behind more needed ones than are looked at in an hou
     const ledger = { id: 'ledger', start: 'beginning' } as const;
     await opened.settleConsumer(ledger, { position, lanes: [parked], rejoined: [] });
     const keepAt = (key: string, time: number) =>
-      keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
+      keep(journal, cart, [], { ...answerTo(key, time), retentionMs: 11 });
     const call = `${eventKey({ consumer: 'ledger', entity: cart, seq: 1 })}.book`;
     const kept = [];
     for (let n = 0; n < 600; n++) kept.push(keepAt(`${call}.${n}`, 1));
@@ -130,7 +130,7 @@ test('answers past their time do not pile up', async () => {
   const dir = temporaryFolder();
   await withJournal(dir, async (journal) => {
     for (let time = 1; time <= 200; time++)
-      await keep(journal, cart, [], { ...answerTo(`k${time}`, time), forgetBeforeMs: time - 10 });
+      await keep(journal, cart, [], { ...answerTo(`k${time}`, time), retentionMs: 11 });
   });
   const count = edited(dir, 'SELECT count(*) AS n, min(time_ms) AS first FROM answer');
   expect(count).toEqual({ n: 11, first: 190 });
@@ -140,7 +140,7 @@ test('answers past their time are forgotten after the last command with a key as
   const dir = temporaryFolder();
   await withJournal(dir, async (journal) => {
     for (let time = 1; time <= 20; time++)
-      await keep(journal, cart, [], { ...answerTo(`k${time}`, time), forgetBeforeMs: time - 10 });
+      await keep(journal, cart, [], { ...answerTo(`k${time}`, time), retentionMs: 11 });
     for (let seq = 1; seq <= 5; seq++)
       expect(await append(journal, cart, { ...recordOf(seq), timeMs: 26 })).toBeUndefined();
   });

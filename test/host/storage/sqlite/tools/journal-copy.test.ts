@@ -219,7 +219,7 @@ describe('a copy', () => {
       const steps = backUpJournal(dir, to);
       steps.next();
       // Those that were there are forgotten, and numbers begin anew.
-      const answer = { ...answerTo('later', 1), forgetBeforeMs: Number.MAX_SAFE_INTEGER };
+      const answer = { ...answerTo('later', 2_000_000_000_000), retentionMs: 1 };
       const other = { component: 'other', id: 'one' };
       expect(await keep(journal, other, [recordOf(1)], answer)).toBeUndefined();
       let step = steps.next();
