@@ -1,10 +1,10 @@
 // System implements the clock, random source, digest and event loop that the engine needs, with those of Node.
 import { hash } from 'node:crypto';
-import type { RandomSource, Clock, ServiceClock } from './engine/needs/clock.ts';
+import type { RandomSource, Clock } from './engine/needs/clock.ts';
 import type { Digest } from './engine/needs/digest.ts';
 import type { EventLoop } from './engine/needs/event-loop.ts';
 
-export const systemClock: Clock & Pick<ServiceClock, 'monotonicMs'> = {
+export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
 };

@@ -10,14 +10,22 @@ export const TIME_DEFAULT = Date.UTC(2026, 0, 1);
 
 export class SetClock implements Clock {
   #nowMs = TIME_DEFAULT;
+  #monotonicMs = 0;
 
   nowMs(): number {
     return this.#nowMs;
   }
 
+  /** Milliseconds by which the time was set forward. */
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
   /** Sets the time. Throws RangeError for a value that is not a time. */
   set(time: Time): void {
-    this.#nowMs = msOf(time);
+    const nowMs = msOf(time);
+    this.#monotonicMs += Math.max(0, nowMs - this.#nowMs);
+    this.#nowMs = nowMs;
   }
 }
 

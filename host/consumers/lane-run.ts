@@ -8,9 +8,8 @@
 //     one without a verdict has the same round, or after a crash an earlier one, and gets the same refusals.
 import { retryPauseMs } from '../engine/retry-pause.ts';
 import type { Journal } from '../engine/needs/journal.ts';
-import type { RandomSource } from '../engine/needs/clock.ts';
+import type { Clock, RandomSource } from '../engine/needs/clock.ts';
 import type { EntityRef } from '@svc/model/entity';
-import type { DispatcherClock } from '../timers/dispatcher.ts';
 import type { ConsumerSettings } from './consumer-settings.ts';
 import {
   type Deliver,
@@ -38,7 +37,7 @@ export interface LaneRunDependencies {
   /** Components whose events the consumer gets. */
   readonly components: ReadonlySet<string>;
   readonly journal: Pick<Journal, 'read'>;
-  readonly clock: DispatcherClock;
+  readonly clock: Clock;
   readonly random: RandomSource;
   readonly settings: ConsumerSettings;
   readonly deliver: Deliver;

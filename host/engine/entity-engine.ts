@@ -261,8 +261,8 @@ export class EntityEngine {
   }
 
   /**
-   * Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. Call it at intervals, because
-   * an engine has no timers of its own. It yields to the event loop, and never rejects.
+   * Closes entities that were not called for `idleTimeoutMs`, counted from the next run after their last call, and others where
+   * memory is short. Call it at intervals, because an engine has no timers of its own. It yields to the event loop, and never rejects.
    */
   passivate(): Promise<void> {
     return this.#entities.passivate();

@@ -1,7 +1,7 @@
 // JournalOpening opens the journal in a data folder for the components that are about to be served, those of a module
 // or of a program. Invariant: if the journal has events that no component reads and that are not ignored, it is closed
 // again and stays unchanged.
-import type { Clock } from '../engine/needs/clock.ts';
+import type { WallClock } from '../engine/needs/clock.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { TimerLimits } from '@svc/model/timer-limits';
 import type { JournalSeries } from '../storage/journal-series.ts';
@@ -26,7 +26,7 @@ export interface JournalOpening {
   /** Opens the journal in the folder; default: at once, and rejects if another process has it open. */
   readonly open?: (() => Promise<SqliteJournal>) | undefined;
   /** Default: the machine's. */
-  readonly clock?: Clock | undefined;
+  readonly clock?: WallClock | undefined;
   /** Texts for the error message; default: those for `svc run`. */
   readonly words?: UnknownTypesWords;
 }

@@ -1,6 +1,6 @@
 // ProcessViews are the views of an embedded service: they are folded in the thread of the program, in slices between which
 // other work goes on, and are queried in the same thread.
-import type { Clock, ServiceClock } from '../engine/needs/clock.ts';
+import type { ServiceClock, WallClock } from '../engine/needs/clock.ts';
 import type { Guest } from '@svc/model/guest';
 import type { Feed } from '../engine/needs/feed.ts';
 import type { SkippedEvent, ViewStore } from '../engine/needs/views.ts';
@@ -33,7 +33,7 @@ export interface ProcessViewsNeeds {
 
 export class ProcessViews {
   readonly finder: ViewFinder;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   /** How the views fare. */
   readonly statuses: ViewStatuses;
   readonly #projector: ViewProjector;

@@ -1,7 +1,7 @@
 // ShardRouting connects the HTTP server of a shard with its engine, in a service that has several shards: it sends a
 // request to the shard that probably owns the entity that the handler calls first, and a call to the shard that owns
 // the called entity. A service with one shard has no routing.
-import type { Clock, RandomSource } from '../engine/needs/clock.ts';
+import type { RandomSource, WallClock } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Guest } from '@svc/model/guest';
 import type { Ownership } from '../engine/needs/ownership.ts';
@@ -22,7 +22,7 @@ interface Parts {
   readonly ownership: Ownership;
   readonly guest: Pick<Guest, 'endpoints'>;
   readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents' | 'changeTimers'>;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly random: RandomSource;
   readonly eventLoop: EventLoopBudget;
   /** Absent if the service has no views. */

@@ -24,11 +24,6 @@ import { TokenBucket } from './token-bucket.ts';
 /** Longest sleep, and longest time between two looks at what is due, in milliseconds. */
 const LOOK_MS = 1000;
 
-/** The wall clock decides what is due; the monotonic one, which never goes back, measures rates and pauses. */
-export interface DispatcherClock extends Clock {
-  monotonicMs(): number;
-}
-
 export interface Sleeper {
   /**
    * Resolves after the time or at a signal, and says whether the journal has signalled that a timer was set. A signal
@@ -41,7 +36,8 @@ export interface Sleeper {
 
 export interface DispatcherDependencies {
   readonly source: TimerSource;
-  readonly clock: DispatcherClock;
+  /** The wall clock decides what is due; the monotonic one measures rates and pauses. */
+  readonly clock: Clock;
   readonly sleeper: Sleeper;
   readonly settings: TimerSettings;
   /** Executes a firing. A rejection counts as `unavailable`. */

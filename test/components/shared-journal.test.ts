@@ -25,7 +25,7 @@ async function withGuest<T>(
   const engine = createEngine({
     guest,
     journal,
-    clock: { nowMs: () => 1_700_000_000_000 },
+    clock: { nowMs: () => 1_700_000_000_000, monotonicMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
     eventLoop: systemEventLoop,

@@ -20,7 +20,7 @@ function running(version: typeof module, journal: MemoryJournal) {
   const engine = createEngine({
     guest,
     journal,
-    clock: { nowMs: () => 1 },
+    clock: { nowMs: () => 1, monotonicMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
     eventLoop: systemEventLoop,

@@ -103,7 +103,7 @@ async function serving(types: readonly (string | object)[]) {
   const engine = createEngine({
     guest,
     journal,
-    clock: { nowMs: () => 1 },
+    clock: { nowMs: () => 1, monotonicMs: () => 1 },
     random: { next64: () => 7n },
     digest: systemDigest,
     eventLoop: systemEventLoop,

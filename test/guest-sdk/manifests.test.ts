@@ -73,7 +73,7 @@ async function call(
   const engine = createEngine({
     guest,
     journal,
-    clock: { nowMs: () => 1 },
+    clock: { nowMs: () => 1, monotonicMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
     eventLoop: systemEventLoop,

@@ -185,7 +185,7 @@ export function entitySuite(hosting: string, openCart: OpenCart): void {
         limits,
         guest: from,
         journal,
-        clock: { nowMs: () => context.nowMs },
+        clock: { nowMs: () => context.nowMs, monotonicMs: () => 1 },
         random: { next64: () => 1n },
         digest: systemDigest,
         eventLoop: systemEventLoop,

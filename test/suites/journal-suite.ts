@@ -355,7 +355,9 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       // The answers that are ahead keep no other one from being forgotten in its time.
       for (let n = 0; n < 10; n++)
         await keep(journal, one, [], { ...answerTo(`l${n}`, startMs + 2 * hourMs), retentionMs });
-      const left = await Promise.all(ageHours.map((hours) => journal.answer(one, `${hours}`)));
+      const left = await Promise.all(
+        ageHours.map(async (hours) => journal.answer(one, `${hours}`)),
+      );
       expect(left.map((answer) => answer !== undefined)).toEqual([false, true, true]);
     });
 

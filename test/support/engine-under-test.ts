@@ -17,13 +17,18 @@ export interface Logged {
   readonly fault: unknown;
 }
 
+const START_MS = 1_700_000_000_000;
+
 export class EngineUnderTest {
   readonly guest: CounterGuest;
   readonly journal: HeldJournal;
   readonly engine: EntityEngine;
   readonly faults: Logged[] = [];
   readonly deadTimers: Parameters<DeadTimerLog>[] = [];
-  nowMs = 1_700_000_000_000;
+  /** Time that passes by both clocks. */
+  nowMs = START_MS;
+  /** How far the wall clock was set forward, or back; the monotonic clock does not notice. */
+  wallSetMs = 0;
   seed = 0n;
   /** Number of times that the engine has yielded to the event loop. `turn`: what it waits for then. */
   turnCount = 0;
@@ -44,7 +49,10 @@ export class EngineUnderTest {
     this.engine = createEngine({
       guest: this.guest,
       journal: this.journal,
-      clock: { nowMs: () => this.nowMs },
+      clock: {
+        nowMs: () => this.nowMs + this.wallSetMs,
+        monotonicMs: () => this.nowMs - START_MS + 0.25,
+      },
       random: { next64: () => ++this.seed },
       digest: systemDigest,
       eventLoop: {

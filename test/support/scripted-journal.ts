@@ -24,7 +24,7 @@ export async function scriptedJournal(
       const engine = createEngine({
         guest,
         journal,
-        clock: { nowMs: () => NOW_MS },
+        clock: { nowMs: () => NOW_MS, monotonicMs: () => 1 },
         random: { next64: () => 1n },
         digest: systemDigest,
         eventLoop: systemEventLoop,

@@ -128,11 +128,11 @@ export class TimerHistory {
 
   async #restart(): Promise<void> {
     await this.#end();
-    const { nowMs } = this.#it;
+    const { nowMs, wallSetMs } = this.#it;
     await this.#it.engine.close();
     this.problems.push(...this.#it.guest.violations);
     this.#it = this.#started();
-    this.#it.nowMs = nowMs;
+    Object.assign(this.#it, { nowMs, wallSetMs });
   }
 
   async #end(): Promise<void> {

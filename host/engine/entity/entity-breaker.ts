@@ -8,7 +8,7 @@ import type { EntityRef } from '@svc/model/entity';
 import { GuestLost } from '@svc/model/guest-lost';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
-import type { Clock } from '../needs/clock.ts';
+import type { MonotonicClock } from '../needs/clock.ts';
 import { entityName } from './history.ts';
 
 /** Above this number, the entity that faulted longest ago is forgotten, and has all its attempts again. */
@@ -21,7 +21,7 @@ interface Faulty {
   faults: number;
   /** The back-off, in milliseconds; 0: the entity does not back off yet. */
   pauseMs: number;
-  /** Time of the last fault, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Time of the last fault by the monotonic clock. */
   sinceMs: number;
   /** The last fault. */
   last: Error;
@@ -29,11 +29,11 @@ interface Faulty {
 
 export class EntityBreaker {
   readonly #limits: BreakerLimits;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   /** Indexed by component and id. The entity that faulted last is at the end. */
   readonly #faulty = new Map<string, Faulty>();
 
-  constructor(limits: BreakerLimits, clock: Clock) {
+  constructor(limits: BreakerLimits, clock: MonotonicClock) {
     this.#limits = limits;
     this.#clock = clock;
   }
@@ -42,10 +42,8 @@ export class EntityBreaker {
   refusalOf(entity: EntityRef): SvcError | undefined {
     const faulty = this.#faulty.get(keyOf(entity));
     if (faulty === undefined) return undefined;
-    const passedMs = this.#clock.nowMs() - faulty.sinceMs;
-    // A clock that was set back must not make the back-off longer.
-    if (passedMs < 0 || passedMs >= faulty.pauseMs) return undefined;
-    return this.#heldBack(entity, faulty, faulty.pauseMs - passedMs);
+    const leftMs = faulty.pauseMs - (this.#clock.monotonicMs() - faulty.sinceMs);
+    return leftMs > 0 ? this.#heldBack(entity, faulty, Math.ceil(leftMs)) : undefined;
   }
 
   /** Whether the entity has failed since it last succeeded. */
@@ -62,7 +60,7 @@ export class EntityBreaker {
     const faulty: Faulty = {
       faults: (before?.faults ?? 0) + 1,
       pauseMs: 0,
-      sinceMs: this.#clock.nowMs(),
+      sinceMs: this.#clock.monotonicMs(),
       last: fault,
     };
     this.#faulty.delete(key);

@@ -1,5 +1,6 @@
 // EntityDependencies are the parts of an engine that its live entities share.
 import type { EngineLimits } from '../engine-limits.ts';
+import type { Clock } from '../needs/clock.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import type { CallExecution } from './call-execution.ts';
 import type { EntityBreaker } from './entity-breaker.ts';
@@ -11,6 +12,7 @@ export interface EntityDependencies<Entity> extends ReplayNeeds, StateNeeds {
   readonly snapshots: SnapshotPolicy;
   readonly execution: CallExecution;
   readonly breaker: EntityBreaker;
+  readonly clock: Clock;
   readonly eventLoop: EventLoop;
   readonly limits: EngineLimits;
   /** Called when the entity was used, and no call and no append of it is under way any more. */

@@ -133,6 +133,7 @@ export class EntityRegistry {
       }),
       journal,
       clock,
+      usePeriods: this.#passivation.usePeriods,
       eventLoop,
       limits,
       faultLog,

@@ -13,7 +13,7 @@
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
-import type { Clock } from '../needs/clock.ts';
+import type { WallClock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntity } from '@svc/model/guest';
 import type { Journal } from '../needs/journal.ts';
@@ -25,11 +25,13 @@ import type { FullTimers } from './full-timers.ts';
 import { replyToStore } from './idempotency.ts';
 import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
 import { besideBytes, type UnsettledBytes } from './unsettled-bytes.ts';
+import type { UsePeriod, UsePeriods } from './use-periods.ts';
 
 export interface StateNeeds {
   readonly journal: Journal;
   readonly snapshots: SnapshotPolicy;
-  readonly clock: Clock;
+  readonly clock: WallClock;
+  readonly usePeriods: UsePeriods;
   readonly limits: Pick<EngineLimits, 'idempotencyRetentionMs'>;
   readonly faultLog: FaultLog;
   readonly unsettled: UnsettledBytes;
@@ -45,8 +47,8 @@ export class EntityState {
   /** The manifest that the component declares for its events. */
   readonly eventManifest: string;
   readonly calls: EntityCalls;
-  /** Time of the entity's last call, in milliseconds since 1970-01-01T00:00:00Z. */
-  usedMs = 0;
+  /** Period of the entity's last call. */
+  usedIn: UsePeriod;
   readonly #needs: StateNeeds;
   readonly #snapshots: EntitySnapshots;
   readonly #appendSettled: AppendSettled;
@@ -66,6 +68,7 @@ export class EntityState {
     this.ref = ref;
     this.eventManifest = eventManifest;
     this.calls = calls;
+    this.usedIn = needs.usePeriods.current;
     this.#needs = needs;
     this.#snapshots = new EntitySnapshots(needs.snapshots, ref);
     this.#appendSettled = appendSettled;
@@ -102,10 +105,10 @@ export class EntityState {
     return this.#snapshots.isDue;
   }
 
-  /** Records that the entity is called now, and returns the time. */
+  /** Records that the entity is called now, and returns the time of the wall clock. */
   use(): number {
-    this.usedMs = this.#needs.clock.nowMs();
-    return this.usedMs;
+    this.usedIn = this.#needs.usePeriods.current;
+    return this.#needs.clock.nowMs();
   }
 
   /** Takes a guest that has folded the journal up to the record `seq`. Call it only while no append is under way. */

@@ -1,7 +1,7 @@
 // FoldBudget limits how long the folds of one engine may occupy the event loop. All folds share one budget, which is
 // renewed only after it was spent: folds then wait in line, and each continues in a turn of the event loop of its own,
 // with the whole budget.
-import type { Clock } from '../needs/clock.ts';
+import type { MonotonicClock } from '../needs/clock.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import { stopping } from './stopping.ts';
 
@@ -11,7 +11,7 @@ const BUDGET_MS = 10;
 const BUDGET_EVENTS = 1_000;
 
 export class FoldBudget {
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   readonly #eventLoop: EventLoop;
   #spentMs = 0;
   #spentEvents = 0;
@@ -19,7 +19,7 @@ export class FoldBudget {
   /** Resolves when the last fold in line continues. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(clock: Clock, eventLoop: EventLoop) {
+  constructor(clock: MonotonicClock, eventLoop: EventLoop) {
     this.#clock = clock;
     this.#eventLoop = eventLoop;
   }
@@ -48,16 +48,16 @@ export class FoldBudget {
     return this.#last;
   }
 
-  nowMs(): number {
-    return this.#clock.nowMs();
+  /** Returns the time at which a batch begins, for `spend`. */
+  begin(): number {
+    return this.#clock.monotonicMs();
   }
 
   /**
    * Charges the budget for a batch of `events` events that began at `sinceMs`. Returns how many milliseconds it took.
    */
   spend(sinceMs: number, events: number): number {
-    // The clock may jump.
-    const tookMs = Math.max(0, this.#clock.nowMs() - sinceMs);
+    const tookMs = this.#clock.monotonicMs() - sinceMs;
     this.#spentMs += tookMs;
     this.#spentEvents += events;
     return tookMs;

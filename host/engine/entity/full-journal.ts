@@ -5,7 +5,7 @@
 // of its append is known only after the events are folded.
 import type { Effect, Refusal } from '@svc/model/call';
 import type { SvcError } from '@svc/kit/svc-error';
-import type { Clock } from '../needs/clock.ts';
+import type { MonotonicClock } from '../needs/clock.ts';
 import type { EntityCall } from './entity-call.ts';
 import { besideBytes, appendBytes } from './unsettled-bytes.ts';
 
@@ -13,13 +13,13 @@ import { besideBytes, appendBytes } from './unsettled-bytes.ts';
 const PAUSE_MS = 1_000;
 
 export class FullJournal {
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   #failure: SvcError | undefined;
   #sinceMs = 0;
   /** Bytes of the smallest append that was refused since `#failure` was last undefined. */
   #bytes = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: MonotonicClock) {
     this.#clock = clock;
   }
 
@@ -28,15 +28,13 @@ export class FullJournal {
     if (failure.code !== 'SVC_JOURNAL_FULL' && failure.code !== 'SVC_DISK_FULL') return;
     this.#bytes = this.#failure === undefined ? bytes : Math.min(bytes, this.#bytes);
     this.#failure = failure;
-    this.#sinceMs = this.#clock.nowMs();
+    this.#sinceMs = this.#clock.monotonicMs();
   }
 
   /** Returns the failure of a command that would not fit; undefined if the command is to be tried. */
   refusalOf(call: EntityCall, decision: Effect | Refusal): SvcError | undefined {
     if (this.#failure === undefined) return undefined;
-    const passedMs = this.#clock.nowMs() - this.#sinceMs;
-    // A clock that was set back must not make the pause longer.
-    if (passedMs < 0 || passedMs >= PAUSE_MS) this.#failure = undefined;
+    if (this.#clock.monotonicMs() - this.#sinceMs >= PAUSE_MS) this.#failure = undefined;
     let bytes = besideBytes(call, decision);
     if (decision.kind === 'effect') {
       if (decision.reply === undefined && call.idempotency !== undefined) return this.#failure;

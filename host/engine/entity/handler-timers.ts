@@ -5,14 +5,14 @@ import { traceParentTextOf } from '@svc/kit/trace-context';
 import type { Metadata } from '@svc/model/call';
 import type { EntityRef } from '@svc/model/entity';
 import type { TimerChange } from '@svc/model/timer';
-import type { Clock } from '../needs/clock.ts';
+import type { WallClock } from '../needs/clock.ts';
 import type { DetachedAppends } from './detached-appends.ts';
 import { type TimerRules, timerWrite } from './timer-rules.ts';
 
 interface HandlerTimersNeeds {
   readonly rules: TimerRules;
   readonly detached: DetachedAppends;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 export class HandlerTimers {

@@ -20,11 +20,6 @@ export class IdleList<T extends Idler> {
     return this.#oldest;
   }
 
-  /** Returns the member that was used next after this member; undefined if there is none. */
-  after(member: T): T | undefined {
-    return member.idleAfter as T | undefined;
-  }
-
   /** Puts a member at the end, whether it was in the list or not. */
   touch(member: T): void {
     if (this.#newest === member) return;

@@ -19,6 +19,7 @@ import { EntityState } from './entity-state.ts';
 import type { Idler } from './idle-list.ts';
 import { replay } from './replay.ts';
 import { stopping } from './stopping.ts';
+import type { UsePeriod } from './use-periods.ts';
 
 /** How long an entity runs its queued calls before it yields to the event loop, in milliseconds. */
 const SLICE_MS = 10;
@@ -49,13 +50,9 @@ export class LiveEntity implements Idler {
     return this.#state.seq;
   }
 
-  /** Time of its last call, in milliseconds since 1970-01-01T00:00:00Z. */
-  get usedMs(): number {
-    return this.#state.usedMs;
-  }
-
-  set usedMs(timeMs: number) {
-    this.#state.usedMs = timeMs;
+  /** Period of its last call. */
+  get usedIn(): UsePeriod {
+    return this.#state.usedIn;
   }
 
   /** Whether nothing is under way, so that the entity may be closed. */
@@ -84,6 +81,7 @@ export class LiveEntity implements Idler {
   #work(): void {
     this.#isWorking = true;
     const state = this.#state;
+    const { clock, execution } = this.#needs;
     let sinceMs: number | undefined;
     // An append has failed since the last call of the guest returned.
     if (state.lostAppend !== undefined) state.drop();
@@ -101,16 +99,17 @@ export class LiveEntity implements Idler {
       }
       // I3: #appendSettled calls #work after each append.
       if (state.isAwaitingAppend || (state.appendCount > 0 && this.#calls.isFiringNext)) break;
-      const remainder = state.isSnapshotDue
-        ? state.takeSnapshot(guest)
-        : this.#needs.execution.run(state, guest, this.#calls.next());
+      const call = state.isSnapshotDue ? undefined : this.#calls.next();
+      // A call behind which no other one waits needs no look at the clock.
+      if (this.#calls.isQueued) sinceMs ??= clock.monotonicMs();
+      const remainder =
+        call === undefined ? state.takeSnapshot(guest) : execution.run(state, guest, call);
       if (remainder !== undefined) {
         this.#workAfter(remainder);
         return;
       }
-      if (!this.#calls.isQueued) continue;
-      sinceMs ??= state.usedMs;
-      if (this.#needs.clock.nowMs() - sinceMs < SLICE_MS) continue;
+      if (!this.#calls.isQueued || sinceMs === undefined) continue;
+      if (clock.monotonicMs() - sinceMs < SLICE_MS) continue;
       this.#workAfter(this.#needs.eventLoop.yield());
       return;
     }

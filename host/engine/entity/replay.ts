@@ -202,7 +202,7 @@ class ReplayPacing implements FoldPacing {
   }
 
   begin(): void {
-    this.#sinceMs = this.#budget.nowMs();
+    this.#sinceMs = this.#budget.begin();
   }
 
   end(batch: readonly StoredEvent[], isFolded: boolean): boolean {

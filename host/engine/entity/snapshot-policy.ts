@@ -11,7 +11,7 @@ import type { EntityRef } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
-import type { Clock } from '../needs/clock.ts';
+import type { MonotonicClock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { Journal } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
@@ -32,7 +32,7 @@ export interface Growth {
 
 export interface SnapshotNeeds {
   readonly journal: Pick<Journal, 'keepSnapshot'>;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly faultLog: FaultLog;
   readonly limits: Pick<EngineLimits, 'snapshotIntervalEvents' | 'snapshotBytesMax'>;
   /** Fingerprint of the module; undefined: there are no snapshots. */
@@ -109,8 +109,7 @@ export class SnapshotPolicy {
     if (events < this.#atCloseEvents || bytes < before || this.#without.has(component))
       return false;
     if (this.#closingSinceMs === undefined) return true;
-    const passedMs = this.#needs.clock.nowMs() - this.#closingSinceMs;
-    return passedMs >= 0 && passedMs < CLOSING_MS;
+    return this.#needs.clock.monotonicMs() - this.#closingSinceMs < CLOSING_MS;
   }
 
   /** Whether a state that was taken is to be stored as a snapshot. Updates `growth`. */
@@ -157,7 +156,7 @@ export class SnapshotPolicy {
 
   /** Called when the engine closes: from now on, snapshots are taken for CLOSING_MS only. */
   stop(): void {
-    this.#closingSinceMs = this.#needs.clock.nowMs();
+    this.#closingSinceMs = this.#needs.clock.monotonicMs();
   }
 
   /** Resolves when no entity waits for its snapshot before it closes. */

@@ -11,7 +11,7 @@ import type { EntityRef } from '@svc/model/entity';
 import { FAULTS_OF_MODULES } from '@svc/model/failure-cause';
 import { faultReason } from '@svc/model/fault-reason';
 import { type Firing, type FiringOutcome, isWaitingFor } from '../firing.ts';
-import type { Clock, RandomSource } from '../needs/clock.ts';
+import type { RandomSource, WallClock } from '../needs/clock.ts';
 import type { DeadTimerLog } from '../needs/dead-timer-log.ts';
 import type { Journal } from '../needs/journal.ts';
 import type { FiringEnd } from '../needs/timers.ts';
@@ -25,7 +25,7 @@ const FAULT_UNITS_MAX = 1_000;
 
 export interface FiringsNeeds {
   readonly journal: Pick<Journal, 'timer'>;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly random: RandomSource;
   readonly settings: TimerSettings;
   readonly detached: DetachedAppends;

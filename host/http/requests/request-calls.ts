@@ -19,7 +19,7 @@
 //     the handler does not: the budget was checked just before the handler began.
 // R5  After the request was cancelled, the call that waits fails, and so does every later call.
 import assert from 'node:assert';
-import type { Clock } from '../../engine/needs/clock.ts';
+import type { WallClock } from '../../engine/needs/clock.ts';
 import type { HostCalls } from '@svc/model/guest';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import type { Awaitable, Metadata, Refusal } from '@svc/model/call';
@@ -69,7 +69,7 @@ export class RequestCalls implements HostCalls {
   /** Undefined until the handler makes a request to another service. */
   #requests: RequestServices | undefined;
   readonly #engine: CallableEngine;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #eventLoop: EventLoopBudget;
   readonly #keys: RequestKeys | undefined;
   readonly #kept: KeptBytes | undefined;
@@ -91,7 +91,7 @@ export class RequestCalls implements HostCalls {
   /** `keys`: present when the request has an idempotency key. `kept`: counts the memory of recorded calls. */
   constructor(
     engine: CallableEngine,
-    clock: Clock,
+    clock: WallClock,
     eventLoop = new EventLoopBudget(),
     keys?: RequestKeys,
     kept?: KeptBytes,

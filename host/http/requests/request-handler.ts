@@ -4,7 +4,7 @@
 // handler is replayed where it can suspend, and its new answer is sent.
 // When the handler returns the result of a call that failed, the response is that failure (500, 503 or 504) and not the
 // handler's own text.
-import type { RandomSource, Clock } from '../../engine/needs/clock.ts';
+import type { RandomSource, WallClock } from '../../engine/needs/clock.ts';
 import type { Guest } from '@svc/model/guest';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import {
@@ -38,7 +38,7 @@ import { positionAfter } from '../position-token.ts';
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
   readonly engine: CallableEngine;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly random: RandomSource;
   /** Absent if the service has no views. */
   readonly views?: QueriedViews | undefined;

@@ -77,9 +77,9 @@ class Run {
   /** Answers all that is under way, and goes on with another engine, of this module or another one. */
   async #restart(): Promise<void> {
     await this.end();
-    const { nowMs } = this.it;
+    const { nowMs, wallSetMs } = this.it;
     this.it = this.#started(this.random.pick([3, 3, 0]), this.random.pick(['one', 'one', 'two']));
-    this.it.nowMs = nowMs;
+    Object.assign(this.it, { nowMs, wallSetMs });
     this.#count('restart');
   }
 
@@ -107,7 +107,8 @@ class Run {
     const id = this.random.pick(IDS);
     if (this.random.chance(3)) this.watched.forgetSnapshots();
     if (this.random.chance(3)) void this.it.engine.passivate();
-    this.it.nowMs += this.random.below(100) - (this.random.chance(1) ? 10_000 : 0);
+    this.it.nowMs += this.random.below(100);
+    if (this.random.chance(1)) this.it.wallSetMs += this.random.below(20_000) - 10_000;
     const action = this.random.below(100);
     if (action < 30) this.#command(id, 'add');
     else if (action < 40) this.#keyedCommand(id);

@@ -165,6 +165,7 @@ test('the numbers of the engine count live entities, activations and passivation
     activations: { empty: 2, snapshot: 0, folded: 0 },
     passivations: 0,
   });
+  await it.engine.passivate();
   it.nowMs += 1_000;
   await it.engine.passivate();
   expect(it.engine.numbers).toMatchObject({ liveEntities: 0, passivations: 2 });

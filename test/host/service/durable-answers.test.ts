@@ -21,7 +21,7 @@ async function serve() {
   closing.push(() => guest.close());
   const journal = new HeldJournal(new MemoryJournal());
   let seed = 0n;
-  const clock = { nowMs: () => 1 };
+  const clock = { nowMs: () => 1, monotonicMs: () => 1 };
   const random = { next64: () => ++seed };
   const engine = createEngine({
     guest,

@@ -36,7 +36,7 @@ test('a page is with its handler before the next one is read', async () => {
     expect(await append(journal, { component: 'shelf', id: 's1' }, record)).toBeUndefined();
     const log: string[] = [];
     const guest = await createWasmGuest(await compileFixture('impure'));
-    const clock = { nowMs: () => 1 };
+    const clock = { nowMs: () => 1, monotonicMs: () => 1 };
     const random = { next64: () => 1n };
     const engine = createEngine({
       guest,

@@ -27,7 +27,7 @@ const engineOf = (guest: Guest, journal: MemoryJournal) =>
   createEngine({
     guest,
     journal,
-    clock: { nowMs: () => context.nowMs },
+    clock: { nowMs: () => context.nowMs, monotonicMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
     eventLoop: systemEventLoop,

@@ -236,7 +236,7 @@ function engineOf(guest: Guest): EntityEngine {
   return createEngine({
     guest: { ...guest, fingerprint: 'one' },
     journal: new MemoryJournal(),
-    clock: { nowMs: () => context.nowMs },
+    clock: { nowMs: () => context.nowMs, monotonicMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
     eventLoop: systemEventLoop,

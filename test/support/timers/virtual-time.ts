@@ -1,6 +1,7 @@
 // VirtualTime is a wall clock that can be set, a monotonic clock, and a sleeper. Time passes only in `advance`, in steps
 // from one event to the next, so that days pass in milliseconds.
-import type { DispatcherClock, Sleeper } from '../../../host/timers/dispatcher.ts';
+import type { Clock } from '../../../host/engine/needs/clock.ts';
+import type { Sleeper } from '../../../host/timers/dispatcher.ts';
 
 interface Waiting {
   readonly atMs: number;
@@ -10,7 +11,7 @@ interface Waiting {
 /** Microtasks that the code under test may take between two events. */
 const TURNS = 30;
 
-export class VirtualTime implements DispatcherClock {
+export class VirtualTime implements Clock {
   readonly sleeper: VirtualSleeper;
   #wallMs: number;
   #monotonicMs = 0;

@@ -354,6 +354,7 @@ describe('a stop', () => {
     it.journal.held = true;
     const ends = [it.fired(it.timerOf('a')!), it.fired(it.timerOf('b')!)];
     await turns();
+    await it.engine.passivate();
     it.nowMs += 1_000;
     await it.engine.passivate();
     expect(it.engine.numbers.passivations).toBe(0);

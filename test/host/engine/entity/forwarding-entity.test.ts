@@ -38,7 +38,7 @@ const refoldCheck = (entities: GuestEntities): GuestEntities =>
     entities,
     descriptor,
     incarnation: (entity) => incarnationOf(entity, []),
-    foldBudget: new FoldBudget({ nowMs: () => 0 }, { yield: () => Promise.resolve() }),
+    foldBudget: new FoldBudget({ monotonicMs: () => 0 }, { yield: () => Promise.resolve() }),
     limits: { replayTimeoutMs: 1, purityRefoldInterval: 1, purityRefoldEventsMax: 1 },
     faultLog: () => {},
   });

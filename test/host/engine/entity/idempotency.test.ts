@@ -224,6 +224,7 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     const first = await keyed(it, 'k', 'add', 5);
     const gate = Promise.withResolvers<void>();
     it.guest.gate = gate.promise;
+    await it.engine.passivate();
     it.nowMs += 1_000;
     await it.engine.passivate();
     // Of a guest that answers later the state is still being written.

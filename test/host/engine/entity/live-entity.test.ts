@@ -298,9 +298,9 @@ describe.each(guests)('with a guest %s', (_, options) => {
 
   test('the record carries the time that the command was told', async () => {
     const it = new EngineUnderTest(options);
-    it.nowMs = 5;
+    it.wallSetMs = 5 - it.nowMs;
     await it.outcome('a', 'add', 1);
-    it.nowMs = 3;
+    it.wallSetMs = 3 - it.nowMs;
     await it.outcome('a', 'remove', 2);
     expect((await it.records('a')).map((record) => record.timeMs)).toEqual([5, 3, 3]);
   });

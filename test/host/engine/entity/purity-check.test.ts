@@ -19,7 +19,7 @@ function world(purityCheckInterval: number, isLater = false): World {
   const engine = createEngine({
     guest,
     journal: new MemoryJournal(),
-    clock: { nowMs: () => 1 },
+    clock: { nowMs: () => 1, monotonicMs: () => 1 },
     random: { next64: () => ++seed },
     digest: systemDigest,
     eventLoop: systemEventLoop,

@@ -28,7 +28,7 @@ class World {
     this.engine = createEngine({
       guest: this.guest,
       journal: this.journal,
-      clock: { nowMs: () => 1 },
+      clock: { nowMs: () => 1, monotonicMs: () => 1 },
       random: { next64: () => ++seed },
       digest: systemDigest,
       eventLoop: systemEventLoop,

@@ -24,6 +24,19 @@ test('calls that waited for their entity yield to the event loop several times, 
   expect(Math.max(...steps)).toBeLessThanOrEqual(30);
 });
 
+test.each([3_600_000, -3_600_000])(
+  'calls yield no more often when the wall clock is set by %i ms',
+  async (setMs) => {
+    const it = new EngineUnderTest();
+    it.guest.onFold = () => {
+      it.wallSetMs += setMs;
+    };
+    const asked = count(100).map(() => it.outcome('a', 'add', 1));
+    expect(await Promise.all(asked)).toEqual(count(100));
+    expect(it.turnCount).toBe(0);
+  },
+);
+
 test('an append that fails while calls yield fails the commands that were decided on it, and no others', async () => {
   const it = withTime(new EngineUnderTest());
   it.journal.held = true;

@@ -320,7 +320,7 @@ describe('a process that is lost', () => {
     const engine = createEngine({
       guest: { ...guest, fingerprint: 'one' },
       journal: new MemoryJournal(),
-      clock: { nowMs: () => context.nowMs },
+      clock: { nowMs: () => context.nowMs, monotonicMs: () => 1 },
       random: { next64: () => 1n },
       digest: systemDigest,
       eventLoop: systemEventLoop,

@@ -147,7 +147,7 @@ export async function service(limits: Partial<WasmLimits> = {}) {
     liftedBytesMax: 64 * 1024 * 1024,
     ...limits,
   });
-  const clock = { nowMs: () => 1 };
+  const clock = { nowMs: () => 1, monotonicMs: () => 1 };
   const random = { next64: () => 2n };
   const faults: unknown[] = [];
   const journal = new HeldJournal(new MemoryJournal());
