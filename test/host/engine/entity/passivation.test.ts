@@ -16,7 +16,7 @@ async function withEntities(count: number, more: Partial<EngineLimits> = {}) {
 }
 
 describe('by time', () => {
-  test('those that were not called since a run so long ago leave, to the millisecond, and come back when they are called', async () => {
+  test('those that were not called for so long leave, to the millisecond, and come back when they are called', async () => {
     const it = await withEntities(3);
     it.nowMs += 999;
     expect(await it.outcome('e1', 'total')).toBe(1);

@@ -3,6 +3,7 @@ import type { TimerLimits } from '../../../../model/timer-limits.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
 import { answerTo, journalSuite, keep } from '../../../suites/journal-suite.ts';
+import { replyRetentionSuite } from '../../../suites/reply-retention-suite.ts';
 import { timerAdministrationSuite } from '../../../suites/timer-administration-suite.ts';
 import { timerSuite } from '../../../suites/timer-suite.ts';
 
@@ -20,10 +21,13 @@ test('a journal in memory forgets answers from the oldest on, of whatever entity
   expect(left.map((answer) => answer?.timeMs)).toEqual([20, undefined, 3, 4]);
 });
 
-journalSuite('in memory', async () => {
+async function open() {
   const journal = new MemoryJournal();
   return { journal, discard: () => journal.close() };
-});
+}
+
+journalSuite('in memory', open);
+replyRetentionSuite('in memory', open);
 
 function withTimers(timerLimits: TimerLimits) {
   const journal = new MemoryJournal({ timerLimits });

@@ -14,6 +14,7 @@ import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-
 import { openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, journalSuite, recordOf } from '../../../suites/journal-suite.ts';
+import { replyRetentionSuite } from '../../../suites/reply-retention-suite.ts';
 import { timerAdministrationSuite } from '../../../suites/timer-administration-suite.ts';
 import { timerSuite } from '../../../suites/timer-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -22,7 +23,7 @@ import { withJournal } from '../../../support/with-journal.ts';
 const LOAD = join(import.meta.dirname, '../../../support/append-load.ts');
 const entity: EntityRef = { component: 'Cart', id: 'one' };
 
-journalSuite('in SQLite', async () => {
+async function open() {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const opened = await openSqliteJournal(dir);
   const journal = attachSqliteJournal(opened.connect());
@@ -34,7 +35,10 @@ journalSuite('in SQLite', async () => {
       rmSync(dir, { recursive: true });
     },
   };
-});
+}
+
+journalSuite('in SQLite', open);
+replyRetentionSuite('in SQLite', open);
 
 async function withTimers(timerLimits: TimerLimits) {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
