@@ -115,7 +115,8 @@ export class EntityEngine {
    * UNPROCESSABLE (a key that came with another command or input before, events that are too large to be stored), and
    * with the refusals of the handler itself. Throws, or rejects with, GuestFault and SvcError SVC_OVERLOADED,
    * SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL, SVC_DISK_FULL, SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE,
-   * SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED.
+   * SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED, and SVC_CALL_UNCERTAIN: it is unknown whether the command was executed. Repeated
+   * with its idempotency key, it is executed once.
    */
   call(
     target: EntityRef,
@@ -219,7 +220,8 @@ export class EntityEngine {
    * caller's time, from which delays and schedules count, in milliseconds since 1970; default: now.
    *
    * Throws, or rejects with, SvcError SVC_TIMER_INVALID, SVC_TIMERS_FULL, SVC_OVERLOADED, SVC_STOPPING,
-   * SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL or SVC_DISK_FULL. Then nothing is changed.
+   * SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL or SVC_DISK_FULL. Then nothing is changed. Rejects with SVC_CALL_UNCERTAIN if it is
+   * unknown whether everything is changed or nothing; the same changes can be made again.
    */
   changeTimers(
     owner: EntityRef,
@@ -234,7 +236,8 @@ export class EntityEngine {
   /**
    * Executes the command of a due timer in the shard that owns its target, and settles the timer: exactly once for each
    * occurrence, however often the occurrence is fired. It runs alone: while no append of its target is under way, and
-   * before any later call of it. Never rejects for a failure of the module or of the journal.
+   * before any later call of it. A firing of which it is unknown whether it is stored is unavailable: it is fired again, and the
+   * journal lets the occurrence have its effect once. Never rejects for a failure of the module or of the journal.
    */
   fire(firing: Firing): Promise<FiringOutcome> {
     if (this.#closed === undefined) return this.#firings.fire(firing);

@@ -36,7 +36,11 @@ export type FiringOutcome =
   | { readonly kind: 'retried'; readonly nextMs: number }
   /** The command has failed for the last time, which is on disk. */
   | { readonly kind: 'dead' }
-  /** The runtime could not execute the firing. Nothing was stored, and it does not count as an attempt: fire again later. */
+  /**
+   * The runtime could not execute the firing: nothing was stored, and it does not count as an attempt. Or, with
+   * SVC_CALL_UNCERTAIN, it is unknown whether the firing or the failed attempt is stored. Fire again later: if it is, the
+   * timer does not wait for this occurrence or this attempt any more, and the firing is `gone`.
+   */
   | { readonly kind: 'unavailable'; readonly failure: SvcError };
 
 /** Returns whether the occurrence is still the one that the timer waits for. */

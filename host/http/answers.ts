@@ -193,8 +193,8 @@ function sentenceOf(failure: unknown): readonly [status: number, error: string] 
   if (failure instanceof SvcError && failure.code === 'SVC_CALL_UNCERTAIN')
     return [
       504,
-      'A part of the service ended while it worked on the request (SVC_CALL_UNCERTAIN). ' +
-        'Whether it was done is unknown.',
+      'The service has lost a part of itself, or the confirmation of its journal, while it worked on the request ' +
+        '(SVC_CALL_UNCERTAIN). Whether it was done is unknown.',
     ];
   if (failure instanceof SvcError && failure.code === 'SVC_RESPONSE_DROPPED')
     return [

@@ -1,4 +1,4 @@
-// HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
+// HeldJournal: a journal whose appends a test holds, lets through one by one, fails, and loses the outcomes of, in an
 // order and with the consequences that `needs/journal.ts` promises.
 import type { Positions } from '../../host/engine/needs/feed.ts';
 import type {
@@ -18,7 +18,8 @@ interface HeldAppend {
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
   readonly beside: StoredBeside | undefined;
-  doomed: boolean;
+  /** What becomes of it because an append of its entity before it has failed; undefined: that is still open. */
+  doom: 'failed' | 'stored' | undefined;
 }
 
 export class HeldJournal implements Journal {
@@ -42,6 +43,11 @@ export class HeldJournal implements Journal {
     this.#inner = inner;
   }
 
+  /** Picks one of so many entities, of which the oldest append is next; 0 is the one that has waited longest. */
+  protected nextOf(_entityCount: number): number {
+    return 0;
+  }
+
   get waitingCount(): number {
     return this.#queue.length;
   }
@@ -57,24 +63,63 @@ export class HeldJournal implements Journal {
     beside?: StoredBeside,
   ): void {
     this.appendCount++;
-    this.#queue.push({ entity, records, settled, beside, doomed: false });
+    this.#queue.push({ entity, records, settled, beside, doom: undefined });
     if (!this.held) void this.letThrough();
   }
 
-  /** Stores the oldest append, once those before it have settled, and waits until it has. */
+  /** Stores the next append, once those before it have settled, and waits until it has. */
   letThrough(): Promise<void> {
     return this.#inTurn(async () => {
-      const append = this.#queue.shift();
-      if (append?.doomed === true) append.settled(diskFailure());
-      else if (append !== undefined)
-        await new Promise<void>((resolve) => {
-          const settled = (failure?: SvcError): void => {
-            append.settled(failure);
-            resolve();
-          };
-          this.#inner.append(append.entity, append.records, settled, append.beside);
-        });
+      const append = this.#take();
+      if (append?.doom === 'failed') this.#settle(append, diskFailure());
+      else if (append !== undefined) await this.#store(append, append.doom !== undefined);
     });
+  }
+
+  /**
+   * Settles the next append with SVC_CALL_UNCERTAIN, stored or not; one that is doomed keeps its fate. Of the later ones of its
+   * entity, which fail, the first `laterStored` are stored too if it is.
+   */
+  loseOutcome(isStored: boolean, laterStored = 0): Promise<void> {
+    return this.#inTurn(async () => {
+      const append = this.#take();
+      if (append === undefined) return;
+      if (append.doom === undefined ? isStored : append.doom === 'stored')
+        await this.#store(append, true, laterStored);
+      else this.#settle(append, outcomeUnknown());
+    });
+  }
+
+  #store(append: HeldAppend, isOutcomeLost: boolean, laterStored = 0): Promise<void> {
+    return new Promise((resolve) => {
+      const settled = (failure?: SvcError): void => {
+        const isStored = failure === undefined;
+        this.#settle(append, isOutcomeLost ? outcomeUnknown() : failure, isStored ? laterStored : 0);
+        resolve();
+      };
+      this.#inner.append(append.entity, append.records, settled, append.beside);
+    });
+  }
+
+  /** Settles an append. If it fails, those of its entity that are queued by now fail as well; so many of them are stored. */
+  #settle({ entity, beside, settled }: HeldAppend, failure?: SvcError, laterStored = 0): void {
+    if (failure !== undefined && beside?.isDetached !== true) {
+      let left = laterStored;
+      for (const later of this.#queue)
+        if (later.entity.id === entity.id && later.beside?.isDetached !== true)
+          later.doom ??= left-- > 0 ? 'stored' : 'failed';
+    }
+    settled(failure);
+  }
+
+  #take(): HeldAppend | undefined {
+    const oldest = new Map<string, number>();
+    for (const [index, { entity }] of this.#queue.entries()) {
+      const name = `${entity.component}/${entity.id}`;
+      if (!oldest.has(name)) oldest.set(name, index);
+    }
+    const index = [...oldest.values()][this.nextOf(oldest.size)];
+    return index === undefined ? undefined : this.#queue.splice(index, 1)[0];
   }
 
   async letAllThrough(): Promise<void> {
@@ -82,16 +127,13 @@ export class HeldJournal implements Journal {
     while (this.#queue.length > 0) await this.letThrough();
   }
 
-  /** Fails the oldest append in the same way, and with it the later ones of its entity. */
+  /** Fails the next append in the same way, and with it the later ones of its entity. One that is doomed keeps its fate. */
   fail(failure = diskFailure()): Promise<void> {
-    return this.#inTurn(() => {
-      const append = this.#queue.shift();
+    return this.#inTurn(async () => {
+      const append = this.#take();
       if (append === undefined) return;
-      if (append.beside?.isDetached !== true)
-        for (const later of this.#queue)
-          if (later.entity.id === append.entity.id && later.beside?.isDetached !== true)
-            later.doomed = true;
-      append.settled(failure);
+      if (append.doom === 'stored') await this.#store(append, true);
+      else this.#settle(append, failure);
     });
   }
 
@@ -148,4 +190,8 @@ export class HeldJournal implements Journal {
 
 export function diskFailure(): SvcError {
   return new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The test says so. Try again.');
+}
+
+function outcomeUnknown(): SvcError {
+  return new SvcError('SVC_CALL_UNCERTAIN', 'The test does not say what has become of it. Look at the entity.');
 }

@@ -1,6 +1,6 @@
 // Random histories of an engine with timers: commands that set and cancel them, handlers and operators that do so behind the
-// back of the entity, firings that overlap with all of it and with each other, appends that are held and fail, deletions,
-// and engines that follow one another. A history is judged by what its journal has stored, in order.
+// back of the entity, firings that overlap with all of it and with each other, appends that are held, fail, and lose their
+// outcomes, deletions, and engines that follow one another. A history is judged by what its journal has stored, in order.
 import type { FiringOutcome } from '../../host/engine/firing.ts';
 import type { StoredBeside } from '../../host/engine/needs/journal.ts';
 import type { StoredTimer } from '../../host/engine/needs/timers.ts';
@@ -12,6 +12,7 @@ import { added } from './counter-guest.ts';
 import { failureOf, turns } from './engine-under-test.ts';
 import { HeldJournal } from './held-journal.ts';
 import { Random } from './random.ts';
+import { RemoteJournal } from './remote-journal.ts';
 import { TimersUnderTest, changing, ref, timerFor } from './timers-under-test.ts';
 import { lifeOf } from './watched-journal.ts';
 
@@ -79,14 +80,21 @@ class FollowedJournal extends MemoryJournal {
   }
 }
 
+/**
+ * - `none`: no append fails, so no call may fail.
+ * - `failed`: appends fail.
+ * - `unknown`: appends of different entities settle in any order, some fail, and of some nobody learns whether they are stored.
+ */
+export type JournalFaults = 'none' | 'failed' | 'unknown';
+
 export class TimerHistory {
   readonly problems: string[] = [];
   /** How often firings have ended in each way. */
   readonly ends = new Map<FiringOutcome['kind'], number>();
   readonly #random: Random;
-  readonly #isFaulty: boolean;
+  readonly #faults: JournalFaults;
   readonly #memory = new FollowedJournal();
-  readonly #journal = new HeldJournal(this.#memory);
+  readonly #journal: HeldJournal;
   #it: TimersUnderTest;
   readonly #underWay: Promise<void>[] = [];
   /** Timers as they were when they were read; their firings may come late, or twice. */
@@ -95,10 +103,13 @@ export class TimerHistory {
   readonly #replies = new Map<number, number>();
   #lastNumber = 0;
 
-  /** `isFaulty`: appends fail. Without it, no call may fail. */
-  constructor(seed: number, isFaulty: boolean) {
+  constructor(seed: number, faults: JournalFaults) {
     this.#random = new Random(seed);
-    this.#isFaulty = isFaulty;
+    this.#faults = faults;
+    this.#journal =
+      faults === 'unknown'
+        ? new RemoteJournal(this.#memory, this.#random)
+        : new HeldJournal(this.#memory);
     this.#it = this.#started();
   }
 
@@ -163,7 +174,9 @@ export class TimerHistory {
     else if (action < 90) this.#follow(this.#journal.letThrough());
     else if (action < 94) this.#follow(this.#journal.letAllThrough());
     else if (action < 97) void this.#it.engine.passivate();
-    else if (this.#isFaulty) this.#follow(this.#journal.fail());
+    else if (this.#faults === 'unknown' && random.chance(70))
+      this.#follow(this.#journal.loseOutcome(random.chance(60), random.below(3)));
+    else if (this.#faults !== 'none') this.#follow(this.#journal.fail());
   }
 
   #change(id: string): TimerChange {
@@ -233,7 +246,9 @@ export class TimerHistory {
   }
 
   #isAllowed(failure: unknown): boolean {
-    return this.#isFaulty && failureOf(failure) === 'SVC_JOURNAL_UNAVAILABLE';
+    const code = failureOf(failure);
+    if (code === 'SVC_CALL_UNCERTAIN') return this.#faults === 'unknown';
+    return this.#faults !== 'none' && code === 'SVC_JOURNAL_UNAVAILABLE';
   }
 
   #follow(action: Promise<unknown>): void {
@@ -270,7 +285,9 @@ export class TimerHistory {
       const number = numberOf(timer);
       if (number === 0) continue;
       const [found, replies] = [effects.get(number) ?? 0, this.#replies.get(number) ?? 0];
-      if (found !== replies) this.problems.push(`${number}: ${found} effects, ${replies} replies`);
+      // A firing of which it is unknown whether it is stored has no reply, and may have had its effect.
+      const isRight = this.#faults === 'unknown' ? replies <= found : replies === found;
+      if (!isRight) this.problems.push(`${number}: ${found} effects, ${replies} replies`);
     }
     for (const id of IDS) {
       const history = JSON.stringify(await this.#it.outcome(id, 'history'));

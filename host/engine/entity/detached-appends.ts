@@ -1,7 +1,8 @@
 // DetachedAppends makes the appends that are decided without the state of an entity: changes of timers by handlers, and
-// firings that have failed. Nothing depends on such an append, and it depends on nothing.
+// firings that have failed. Nothing depends on such an append, and it depends on nothing. Detached appends settle in any
+// order.
 //
-// Invariant: the appends count among the unsettled bytes of the engine until they settle.
+// Invariant: each append counts among the unsettled bytes of the engine until it settles.
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '@svc/model/entity';
 import type { Journal } from '../needs/journal.ts';
@@ -26,16 +27,17 @@ export class DetachedAppends {
 
   /**
    * Stores changes of timers. `entity`: the entity whose timers `changes` are about. Resolves when they are on disk, with
-   * the failure if they are not. Throws SVC_OVERLOADED.
+   * the failure if they are not; with SVC_CALL_UNCERTAIN it is not known whether they are. Throws SVC_OVERLOADED.
    */
   append(entity: EntityRef, timers: TimerWrites): Promise<SvcError | undefined> {
     const { journal, unsettled, limits } = this.#needs;
     if (unsettled.total >= limits.unsettledBytesMax) throw diskTooSlow(unsettled.total);
-    unsettled.queued(timerBytes(timers));
+    const bytes = timerBytes(timers);
+    unsettled.add(bytes);
     this.#underWay++;
     return new Promise((resolve) => {
       const settled = (failure?: SvcError): void => {
-        unsettled.settled();
+        unsettled.add(-bytes);
         if (--this.#underWay === 0) this.#drained();
         resolve(failure);
       };

@@ -18,6 +18,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { traceStateOf } from '@svc/kit/trace-state';
 import type { Firing } from '../firing.ts';
 import type { RandomSource } from '../needs/clock.ts';
+import type { StoredReply } from '../needs/journal.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { TimerWrites } from '../needs/timers.ts';
 import type { CommandKey } from './command-key.ts';
@@ -34,6 +35,17 @@ export interface PendingCall {
   readonly speculative: Outcome | undefined;
   /** The confirmed answer. Rejects with GuestFault or SvcError. */
   readonly answer: Promise<Outcome>;
+}
+
+/** The lookup of a command's idempotency key that may begin before the command runs (key-lookups.ts). */
+export interface KeyLookup {
+  /** Whether `reply` may be used: no reply to the key can have been stored since the lookup began. */
+  readonly isCurrent: boolean;
+  /** The value that `Journal.answer` returns, or will return. */
+  readonly reply: Awaitable<StoredReply | undefined>;
+  /** Begins again if the lookup is not current any more. Call it while no append of the entity is under way. */
+  renew(): void;
+  callEnded(): void;
 }
 
 export class EntityCall implements EndedCall {
@@ -53,6 +65,10 @@ export class EntityCall implements EndedCall {
   heldOutcome: Outcome | undefined = undefined;
   /** Whether an append of the call itself has to settle before the call is answered. */
   heldForOwnAppend = false;
+  /** Memory that this append takes until it has settled, roughly, in bytes. */
+  appendBytes = 0;
+  /** Undefined without an idempotency key, and if the journal looks no keys up ahead. */
+  lookup: KeyLookup | undefined = undefined;
   fuel = 0;
   handlerIndex = 0;
   entityId = '';
@@ -106,6 +122,7 @@ export class EntityCall implements EndedCall {
   answer(outcome: Outcome): void {
     assert(this.#state === 'open');
     this.#state = 'answered';
+    this.lookup?.callEnded();
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
     this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfAnswer(outcome), refusal);
     this.#outcome = outcome;
@@ -116,6 +133,7 @@ export class EntityCall implements EndedCall {
   fail(failure: unknown): void {
     assert(this.#state === 'open');
     this.#state = 'failed';
+    this.lookup?.callEnded();
     this.eventsPersisted = 0;
     if (this.firing === undefined || !isGone(failure))
       this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfFailure(failure), failure);

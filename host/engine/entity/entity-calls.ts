@@ -1,5 +1,5 @@
 // EntityCalls owns the calls of one live entity, in arrival order: calls that wait for the guest, calls whose outcome waits for
-// the disk, and queries that have to run again because the state that they saw did not reach the disk.
+// the disk, and queries that have to run again because the state that they saw may not have reached the disk.
 //
 // Invariant: queries that run again come before every call that arrived later.
 import assert from 'node:assert';
@@ -9,11 +9,17 @@ import type { EngineLimits } from '../engine-limits.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import { HeldCalls } from './held-calls.ts';
 import { entityName } from './history.ts';
-import type { UnsettledBytes } from './unsettled-bytes.ts';
+import { KeyLookups, type LookupNeeds } from './key-lookups.ts';
+
+export interface CallsNeeds extends LookupNeeds {
+  readonly limits: Pick<EngineLimits, 'callsPerEntityMax' | 'unsettledBytesMax'>;
+}
 
 export class EntityCalls {
   readonly #ref: EntityRef;
-  readonly #limits: Pick<EngineLimits, 'callsPerEntityMax'>;
+  readonly #needs: CallsNeeds;
+  /** Undefined before the first command with an idempotency key, and if the journal looks no keys up ahead. */
+  #lookups: KeyLookups | undefined = undefined;
   /** Calls that did not reach the guest yet, or have to run again. */
   #queue: EntityCall[] = [];
   /** Calls whose outcome waits for the disk. */
@@ -21,14 +27,10 @@ export class EntityCalls {
   /** Queries that were held on a failed append. */
   #lost: EntityCall[] = [];
 
-  constructor(
-    ref: EntityRef,
-    unsettled: UnsettledBytes,
-    limits: Pick<EngineLimits, 'callsPerEntityMax'>,
-  ) {
+  constructor(ref: EntityRef, needs: CallsNeeds) {
     this.#ref = ref;
-    this.#limits = limits;
-    this.#held = new HeldCalls(unsettled);
+    this.#needs = needs;
+    this.#held = new HeldCalls(needs.unsettled);
   }
 
   /** Whether a call waits for the guest. */
@@ -41,16 +43,19 @@ export class EntityCalls {
     return this.#queue[0]?.firing !== undefined;
   }
 
-  /** Queues a call. Throws SVC_OVERLOADED. */
+  /** Queues a call, and begins to look its idempotency key up if the journal can do so ahead. Throws SVC_OVERLOADED. */
   enter(call: EntityCall): void {
     const waiting = this.#queue.length + this.#held.length;
-    if (waiting >= this.#limits.callsPerEntityMax)
+    if (waiting >= this.#needs.limits.callsPerEntityMax)
       throw new SvcError(
         'SVC_OVERLOADED',
         `${waiting} calls wait for ${entityName(this.#ref)}. ` +
           'Try again later, or spread the work over more entities.',
       );
     this.#queue.push(call);
+    if (call.idempotency === undefined || this.#needs.journal.lookAhead === undefined) return;
+    this.#lookups ??= new KeyLookups(this.#ref, this.#needs);
+    call.lookup = this.#lookups.enter(call.idempotency.key);
   }
 
   /** Takes the oldest queued call; there must be one. */
@@ -92,11 +97,22 @@ export class EntityCalls {
     this.#held.release();
   }
 
-  /** After a failed append: fails the commands that were held, and keeps the queries for `queueLost`. */
-  loseHeld(failure: SvcError): void {
-    for (const call of this.#held.takeAll())
+  /**
+   * After a failed append: fails the commands that were held, and keeps the queries for `queueLost`. Returns the bytes of the
+   * append; 0 if one before it has failed.
+   */
+  loseHeld(failure: SvcError): number {
+    this.#lookups?.appendFailed();
+    const calls = this.#held.takeAll();
+    for (const call of calls)
       if (call.kind === 'command') call.fail(failure);
       else this.#lost.push(call);
+    return calls[0]?.appendBytes ?? 0;
+  }
+
+  /** Looks the keys of queued commands up again if an append has failed since. Call it when no append is under way. */
+  renewLookups(): void {
+    if (this.#lookups !== undefined) for (const call of this.#queue) call.lookup?.renew();
   }
 
   /** Queues the queries that were held on a failed append before all other calls. */

@@ -4,9 +4,10 @@
 //
 // Invariants
 // S1  The guest's state is what the journal holds plus the appends under way, or there is no guest. After a failed
-//     append (`lostAppend`), the state includes records that are not stored, until it is dropped.
+//     append (`lostAppend`), the state includes records that are not stored, or of which that is unknown, until it is
+//     dropped. It is read from the journal again once no append is under way: what it has by then is final.
 // S2  An outcome leaves after every append that was made before it has settled, in arrival order.
-// S3  What was decided on a state that did not reach the disk is never answered: commands fail with the append, and
+// S3  What was decided on a state that may not have reached the disk is never answered: commands fail with the append, and
 //     queries are queued again.
 // S4  While an append is under way that may be refused by itself, nothing is decided (`isAwaitingAppend`): that of a firing,
 //     whose timer may be gone, and one with timers while there are too many. So no other call fails with it.
@@ -24,7 +25,7 @@ import type { FullJournal } from './full-journal.ts';
 import type { FullTimers } from './full-timers.ts';
 import { replyToStore } from './idempotency.ts';
 import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
-import { besideBytes, type UnsettledBytes } from './unsettled-bytes.ts';
+import { besideBytes } from './unsettled-bytes.ts';
 import type { UsePeriod, UsePeriods } from './use-periods.ts';
 
 export interface StateNeeds {
@@ -34,7 +35,6 @@ export interface StateNeeds {
   readonly usePeriods: UsePeriods;
   readonly limits: Pick<EngineLimits, 'idempotencyRetentionMs'>;
   readonly faultLog: FaultLog;
-  readonly unsettled: UnsettledBytes;
   readonly fullJournal: FullJournal;
   readonly fullTimers: FullTimers;
 }
@@ -129,15 +129,15 @@ export class EntityState {
     nowMs: number,
     bytes: number,
   ): undefined {
-    const { unsettled, journal, limits, fullTimers } = this.#needs;
+    const { journal, limits, fullTimers } = this.#needs;
     this.#seq += records.length;
     this.#snapshots.grew(records.length, bytes);
     this.#appendCount++;
     this.#isAwaitingAppend = call.firing !== undefined || fullTimers.mayRefuse(call.timers);
     call.heldForOwnAppend = true;
+    call.appendBytes = bytes + besideBytes(call, outcome);
     call.eventsPersisted = records.length;
     this.calls.hold(call, outcome);
-    unsettled.queued(bytes + besideBytes(call, outcome));
     const reply = replyToStore(call, outcome, nowMs, limits.idempotencyRetentionMs);
     const { timers } = call;
     const beside = reply === undefined && timers === undefined ? undefined : { reply, timers };
@@ -146,22 +146,21 @@ export class EntityState {
 
   /**
    * Called when the oldest append has settled. If it is on disk, answers the calls that waited for it. If it has
-   * failed, the state is lost: fails all commands that wait for an append, and holds the queries until `drop` queues
-   * them again. The appends behind the failed one fail as well, and find no call left.
+   * failed, or its outcome is unknown, the state is lost: fails all commands that wait for an append, and holds the queries
+   * until `drop` queues them again. The appends behind the failed one fail as well, and find no call left.
    */
   settle(failure: SvcError | undefined): void {
-    const { unsettled, fullJournal, fullTimers } = this.#needs;
+    const { fullJournal, fullTimers } = this.#needs;
     this.#appendCount--;
     if (this.#appendCount === 0) this.#isAwaitingAppend = false;
-    const bytes = unsettled.settled();
     if (failure === undefined) {
       this.#snapshots.settled();
       this.calls.release();
       return;
     }
-    fullJournal.failed(bytes, failure);
+    const bytes = this.calls.loseHeld(failure);
+    if (bytes > 0) fullJournal.failed(bytes, failure);
     fullTimers.failed(failure);
-    this.calls.loseHeld(failure);
     this.#lostAppend = failure;
   }
 

@@ -1,7 +1,9 @@
 // HeldCalls owns the calls of one entity whose outcome is known and waits for the disk, in arrival order. The first call waits
 // for its own append. Calls without an append of their own wait for the append before them.
 //
-// Invariant: an outcome counts among the unsettled bytes of the engine for as long as it is held.
+// Invariant: a held call counts among the unsettled bytes of the engine, with its outcome and with its own append. After a
+// failed append the appends of all held calls count no more, although the later ones have not settled: the journal fails
+// them too, and the entity queues no other append until it has.
 import assert from 'node:assert';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import { outcomeBytes, type UnsettledBytes } from './unsettled-bytes.ts';
@@ -26,7 +28,7 @@ export class HeldCalls {
     }
     call.heldOutcome = outcome;
     this.#calls.push(call);
-    this.#unsettled.held(outcomeBytes(outcome));
+    this.#unsettled.add(call.appendBytes + outcomeBytes(outcome));
   }
 
   /** Whether an append has to settle before the call may be answered. */
@@ -40,7 +42,7 @@ export class HeldCalls {
     do {
       const call = this.#calls[count++];
       assert(call?.heldOutcome !== undefined);
-      this.#unsettled.held(-outcomeBytes(call.heldOutcome));
+      this.#unsettled.add(-call.appendBytes - outcomeBytes(call.heldOutcome));
       call.answer(call.heldOutcome);
     } while (this.#calls[count]?.heldForOwnAppend === false);
     this.#calls.splice(0, count);
@@ -50,8 +52,8 @@ export class HeldCalls {
   takeAll(): readonly EntityCall[] {
     const calls = this.#calls;
     this.#calls = [];
-    for (const { heldOutcome } of calls)
-      if (heldOutcome !== undefined) this.#unsettled.held(-outcomeBytes(heldOutcome));
+    for (const { heldOutcome, appendBytes } of calls)
+      if (heldOutcome !== undefined) this.#unsettled.add(-appendBytes - outcomeBytes(heldOutcome));
     return calls;
   }
 

@@ -46,7 +46,9 @@ export class IdempotentExecution {
       return this.#completion.answer(state, call, repeatedOutcome(key, speculative));
     let stored: Awaitable<StoredReply | undefined>;
     try {
-      stored = this.#needs.journal.answer(state.ref, key.key);
+      stored = call.lookup?.isCurrent
+        ? call.lookup.reply
+        : this.#needs.journal.answer(state.ref, key.key);
     } catch (failure) {
       call.fail(failure);
       return undefined;

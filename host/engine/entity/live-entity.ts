@@ -35,7 +35,7 @@ export class LiveEntity implements Idler {
 
   constructor(ref: EntityRef, eventManifest: string, needs: EntityDependencies<LiveEntity>) {
     this.#needs = needs;
-    this.#calls = new EntityCalls(ref, needs.unsettled, needs.limits);
+    this.#calls = new EntityCalls(ref, needs);
     this.#state = new EntityState(ref, eventManifest, this.#calls, needs, (failure) =>
       this.#appendSettled(failure),
     );
@@ -132,6 +132,8 @@ export class LiveEntity implements Idler {
   /** Loads the state into memory, and continues. If the state cannot be loaded, the queued calls fail. */
   async #activate(): Promise<void> {
     this.#needs.busy(this);
+    // The lookups and the replay wait for the journal together. No append is under way (I2).
+    this.#calls.renewLookups();
     const { ref } = this;
     const { breaker } = this.#needs;
     try {

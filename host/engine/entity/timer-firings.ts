@@ -3,7 +3,8 @@
 //
 // Invariants
 // T1  A failure of the module costs an attempt, which is on disk before `fire` resolves. A failure of the runtime costs
-//     none, and stores nothing.
+//     none, and stores nothing. Where it is unknown whether the effect or the attempt is stored, the timer is fired again, and
+//     the journal stores it once. A timer that has died by such an attempt is not logged.
 // T2  `settled` waits for all that a firing still stores.
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';

@@ -1,5 +1,6 @@
 // UnsettledBytes counts the memory that waits for the disk in one engine: the events of appends, the replies that are stored
-// with them, and the outcomes of calls that are answered after them. With a disk slower than the commands, this memory
+// with them, and the outcomes of calls that are answered after them (HeldCalls, DetachedAppends). So do the replies that were
+// looked up for commands that have not run yet (KeyLookups). With a disk slower than the commands, this memory
 // would grow without bound, so commands, and queries that would have to wait, fail above a limit (`diskTooSlow`).
 import { SvcError } from '@svc/kit/svc-error';
 import type { Effect } from '@svc/model/call';
@@ -10,8 +11,6 @@ import type { EntityCall, Outcome } from './entity-call.ts';
 /** Approximate bytes of a record besides its text. */
 const RECORD_BYTES = 128;
 const BYTES_PER_UNIT = 2;
-/** The number of settled appends that are removed from the list together. */
-const LET_GO_AT = 1_024;
 
 /** Returns the bytes that the records of one command take in memory, roughly. */
 export function appendBytes(events: readonly StoredEvent[], actionCount: number): number {
@@ -49,38 +48,15 @@ export function outcomeBytes(outcome: Outcome): number {
 }
 
 export class UnsettledBytes {
-  /** Bytes of each append, in the order in which they settle. The first `#settledCount` of them have settled. */
-  #sizes: number[] = [];
-  #settledCount = 0;
-  /** Bytes of all appends under way. */
-  #appendTotal = 0;
-  /** Bytes of all outcomes that wait for appends. */
-  #heldTotal = 0;
+  #total = 0;
 
   get total(): number {
-    return this.#appendTotal + this.#heldTotal;
+    return this.#total;
   }
 
-  /** Adds bytes of outcomes that wait for appends to settle. A negative number removes them. */
-  held(bytes: number): void {
-    this.#heldTotal += bytes;
-  }
-
-  /** Adds the bytes of an append that was queued. */
-  queued(bytes: number): void {
-    this.#sizes.push(bytes);
-    this.#appendTotal += bytes;
-  }
-
-  /** Called when the oldest append under way has settled. Returns its bytes. */
-  settled(): number {
-    const bytes = this.#sizes[this.#settledCount++] ?? 0;
-    this.#appendTotal -= bytes;
-    if (this.#settledCount === this.#sizes.length) this.#sizes.length = 0;
-    else if (this.#settledCount < LET_GO_AT) return bytes;
-    else this.#sizes.splice(0, this.#settledCount);
-    this.#settledCount = 0;
-    return bytes;
+  /** Adds bytes that wait for the disk. A negative number removes them. Whoever adds bytes removes the same number. */
+  add(bytes: number): void {
+    this.#total += bytes;
   }
 }
 

@@ -72,11 +72,17 @@ export interface Journal {
   readonly positions: Positions;
   /**
    * Queues the records of one command, and what is stored beside them: all of it is stored, or nothing. The list of records may
-   * be empty if there is something beside it. `settled` is called exactly once, later: without an argument when everything is on
-   * disk, with the failure when nothing is. Appends settle in the order in which they were queued. After a failed append of
-   * an entity, its later appends that were queued before `settled` was called fail as well; neither holds for an append
-   * that is detached. An append with timers also fails with SVC_TIMER_GONE, SVC_TIMERS_FULL, or SVC_TIMER_INVALID, if a
-   * cron expression has no occurrence.
+   * be empty if there is something beside it. `settled` is called exactly once, later:
+   * - without an argument when everything is on disk;
+   * - with SVC_CALL_UNCERTAIN when it is unknown whether everything is or nothing. A read that begins from then on returns what is
+   *   final: it has the append, or no later read has it. A journal that does not know yet lets such a read wait, or rejects it;
+   * - with another failure when nothing is on disk, and never will be.
+   *
+   * The appends of one entity are stored, and settle, in the order in which they were queued. Those of different entities
+   * settle in any order. After an append of an entity that was not stored, or of which that is unknown, its later appends that
+   * were queued before `settled` was called fail as well. None of them is stored if the first one is not. Neither holds for an append that is
+   * detached. An append with timers also fails with SVC_TIMER_GONE, SVC_TIMERS_FULL, or SVC_TIMER_INVALID, if a cron
+   * expression has no occurrence.
    */
   append(
     entity: EntityRef,
@@ -118,6 +124,12 @@ export interface Journal {
    * nothing has to be waited for. Throws, or rejects, as `read` does.
    */
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
+  /**
+   * Does what `answer` does, for a command that has come and runs later. A journal whose `answer` has to wait has this method, so
+   * that the lookups of many commands wait together: it sends those that begin in one turn of the event loop in one request. Never
+   * throws; rejects as `read` does.
+   */
+  lookAhead?(entity: EntityRef, key: string): Promise<StoredReply | undefined>;
   /**
    * Reads a timer that is on disk; undefined: no timer has this number, because it was settled, replaced, cancelled, or
    * removed with its entity. Returns a plain value if nothing has to be waited for. Throws, or rejects, as `read` does.

@@ -7,7 +7,8 @@
 // E2  A call of a command has the same key at each attempt that makes the same calls, so it is executed once. If it is refused, it
 //     is made again in a later round.
 // E3  An attempt in which the runtime has failed ends with `done`, or with that failure: the consumer's other answers may come
-//     from it.
+//     from it. So does one with a call of which it is unknown whether it was executed: the repeated attempt makes the call
+//     with its key, which executes it once (E2).
 import { after } from '@svc/kit/after';
 import { SvcError } from '@svc/kit/svc-error';
 import { spanIdText } from '@svc/kit/trace-context';

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { UnsettledBytes, appendBytes } from '../../../../host/engine/entity/unsettled-bytes.ts';
-import { added, COUNTER_EVENT } from '../../../support/counter-guest.ts';
+import { DetachedAppends } from '../../../../host/engine/entity/detached-appends.ts';
+import { EntityCall } from '../../../../host/engine/entity/entity-call.ts';
+import { HeldCalls } from '../../../../host/engine/entity/held-calls.ts';
+import { UnsettledBytes } from '../../../../host/engine/entity/unsettled-bytes.ts';
+import type { SvcError } from '../../../../kit/svc-error.ts';
+import { added, COUNTER, COUNTER_EVENT } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';
+import { diskFailure } from '../../../support/held-journal.ts';
 
 const large = {
   events: [
@@ -77,19 +82,58 @@ test('what could not be stored waits for the disk no more', async () => {
   expect(await it.outcome('a', 'add', 1)).toBe(1);
 });
 
-test('many appends leave nothing behind, whether they settle one by one or together', () => {
-  const bytes = new UnsettledBytes();
-  let waiting = 0;
-  for (let round = 0; round < 10_000; round++) {
-    for (let count = round % 3; count >= 0; count--, waiting++)
-      bytes.queued(appendBytes([added(1)], 0));
-    if (round % 2 === 0) for (; waiting > 5; waiting--) bytes.settled();
-  }
-  const each = bytes.total / waiting;
-  expect(each).toBe(128 + 2 * added(1).json.length);
-  bytes.queued(appendBytes([], 1));
-  for (; waiting > 0; waiting--) bytes.settled();
-  expect(bytes.total).toBe(128);
-  bytes.settled();
-  expect(bytes.total).toBe(0);
+/** A command that is held for its own append of so many bytes, with a reply of as many characters. */
+function held(bytes: number): EntityCall {
+  const call = new EntityCall('command', 'add', '1', []);
+  call.heldForOwnAppend = bytes > 0;
+  call.appendBytes = bytes;
+  return call;
+}
+
+test('a held call counts with its append and its reply, until it is answered or its append has failed', () => {
+  const unsettled = new UnsettledBytes();
+  const [one, other] = [new HeldCalls(unsettled), new HeldCalls(unsettled)];
+  const reply = { kind: 'reply', json: '12345' } as const;
+  for (const bytes of [100, 0, 200]) one.hold(held(bytes), reply);
+  for (const bytes of [1_000, 2_000, 0]) other.hold(held(bytes), reply);
+  const ofReply = 2 * reply.json.length;
+  expect(unsettled.total).toBe(3_300 + 6 * ofReply);
+  // The append of the second entity settles before those of the first, and takes the call behind it along.
+  other.release();
+  expect(unsettled.total).toBe(2_300 + 5 * ofReply);
+  one.release();
+  expect(unsettled.total).toBe(2_200 + 3 * ofReply);
+  expect(other.takeAll()).toHaveLength(2);
+  expect(unsettled.total).toBe(200 + ofReply);
+  one.release();
+  expect(unsettled.total).toBe(0);
+  // It waits for nothing.
+  one.hold(held(0), reply);
+  expect(unsettled.total).toBe(0);
+});
+
+test('changes of timers count until they have settled, in whatever order, and whether they are stored or not', async () => {
+  const unsettled = new UnsettledBytes();
+  const settle: ((failure?: SvcError) => void)[] = [];
+  const detached = new DetachedAppends({
+    journal: { append: (_entity, _records, settled) => settle.push(settled) },
+    unsettled,
+    limits: { unsettledBytesMax: 1_000_000 },
+  });
+  const appends = ['a', 'a name', 'a longer name'].map((name) => {
+    const before = unsettled.total;
+    const done = detached.append(
+      { component: COUNTER, id: 'a' },
+      { changes: [{ kind: 'cancel', name }] },
+    );
+    return { done, bytes: unsettled.total - before };
+  });
+  expect(new Set(appends.map(({ bytes }) => bytes)).size).toBe(3);
+  settle[1]!();
+  expect(unsettled.total).toBe(appends[0]!.bytes + appends[2]!.bytes);
+  settle[2]!(diskFailure());
+  expect(unsettled.total).toBe(appends[0]!.bytes);
+  settle[0]!();
+  expect(unsettled.total).toBe(0);
+  await Promise.all(appends.map(({ done }) => done));
 });

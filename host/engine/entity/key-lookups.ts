@@ -1,0 +1,135 @@
+// KeyLookups looks the idempotency keys of one entity's commands up while the commands wait for their turn, in a journal that
+// answers later (`Journal.lookAhead`). So the lookups of many commands wait for the journal together, and together with the
+// replay of the entity, and not one after the other.
+//
+// Invariants
+// L1  A lookup is used only if no reply to its key can have been stored since it began. Calls of an entity run in the order in
+//     which they came, so it is enough that no other call with that key is in flight when a lookup begins, and that
+//     no append of the entity has failed since: a call whose append has failed is over before it is known what is stored of
+//     the appends behind it. Other calls look their keys up when they run.
+// L2  A reply that was found counts among the unsettled bytes of the engine until its call has ended. While too much waits for
+//     the disk, no lookup begins.
+// L3  A lookup that fails fails its call if the call runs, and nothing else.
+import type { Awaitable } from '@svc/model/call';
+import type { EntityRef } from '@svc/model/entity';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { Journal, StoredReply } from '../needs/journal.ts';
+import type { KeyLookup } from './entity-call.ts';
+import { outcomeBytes, type UnsettledBytes } from './unsettled-bytes.ts';
+
+export interface LookupNeeds {
+  readonly journal: Pick<Journal, 'lookAhead'>;
+  readonly unsettled: UnsettledBytes;
+  readonly limits: Pick<EngineLimits, 'unsettledBytesMax'>;
+}
+
+export class KeyLookups {
+  readonly #ref: EntityRef;
+  readonly #needs: LookupNeeds;
+  /** The number of calls in flight with each key: those that are queued, run, or wait for the disk. */
+  readonly #inFlight = new Map<string, number>();
+  #failedAppends = 0;
+
+  constructor(ref: EntityRef, needs: LookupNeeds) {
+    this.#ref = ref;
+    this.#needs = needs;
+  }
+
+  /** The number of appends of the entity that have failed. */
+  get failedAppends(): number {
+    return this.#failedAppends;
+  }
+
+  get unsettled(): UnsettledBytes {
+    return this.#needs.unsettled;
+  }
+
+  /** Called when a command with this key was queued. Begins its lookup, unless L1 or L2 forbids it. */
+  enter(key: string): KeyLookup {
+    const others = this.#inFlight.get(key) ?? 0;
+    this.#inFlight.set(key, others + 1);
+    return new CallLookup(this, key, others === 0);
+  }
+
+  /** Called when a call with this key has ended. */
+  left(key: string): void {
+    const others = this.#inFlight.get(key)! - 1;
+    if (others > 0) this.#inFlight.set(key, others);
+    else this.#inFlight.delete(key);
+  }
+
+  /** Called when an append of the entity has failed, or its outcome is unknown. */
+  appendFailed(): void {
+    this.#failedAppends++;
+  }
+
+  /** Looks a key up; undefined: too much waits for the disk. */
+  find(key: string): Promise<StoredReply | undefined> | undefined {
+    const { journal, unsettled, limits } = this.#needs;
+    return unsettled.total < limits.unsettledBytesMax
+      ? journal.lookAhead?.(this.#ref, key)
+      : undefined;
+  }
+}
+
+class CallLookup implements KeyLookup {
+  readonly #lookups: KeyLookups;
+  readonly #key: string;
+  /** Whether no other call with this key was in flight when the call came. */
+  readonly #isFirst: boolean;
+  #hasBegun = false;
+  /** A promise until the reply was found, and if that has failed. */
+  #reply: Awaitable<StoredReply | undefined> = undefined;
+  #failedAppends = 0;
+  /** Bytes of the reply among the unsettled bytes. */
+  #bytes = 0;
+  #isOver = false;
+
+  constructor(lookups: KeyLookups, key: string, isFirst: boolean) {
+    this.#lookups = lookups;
+    this.#key = key;
+    this.#isFirst = isFirst;
+    if (isFirst) this.#begin();
+  }
+
+  get isCurrent(): boolean {
+    return this.#hasBegun && this.#failedAppends === this.#lookups.failedAppends;
+  }
+
+  get reply(): Awaitable<StoredReply | undefined> {
+    return this.#reply;
+  }
+
+  renew(): void {
+    if (this.#isFirst && !this.isCurrent) this.#begin();
+  }
+
+  callEnded(): void {
+    this.#isOver = true;
+    this.#found(undefined);
+    this.#lookups.left(this.#key);
+  }
+
+  #begin(): void {
+    const reply = this.#lookups.find(this.#key);
+    this.#hasBegun = reply !== undefined;
+    this.#failedAppends = this.#lookups.failedAppends;
+    this.#reply = reply;
+    reply?.then(
+      (stored) => {
+        // Another lookup may have begun since.
+        if (this.#reply === reply && !this.#isOver) this.#found(stored);
+      },
+      // The promise itself rejects the call (L3). Without a listener, the rejection of a call that does not run is unhandled.
+      () => {},
+    );
+  }
+
+  #found(stored: StoredReply | undefined): void {
+    const { unsettled } = this.#lookups;
+    unsettled.add(-this.#bytes);
+    this.#bytes = stored === undefined ? 0 : outcomeBytes(stored.outcome);
+    unsettled.add(this.#bytes);
+    this.#reply = stored;
+  }
+}
