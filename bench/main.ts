@@ -28,6 +28,7 @@ import { measurePlatform } from './one-machine/platform-rows.ts';
 import { measureReplacements } from './one-machine/replacement-row.ts';
 import { measureProcess } from './process/process-rows.ts';
 import { measureProxy } from './proxy.ts';
+import { measureRemoteKeys } from './remote-keys.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
@@ -108,6 +109,7 @@ const LETTERS = [
   'dd2',
   'de',
   'df',
+  'ec',
 ];
 const { values } = parseArgs({
   options: {
@@ -187,6 +189,7 @@ for (const [letters, measure] of [
     ['da', 'da2', 'db', 'db2', 'dc', 'dc2', 'dd', 'dd2', 'de', 'df'],
     () => measureProcess(wanted, pace, entities),
   ],
+  [['ec'], () => measureRemoteKeys(pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

@@ -15,14 +15,6 @@ export interface JournalUnderTest {
   readonly journal: Journal;
   /** Ends what the test used, whatever state it is in. */
   discard(): Promise<void>;
-  /**
-   * Loses the outcome of the first append that `queue` makes, stored or not, and returns what all of them settle with. Absent:
-   * the journal loses no outcome while it can be read.
-   */
-  loseOutcome?(
-    isStored: boolean,
-    queue: () => readonly Promise<SvcError | undefined>[],
-  ): Promise<readonly (SvcError | undefined)[]>;
 }
 
 export function recordOf(seq: number, json = `{"type":"E","n":${seq}}`): JournalRecord {
@@ -328,45 +320,6 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect(await journal.read(one, 0, 10)).toEqual([keyed(1), keyed(2), keyed(3)]);
     });
 
-    test('an answer that is looked up ahead is the one that is found', async () => {
-      const { journal: ahead } = underTest;
-      const [first, second] = [answerTo('k', 1), answerTo('k', 2)];
-      // A journal whose answers are there at once has no such method.
-      const found = async (entity: EntityRef, key: string) =>
-        ahead.lookAhead === undefined ? ahead.answer(entity, key) : ahead.lookAhead(entity, key);
-      expect(await found(one, 'k')).toBeUndefined();
-      await keep(journal, one, [keyed(1)], first);
-      const all = [found(one, 'k'), found(one, 'K'), found(two, 'k'), found(one, 'k')];
-      expect(await Promise.all(all)).toEqual([kept(first), undefined, undefined, kept(first)]);
-      await keep(journal, one, [], second);
-      expect(await found(one, 'k')).toEqual(kept(second));
-    });
-
-    test('after an append whose outcome is lost, what is read is final, and those behind it fail', async () => {
-      const { loseOutcome } = underTest;
-      // A journal in this process never loses one while it can still be read.
-      if (loseOutcome === undefined) return;
-      for (const isStored of [true, false]) {
-        const entity = { component: 'Cart', id: `lost ${isStored}` };
-        await append(journal, entity, recordOf(1));
-        const answer = answerTo('k', 1);
-        const outcomes = await loseOutcome(isStored, () => [
-          keep(journal, entity, [keyed(2)], answer),
-          append(journal, entity, recordOf(3)),
-          append(journal, { component: 'Cart', id: 'other' }, recordOf(isStored ? 1 : 2)),
-        ]);
-        expect(outcomes[0]?.code).toBe('SVC_CALL_UNCERTAIN');
-        expect(outcomes[1]).toBeDefined();
-        expect(outcomes[2]).toBeUndefined();
-        const stored = await journal.read(entity, 0, 10);
-        expect(stored.slice(0, 2)).toEqual(isStored ? [recordOf(1), keyed(2)] : [recordOf(1)]);
-        expect(await journal.answer(entity, 'k')).toEqual(isStored ? kept(answer) : undefined);
-        const next = stored.length + 1;
-        expect(await append(journal, entity, recordOf(next))).toBeUndefined();
-        expect((await journal.incarnation(entity, 10, undefined)).records).toHaveLength(next);
-      }
-    });
-
     test('an answer is kept with its records or not at all', async () => {
       await append(journal, one, recordOf(1));
       const conflict = keep(journal, one, [recordOf(1, '"conflict"')], answerTo('k', 1));
@@ -425,10 +378,6 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       await expect((async () => journal.answer(one, 'k'))()).rejects.toMatchObject({
         code: 'SVC_JOURNAL_UNAVAILABLE',
       });
-      if (journal.lookAhead !== undefined)
-        await expect(journal.lookAhead(one, 'k')).rejects.toMatchObject({
-          code: 'SVC_JOURNAL_UNAVAILABLE',
-        });
     });
   });
 }

@@ -94,7 +94,11 @@ export class HeldJournal implements Journal {
     return new Promise((resolve) => {
       const settled = (failure?: SvcError): void => {
         const isStored = failure === undefined;
-        this.#settle(append, isOutcomeLost ? outcomeUnknown() : failure, isStored ? laterStored : 0);
+        this.#settle(
+          append,
+          isOutcomeLost ? outcomeUnknown() : failure,
+          isStored ? laterStored : 0,
+        );
         resolve();
       };
       this.#inner.append(append.entity, append.records, settled, append.beside);
@@ -193,5 +197,8 @@ export function diskFailure(): SvcError {
 }
 
 function outcomeUnknown(): SvcError {
-  return new SvcError('SVC_CALL_UNCERTAIN', 'The test does not say what has become of it. Look at the entity.');
+  return new SvcError(
+    'SVC_CALL_UNCERTAIN',
+    'The test does not say what has become of it. Look at the entity.',
+  );
 }

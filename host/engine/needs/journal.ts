@@ -76,7 +76,8 @@ export interface Journal {
    * - without an argument when everything is on disk;
    * - with SVC_CALL_UNCERTAIN when it is unknown whether everything is or nothing. A read that begins from then on returns what is
    *   final: it has the append, or no later read has it. A journal that does not know yet lets such a read wait, or rejects it;
-   * - with another failure when nothing is on disk, and never will be.
+   * - with another failure when nothing is on disk, and never will be. The page of SVC_JOURNAL_UNAVAILABLE has the exceptions of a
+   *   journal that ends with its host.
    *
    * The appends of one entity are stored, and settle, in the order in which they were queued. Those of different entities
    * settle in any order. After an append of an entity that was not stored, or of which that is unknown, its later appends that

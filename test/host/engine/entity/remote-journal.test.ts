@@ -8,12 +8,19 @@ import { diskFailure } from '../../../support/held-journal.ts';
 import { Random } from '../../../support/random.ts';
 import { RemoteJournal, after } from '../../../support/remote-journal.ts';
 import { journalSuite } from '../../../suites/journal-suite.ts';
+import { remoteJournalSuite } from '../../../suites/remote-journal-suite.ts';
 
-journalSuite('behind a network', async () => {
+function underTest() {
   const journal = new RemoteJournal(new MemoryJournal(), new Random(7));
+  return { journal, discard: () => journal.close() };
+}
+
+journalSuite('behind a network', async () => underTest());
+remoteJournalSuite('behind a network', async () => {
+  const { journal, discard } = underTest();
   return {
     journal,
-    discard: () => journal.close(),
+    discard,
     loseOutcome: async (isStored, queue) => {
       journal.held = true;
       journal.picked = 0;
@@ -47,33 +54,37 @@ const AHEAD = `${COUNTER}/a`;
 
 /** The number of turns of the event loop until it resolves. */
 async function turnsUntil(done: Promise<unknown>): Promise<number> {
-  let isDone = false;
-  void done.then(() => (isDone = true));
-  let count = 0;
-  for (; !isDone && count < 1_000; count++) await after(1);
-  return count;
+  const isDone = done.then(() => true);
+  for (let count = 1; count < 1_000; count++)
+    if (await Promise.race([isDone, after(1).then(() => false)])) return count;
+  return Infinity;
 }
 
 describe.each([false, true])('with a guest that answers later: %s', (later) => {
   test.each([
     ['in memory', true],
     ['that is loaded for them', false],
-  ])('many commands with keys on an entity %s wait for their lookups once', async (_what, isLive) => {
-    const { it, journal, keyed } = remote({ later });
-    if (isLive) await it.outcome('a', 'noop');
-    journal.turnsOfRead = 20;
-    journal.requests = 0;
-    const asked = Array.from({ length: 64 }, (__, index) => keyed(`k${index}`, 'add', 1));
-    // The lookup of a single command takes twenty turns, and loading the entity takes as many.
-    expect(await turnsUntil(Promise.all(asked))).toBeLessThan(40);
-    expect(await Promise.all(asked)).toEqual(Array.from({ length: 64 }, (__, index) => index + 1));
-    expect([journal.requests, journal.lookedAhead.length, journal.lookedUp]).toEqual([1, 64, []]);
-    // All of them are found, as one.
-    const again = Array.from({ length: 64 }, (__, index) => keyed(`k${index}`, 'add', 1));
-    expect(await turnsUntil(Promise.all(again))).toBeLessThan(40);
-    expect(await Promise.all(again)).toEqual(await Promise.all(asked));
-    expect([journal.requests, journal.lookedUp]).toEqual([2, []]);
-  });
+  ])(
+    'many commands with keys on an entity %s wait for their lookups once',
+    async (_what, isLive) => {
+      const { it, journal, keyed } = remote({ later });
+      if (isLive) await it.outcome('a', 'noop');
+      journal.turnsOfRead = 20;
+      journal.requests = 0;
+      const asked = Array.from({ length: 64 }, (__, index) => keyed(`k${index}`, 'add', 1));
+      // The lookup of a single command takes twenty turns, and loading the entity takes as many.
+      expect(await turnsUntil(Promise.all(asked))).toBeLessThan(40);
+      expect(await Promise.all(asked)).toEqual(
+        Array.from({ length: 64 }, (__, index) => index + 1),
+      );
+      expect([journal.requests, journal.lookedAhead.length, journal.lookedUp]).toEqual([1, 64, []]);
+      // All of them are found, as one.
+      const again = Array.from({ length: 64 }, (__, index) => keyed(`k${index}`, 'add', 1));
+      expect(await turnsUntil(Promise.all(again))).toBeLessThan(40);
+      expect(await Promise.all(again)).toEqual(await Promise.all(asked));
+      expect([journal.requests, journal.lookedUp]).toEqual([2, []]);
+    },
+  );
 
   test('commands without a key, and queries, are looked up by nobody', async () => {
     const { it, journal, keyed } = remote({ later });
@@ -133,7 +144,7 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     expect(await keyed('k', 'add', 5)).toBe(6);
   });
 
-  test('a lookup whose command fails before it runs is nobody\'s rejection', async () => {
+  test("a lookup whose command fails before it runs is nobody's rejection", async () => {
     const { it, journal, keyed } = remote({ later });
     const rejections: unknown[] = [];
     const note = (reason: unknown) => rejections.push(reason);

@@ -43,7 +43,9 @@ describe.each(cases)('a command of which it is unknown whether it %s', (_what, i
       const before = isStored ? [1, 10] : [1];
       expect(await it.outcome('a', 'history')).toEqual(before);
       expect(await it.outcome('a', 'add', 100)).toBe(isStored ? 111 : 101);
-      expect((await it.records('a')).map(({ seq }) => seq)).toEqual([...before, 100].map((__, i) => i + 1));
+      expect((await it.records('a')).map(({ seq }) => seq)).toEqual(
+        [...before, 100].map((__, i) => i + 1),
+      );
       expect(it.guest.violations).toEqual([]);
       // The failure is that of the journal, and not of the entity.
       expect(it.faults).toEqual([]);
@@ -216,32 +218,35 @@ describe.each(cases)('a firing of which it is unknown whether it %s', (_what, is
   });
 });
 
-describe.each(cases)('a change of timers of which it is unknown whether it %s', (_what, isStored) => {
-  test('rejects, and can be made again', async () => {
-    const it = new TimersUnderTest();
-    it.journal.held = true;
-    const lost = it.set('a', 'add', 5);
-    const other = it.set('b', 'add', 5);
-    await it.journal.loseOutcome(isStored);
-    await expect(lost).rejects.toMatchObject({ code: 'SVC_CALL_UNCERTAIN' });
-    await it.journal.letAllThrough();
-    await other;
-    expect(it.timerOf('a') !== undefined).toBe(isStored);
-    await it.set('a', 'add', 5);
-    expect(it.timers.map(({ owner }) => owner)).toEqual([ref('b'), ref('a')]);
-  });
+describe.each(cases)(
+  'a change of timers of which it is unknown whether it %s',
+  (_what, isStored) => {
+    test('rejects, and can be made again', async () => {
+      const it = new TimersUnderTest();
+      it.journal.held = true;
+      const lost = it.set('a', 'add', 5);
+      const other = it.set('b', 'add', 5);
+      await it.journal.loseOutcome(isStored);
+      await expect(lost).rejects.toMatchObject({ code: 'SVC_CALL_UNCERTAIN' });
+      await it.journal.letAllThrough();
+      await other;
+      expect(it.timerOf('a') !== undefined).toBe(isStored);
+      await it.set('a', 'add', 5);
+      expect(it.timers.map(({ owner }) => owner)).toEqual([ref('b'), ref('a')]);
+    });
 
-  test('fails no later append of its entity', async () => {
-    const it = new TimersUnderTest();
-    await it.outcome('a', 'noop');
-    it.journal.held = true;
-    const lost = it.set('a', 'add', 5);
-    const command = it.outcome('a', 'effect', { events: [added(1)] });
-    await turns();
-    await it.journal.loseOutcome(isStored);
-    await it.journal.letAllThrough();
-    await expect(lost).rejects.toMatchObject({ code: 'SVC_CALL_UNCERTAIN' });
-    expect(await command).toBe(0);
-    expect(await it.outcome('a', 'history')).toEqual([1]);
-  });
-});
+    test('fails no later append of its entity', async () => {
+      const it = new TimersUnderTest();
+      await it.outcome('a', 'noop');
+      it.journal.held = true;
+      const lost = it.set('a', 'add', 5);
+      const command = it.outcome('a', 'effect', { events: [added(1)] });
+      await turns();
+      await it.journal.loseOutcome(isStored);
+      await it.journal.letAllThrough();
+      await expect(lost).rejects.toMatchObject({ code: 'SVC_CALL_UNCERTAIN' });
+      expect(await command).toBe(0);
+      expect(await it.outcome('a', 'history')).toEqual([1]);
+    });
+  },
+);

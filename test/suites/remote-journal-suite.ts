@@ -1,0 +1,86 @@
+// What a journal keeps of `host/engine/needs/journal.ts` beyond journal-suite.ts if its reads have to wait, and if it may lose the
+// outcome of an append.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Journal } from '../../host/engine/needs/journal.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import type { SvcError } from '../../kit/svc-error.ts';
+import { answerTo, append, keep, type JournalUnderTest, recordOf } from './journal-suite.ts';
+
+export interface RemoteJournalUnderTest extends JournalUnderTest {
+  readonly journal: Journal & Required<Pick<Journal, 'lookAhead'>>;
+  /**
+   * Loses the outcome of the first append that `queue` makes, stored or not, and returns what all of them settle with.
+   */
+  readonly loseOutcome: (
+    isStored: boolean,
+    queue: () => readonly Promise<SvcError | undefined>[],
+  ) => Promise<readonly (SvcError | undefined)[]>;
+}
+
+export function remoteJournalSuite(
+  place: string,
+  open: () => Promise<RemoteJournalUnderTest>,
+): void {
+  describe(`the remote journal kept ${place}`, () => {
+    const one: EntityRef = { component: 'Cart', id: 'one' };
+    const two: EntityRef = { component: 'Cart', id: 'two' };
+    let underTest: RemoteJournalUnderTest;
+    let journal: RemoteJournalUnderTest['journal'];
+
+    beforeEach(async () => {
+      underTest = await open();
+      ({ journal } = underTest);
+    });
+    afterEach(async () => {
+      await underTest.discard();
+    });
+
+    test('an answer that is looked up ahead is the one that is found', async () => {
+      const { forgetBeforeMs, ...first } = answerTo('k', 1);
+      expect(await journal.lookAhead(one, 'k')).toBeUndefined();
+      await keep(journal, one, [{ ...recordOf(1), key: 'k' }], { ...first, forgetBeforeMs });
+      const keys = [
+        [one, 'k'],
+        [one, 'K'],
+        [two, 'k'],
+        [one, 'k'],
+      ] as const;
+      const found = keys.map(([entity, key]) => journal.lookAhead(entity, key));
+      expect(await Promise.all(found)).toEqual([first, undefined, undefined, first]);
+      await keep(journal, one, [], answerTo('k', 2));
+      expect(await journal.lookAhead(one, 'k')).toMatchObject({ timeMs: 2 });
+      await journal.close();
+      await expect(journal.lookAhead(one, 'k')).rejects.toMatchObject({
+        code: 'SVC_JOURNAL_UNAVAILABLE',
+      });
+    });
+
+    test.each([
+      ['is stored', true],
+      ['is not stored', false],
+    ])(
+      'after an append of which nobody learns that it %s, reads are final, and those behind it fail',
+      async (_what, isStored) => {
+        await append(journal, one, recordOf(1));
+        const keyed = { ...recordOf(2), key: 'k' };
+        const outcomes = await underTest.loseOutcome(isStored, () => [
+          keep(journal, one, [keyed], answerTo('k', 1)),
+          append(journal, one, recordOf(3)),
+          append(journal, two, recordOf(1)),
+        ]);
+        expect(outcomes[0]?.code).toBe('SVC_CALL_UNCERTAIN');
+        expect(outcomes[1]).toBeDefined();
+        expect(outcomes[2]).toBeUndefined();
+        const stored = await journal.read(one, 0, 10);
+        expect(stored.slice(0, 2)).toEqual(isStored ? [recordOf(1), keyed] : [recordOf(1)]);
+        const found = await Promise.all([journal.answer(one, 'k'), journal.lookAhead(one, 'k')]);
+        expect(found.map((reply) => reply?.timeMs)).toEqual(
+          isStored ? [1, 1] : [undefined, undefined],
+        );
+        const next = stored.length + 1;
+        expect(await append(journal, one, recordOf(next))).toBeUndefined();
+        expect((await journal.incarnation(one, 10, undefined)).records).toHaveLength(next);
+      },
+    );
+  });
+}
