@@ -2,8 +2,8 @@
 // keys are answered, a while after they began. All that begins in one turn of the event loop waits together.
 import type { Journal, StoredBeside, StoredReply } from '../host/engine/needs/journal.ts';
 import { MemoryJournal } from '../host/storage/memory/memory-journal.ts';
-import type { SvcError } from '../kit/svc-error.ts';
-import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import type { SvcError } from '@svc/kit/svc-error';
+import type { EntityRef, JournalRecord } from '@svc/model/entity';
 
 export class DelayedJournal extends MemoryJournal implements Journal {
   readonly #delayMs: number;
