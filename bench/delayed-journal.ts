@@ -1,43 +1,62 @@
-// DelayedJournal stands for a journal behind a network: a journal in memory whose appends settle, and whose lookups of idempotency
-// keys are answered, a while after they began. All that begins in one turn of the event loop waits together.
-import type { Journal, StoredBeside, StoredReply } from '../host/engine/needs/journal.ts';
+// DelayedJournal stands for a journal behind a network, as one entity that nobody has called before uses it: a connection for appends
+// and one for lookups of idempotency keys, each with one request under way, which takes a while; meanwhile the next one gathers. It
+// stores nothing, as what is stored would be in another process.
+import type { StoredReply } from '../host/engine/needs/journal.ts';
 import { MemoryJournal } from '../host/storage/memory/memory-journal.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 
-export class DelayedJournal extends MemoryJournal implements Journal {
-  readonly #delayMs: number;
-  /** Called together once the delay of this turn is over; empty: nothing has begun in this turn. */
-  #begun: (() => void)[] = [];
+export class DelayedJournal extends MemoryJournal {
+  readonly #appends: Connection;
+  readonly #lookups: Connection;
 
   constructor(delayMs: number) {
     super();
-    this.#delayMs = delayMs;
+    this.#appends = new Connection(delayMs);
+    this.#lookups = new Connection(delayMs);
   }
 
   override append(
-    entity: EntityRef,
-    records: readonly JournalRecord[],
+    _entity: EntityRef,
+    _records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    beside?: StoredBeside,
   ): void {
-    const later = (failure?: SvcError): void => this.#afterDelay(() => settled(failure));
-    super.append(entity, records, later, beside);
+    this.#appends.send(settled);
   }
 
-  lookAhead(entity: EntityRef, key: string): Promise<StoredReply | undefined> {
-    return new Promise((resolve) => this.#afterDelay(() => resolve(this.answer(entity, key))));
-  }
-
-  #afterDelay(done: () => void): void {
-    this.#begun.push(done);
-    if (this.#begun.length > 1) return;
-    setImmediate(() => {
-      const begun = this.#begun;
-      this.#begun = [];
-      setTimeout(() => {
-        for (const each of begun) each();
-      }, this.#delayMs);
+  lookAhead(): Promise<StoredReply | undefined> {
+    return new Promise((resolve) => {
+      this.#lookups.send(() => resolve(undefined));
     });
+  }
+}
+
+class Connection {
+  readonly #delayMs: number;
+  #gathered: (() => void)[] = [];
+  #isBusy = false;
+
+  constructor(delayMs: number) {
+    this.#delayMs = delayMs;
+  }
+
+  /** Calls `done` when the request with it is answered. */
+  send(done: () => void): void {
+    this.#gathered.push(done);
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    setImmediate(() => this.#request());
+  }
+
+  #request(): void {
+    const sent = this.#gathered;
+    this.#gathered = [];
+    setTimeout(() => {
+      this.#isBusy = false;
+      for (const done of sent) done();
+      if (this.#gathered.length === 0 || this.#isBusy) return;
+      this.#isBusy = true;
+      this.#request();
+    }, this.#delayMs);
   }
 }

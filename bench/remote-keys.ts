@@ -12,8 +12,6 @@ import { benchModule } from './service.ts';
 
 const IN_FLIGHT = 64;
 const DELAY_MS = 2;
-/** Replies are forgotten early, because the journal is in memory. */
-const RETENTION_MS = 5_000;
 
 export async function measureRemoteKeys({
   seconds,
@@ -33,7 +31,6 @@ export async function measureRemoteKeys({
     faultLog: (_entity, _handler, fault) => {
       throw fault;
     },
-    limits: { idempotencyRetentionMs: RETENTION_MS },
   });
   let last = 0;
   const command = async (key: string | undefined): Promise<void> => {

@@ -83,7 +83,6 @@ class CallLookup implements KeyLookup {
   #failedAppends = 0;
   /** Bytes of the reply among the unsettled bytes. */
   #bytes = 0;
-  #isOver = false;
 
   constructor(lookups: KeyLookups, key: string, isFirst: boolean) {
     this.#lookups = lookups;
@@ -105,7 +104,6 @@ class CallLookup implements KeyLookup {
   }
 
   callEnded(): void {
-    this.#isOver = true;
     this.#found(undefined);
     this.#lookups.left(this.#key);
   }
@@ -117,8 +115,8 @@ class CallLookup implements KeyLookup {
     this.#reply = reply;
     reply?.then(
       (stored) => {
-        // Another lookup may have begun since.
-        if (this.#reply === reply && !this.#isOver) this.#found(stored);
+        // The call may have ended since, or another lookup begun.
+        if (this.#reply === reply) this.#found(stored);
       },
       // The promise itself rejects the call (L3). Without a listener, the rejection of a call that does not run is unhandled.
       () => {},
