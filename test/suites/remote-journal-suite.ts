@@ -36,9 +36,9 @@ export function remoteJournalSuite(
     });
 
     test('an answer that is looked up ahead is the one that is found', async () => {
-      const { forgetBeforeMs, ...first } = answerTo('k', 1);
+      const { retentionMs, ...first } = answerTo('k', 1);
       expect(await journal.lookAhead(one, 'k')).toBeUndefined();
-      await keep(journal, one, [{ ...recordOf(1), key: 'k' }], { ...first, forgetBeforeMs });
+      await keep(journal, one, [{ ...recordOf(1), key: 'k' }], { ...first, retentionMs });
       const keys = [
         [one, 'k'],
         [one, 'K'],
