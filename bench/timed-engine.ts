@@ -13,7 +13,7 @@ import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { SharedSeries } from '@svc/model/shared-series';
 import { EmbeddedTimers } from '../host/service/embedded-timers.ts';
 import { firedCommand } from '../host/service/fired-command.ts';
-import { timersInFile } from '../host/service/journal-timers.ts';
+import { storedTimers } from '../host/service/journal-timers.ts';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 import { TimerSeries } from '../host/storage/timer-series.ts';
@@ -60,7 +60,7 @@ export async function withTimedEngine<T>(work: (timed: TimedEngine) => Promise<T
       begin(observed, inFlight) {
         const endings = new SharedSeries(FIRING_ENDINGS);
         timers = new EmbeddedTimers({
-          timers: timersInFile(opened),
+          timers: storedTimers(opened),
           settings: { ...TIMER_SETTINGS_DEFAULT, firesPerSecond: 1_000_000, inFlight },
           fire: (firing) => firedCommand(observed, firing, endings),
           series: new TimerSeries(),

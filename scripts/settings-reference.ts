@@ -33,7 +33,7 @@ const DECLARED_IN = {
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   process: ['host/hosting/process/process-settings.ts', 'Code in a process of its own'],
-  journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
+  journal: ['host/storage/journal-limits.ts', 'Journal'],
   timers: ['host/engine/timer-settings.ts', 'Timers'],
   views: ['model/view-limits.ts', 'Views'],
   consumers: ['host/consumers/consumer-settings.ts', 'Consumers'],

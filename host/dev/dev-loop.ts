@@ -11,6 +11,7 @@ import type { Log } from '@svc/kit/log';
 import type { ModuleSwap } from './module-swap.ts';
 import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
+import { locationName } from '../storage/journal-location.ts';
 
 export type BuiltModule = Extract<ToDevHost, { readonly kind: 'module' }>;
 
@@ -200,7 +201,7 @@ export class DevLoop {
         servedAfterMs: afterMs,
       });
     const { url, swap, settings } = this.#served!;
-    const { dataFolder } = swap;
+    const dataFolder = locationName(swap.location);
     const { kind, fingerprint } = served;
     const source = { kind, file, fingerprint };
     this.#send({ kind: 'served', source, settings, url, dataFolder, afterMs, isNewest });
@@ -214,7 +215,7 @@ export class DevLoop {
     this.#check = check;
     let findings: readonly string[];
     try {
-      const question = { dir: swap.dataFolder, now: source, settings, threads: 1 };
+      const question = { dir: locationName(swap.location), now: source, settings, threads: 1 };
       const answer = await checkUpgrade({ ...question, signal: check.signal });
       findings = answer.findings.map(sentence);
     } catch (error) {

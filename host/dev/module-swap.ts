@@ -5,6 +5,7 @@ import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
 import { systemClock } from '../system.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
 
 /** Time that requests in flight have to finish, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -38,7 +39,7 @@ interface Replacement {
 
 /** The journal of the service, which notes each module that writes to it. */
 interface SharedJournal {
-  readonly dir: string;
+  readonly location: JournalLocation;
   noteModule(module: {
     readonly fingerprint: string;
     readonly descriptor: string;
@@ -75,9 +76,9 @@ export class ModuleSwap {
     return this.#servedFile;
   }
 
-  /** Absolute path of the data folder, which all modules share. */
-  get dataFolder(): string {
-    return this.#service.journal.dir;
+  /** Where the journal is, which all modules share. */
+  get location(): JournalLocation {
+    return this.#service.journal.location;
   }
 
   /** Prepares for the next module, which is being built. */

@@ -2,19 +2,18 @@
 // event is missed between the start of the service and that of the thread which delivers events.
 import type { ConsumerDescriptor } from '@svc/contract';
 import { type ConsumerState, openConsumerState } from '../storage/follower-connection.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
-import { SqlitePositions } from '../storage/sqlite/sqlite-positions.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 
 /** Rejects with SVC_JOURNAL_UNAVAILABLE or SVC_DISK_FULL. */
 export async function beginConsumers(
-  journal: SqliteJournal,
+  journal: OpenedJournal,
   consumers: readonly ConsumerDescriptor[] = [],
 ): Promise<void> {
   const fromNow = consumers.filter(({ start }) => start === 'now');
   if (fromNow.length === 0) return;
   const state = openConsumerState(journal.followerConnection);
   try {
-    const position = new SqlitePositions(journal.end).end();
+    const position = await journal.lastPosition();
     for (const { id, start } of fromNow)
       if (isNew(state, id))
         // oxlint-disable-next-line no-await-in-loop -- there are few

@@ -6,7 +6,8 @@ import type { ServiceStatus } from '@svc/kit/service-status';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { MutualTls } from '../http/mutual-tls.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
-import { JournalStandby } from '../storage/sqlite/journal-standby.ts';
+import { journalIn } from '../storage/journal-location.ts';
+import { standByJournal } from '../storage/opened-journal.ts';
 import { PROGRAM_WORDS } from './embedded-storage.ts';
 import type { GivenSockets } from './given-sockets.ts';
 import type { JournalOpening, JournalUser } from './journal-opening.ts';
@@ -115,7 +116,8 @@ export class EmbeddedDeployment {
     return new Standby({
       settings: standby,
       shards: 1,
-      openJournal: () => new JournalStandby(dataFolder, journal, { timerLimits: timers, series }),
+      openJournal: () =>
+        standByJournal(journalIn(dataFolder), { limits: journal, timerLimits: timers, series }),
       check: async () =>
         checkStoredTypes(program, { dataFolder, ignoreComponents, upgrade, words: PROGRAM_WORDS }),
       signal: this.#ended.signal,

@@ -16,16 +16,17 @@ import {
   openViews,
 } from '../storage/follower-connection.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
-import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
+import type { JournalLimits } from '../storage/journal-limits.ts';
+import { journalIn } from '../storage/journal-location.ts';
 import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { TimerAdministration } from '../storage/timer-administration.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import type { TestJournal } from '../storage/memory/test-journal.ts';
 import { MemoryViews } from '../storage/memory/memory-views.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
-import { type JournalTimers, timersInFile, timersInMemory } from './journal-timers.ts';
+import { type JournalTimers, storedTimers, timersInMemory } from './journal-timers.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import type { TestingOptions } from './testing-options.ts';
 import { timedConsumers, timedJournal } from './timed-journal.ts';
@@ -59,7 +60,7 @@ export class EmbeddedStorage {
   readonly #timerLimits: TimerLimits;
   readonly #ignoreComponents: readonly string[];
   readonly #failure = Promise.withResolvers<SvcError>();
-  #sqlite: SqliteJournal | undefined;
+  #stored: OpenedJournal | undefined;
   #memory: MemoryJournal | undefined;
   #journal: Journal | undefined;
   #timers: JournalTimers | undefined;
@@ -98,22 +99,22 @@ export class EmbeddedStorage {
 
   /** Changes timers of the journal, which is open. */
   get timerAdministration(): TimerAdministration {
-    return this.#memory ?? this.#sqlite!;
+    return this.#memory ?? this.#stored!;
   }
 
   /** Opens a feed of the journal, which is open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
   feed(): Feed {
-    return this.#memory?.feed() ?? openFeed(this.#sqlite!.followerConnection);
+    return this.#memory?.feed() ?? openFeed(this.#stored!.followerConnection);
   }
 
   /** Opens what the consumers read and write of the journal, which is open. Throws as `feed` does. */
   consumers(): { readonly state: ConsumerState; readonly writer: ConsumerWriter } {
     const memory = this.#memory;
-    const sqlite = this.#sqlite;
+    const stored = this.#stored;
     if (memory === undefined)
       return {
-        state: openConsumerState(sqlite!.followerConnection),
-        writer: this.#hold === undefined ? sqlite! : timedConsumers(sqlite!, this.#hold),
+        state: openConsumerState(stored!.followerConnection),
+        writer: this.#hold === undefined ? stored! : timedConsumers(stored!, this.#hold),
       };
     const { consumers } = memory;
     const state: ConsumerState = {
@@ -128,14 +129,14 @@ export class EmbeddedStorage {
   /** Returns the store of the views' rows. Call it once the journal is open. */
   views(limits: ViewLimits): ViewStore {
     return this.#memory === undefined
-      ? openViews(this.#sqlite!.followerConnection, limits)
+      ? openViews(this.#stored!.followerConnection, limits)
       : new MemoryViews(limits);
   }
 
   /** Waits until all appends are stored, and releases the folder. */
   async close(): Promise<void> {
     await this.#journal?.close();
-    await this.#sqlite?.close();
+    await this.#stored?.close();
   }
 
   async #inMemory({ descriptor }: JournalUser): Promise<Journal> {
@@ -160,8 +161,8 @@ export class EmbeddedStorage {
     dataFolder: string,
     opening: FolderOpening,
   ): Promise<Journal> {
-    this.#sqlite = await openJournalFor(program, {
-      dataFolder,
+    this.#stored = await openJournalFor(program, {
+      location: journalIn(dataFolder),
       limits: this.#limits,
       timerLimits: this.#timerLimits,
       series: this.series,
@@ -170,9 +171,9 @@ export class EmbeddedStorage {
       clock: this.#clock,
       ...opening,
     });
-    void this.#sqlite.failure.then(this.#failure.resolve);
-    this.#timers = timersInFile(this.#sqlite, this.#clock);
-    const journal = attachJournal(this.#sqlite.connect());
+    void this.#stored.failure.then(this.#failure.resolve);
+    this.#timers = storedTimers(this.#stored, this.#clock);
+    const journal = attachJournal(this.#stored.connect());
     return this.#hold === undefined ? journal : timedJournal(journal, this.#hold);
   }
 }

@@ -1,30 +1,24 @@
-// JournalOpening opens the journal in a data folder for the components that are about to be served, those of a module
+// JournalOpening opens a journal for the components that are about to be served, those of a module
 // or of a program. Invariant: if the journal has events that no component reads and that are not ignored, it is closed
 // again and stays unchanged.
 import type { WallClock } from '../engine/needs/clock.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
-import type { TimerLimits } from '@svc/model/timer-limits';
-import type { JournalSeries } from '../storage/journal-series.ts';
-import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
-import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import { openJournal, type OpenedJournal, type WriterSettings } from '../storage/opened-journal.ts';
 import { systemClock } from '../system.ts';
 import { beginConsumers } from './consumer-beginnings.ts';
 import { serviceSchedules } from './service-schedules.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 
-export interface JournalOpening {
-  readonly dataFolder: string;
-  readonly limits: JournalLimits;
-  readonly timerLimits: TimerLimits;
-  /** Receives the counts of the writer. */
-  readonly series: JournalSeries;
+export interface JournalOpening extends WriterSettings {
+  readonly location: JournalLocation;
   /**
    * Components that were dropped on purpose, whose events are ignored. Undefined: all unknown components, as in
    * `svc dev`, which reports unknown event types itself.
    */
   readonly ignoreComponents: readonly string[] | undefined;
-  /** Opens the journal in the folder; default: at once, and rejects if another process has it open. */
-  readonly open?: (() => Promise<SqliteJournal>) | undefined;
+  /** Opens the journal; default: at once, and rejects if another process has it open. */
+  readonly open?: (() => Promise<OpenedJournal>) | undefined;
   /** Default: the machine's. */
   readonly clock?: WallClock | undefined;
   /** Texts for the error message; default: those for `svc run`. */
@@ -41,7 +35,7 @@ export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
   {
-    dataFolder,
+    location,
     limits,
     timerLimits,
     series,
@@ -50,9 +44,8 @@ export async function openJournalFor(
     words,
     clock = systemClock,
   }: JournalOpening,
-): Promise<SqliteJournal> {
-  const journal = await (open?.() ??
-    openSqliteJournal(dataFolder, limits, { timerLimits, series }));
+): Promise<OpenedJournal> {
+  const journal = await (open?.() ?? openJournal(location, { limits, timerLimits, series }));
   try {
     if (ignoreComponents !== undefined)
       checkEventTypes(journal, descriptor, ignoreComponents, words);

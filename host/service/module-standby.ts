@@ -2,7 +2,8 @@
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalSeries } from '../storage/journal-series.ts';
-import { JournalStandby } from '../storage/sqlite/journal-standby.ts';
+import { journalIn } from '../storage/journal-location.ts';
+import { standByJournal } from '../storage/opened-journal.ts';
 import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import type { RunOptions } from './run-options.ts';
@@ -34,7 +35,8 @@ export function moduleStandby(
     settings: standby,
     // With port 0 the other shards are started when the first one has its port.
     shards: http && port === 0 ? 1 : shardCount(settings.shards, process.platform, () => {}),
-    openJournal: () => new JournalStandby(dataFolder, journal, { timerLimits: timers, series }),
+    openJournal: () =>
+      standByJournal(journalIn(dataFolder), { limits: journal, timerLimits: timers, series }),
     check: async () =>
       checkTakeover(
         await source,

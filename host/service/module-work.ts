@@ -3,7 +3,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Log } from '@svc/kit/log';
 import type { Supervisor } from '../shards/supervisor.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { ConsumerDispatch } from './consumer-dispatch.ts';
 import type { RunOptions } from './run-options.ts';
 import type { SettingsSections } from './section-settings.ts';
@@ -39,7 +39,7 @@ export class ModuleWork {
   }
 
   /** All shards can execute what comes now. */
-  begin(journal: SqliteJournal, { consumers }: Pick<ModuleDescriptor, 'consumers'>): void {
+  begin(journal: OpenedJournal, { consumers }: Pick<ModuleDescriptor, 'consumers'>): void {
     this.timers.begin(journal);
     this.consumers.begin(journal, consumers);
   }

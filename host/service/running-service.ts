@@ -19,6 +19,7 @@ import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { JournalSeries } from '../storage/journal-series.ts';
+import { journalIn } from '../storage/journal-location.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
@@ -102,7 +103,7 @@ export class RunningService {
     const series = new JournalSeries();
     this.#standby = this.#makeStandby(series);
     this.#journal = new ServiceJournal({
-      dataFolder: settings.dataFolder,
+      location: journalIn(settings.dataFolder),
       limits: settings.sections.journal,
       timerLimits: settings.sections.timers,
       series,

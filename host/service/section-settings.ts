@@ -30,7 +30,7 @@ import {
 import { AUTH_DEFAULTS, AUTH_RANGES } from '@svc/tokens/auth-section';
 import { checkAlgorithms } from '@svc/tokens/token-settings';
 import type { SectionRanges } from '@svc/kit/settings-reader';
-import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/journal-limits.ts';
 import { VIEW_LIMITS_DEFAULT, VIEW_LIMITS_RANGE } from '@svc/model/view-limits';
 import { LOG_FILES_DEFAULT, LOG_FILES_RANGE } from '@svc/kit/log-files-limits';
 import { STANDBY_DEFAULT, STANDBY_RANGE } from './standby-settings.ts';

@@ -4,7 +4,7 @@ import { makeControlSocket, removeControlSocket } from '@svc/kit/control-socket'
 import type { Log } from '@svc/kit/log';
 import type { ControlledService } from '../control/control-request.ts';
 import { ControlServer } from '../control/control-server.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import type { ConsumerDispatch } from './consumer-dispatch.ts';
 import { changeService } from './service-change.ts';
 import type { ViewStatuses } from './view-statuses.ts';
@@ -13,7 +13,7 @@ import type { ViewThreads } from './view-threads.ts';
 export interface ServiceControlOptions {
   readonly log: Log;
   /** Resolves once the journal is open. */
-  readonly journal: Promise<SqliteJournal>;
+  readonly journal: Promise<OpenedJournal>;
   readonly views: Pick<ViewThreads, 'skip' | 'rebuild'>;
   readonly viewStatuses: Pick<ViewStatuses, 'read'>;
   readonly consumers: Pick<ConsumerDispatch, 'retry' | 'retrySome' | 'skip'>;
@@ -65,7 +65,7 @@ export class ServiceControl {
     this.#socket = undefined;
   }
 
-  #controlled(journal: SqliteJournal): ControlledService {
+  #controlled(journal: OpenedJournal): ControlledService {
     const { views, viewStatuses, consumers } = this.#options;
     return {
       views: () => viewStatuses.read(),

@@ -4,7 +4,7 @@ import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
 import type { Supervisor } from '../shards/supervisor.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { systemClock } from '../system.ts';
 import { beginConsumers } from './consumer-beginnings.ts';
 import { moduleReader } from './module-source.ts';
@@ -27,7 +27,7 @@ interface LoopedService {
   readonly check: (descriptor: ModuleDescriptor) => void;
   readonly env: Readonly<Record<string, string>>;
   readonly supervisor: Supervisor;
-  readonly journal: SqliteJournal;
+  readonly journal: OpenedJournal;
   readonly configuration: ServiceConfiguration;
   readonly log: Log;
   /** Called when a module has replaced the one that was served. */
@@ -70,7 +70,7 @@ export async function startDevLoop(
 }
 
 async function reconcileSchedules(
-  journal: SqliteJournal,
+  journal: OpenedJournal,
   { descriptor }: GuestSource,
   log: Log,
 ): Promise<void> {

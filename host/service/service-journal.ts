@@ -4,12 +4,12 @@
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalSeries } from '../storage/journal-series.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'dataFolder' | 'limits' | 'timerLimits' | 'series' | 'open' | 'ignoreComponents'
+  'location' | 'limits' | 'timerLimits' | 'series' | 'open' | 'ignoreComponents'
 > {
   /** The module that the journal is opened for. */
   readonly source: Promise<JournalUser>;
@@ -20,10 +20,10 @@ export interface ServiceJournalOptions extends Pick<
 export class ServiceJournal {
   readonly series: JournalSeries;
   /** Resolves once the journal is open; stays pending if it is never opened. */
-  readonly opened: Promise<SqliteJournal>;
+  readonly opened: Promise<OpenedJournal>;
   readonly #options: ServiceJournalOptions;
-  readonly #opened = Promise.withResolvers<SqliteJournal>();
-  #opening: Promise<SqliteJournal> | undefined;
+  readonly #opened = Promise.withResolvers<OpenedJournal>();
+  #opening: Promise<OpenedJournal> | undefined;
 
   constructor(options: ServiceJournalOptions) {
     this.#options = options;
@@ -47,7 +47,7 @@ export class ServiceJournal {
     await journal?.close();
   }
 
-  async #open(): Promise<SqliteJournal> {
+  async #open(): Promise<OpenedJournal> {
     const { source, onFailure, ...opening } = this.#options;
     const journal = await openJournalFor(await source, opening);
     void journal.failure.then(onFailure);

@@ -6,8 +6,8 @@
 //     journal has passed: a service that could not serve does not take the folder from one that does.
 // W2  From the lock on the service has `readyWithinMs` until it serves. Then it ends, so that another one can have the folder.
 import { SvcError } from '@svc/kit/svc-error';
-import type { JournalStandby } from '../storage/sqlite/journal-standby.ts';
-import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import type { JournalStandby } from '../storage/journal-takeover.ts';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import type { StandbySettings } from './standby-settings.ts';
 
 export interface StandbyOptions {
@@ -15,7 +15,7 @@ export interface StandbyOptions {
   /** Number of shards that have to start their guest before the folder is locked. */
   readonly shards: number;
   /** Starts the writer's thread. */
-  readonly openJournal: () => JournalStandby;
+  readonly openJournal: () => JournalStandby<OpenedJournal>;
   /** Checks the journal, which is only read. */
   readonly check: () => Promise<void>;
   /** Ends the wait for the folder. */
@@ -30,7 +30,7 @@ export class Standby {
   readonly #options: StandbyOptions;
   readonly #shardsStarted = Promise.withResolvers<void>();
   #startedCount = 0;
-  #journal: JournalStandby | undefined;
+  #journal: JournalStandby<OpenedJournal> | undefined;
   #late: NodeJS.Timeout | undefined;
   #isPrepared = false;
 
@@ -54,7 +54,7 @@ export class Standby {
   }
 
   /** Opens the journal once its folder is free. Rejects with the errors of the check and of opening, and with the signal's reason. */
-  async open(): Promise<SqliteJournal> {
+  async open(): Promise<OpenedJournal> {
     const { settings, check, signal, onPrepared } = this.#options;
     await check();
     await this.#shardsStarted.promise;

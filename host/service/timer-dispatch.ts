@@ -7,6 +7,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Log } from '@svc/kit/log';
+import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { systemClock } from '../system.ts';
 import { FailureReports } from './failure-reports.ts';
@@ -18,12 +19,7 @@ const RESTART_PAUSE_MS = 1_000;
 const STOP_MARGIN_MS = 2_000;
 
 /** The part of an opened journal that the thread reads. */
-export interface TimedJournal {
-  /** The data folder, absolute. */
-  readonly dir: string;
-  readonly alarm: SharedArrayBuffer;
-  timersExist(): Promise<void>;
-}
+export type TimedJournal = Pick<OpenedJournal, 'followerConnection' | 'alarm' | 'timersExist'>;
 
 export interface TimerDispatchOptions {
   readonly settings: TimerSettings;
@@ -92,9 +88,9 @@ export class TimerDispatch {
   #start(): void {
     if (this.#isStopped || this.#journal === undefined) return;
     const { settings, shards, env } = this.#options;
-    const { dir, alarm } = this.#journal;
+    const { followerConnection: connection, alarm } = this.#journal;
     const series = this.series.shared;
-    const workerData: TimerThreadData = { dir, alarm, series, settings, shards };
+    const workerData: TimerThreadData = { connection, alarm, series, settings, shards };
     const worker = new Worker(new URL('./timer-thread.ts', import.meta.url), {
       name: 'timers',
       workerData,

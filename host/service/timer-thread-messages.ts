@@ -1,11 +1,11 @@
 // Messages between the main thread and the thread that dispatches firings.
 import type { MessagePort } from 'node:worker_threads';
 import type { TimerSettings } from '../engine/timer-settings.ts';
+import type { FollowerConnection } from '../storage/follower-connection.ts';
 
 /** Start data of the thread. */
 export interface TimerThreadData {
-  /** The data folder, absolute. */
-  readonly dir: string;
+  readonly connection: FollowerConnection;
   /** Shared memory of the alarm of the journal's writer. */
   readonly alarm: SharedArrayBuffer;
   /** Shared memory of the metrics of timers (storage/timer-series.ts). */

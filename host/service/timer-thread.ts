@@ -5,8 +5,7 @@ import type { Firing } from '../engine/firing.ts';
 import { Occurrences } from '../schedule/occurrences.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { WorkLink } from '../shards/work-link.ts';
-import { journalPath } from '../storage/sqlite/journal-file.ts';
-import { openTimerReader } from '../storage/sqlite/timer-reader.ts';
+import { openTimers } from '../storage/follower-connection.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { systemClock } from '../system.ts';
@@ -14,11 +13,10 @@ import { AlarmSleeper } from './alarm-sleeper.ts';
 import { Dispatcher } from '../timers/dispatcher.ts';
 import type { FiringAnswer } from '../timers/firing-answer.ts';
 import { FailureReports } from './failure-reports.ts';
-import { readTimers } from './read-timers.ts';
 import { TimerCounting } from './timer-counting.ts';
 import type { FromTimerThread, TimerThreadData, ToTimerThread } from './timer-thread-messages.ts';
 
-const { dir, alarm, series, settings, shards } = workerData as TimerThreadData;
+const { connection, alarm, series, settings, shards } = workerData as TimerThreadData;
 const main = parentPort!;
 const reports = new FailureReports(systemClock, (message) => {
   const report: FromTimerThread = { kind: 'failure', message };
@@ -30,10 +28,10 @@ const occurrences = new Occurrences();
 const AWAY: FiringAnswer = { outcome: 'unavailable' };
 /** Indexed by shard. */
 const links = new Map<number, WorkLink<Firing, FiringAnswer>>();
-const reader = openTimerReader(journalPath(dir));
+const timers = openTimers(connection, (damaged) => reports.add(damaged));
 
 const dispatcher = new Dispatcher({
-  source: readTimers(reader, (damaged) => reports.add(damaged)),
+  source: timers,
   clock: systemClock,
   sleeper: new AlarmSleeper(new TimerAlarm(alarm), () => systemClock.nowMs()),
   settings,
@@ -46,7 +44,7 @@ const dispatcher = new Dispatcher({
 });
 
 const counting = new TimerCounting({
-  counts: () => reader.counts(),
+  counts: () => timers.counts(),
   series: new TimerSeries(series),
   onFailure: (error) => reports.add(error),
 });
@@ -66,7 +64,7 @@ async function stop(graceMs: number): Promise<void> {
   counting.stop();
   await dispatcher.stop(graceMs);
   for (const link of links.values()) link.close();
-  reader.close();
+  timers.close();
   main.close();
 }
 

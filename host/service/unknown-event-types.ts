@@ -4,6 +4,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
+import { locationName } from '../storage/journal-location.ts';
 import type { JournalContents, StoredEventType } from '../storage/journal-contents.ts';
 
 /** Maximum number of event types that the error message names. */
@@ -28,7 +29,7 @@ const RUN_WORDS: UnknownTypesWords = {
  * whose event types are not refused. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
 export function checkEventTypes(
-  journal: Pick<JournalContents, 'dir' | 'eventTypes'>,
+  journal: Pick<JournalContents, 'location' | 'eventTypes'>,
   descriptor: ModuleDescriptor,
   ignored: readonly string[],
   { readers, remedy }: UnknownTypesWords = RUN_WORDS,
@@ -47,7 +48,7 @@ export function checkEventTypes(
   const components = [...new Set(unknown.map(({ component }) => printable(component)))];
   throw new SvcError(
     'SVC_MANIFEST_UNREADABLE',
-    `The journal in ${journal.dir} holds events that no component ${readers} reads: ${named.join(', ')}${more}. ` +
+    `The journal in ${locationName(journal.location)} holds events that no component ${readers} reads: ${named.join(', ')}${more}. ` +
       remedy(components),
   );
 }

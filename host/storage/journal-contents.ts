@@ -1,5 +1,6 @@
 // JournalContents is what the composition of a service asks of the journal that it has opened, and notes in it, beside
 // the records of entities. Every implementation of the journal has it.
+import type { JournalLocation } from './journal-location.ts';
 
 /** A type of events that the journal holds: events of the component are stored under this manifest. */
 export interface StoredEventType {
@@ -18,8 +19,7 @@ export interface WritingModule {
 }
 
 export interface JournalContents {
-  /** The data folder, absolute. */
-  readonly dir: string;
+  readonly location: JournalLocation;
   /**
    * Returns all types of events that the journal holds, sorted by component and manifest. Reads no event. Throws
    * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.

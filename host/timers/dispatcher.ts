@@ -18,7 +18,7 @@ import type { Schedule } from '@svc/model/timer';
 import { DueTimers, type HeldTimer } from './due-timers.ts';
 import type { FiringAnswer } from './firing-answer.ts';
 import { TargetPauses } from './target-pauses.ts';
-import type { TimerSource } from './timer-source.ts';
+import type { TimerSource } from '../engine/needs/timer-source.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Longest sleep, and longest time between two looks at what is due, in milliseconds. */

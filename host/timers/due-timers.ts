@@ -9,7 +9,7 @@
 // D3  The held timers are in the order of due timers.
 import type { DuePosition, DueTimer } from '../engine/needs/timers.ts';
 import type { EntityRef } from '@svc/model/entity';
-import type { TimerSource } from './timer-source.ts';
+import type { TimerSource } from '../engine/needs/timer-source.ts';
 
 /** Timers that one read returns at most. */
 const PAGE = 256;

@@ -13,7 +13,7 @@ import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { type AppendGate, GroupCommit } from './group-commit.ts';
 import { LOCK_WAIT_MS, openForWriting } from './journal-file.ts';
-import type { JournalLimits } from './journal-limits.ts';
+import type { JournalLimits } from '../journal-limits.ts';
 import type {
   Append,
   AppendFailure,

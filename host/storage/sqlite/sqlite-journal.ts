@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
-import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from '../journal-limits.ts';
 import { TIMER_LIMITS_DEFAULT, type TimerLimits } from '@svc/model/timer-limits';
 import { JournalSeries } from '../journal-series.ts';
 import type { EntityRef } from '@svc/model/entity';
@@ -17,10 +17,13 @@ import type {
   ConsumerWriter,
   StoredConsumer,
 } from '../../engine/needs/consumers.ts';
+import type { Position } from '../../engine/needs/feed.ts';
 import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
+import type { JournalFolder } from '../journal-location.ts';
 import { LEVEL_SIZES_DEFAULT, type LevelSizes } from './index-compaction.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import { WriterThread } from './writer-thread.ts';
+import { SqlitePositions } from './sqlite-positions.ts';
 import { readEventTypes } from './stored-event-types.ts';
 
 export interface JournalOptions {
@@ -109,6 +112,14 @@ export class SqliteJournal implements JournalContents, TimerAdministration, Cons
 
   get dir(): string {
     return this.#folder.dir;
+  }
+
+  get location(): JournalFolder {
+    return { kind: 'folder', dir: this.dir };
+  }
+
+  lastPosition(): Position {
+    return new SqlitePositions(this.end).end();
   }
 
   /** Names the socket by which tools reach this host, in the data folder. */

@@ -8,7 +8,7 @@ import { TimerAlarm } from '../timer-alarm.ts';
 import type { ConsumerRequest } from './consumer-requests.ts';
 import type { LevelSizes } from './index-compaction.ts';
 import { journalPath } from './journal-file.ts';
-import type { JournalLimits } from './journal-limits.ts';
+import type { JournalLimits } from '../journal-limits.ts';
 import type { RequestAnswered, WriterCommand, WriterReport } from './journal-message.ts';
 import type { TimerRequest } from './timer-requests.ts';
 

@@ -28,23 +28,24 @@ function counting(tookMs = 0) {
   return { series, failures, failure, started, pending: () => series.read().pending };
 }
 
-test('they are counted at once and every two seconds, also after a failure, until the stop', () => {
+test('they are counted at once and every two seconds, also after a failure, until the stop', async () => {
   const { failures, failure, started, pending } = counting();
+  await vi.advanceTimersByTimeAsync(0);
   expect(pending()).toBe(1);
-  vi.advanceTimersByTime(2_000);
+  await vi.advanceTimersByTimeAsync(2_000);
   expect(failures).toEqual([failure]);
   expect(pending()).toBe(1);
-  vi.advanceTimersByTime(2_000);
+  await vi.advanceTimersByTimeAsync(2_000);
   expect(pending()).toBe(3);
   started.stop();
-  vi.advanceTimersByTime(10_000);
+  await vi.advanceTimersByTimeAsync(10_000);
   expect(pending()).toBe(3);
 });
 
-test('a count that takes long is followed by a pause of a hundred times its time', () => {
+test('a count that takes long is followed by a pause of a hundred times its time', async () => {
   const { failures } = counting(50);
-  vi.advanceTimersByTime(4_999);
+  await vi.advanceTimersByTimeAsync(4_999);
   expect(failures).toEqual([]);
-  vi.advanceTimersByTime(1);
+  await vi.advanceTimersByTimeAsync(1);
   expect(failures).toHaveLength(1);
 });

@@ -108,7 +108,11 @@ test.concurrent('a thread that ends by itself is logged, and started again with 
   const closed = once(lost, 'close');
   lost.start();
   // There is no journal to open yet.
-  dispatch.begin({ dir, alarm: new SharedArrayBuffer(16), timersExist: async () => {} });
+  dispatch.begin({
+    followerConnection: { kind: 'sqlite', dir, end: new SharedArrayBuffer(8) },
+    alarm: new SharedArrayBuffer(16),
+    timersExist: async () => {},
+  });
   await closed;
   await expect.poll(() => reasons, POLL).toContain('the thread has ended and is started again');
   const { journal } = await opened(dir);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JournalRecord } from '../../../model/entity.ts';
 import { histogramCount } from '../../../model/shared-histogram.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
-import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/journal-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -11,7 +11,7 @@ import type { FiredOccurrence } from '../../../host/engine/needs/timers.ts';
 import type { SvcError } from '../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
-import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/journal-limits.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
 import { openTimerReader } from '../../../host/storage/sqlite/timer-reader.ts';
 import { Random } from '../random.ts';

@@ -6,7 +6,7 @@ import type { Firing } from '../../../host/engine/firing.ts';
 import type { DuePosition, DueTimer } from '../../../host/engine/needs/timers.ts';
 import type { TimerSettings } from '../../../host/engine/timer-settings.ts';
 import type { FiringAnswer } from '../../../host/timers/firing-answer.ts';
-import type { TimerSource } from '../../../host/timers/timer-source.ts';
+import type { TimerSource } from '../../../host/engine/needs/timer-source.ts';
 import type { Awaitable } from '../../../model/call.ts';
 import { VirtualTime } from './virtual-time.ts';
 

@@ -2,6 +2,7 @@
 // list theirs; a host that opens one does.
 import { journalPath } from '../journal-file.ts';
 import { existsSync } from 'node:fs';
+import type { JournalFolder } from '../../journal-location.ts';
 import { ReadingConnection } from './reading-connection.ts';
 
 const EVENT_TYPES = (format: number) =>
@@ -11,8 +12,7 @@ const EVENT_TYPES = (format: number) =>
 
 /** The event types of a journal, read again by each call. */
 export interface JournalTypes {
-  /** Data folder. */
-  readonly dir: string;
+  readonly location: JournalFolder;
   readonly eventTypes: () => readonly { readonly component: string; readonly manifest: string }[];
 }
 
@@ -27,7 +27,7 @@ export function hasJournal(dir: string): boolean {
  */
 export function journalTypes(dir: string): JournalTypes {
   return {
-    dir,
+    location: { kind: 'folder', dir },
     eventTypes: () => {
       const connection = new ReadingConnection(dir);
       try {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../../../model/entity.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
-import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/journal-limits.ts';
 import { JournalReader } from '../../../../host/storage/sqlite/journal-reader.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, recordOf } from '../../../suites/journal-suite.ts';

@@ -8,7 +8,7 @@ import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-jo
 import { HistoryScan } from '../../../../host/storage/sqlite/tools/history-scan.ts';
 import { openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';
 import { inspectJournal } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
-import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/journal-limits.ts';
 import { verifyJournal } from '../../../../host/storage/sqlite/tools/journal-verification.ts';
 import {
   IndexCompaction,

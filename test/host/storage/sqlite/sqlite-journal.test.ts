@@ -10,7 +10,7 @@ import type { TimerLimits } from '../../../../model/timer-limits.ts';
 import type { EntityRef } from '../../../../model/entity.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { journalPath } from '../../../../host/storage/sqlite/journal-file.ts';
-import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/journal-limits.ts';
 import { openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, journalSuite, recordOf } from '../../../suites/journal-suite.ts';

@@ -19,7 +19,7 @@ import {
   encodeAppend,
 } from '../../../../host/storage/sqlite/journal-message.ts';
 import { JournalQuota } from '../../../../host/storage/sqlite/journal-quota.ts';
-import { readTimers } from '../../../../host/service/read-timers.ts';
+import { readTimers } from '../../../../host/storage/sqlite/read-timers.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { StoredTimers } from '../../../../host/storage/sqlite/stored-timers.ts';
 import { TimerReader, openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';

@@ -1,6 +1,6 @@
 // TimerSource: where the dispatcher reads which timers are due. A journal implements it through a connection of its own.
 import type { Awaitable } from '@svc/model/call';
-import type { DuePosition, DueTimer } from '../engine/needs/timers.ts';
+import type { DuePosition, DueTimer } from './timers.ts';
 
 export interface TimerSource {
   /**

@@ -1,8 +1,8 @@
 // ReadTimers gives the dispatcher the due timers of a journal in SQLite. Damaged timers are reported, and the others go on.
 import { SvcError } from '@svc/kit/svc-error';
-import type { DueTimer } from '../engine/needs/timers.ts';
-import type { TimerReader } from '../storage/sqlite/timer-reader.ts';
-import type { TimerSource } from '../timers/timer-source.ts';
+import type { DueTimer } from '../../engine/needs/timers.ts';
+import type { TimerReader } from './timer-reader.ts';
+import type { TimerSource } from '../../engine/needs/timer-source.ts';
 
 /** `onDamage` receives an SvcError for each damaged timer, each time that it is read. */
 export function readTimers(reader: TimerReader, onDamage: (error: unknown) => void): TimerSource {

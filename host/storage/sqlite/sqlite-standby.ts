@@ -1,26 +1,18 @@
-// JournalStandby opens a journal that another process has open, once that process has ended: the writer's thread is
+// SqliteStandby opens a journal that another process has open, once that process has ended: the writer's thread is
 // started before, and the lock of the data folder is tried again and again. Nothing in the folder changes before the lock
 // is taken, except that a missing folder and its lock file are made.
 import { resolve } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
 import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
 import { JournalSeries } from '../journal-series.ts';
+import type { JournalStandby, JournalTakeover } from '../journal-takeover.ts';
 import { openDataFolderWhenFree } from './data-folder.ts';
 import { LEVEL_SIZES_DEFAULT } from './index-compaction.ts';
-import type { JournalLimits } from './journal-limits.ts';
+import type { JournalLimits } from '../journal-limits.ts';
 import { type JournalOptions, SqliteJournal } from './sqlite-journal.ts';
 import { WriterThread } from './writer-thread.ts';
 
-export interface JournalTakeover {
-  /** Pause between two tries to lock the folder, in milliseconds. */
-  readonly tryIntervalMs: number;
-  /** Ends the wait, which then rejects with the reason of the signal. */
-  readonly signal: AbortSignal;
-  /** Called once this process has locked the folder. */
-  readonly onLocked: () => void;
-}
-
-export class JournalStandby {
+export class SqliteStandby implements JournalStandby<SqliteJournal> {
   readonly #dir: string;
   readonly #writer: WriterThread;
   #isOpened = false;

@@ -1,12 +1,12 @@
 // The due timers of a journal on disk, as the dispatcher reads them when some are damaged.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { readTimers } from '../../../host/service/read-timers.ts';
-import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
-import { openTimerReader } from '../../../host/storage/sqlite/timer-reader.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { change, timerAt } from '../../support/timer-writes.ts';
-import { withJournal } from '../../support/with-journal.ts';
+import { readTimers } from '../../../../host/storage/sqlite/read-timers.ts';
+import { journalPath } from '../../../../host/storage/sqlite/journal-file.ts';
+import { openTimerReader } from '../../../../host/storage/sqlite/timer-reader.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { change, timerAt } from '../../../support/timer-writes.ts';
+import { withJournal } from '../../../support/with-journal.ts';
 
 /** Timers `t0` to `t9`, due one after the other, of which some are damaged. */
 async function reading(...damaged: readonly number[]) {

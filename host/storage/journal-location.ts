@@ -1,0 +1,25 @@
+// JournalLocation says where a journal is, as an operator or a program names it. Whoever opens, reads or changes a journal passes
+// one to the functions of this folder, and knows nothing of the files behind it. Another implementation of the journal adds
+// its location here: a member of the union, and a case of each function that takes one.
+import { resolve } from 'node:path';
+
+export interface JournalFolder {
+  readonly kind: 'folder';
+  /** The data folder, absolute. */
+  readonly dir: string;
+}
+
+export type JournalLocation = JournalFolder;
+
+/** Returns the location of the journal in a data folder. */
+export function journalIn(dataFolder: string): JournalLocation {
+  return { kind: 'folder', dir: resolve(dataFolder) };
+}
+
+/** Returns the name of a location for messages. */
+export function locationName(location: JournalLocation): string {
+  switch (location.kind) {
+    case 'folder':
+      return location.dir;
+  }
+}

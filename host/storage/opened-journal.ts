@@ -1,0 +1,68 @@
+// OpenedJournal is a journal as the composition of a service has it, which opens it: the threads of the service get connections to
+// it, and what belongs to no entity is written through it. At most one process has a journal open.
+import type { Position } from '../engine/needs/feed.ts';
+import type { ConsumerWriter } from '../engine/needs/consumers.ts';
+import type { Awaitable } from '@svc/model/call';
+import type { SvcError } from '@svc/kit/svc-error';
+import type { TimerLimits } from '@svc/model/timer-limits';
+import type { FollowerConnection } from './follower-connection.ts';
+import type { JournalConnection } from './journal-connection.ts';
+import type { JournalContents } from './journal-contents.ts';
+import type { JournalLimits } from './journal-limits.ts';
+import type { JournalLocation } from './journal-location.ts';
+import type { JournalSeries } from './journal-series.ts';
+import type { JournalStandby } from './journal-takeover.ts';
+import { SqliteStandby } from './sqlite/sqlite-standby.ts';
+import { openSqliteJournal } from './sqlite/sqlite-journal.ts';
+import type { TimerAdministration } from './timer-administration.ts';
+
+export interface OpenedJournal extends JournalContents, TimerAdministration, ConsumerWriter {
+  /** Resolves when the journal's writer ends by itself: nothing can be written any more. */
+  readonly failure: Promise<SvcError>;
+  /** The data with which a thread follows the journal. */
+  readonly followerConnection: FollowerConnection;
+  /** Shared memory of the alarm that wakes the thread that fires timers (timer-alarm.ts). */
+  readonly alarm: SharedArrayBuffer;
+  /** Resolves once there may be timers: at once if the journal had some, otherwise when the first one is stored. */
+  timersExist(): Promise<void>;
+  /** Returns the position of the last record that is stored. */
+  lastPosition(): Awaitable<Position>;
+  /** Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. */
+  connect(): JournalConnection;
+  /** Names the socket by which tools of this machine reach this host. */
+  nameControlSocket(path: string): void;
+  /** Stores what was sent, closes the ports, and lets another process open the journal. */
+  close(): Promise<void>;
+}
+
+export interface WriterSettings {
+  readonly limits: JournalLimits;
+  readonly timerLimits: TimerLimits;
+  /** Receives the counts of the writer. */
+  readonly series: JournalSeries;
+}
+
+/**
+ * Opens a journal, which is made if it is missing, and starts its writer. What is stored is checked before anything is changed.
+ * Rejects with SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
+ */
+export function openJournal(
+  location: JournalLocation,
+  { limits, timerLimits, series }: WriterSettings,
+): Promise<OpenedJournal> {
+  switch (location.kind) {
+    case 'folder':
+      return openSqliteJournal(location.dir, limits, { timerLimits, series });
+  }
+}
+
+/** Starts the writer of a journal that another process may still have open. */
+export function standByJournal(
+  location: JournalLocation,
+  { limits, timerLimits, series }: WriterSettings,
+): JournalStandby<OpenedJournal> {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteStandby(location.dir, limits, { timerLimits, series });
+  }
+}
