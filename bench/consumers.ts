@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { JournalScan } from '../host/storage/sqlite/tools/journal-scan.ts';
+import { SqliteScan } from '../host/storage/sqlite/tools/journal-scan.ts';
 import { appendToAll, withJournal } from './filled-journal.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule, startSvc } from './service.ts';
@@ -68,7 +68,7 @@ export async function measureConsumer({
 /** Serves a journal of so many events, and returns how many of those in the middle are delivered per second. */
 async function deliveredPerSecond(file: string, dir: string, events: number): Promise<number> {
   const service = await startSvc(file, dir);
-  const scan = new JournalScan(dir);
+  const scan = new SqliteScan(dir);
   try {
     const endMs = performance.now() + START_MS_MAX + events * EVENT_MS_MAX;
     let first: { readonly atMs: number; readonly count: number } | undefined;

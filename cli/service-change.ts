@@ -33,8 +33,8 @@ export async function changeService(
   request: ControlRequest,
   { done, doneWithoutHost = done, nothing }: ChangeWords,
 ): Promise<ExitCode> {
-  const { changeFolder } = await import('@svc/host/tools');
-  const { changed, byHost } = await changeFolder(dir, request);
+  const { changeFolder, journalIn } = await import('@svc/host/tools');
+  const { changed, byHost } = await changeFolder(journalIn(dir), request);
   if (!changed) throw new CommandFailure('SVC_NOT_IN_JOURNAL', nothing);
   process.stderr.write(`${printable(byHost ? done : doneWithoutHost)}\n`);
   return EXIT_CODE.ok;

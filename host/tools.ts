@@ -83,13 +83,14 @@ export { gatherConfiguration } from './configuration/configuration-values.ts';
 export { GuestFault } from '@svc/model/guest-fault';
 export { COUNT_PREFIX, KEY_QUERY } from '@svc/model/view';
 export { SvcError } from '@svc/kit/svc-error';
-export {
-  inspectJournal,
-  type ComponentSummary,
-  type EntitySummary,
-  type InspectedRecord,
-  type JournalInspection,
-} from './storage/sqlite/tools/journal-inspection.ts';
+export { journalIn, type JournalLocation } from './storage/journal-location.ts';
+export type {
+  ComponentSummary,
+  EntitySummary,
+  InspectedRecord,
+  JournalInspection,
+} from './storage/journal-inspection.ts';
+export { inspectConsumers, inspectJournal, inspectTimers } from './storage/journal-reading.ts';
 export {
   EntityHistory,
   type HistoryStep,
@@ -99,42 +100,37 @@ export {
 export type { HistoryPoint } from './history/incarnation-at.ts';
 export type { StateChange, StateChanges } from './history/state-changes.ts';
 export { systemDigest } from './system.ts';
+export type { RecordFilter, ScannedDamage, ScannedRecord } from './storage/journal-scan.ts';
 export {
-  JournalScan,
-  type RecordFilter,
-  type ScannedDamage,
-  type ScannedRecord,
-} from './storage/sqlite/tools/journal-scan.ts';
-export {
-  TimerInspection,
-  type TimerFilter,
-  type TimerPage,
-} from './storage/sqlite/tools/timer-inspection.ts';
+  backUpJournal,
+  exportJournal,
+  importJournal,
+  scanJournal,
+  TEXT_HEAD,
+  textChecksum,
+  textEnd,
+  verifyJournal,
+} from './storage/journal-tools.ts';
 export {
   changeFolder,
   inspectViews,
   type ControlRequest,
   type FolderChange,
 } from './service/folder-control.ts';
-export {
+export type {
   ConsumerInspection,
-  type InspectedConsumer,
-  type LaneFilter,
-  type LanePage,
-} from './storage/sqlite/tools/consumer-inspection.ts';
+  InspectedConsumer,
+  LaneFilter,
+  LanePage,
+  TimerFilter,
+  TimerInspection,
+  TimerPage,
+} from './storage/work-inspection.ts';
 export { type InspectedView, ViewInspection } from './history/view-inspection.ts';
 export type { ViewStatus } from '@svc/model/view-status';
 export { RETRIED_AT_ONCE_MAX, type StoredLane } from './engine/needs/consumers.ts';
 export type { RowPage } from '@svc/model/view';
-export { backUpJournal } from './storage/sqlite/tools/journal-backup.ts';
-export { importJournal } from './storage/sqlite/tools/journal-import.ts';
-export { journalEntries } from './storage/sqlite/tools/journal-source.ts';
-export { TEXT_HEAD, textChecksum, textEnd, textOf } from './storage/sqlite/tools/journal-text.ts';
-export { verifyJournal } from './storage/sqlite/tools/journal-verification.ts';
-export type {
-  JournalFinding,
-  VerificationResult,
-} from './storage/sqlite/tools/verification-step.ts';
+export type { JournalFinding, VerificationResult } from './storage/verification-step.ts';
 export { type Incarnation, incarnationOf } from './engine/entity/incarnation.ts';
 export { faultLine } from './history/fault-line.ts';
 export { FOLD_VARIANTS, type PurityFinding } from './history/purity-finding.ts';

@@ -52,14 +52,16 @@ is damaged is not delivered again; svc consumers skip says where it continues.`,
 
 /** Retries as many entities as are parked at the beginning, so that events which are parked again end nothing and repeat nothing. */
 async function retryAll(dir: string, consumer: string): Promise<ExitCode> {
-  const { changeFolder, ConsumerInspection, RETRIED_AT_ONCE_MAX } = await import('@svc/host/tools');
-  const inspection = new ConsumerInspection(dir);
+  const { changeFolder, inspectConsumers, journalIn, RETRIED_AT_ONCE_MAX } =
+    await import('@svc/host/tools');
+  const location = journalIn(dir);
+  const inspection = inspectConsumers(location);
   let parked = 0;
-  for (const _ of inspection.parked(consumer)) parked++;
+  for await (const _ of inspection.parked(consumer)) parked++;
   inspection.close();
   let left = parked;
   // oxlint-disable-next-line no-await-in-loop -- a part follows the other
-  while (left > 0 && (await changeFolder(dir, { kind: 'retry-lanes', consumer })).changed)
+  while (left > 0 && (await changeFolder(location, { kind: 'retry-lanes', consumer })).changed)
     left -= RETRIED_AT_ONCE_MAX;
   if (left === parked)
     throw new CommandFailure(

@@ -55,12 +55,12 @@ entities. It reads only, and may do so while a service runs on the folder.`,
     ],
   },
   async ([dir, consumer], { state, entity, limit, output }) => {
-    const { ConsumerInspection } = await import('@svc/host/tools');
+    const { inspectConsumers, journalIn } = await import('@svc/host/tools');
     if (consumer === undefined && (state ?? entity ?? limit) !== undefined)
       throw new UsageError('consumers takes --state, --entity and --limit with CONSUMER only.');
-    const inspection = new ConsumerInspection(dir!);
+    const inspection = inspectConsumers(journalIn(dir!));
     try {
-      const found = inspection.consumers();
+      const found = await inspection.consumers();
       if (consumer === undefined) return await printConsumers(dir!, found, output);
       if (!found.some((one) => one.consumer === consumer))
         throw new CommandFailure('SVC_NOT_IN_JOURNAL', unknownConsumer(consumer, found));
@@ -70,7 +70,7 @@ entities. It reads only, and may do so while a service runs on the folder.`,
       };
       return await printLanes(
         { dir: dir!, consumer, output },
-        (after, count) => inspection.lanes(consumer, filter, after, count),
+        async (after, count) => inspection.lanes(consumer, filter, after, count),
         readLimit(limit ?? '100'),
       );
     } finally {
@@ -118,7 +118,7 @@ interface PrintedLanes {
 /** Prints pages until the limit. `page`: returns the lanes after a number, at most so many. */
 async function printLanes(
   { dir, consumer, output }: PrintedLanes,
-  page: (after: number, count: number) => LanesRead,
+  page: (after: number, count: number) => Promise<LanesRead>,
   limit: number,
 ): Promise<ExitCode> {
   const isJson = output === 'json';
@@ -131,7 +131,7 @@ async function printLanes(
   let isFirst = true;
   while (isOpen && count < limit) {
     const asked = Math.min(PAGE_LANES, limit - count);
-    const { lanes, damaged, last } = page(after, asked);
+    const { lanes, damaged, last } = await page(after, asked);
     for (const { message } of damaged) process.stderr.write(`${printable(message)}\n`);
     damagedCount += damaged.length;
     isOpen = await printData(isJson ? lanesJson(lanes, isFirst) : lanesText(lanes, isFirst));

@@ -108,15 +108,14 @@ first one that is later. A command that is refused or fails is an answer: the ex
     const call = readCall(options);
     const tools = await import('@svc/host/tools');
     const asked = { dir: dir!, component: component!, id: id! };
+    const location = tools.journalIn(asked.dir);
     const printer = entityPrinter(options.output);
     const whatIf = name === undefined ? undefined : { name, ...call };
     // The journal does not have the timers of an earlier point.
     const timers =
-      point.kind === 'end'
-        ? () => timersOf(new tools.TimerInspection(asked.dir), asked)
-        : undefined;
+      point.kind === 'end' ? () => timersOf(tools.inspectTimers(location), asked) : undefined;
     return withSources(tools, [given], set, async ([{ source, settings }]) => {
-      const inspection = tools.inspectJournal(asked.dir);
+      const inspection = tools.inspectJournal(location);
       try {
         const entityHistory = { inspection, source, settings, entity: asked };
         const history = await tools.EntityHistory.open(entityHistory);
@@ -145,7 +144,7 @@ async function print(
     readonly asked: Asked;
     readonly point: HistoryPoint;
     readonly steps: boolean;
-    readonly timers: (() => ShownTimers) | undefined;
+    readonly timers: (() => Promise<ShownTimers>) | undefined;
     readonly whatIf: (Call & { readonly name: string }) | undefined;
   },
 ): Promise<ExitCode> {
@@ -171,15 +170,18 @@ async function print(
     }
     if (isOpen) await printData(printer.stepsTail());
   }
-  const timersText = what.timers === undefined ? '' : printer.timers(what.timers(), asked);
+  const timersText = what.timers === undefined ? '' : printer.timers(await what.timers(), asked);
   await printData(printer.state(past, asked) + timersText + whatIfText + printer.tail());
   return EXIT_CODE.ok;
 }
 
 /** Reads the timers that an entity has now. Names damaged ones on stderr. */
-function timersOf(inspection: TimerInspection, { component, id }: Asked): ShownTimers {
+async function timersOf(
+  inspection: TimerInspection,
+  { component, id }: Asked,
+): Promise<ShownTimers> {
   try {
-    const page = inspection.list({ owner: { component, id } }, 0, TIMERS_SHOWN_MAX + 1);
+    const page = await inspection.list({ owner: { component, id } }, 0, TIMERS_SHOWN_MAX + 1);
     for (const { message } of page.damaged) process.stderr.write(`${printable(message)}\n`);
     return {
       timers: page.timers.slice(0, TIMERS_SHOWN_MAX),

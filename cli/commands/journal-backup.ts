@@ -20,12 +20,12 @@ all of it is on disk; a service can be started on it.`,
     examples: ['svc journal backup .svc/shopping-cart backups/monday'],
   },
   async ([dir, to]) => {
-    const { backUpJournal } = await import('@svc/host/tools');
+    const { backUpJournal, journalIn } = await import('@svc/host/tools');
     const progress = new ProgressLine();
     try {
-      const steps = backUpJournal(dir!, to!);
-      let step = steps.next();
-      for (; step.done !== true; step = steps.next()) {
+      const steps = backUpJournal(journalIn(dir!), journalIn(to!));
+      let step = await steps.next();
+      for (; step.done !== true; step = await steps.next()) {
         const { what, done, total } = step.value;
         progress.show(done, total, what);
         // Lets the process handle signals between the steps.

@@ -26,16 +26,16 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
   const { dir, filter, after, limitCount, follow } = asked;
   if (after !== undefined && after !== 'last' && !/^[0-9]{1,15}$/.test(after))
     throw new UsageError(`journal takes a position or 'last' as --after, not '${after}'.`);
-  const { JournalScan } = await import('@svc/host/tools');
-  const scan = new JournalScan(dir, filter);
+  const { journalIn, scanJournal } = await import('@svc/host/tools');
+  const scan = scanJournal(journalIn(dir), filter);
   const stop = stopSignal(follow);
-  let at = after === 'last' ? scan.lastPos() : Number(after ?? 0);
+  let at = after === 'last' ? await scan.lastPos() : Number(after ?? 0);
   let count = 0;
   let damagedCount = 0;
   let isOpen = await printData(printer.eventsHead());
   try {
     while (isOpen && count < limitCount && !stop.aborted) {
-      const { entries, lastPos, isLast } = scan.page(
+      const { entries, lastPos, isLast } = await scan.page(
         at,
         Math.min(PAGE_RECORDS, limitCount - count),
       );
@@ -49,7 +49,7 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
       scan.close();
       await pause(stop);
     }
-    const more = isOpen && !follow && scan.lastPos() > at;
+    const more = isOpen && !follow && (await scan.lastPos()) > at;
     await printEnd(printer, more ? at : undefined);
     if (count === 0 && !follow)
       process.stderr.write(

@@ -29,7 +29,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
   },
   async ([dir], options) => {
     const filter = readFilter('journal export', options);
-    const { journalEntries, TEXT_HEAD, textChecksum, textEnd, textOf } =
+    const { exportJournal, journalIn, TEXT_HEAD, textChecksum, textEnd } =
       await import('@svc/host/tools');
     const progress = new ProgressLine();
     // A file receives the text byte for byte; for a terminal, control characters are escaped.
@@ -39,7 +39,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
     let crc = textChecksum(TEXT_HEAD, 0);
     let text = `${TEXT_HEAD}\n`;
     try {
-      for (const entry of journalEntries(dir!, filter)) {
+      for await (const entry of exportJournal(journalIn(dir!), filter)) {
         if (entry.kind === 'progress') {
           progress.show(entry.done, entry.total, entry.what);
           // Signals are handled between the steps.
@@ -49,7 +49,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
           if (findings.push(entry) > 0) process.stderr.write(findingLine(entry));
         } else {
           counts[`${entry.kind}s`]++;
-          const line = textOf(entry);
+          const { line } = entry;
           crc = textChecksum(line, crc);
           text += `${shown(line)}\n`;
         }

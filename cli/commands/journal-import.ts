@@ -23,11 +23,11 @@ one that is missing, is named, and no journal is made.`,
     ],
   },
   async ([dir, file]) => {
-    const { importJournal } = await import('@svc/host/tools');
+    const { importJournal, journalIn } = await import('@svc/host/tools');
     const progress = new ProgressLine();
     try {
       const text = file === '-' ? process.stdin : createReadStream(file!);
-      const { records, entities } = await importJournal(text, dir!, (lines) =>
+      const { records, entities } = await importJournal(text, journalIn(dir!), (lines) =>
         progress.show(lines, undefined, 'lines'),
       );
       progress.clear();

@@ -33,13 +33,13 @@ It judges a journal; svc verify judges a module.`,
     ],
   },
   async ([dir], { structure, output }) => {
-    const { verifyJournal } = await import('@svc/host/tools');
+    const { journalIn, verifyJournal } = await import('@svc/host/tools');
     const isJson = output === 'json';
     const progress = new ProgressLine();
     let result: VerificationResult | undefined;
     let isFirst = true;
     try {
-      for (const step of verifyJournal(dir!, { structure })) {
+      for await (const step of verifyJournal(journalIn(dir!), { structure })) {
         if (step.kind === 'progress') {
           progress.show(step.done, step.total, step.what);
           // Lets the process handle signals between the steps.

@@ -89,11 +89,11 @@ Exits with 1 when it met a damaged record, which it names; it shows the others a
       throw new UsageError('journal takes --after with a COMPONENT, and found none.');
     if (id !== undefined && output === 'names')
       throw new UsageError("journal takes '-o names' for components and entities, not for events.");
-    const { inspectJournal } = await import('@svc/host/tools');
-    const inspection = inspectJournal(dir!);
+    const { inspectJournal, journalIn } = await import('@svc/host/tools');
+    const inspection = inspectJournal(journalIn(dir!));
     try {
       if (component === undefined) {
-        await printData(printer.components(inspection.components()));
+        await printData(printer.components(await inspection.components()));
         return EXIT_CODE.ok;
       }
       if (id === undefined)
@@ -119,19 +119,19 @@ async function printEntities(
   },
 ): Promise<ExitCode> {
   const { component, limitCount } = which;
-  checkComponent(inspection, component);
+  await checkComponent(inspection, component);
   let last = which.after ?? '';
   let count = 0;
   let open = await printData(printer.entitiesHead(component));
   while (open && count < limitCount) {
     const asked = Math.min(PAGE_ENTITIES, limitCount - count);
-    const page = inspection.entities(component, last, asked);
+    const page = await inspection.entities(component, last, asked);
     if (page.length > 0) open = await printData(printer.entities(page, count === 0));
     count += page.length;
     last = page.at(-1)?.id ?? last;
     if (page.length < asked) break;
   }
-  const more = open && inspection.entities(component, last, 1).length > 0;
+  const more = open && (await inspection.entities(component, last, 1)).length > 0;
   await printEnd(printer, more ? last : undefined);
   return EXIT_CODE.ok;
 }
@@ -146,21 +146,21 @@ async function printRecords(
   },
 ): Promise<ExitCode> {
   const { entity, limitCount } = which;
-  checkEntity(inspection, entity);
+  await checkEntity(inspection, entity);
   let last = which.after;
   let count = 0;
   let damagedCount = 0;
   let open = await printData(printer.recordsHead(entity));
   while (open && count < limitCount) {
     const asked = Math.min(PAGE_RECORDS, limitCount - count);
-    const { records, lastSeq, storedCount } = inspection.records(entity, last, asked);
+    const { records, lastSeq, storedCount } = await inspection.records(entity, last, asked);
     if (records.length > 0) open = await printData(printer.records(records, count === 0));
     damagedCount += records.filter((record) => record.kind === 'damaged').length;
     count += storedCount;
     last = lastSeq;
     if (storedCount < asked) break;
   }
-  const more = open && inspection.records(entity, last, 1).storedCount > 0;
+  const more = open && (await inspection.records(entity, last, 1)).storedCount > 0;
   await printEnd(printer, more ? last : undefined);
   if (damagedCount === 0) return EXIT_CODE.ok;
   throw new CommandFailure(
@@ -171,9 +171,9 @@ async function printRecords(
   );
 }
 
-function checkComponent(inspection: JournalInspection, component: string): void {
-  if (inspection.hasComponent(component)) return;
-  const known = inspection.components().map((summary) => summary.component);
+async function checkComponent(inspection: JournalInspection, component: string): Promise<void> {
+  if (await inspection.hasComponent(component)) return;
+  const known = (await inspection.components()).map((summary) => summary.component);
   throw new CommandFailure(
     'SVC_NOT_IN_JOURNAL',
     `The journal has no component '${component}'.${didYouMean(component, known)} ` +
@@ -181,18 +181,14 @@ function checkComponent(inspection: JournalInspection, component: string): void 
   );
 }
 
-function checkEntity(
+async function checkEntity(
   inspection: JournalInspection,
   entity: { readonly component: string; readonly id: string },
-): void {
-  if (inspection.hasEntity(entity)) return;
-  checkComponent(inspection, entity.component);
-  const known = inspection
-    .entities(
-      entity.component,
-      '',
-      entity.id.length > SUGGESTED_CHARACTERS_MAX ? 0 : SEARCHED_IDS_MAX,
-    )
+): Promise<void> {
+  if (await inspection.hasEntity(entity)) return;
+  await checkComponent(inspection, entity.component);
+  const searched = entity.id.length > SUGGESTED_CHARACTERS_MAX ? 0 : SEARCHED_IDS_MAX;
+  const known = (await inspection.entities(entity.component, '', searched))
     .map(({ id }) => id)
     .filter((id) => id.length <= SUGGESTED_CHARACTERS_MAX);
   throw new CommandFailure(

@@ -57,8 +57,8 @@ It reads only, and may do so while a service runs on the folder.`,
     const isFiltered = (owner ?? state ?? after) !== undefined;
     const limitCount = readCount('--limit', limit ?? '100');
     let last = after === undefined ? 0 : readCount('--after', after);
-    const { TimerInspection } = await import('@svc/host/tools');
-    const inspection = new TimerInspection(dir!);
+    const { inspectTimers, journalIn } = await import('@svc/host/tools');
+    const inspection = inspectTimers(journalIn(dir!));
     const printer = timerPrinter(output);
     let count = 0;
     let damagedCount = 0;
@@ -66,7 +66,7 @@ It reads only, and may do so while a service runs on the folder.`,
       let isOpen = await printData(printer.head(dir!));
       while (isOpen && count < limitCount) {
         const asked = Math.min(PAGE_TIMERS, limitCount - count);
-        const page = inspection.list(filter, last, asked);
+        const page = await inspection.list(filter, last, asked);
         isOpen = await printData(printer.page(page.timers, count === damagedCount));
         for (const { message } of page.damaged) process.stderr.write(`${printable(message)}\n`);
         damagedCount += page.damaged.length;
@@ -77,7 +77,7 @@ It reads only, and may do so while a service runs on the folder.`,
         // A damaged number may be larger than a number of JavaScript holds exactly.
         if (found < asked || last <= before) break;
       }
-      const isMore = isOpen && inspection.list(filter, last, 1).last !== undefined;
+      const isMore = isOpen && (await inspection.list(filter, last, 1)).last !== undefined;
       await printData(printer.tail(isMore ? last : undefined));
       if (isMore && output !== 'json') process.stderr.write(`There is more: --after=${last}\n`);
     } finally {

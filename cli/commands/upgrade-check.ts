@@ -125,7 +125,7 @@ listed; may be repeated`,
     const answer = await withSources(tools, [given, givenBefore], set, async ([now, before]) => {
       try {
         return await tools.checkUpgrade({
-          dir: data,
+          location: tools.journalIn(data),
           now: now.source,
           before: before?.source,
           settings: settingsOf(now, before),

@@ -76,8 +76,9 @@ something, or met an entity that cannot be folded.`,
     const { name } = given;
     const report = new VerifyReport({ word, name, isJson: output === 'json', tools, progress });
     await withSources(tools, [given], set, async ([{ source, settings }]) => {
-      const inspection = data === undefined ? undefined : tools.inspectJournal(data);
-      const total = events === undefined ? entitiesOf(inspection) : undefined;
+      const location = data === undefined ? undefined : tools.journalIn(data);
+      const inspection = location && tools.inspectJournal(location);
+      const total = events === undefined ? await entitiesOf(inspection) : undefined;
       try {
         const question = {
           source,
@@ -91,9 +92,9 @@ something, or met an entity that cannot be folded.`,
           // Lets the process handle signals between the entities.
           await setImmediate();
         }
-        if (data !== undefined) {
+        if (location !== undefined) {
           const onProgress = (count: number, all: number) => progress.show(count, all, 'records');
-          const views = { source, settings, dir: data, onProgress };
+          const views = { source, settings, location, onProgress };
           for await (const verified of tools.verifyViews(views))
             if (!(await report.view(verified))) break;
         }
@@ -129,6 +130,6 @@ const VIEW_ADVICE =
  * Returns the number of entities in the journal, for the progress; undefined if no journal is given. Deleted entities
  * are counted but not verified, so fewer entities may be verified.
  */
-function entitiesOf(inspection: JournalInspection | undefined): number | undefined {
-  return inspection?.components().reduce((sum, { entities }) => sum + entities, 0);
+async function entitiesOf(inspection: JournalInspection | undefined): Promise<number | undefined> {
+  return (await inspection?.components())?.reduce((sum, { entities }) => sum + entities, 0);
 }

@@ -64,7 +64,8 @@ if they are not used for svc.views.kept-ms (24 h).`,
       try {
         const onProgress = (records: number, total: number) =>
           progress.show(records, total, 'events');
-        for await (const view of tools.prepareViews({ source, settings, dir: data, onProgress })) {
+        const question = { source, settings, location: tools.journalIn(data), onProgress };
+        for await (const view of tools.prepareViews(question)) {
           count++;
           progress.clear();
           await printData(`${lineOf(view)}\n`);

@@ -50,8 +50,8 @@ the folder. A view that has stopped is queried in the rows that it has.`,
     const limitCount = readLimit(limit);
     if (key !== undefined && query !== GET)
       throw new UsageError(`views query takes --key with the query '${GET}' alone.`);
-    const { KEY_QUERY, ViewInspection } = await import('@svc/host/tools');
-    const inspection = new ViewInspection(dir!);
+    const { journalIn, KEY_QUERY, ViewInspection } = await import('@svc/host/tools');
+    const inspection = new ViewInspection(journalIn(dir!));
     try {
       const found = await inspection.find({
         view: view!,

@@ -23,8 +23,8 @@ service runs on the folder. Whether a view has stopped, and why, it asks the run
     examples: ['svc views .svc/orders', "svc views .svc/orders -o json | jq '.views[].state'"],
   },
   async ([dir], { output }) => {
-    const { inspectViews } = await import('@svc/host/tools');
-    const found = await inspectViews(dir!);
+    const { inspectViews, journalIn } = await import('@svc/host/tools');
+    const found = await inspectViews(journalIn(dir!));
     await printData(output === 'json' ? jsonOf(dir!, found) : textOf(found));
     if (found.length === 0)
       process.stderr.write('The module that has used this folder last declares no views.\n');

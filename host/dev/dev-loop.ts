@@ -215,7 +215,7 @@ export class DevLoop {
     this.#check = check;
     let findings: readonly string[];
     try {
-      const question = { dir: locationName(swap.location), now: source, settings, threads: 1 };
+      const question = { location: swap.location, now: source, settings, threads: 1 };
       const answer = await checkUpgrade({ ...question, signal: check.signal });
       findings = answer.findings.map(sentence);
     } catch (error) {

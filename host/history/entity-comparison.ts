@@ -9,11 +9,8 @@
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '@svc/model/guest';
 import type { EntityRef, StoredEvent } from '@svc/model/entity';
-import type {
-  InspectedRecord,
-  JournalInspection,
-} from '../storage/sqlite/tools/journal-inspection.ts';
-import type { ScannedHistory } from '../storage/sqlite/tools/history-scan.ts';
+import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
+import type { ScannedHistory } from '../storage/journal-inspection.ts';
 import { renamedComponent } from './descriptor-difference.ts';
 import { aliasHint } from './likely-rename.ts';
 import { type FoldFault, LocatingFold, type SequencedEvent } from './locating-fold.ts';
@@ -74,7 +71,7 @@ export class EntityComparison {
           await this.#ended(folds, page.lastSeq);
           return;
         }
-        page = this.#page(page.lastSeq);
+        page = await this.#page(page.lastSeq);
       }
     } finally {
       closeFolds(folds);
@@ -233,9 +230,9 @@ export class EntityComparison {
   }
 
   /** Reads the page after `afterSeq`, and chooses the number of records of the next page. */
-  #page(afterSeq: number): HistoryPage {
+  async #page(afterSeq: number): Promise<HistoryPage> {
     const askedCount = this.#pageRecords;
-    const page = this.#needs.inspection.records(this.#entity, afterSeq, askedCount);
+    const page = await this.#needs.inspection.records(this.#entity, afterSeq, askedCount);
     const units = page.records.reduce((sum, record) => sum + unitsOf(record), 0);
     if (units > PAGE_UNITS) this.#pageRecords = Math.max(PAGE_RECORDS_MIN, askedCount >> 1);
     else if (page.storedCount === askedCount)
@@ -244,9 +241,9 @@ export class EntityComparison {
   }
 
   /** Returns events after `seq`: those of one page, up to the first record that is not an event. */
-  #eventsAfter(seq: number): readonly StoredEvent[] {
+  async #eventsAfter(seq: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
-    for (const record of this.#page(seq).records)
+    for (const record of (await this.#page(seq)).records)
       if (record.kind === 'event') events.push(record.event);
       else break;
     return events;

@@ -20,7 +20,7 @@ import type { CallContext, Effect, Refusal } from '@svc/model/call';
 import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
 import { SvcError } from '@svc/kit/svc-error';
-import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
 import { systemClock, systemEventLoop } from '../system.ts';
 import { faultLine } from './fault-line.ts';
 import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';
@@ -112,7 +112,7 @@ export class EntityHistory {
 
   /** Returns the state at the point. */
   async stateAt(point: HistoryPoint): Promise<PastState> {
-    const at = new IncarnationAt(this.#inspection, this.#entity, point);
+    const at = await IncarnationAt.find(this.#inspection, this.#entity, point);
     const { seq, timeMs, isDeleted } = at;
     const guest = await this.#folded(at);
     try {
@@ -127,12 +127,12 @@ export class EntityHistory {
    * made.
    */
   async *steps(point: HistoryPoint): AsyncGenerator<HistoryStep> {
-    const at = new IncarnationAt(this.#inspection, this.#entity, point);
+    const at = await IncarnationAt.find(this.#inspection, this.#entity, point);
     const guest = await this.#opened(at.afterSeq);
     try {
       const fold = new EventFold(guest, at.afterSeq, new BatchSizes([1]));
       let state = await this.#stateOf(guest, at.afterSeq);
-      for (const record of at.records()) {
+      for await (const record of at.records()) {
         // A deletion is the last record of its incarnation, and is not folded.
         if (record.kind === 'deleted') {
           yield { record, changes: [], moreCount: 0 };
@@ -160,7 +160,9 @@ export class EntityHistory {
       const what = `command ${quoted(command.name)} of component ${quoted(component)}`;
       throw notInSource(this.#kind, what, command.name, names);
     }
-    const guest = await this.#folded(new IncarnationAt(this.#inspection, this.#entity, point));
+    const guest = await this.#folded(
+      await IncarnationAt.find(this.#inspection, this.#entity, point),
+    );
     try {
       this.#log = [];
       const outcome = await this.#resultOf(guest, command);

@@ -4,7 +4,7 @@ import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { GuestEntity } from '@svc/model/guest';
 import type { StoredEvent } from '@svc/model/entity';
 import { GuestFault } from '@svc/model/guest-fault';
-import { answered, atOnce, type Steps } from './steps.ts';
+import { answered, type Steps } from './steps.ts';
 
 /** Result of a fold. */
 export type Folded =
@@ -61,12 +61,17 @@ export function* stateOf(guest: GuestEntity): Steps<Folded> {
   }
 }
 
-/** Yields the events of an incarnation up to `lastSeq`. `eventsAfter` has to return its pages synchronously. */
-export function* eventsOf(incarnation: Incarnation, lastSeq: number): Generator<StoredEvent> {
+/** Comes to the events of an incarnation up to `lastSeq`. */
+export function* eventsOf(
+  incarnation: Incarnation,
+  lastSeq: number,
+): Steps<readonly StoredEvent[]> {
+  const events: StoredEvent[] = [];
   for (let seq = incarnation.afterSeq; seq < lastSeq;) {
-    const page = atOnce(answered(incarnation.eventsAfter(seq)));
-    if (page.length === 0) return;
-    yield* page.slice(0, lastSeq - seq);
+    const page = yield* answered(incarnation.eventsAfter(seq));
+    if (page.length === 0) break;
+    events.push(...page.slice(0, lastSeq - seq));
     seq += page.length;
   }
+  return events;
 }

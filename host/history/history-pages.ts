@@ -8,7 +8,7 @@ import { entityName } from '../engine/entity/history.ts';
 import type { GuestEntities } from '@svc/model/guest';
 import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
-import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
 import { HistoryWalk } from './history-walk.ts';
 import { recordsAfter } from './incarnation-at.ts';
 
@@ -49,11 +49,12 @@ export class HistoryPages {
    */
   async page(from: number, limit: number): Promise<HistoryPage> {
     const entity = this.#entity;
-    if (!this.#inspection.hasEntity(entity))
+    if (!(await this.#inspection.hasEntity(entity)))
       throw new SvcError('SVC_NOT_IN_JOURNAL', `The journal has no ${entityName(entity)}.`);
     const reader = this.#readerFor(from);
     try {
-      return { ...entity, ...(await this.#steps(reader, from, limit)), total: this.#total() };
+      const steps = await this.#steps(reader, from, limit);
+      return { ...entity, ...steps, total: await this.#total() };
     } catch (error) {
       // The position of the reader's walk is unknown now.
       this.#readers = this.#readers.filter((other) => other !== reader);
@@ -85,7 +86,7 @@ export class HistoryPages {
       steps.push(step);
     }
     const { walk } = reader;
-    for (const record of recordsAfter(this.#inspection, this.#entity, walk.seq)) {
+    for await (const record of recordsAfter(this.#inspection, this.#entity, walk.seq)) {
       if (record.seq < from) {
         await reader.pass(record);
         continue;
@@ -118,10 +119,12 @@ export class HistoryPages {
    * Returns the last sequence number of the entity, which is the number of its records. Sequence numbers have no gaps,
    * so a search with growing, then shrinking strides finds it without reading all records.
    */
-  #total(): number {
+  async #total(): Promise<number> {
     let last = 0;
     for (let stride = 1; stride >= 1;) {
-      const { storedCount, lastSeq } = this.#inspection.records(this.#entity, last + stride - 1, 1);
+      const after = last + stride - 1;
+      // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
+      const { storedCount, lastSeq } = await this.#inspection.records(this.#entity, after, 1);
       if (storedCount === 0) stride = stride === 1 ? 0 : Math.ceil(stride / 4);
       else {
         last = lastSeq;

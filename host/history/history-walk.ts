@@ -6,10 +6,7 @@ import type { HistoryStep, StateChange } from '@svc/contract';
 import { authorOf } from '@svc/contract/author';
 import type { GuestEntities } from '@svc/model/guest';
 import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
-import type {
-  InspectedRecord,
-  JournalInspection,
-} from '../storage/sqlite/tools/journal-inspection.ts';
+import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
 import { recordsAfter } from './incarnation-at.ts';
 import { LocatingFold } from './locating-fold.ts';
 import { stateChanges } from './state-changes.ts';
@@ -122,9 +119,9 @@ export class HistoryWalk {
     this.#stopFolding(`The module cannot ${what}: ${fault.problem}`);
   }
 
-  #eventsAfter(seq: number): readonly StoredEvent[] {
+  async #eventsAfter(seq: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
-    for (const record of recordsAfter(this.#inspection, this.#entity, seq)) {
+    for await (const record of recordsAfter(this.#inspection, this.#entity, seq)) {
       if (record.kind !== 'event') break;
       if (events.push(record.event) === FOLDED_EVENTS) break;
     }

@@ -8,10 +8,7 @@ import { entityName } from '../engine/entity/history.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
-import type {
-  InspectedRecord,
-  JournalInspection,
-} from '../storage/sqlite/tools/journal-inspection.ts';
+import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
 
 /** A point of an entity's history. `seq` 0 is the point before its first record. */
 export type HistoryPoint =
@@ -36,14 +33,16 @@ export class IncarnationAt implements Incarnation {
   readonly isDeleted: boolean;
 
   /**
-   * Finds the incarnation in which the point lies. Throws SVC_NOT_IN_JOURNAL if the entity or the record does not
+   * Finds the incarnation in which the point lies. Rejects with SVC_NOT_IN_JOURNAL if the entity or the record does not
    * exist, SVC_JOURNAL_CORRUPT if a record of the incarnation up to the point is damaged, and the errors of the
    * inspection.
    */
-  constructor(inspection: JournalInspection, entity: EntityRef, point: HistoryPoint) {
-    this.#inspection = inspection;
-    this.entity = entity;
-    if (!inspection.hasEntity(entity))
+  static async find(
+    inspection: JournalInspection,
+    entity: EntityRef,
+    point: HistoryPoint,
+  ): Promise<IncarnationAt> {
+    if (!(await inspection.hasEntity(entity)))
       throw new SvcError(
         'SVC_NOT_IN_JOURNAL',
         `The journal has no ${entityName(entity)}. svc journal DIR lists what it has.`,
@@ -51,7 +50,7 @@ export class IncarnationAt implements Incarnation {
     let afterSeq = 0;
     let last: JournalRecord | undefined;
     let damaged: InspectedRecord | undefined;
-    for (const record of recordsAfter(inspection, entity, 0)) {
+    for await (const record of recordsAfter(inspection, entity, 0)) {
       if (point.kind === 'seq' && record.seq > point.seq) break;
       if (record.kind === 'damaged') {
         damaged ??= record;
@@ -70,6 +69,17 @@ export class IncarnationAt implements Incarnation {
         `The journal has no record ${point.seq} of ${entityName(entity)}: its last is ${last?.seq ?? 0}. ` +
           'svc journal DIR COMPONENT ID lists them.',
       );
+    return new IncarnationAt(inspection, entity, afterSeq, last);
+  }
+
+  private constructor(
+    inspection: JournalInspection,
+    entity: EntityRef,
+    afterSeq: number,
+    last: JournalRecord | undefined,
+  ) {
+    this.#inspection = inspection;
+    this.entity = entity;
     this.afterSeq = afterSeq;
     this.seq = last?.seq ?? 0;
     this.timeMs = last?.timeMs;
@@ -78,21 +88,21 @@ export class IncarnationAt implements Incarnation {
   }
 
   /**
-   * Yields the records of the incarnation up to the point, oldest first, including the deletion. Throws
+   * Yields the records of the incarnation up to the point, oldest first, including the deletion. Rejects with
    * SVC_JOURNAL_CORRUPT.
    */
-  *records(afterSeq = this.afterSeq): Generator<JournalRecord> {
-    for (const record of recordsAfter(this.#inspection, this.entity, afterSeq)) {
+  async *records(afterSeq = this.afterSeq): AsyncGenerator<JournalRecord> {
+    for await (const record of recordsAfter(this.#inspection, this.entity, afterSeq)) {
       if (record.seq > this.seq) return;
       if (record.kind === 'damaged') throw damage(this.entity, record);
       yield record;
     }
   }
 
-  eventsAfter(seq: number): readonly StoredEvent[] {
+  async eventsAfter(seq: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
     if (seq < this.lastSeq)
-      for (const record of this.records(seq)) {
+      for await (const record of this.records(seq)) {
         if (record.kind !== 'event') break;
         if (events.push(record.event) === PAGE_RECORDS) break;
       }
@@ -101,13 +111,14 @@ export class IncarnationAt implements Incarnation {
 }
 
 /** Yields the records after `afterSeq`, across incarnations, and an entry for each record that is damaged. */
-export function* recordsAfter(
+export async function* recordsAfter(
   inspection: JournalInspection,
   entity: EntityRef,
   afterSeq: number,
-): Generator<InspectedRecord> {
+): AsyncGenerator<InspectedRecord> {
   for (let last = afterSeq; ;) {
-    const page = inspection.records(entity, last, PAGE_RECORDS);
+    // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+    const page = await inspection.records(entity, last, PAGE_RECORDS);
     yield* page.records;
     if (page.storedCount < PAGE_RECORDS) return;
     last = page.lastSeq;

@@ -4,24 +4,24 @@
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
-import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
 import { IncarnationAt } from './incarnation-at.ts';
 
 const PAGE_ENTITIES = 500;
 
 /**
- * Yields the incarnations of the entities of these components. Throws the errors of the inspection if the journal
+ * Yields the incarnations of the entities of these components. Rejects with the errors of the inspection if the journal
  * cannot be read at all.
  */
-export function* journalIncarnations(
+export async function* journalIncarnations(
   inspection: JournalInspection,
   components: readonly string[],
-): Generator<Incarnation | { readonly entity: EntityRef; readonly failure: SvcError }> {
+): AsyncGenerator<Incarnation | { readonly entity: EntityRef; readonly failure: SvcError }> {
   for (const component of components)
-    for (const id of idsOf(inspection, component)) {
+    for await (const id of idsOf(inspection, component)) {
       const entity = { component, id };
       try {
-        const incarnation = new IncarnationAt(inspection, entity, { kind: 'end' });
+        const incarnation = await IncarnationAt.find(inspection, entity, { kind: 'end' });
         if (!incarnation.isDeleted) yield incarnation;
       } catch (failure) {
         if (!(failure instanceof SvcError) || failure.code !== 'SVC_JOURNAL_CORRUPT') throw failure;
@@ -30,9 +30,10 @@ export function* journalIncarnations(
     }
 }
 
-function* idsOf(inspection: JournalInspection, component: string): Generator<string> {
+async function* idsOf(inspection: JournalInspection, component: string): AsyncGenerator<string> {
   for (let last = ''; ;) {
-    const page = inspection.entities(component, last, PAGE_ENTITIES);
+    // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+    const page = await inspection.entities(component, last, PAGE_ENTITIES);
     for (const { id, deleted } of page) {
       if (!deleted) yield id;
       last = id;

@@ -6,7 +6,7 @@ import { quoted } from '../engine/quoted.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { EntityRef, StoredEvent } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
-import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
 import { incarnationsOfFile } from './event-file.ts';
 import { isOfSource } from './fold-failure.ts';
 import { journalIncarnations } from './journal-incarnations.ts';
@@ -47,7 +47,7 @@ export async function* verifyModule(
   const verification = new PurityVerification(await verifiedStarter(source, settings));
   const { descriptor } = source;
   if (inspection !== undefined) {
-    const components = inspection.components().map(({ component }) => component);
+    const components = (await inspection.components()).map(({ component }) => component);
     yield* verified(verification, source, components, journalIncarnations(inspection, components));
   }
   if (eventsFile !== undefined) {

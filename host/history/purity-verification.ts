@@ -250,20 +250,23 @@ export class PurityVerification {
     return this.#withGuest(function* foldBeside(guest) {
       const other = others.find(({ entity }) => entity.component === ref.component) ?? incarnation;
       const strangerEvents = Math.min(lastSeq - afterSeq, OTHER_EVENTS_MAX);
-      const strangers = [...eventsOf(other, seqAfter(other, strangerEvents))];
+      const strangers = yield* eventsOf(other, seqAfter(other, strangerEvents));
       return yield* folding(function* fold() {
         const open = (id: string) => answered(guest.entities.open({ ...ref, id }, undefined));
         const stranger = yield* open(`${other.entity.id} (another)`);
         const twin = yield* open(ref.id);
         const entity = yield* open(ref.id);
-        let seq = afterSeq;
-        for (const event of eventsOf(incarnation, lastSeq)) {
-          const before = strangers[seq - afterSeq];
-          if (before !== undefined && !(yield* isFolded(stranger, before))) return undefined;
-          seq++;
-          const problem =
-            (yield* foldOne(twin, seq, event)) ?? (yield* foldOne(entity, seq, event));
-          if (problem !== undefined) return judged(problem);
+        for (let seq = afterSeq; seq < lastSeq;) {
+          const page = yield* answered(incarnation.eventsAfter(seq));
+          if (page.length === 0) break;
+          for (const event of page.slice(0, lastSeq - seq)) {
+            const before = strangers[seq - afterSeq];
+            if (before !== undefined && !(yield* isFolded(stranger, before))) return undefined;
+            seq++;
+            const problem =
+              (yield* foldOne(twin, seq, event)) ?? (yield* foldOne(entity, seq, event));
+            if (problem !== undefined) return judged(problem);
+          }
         }
         return judged(yield* stateOf(entity));
       });

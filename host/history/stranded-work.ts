@@ -3,20 +3,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { StoredTimer } from '../engine/needs/timers.ts';
-import { ReadingConnection } from '../storage/sqlite/tools/reading-connection.ts';
-import { consumerEntries } from '../storage/sqlite/tools/timer-entries.ts';
-import {
-  FIRST_FORMAT_WITH_TIMERS,
-  TimerInspection,
-} from '../storage/sqlite/tools/timer-inspection.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import { inspectConsumers, inspectTimers } from '../storage/journal-reading.ts';
 import type { UpgradeFindings } from './upgrade-finding.ts';
 import { consumerRemoved, sourceRemoved } from './view-difference.ts';
 
 const PAGE_TIMERS = 1_000;
 
 export interface StrandedQuestion {
-  /** Data folder. */
-  readonly dir: string;
+  readonly location: JournalLocation;
   readonly now: ModuleDescriptor;
   readonly before: ModuleDescriptor | undefined;
   readonly findings: UpgradeFindings;
@@ -26,20 +21,21 @@ export interface StrandedQuestion {
 /** Adds the findings. Rejects with the errors of the inspections, and with the signal's reason. */
 export async function findStrandedWork(question: StrandedQuestion): Promise<void> {
   await findTimers(question);
-  findLanes(question);
+  await findLanes(question);
 }
 
-async function findTimers({ dir, now, findings, signal }: StrandedQuestion): Promise<void> {
+async function findTimers({ location, now, findings, signal }: StrandedQuestion): Promise<void> {
   const commands = new Map(
     now.entities.map(({ component, commands: all }) => [
       component,
       new Set(all.map(({ name }) => name)),
     ]),
   );
-  const inspection = new TimerInspection(dir);
+  const inspection = inspectTimers(location);
   try {
     for (let after = 0; ;) {
-      const { timers, last } = inspection.list({}, after, PAGE_TIMERS);
+      // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+      const { timers, last } = await inspection.list({}, after, PAGE_TIMERS);
       for (const timer of timers)
         // A schedule is set or removed when the service starts, by what the module declares then.
         if (timer.owner !== undefined && !commands.get(timer.target.component)?.has(timer.command))
@@ -73,28 +69,27 @@ function addTimer(findings: UpgradeFindings, timer: StoredTimer): void {
   );
 }
 
-function findLanes({ dir, now, before, findings }: StrandedQuestion): void {
+async function findLanes({ location, now, before, findings }: StrandedQuestion): Promise<void> {
   const declared = new Map(now.consumers?.map(({ id, sources }) => [id, sources]));
-  const connection = new ReadingConnection(dir);
+  const inspection = inspectConsumers(location);
   try {
-    if (connection.format < FIRST_FORMAT_WITH_TIMERS) return;
-    for (const entry of consumerEntries(connection)) {
-      if (entry.kind !== 'lane') continue;
-      const { consumer, component, id, seq, reason, nextMs } = entry.row;
+    for await (const { consumer, lane } of inspection.allLanes()) {
+      const { entity, seq, reason, nextMs } = lane;
+      const { component, id } = entity;
       const sources = declared.get(consumer);
       if (sources?.includes(component) === true) continue;
       const finding =
         sources === undefined
           ? consumerRemoved(consumer, now, before)
           : sourceRemoved(consumer, component);
-      const state = nextMs === null ? 'is parked' : 'is tried again';
+      const state = nextMs === undefined ? 'is parked' : 'is tried again';
       findings.add(finding, {
         id,
         seq,
-        problem: `the event ${state}${reason === null ? '' : `: ${reason}`}`,
+        problem: `the event ${state}${reason === undefined ? '' : `: ${reason}`}`,
       });
     }
   } finally {
-    connection.close();
+    inspection.close();
   }
 }

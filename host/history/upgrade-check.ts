@@ -16,11 +16,10 @@ import {
   sourceWord,
 } from '../hosting/guest-source.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import {
-  inspectJournal,
-  type JournalInspection,
-} from '../storage/sqlite/tools/journal-inspection.ts';
-import { lastModule } from '../storage/sqlite/tools/journal-modules.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import { lastWriter } from '../storage/journal-preview.ts';
+import { inspectJournal } from '../storage/journal-reading.ts';
 import { descriptorDifferences } from './descriptor-difference.ts';
 import { findStrandedWork } from './stranded-work.ts';
 import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
@@ -32,8 +31,7 @@ const SHARE_ENTITIES = 256;
 const SHARE_EVENTS = 20_000;
 
 export interface UpgradeQuestion {
-  /** Data folder. */
-  readonly dir: string;
+  readonly location: JournalLocation;
   readonly now: GuestSource;
   /**
    * The module that wrote the journal. Without it no states are compared, and the declarations are compared with
@@ -67,18 +65,18 @@ export interface UpgradeAnswer {
 
 /** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID and SVC_PROCESS_…. */
 export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
-  const { dir, now, before, settings, threads, signal } = question;
-  const inspection = inspectJournal(dir);
+  const { location, now, before, settings, threads, signal } = question;
+  const inspection = inspectJournal(location);
   try {
-    const components = inspection.components();
+    const components = await inspection.components();
     const findings = new UpgradeFindings();
-    const declared = before?.descriptor ?? descriptorIn(dir);
+    const declared = before?.descriptor ?? (await descriptorIn(location));
     if (declared !== undefined) {
       const stored = new Set(components.map(({ component }) => component));
       for (const finding of descriptorDifferences(declared, now.descriptor, stored))
         findings.merge(finding);
     }
-    await findStrandedWork({ dir, now: now.descriptor, before: declared, findings, signal });
+    await findStrandedWork({ location, now: now.descriptor, before: declared, findings, signal });
     const views = (now.descriptor.views ?? []).map(({ id }) => id);
     const events = components.reduce((sum, { events: count }) => sum + count, 0);
     const total = events * (1 + views.length);
@@ -89,7 +87,7 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
       components.map(({ component }) => component),
       views,
     );
-    const work: UpgradeWork = { dir, now, before, settings };
+    const work: UpgradeWork = { location, now, before, settings };
     await inThreads(work, { threads, signal }, shares, (message) => {
       counts.records += message.records;
       if (message.kind === 'done') {
@@ -114,8 +112,8 @@ function comparedWith(
 }
 
 /** Returns the descriptor of the last module that wrote; undefined if the journal has none, or none that is intact. */
-function descriptorIn(dir: string): ModuleDescriptor | undefined {
-  const { descriptor: text } = lastModule(dir);
+async function descriptorIn(location: JournalLocation): Promise<ModuleDescriptor | undefined> {
+  const { descriptor: text } = await lastWriter(location);
   const parsed = text === undefined ? undefined : parseModuleDescriptor(text);
   return parsed?.ok === true ? parsed.descriptor : undefined;
 }
@@ -124,15 +122,16 @@ function descriptorIn(dir: string): ModuleDescriptor | undefined {
  * Yields the shares. First come the views, which take longest; then the entities, component by component, in the order of
  * their ids.
  */
-function* sharesOf(
+async function* sharesOf(
   inspection: JournalInspection,
   components: readonly string[],
   views: readonly string[],
-): Generator<UpgradeShare> {
+): AsyncGenerator<UpgradeShare> {
   for (const view of views) yield { kind: 'view', view };
   for (const component of components)
     for (let last = ''; ;) {
-      const page = inspection.entities(component, last, SHARE_ENTITIES);
+      // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+      const page = await inspection.entities(component, last, SHARE_ENTITIES);
       let events = 0;
       let afterId = last;
       for (const { id, events: count } of page) {
@@ -154,7 +153,7 @@ type WorkerReport = Extract<FromUpgradeWorker, { readonly records: number }>;
 async function inThreads(
   work: UpgradeWork,
   { threads, signal }: Pick<UpgradeQuestion, 'threads' | 'signal'>,
-  shares: Generator<UpgradeShare>,
+  shares: AsyncGenerator<UpgradeShare>,
   onReport: (message: WorkerReport) => void,
 ): Promise<void> {
   const hasProgram = [work.now, work.before].some((source) => source?.kind === 'program');
@@ -185,12 +184,12 @@ async function inThreads(
 
 function untilDone(
   worker: Worker,
-  shares: Generator<UpgradeShare>,
+  shares: AsyncGenerator<UpgradeShare>,
   onReport: (message: WorkerReport) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const next = () => {
-    const share = shares.next();
+  const next = async () => {
+    const share = await shares.next();
     if (share.done === true) resolve();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     else worker.postMessage(share.value);
@@ -199,9 +198,9 @@ function untilDone(
     try {
       if (message.kind === 'failed') throw new SvcError(message.code, message.message);
       if (message.kind !== 'ready') onReport(message);
-      if (message.kind !== 'progress') next();
-    } catch (error) {
       // Reading the next share from the journal may fail.
+      if (message.kind !== 'progress') next().catch(reject);
+    } catch (error) {
       reject(error);
     }
   });

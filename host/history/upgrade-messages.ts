@@ -1,10 +1,11 @@
 // Messages between the thread of an upgrade check and its workers.
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
+import type { JournalLocation } from '../storage/journal-location.ts';
 import type { Finding } from './upgrade-finding.ts';
 
 export interface UpgradeWork {
-  readonly dir: string;
+  readonly location: JournalLocation;
   readonly now: GuestSource;
   readonly before: GuestSource | undefined;
   readonly settings: HostingSettings;

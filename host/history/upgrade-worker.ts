@@ -4,8 +4,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { startGuest } from '../hosting/start-guest.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { HistoryScan } from '../storage/sqlite/tools/history-scan.ts';
-import { inspectJournal } from '../storage/sqlite/tools/journal-inspection.ts';
+import type { HistoryScan } from '../storage/journal-inspection.ts';
+import { inspectJournal, scanHistories } from '../storage/journal-reading.ts';
 import { EntityComparison } from './entity-comparison.ts';
 import { UpgradeFindings } from './upgrade-finding.ts';
 import type {
@@ -22,7 +22,7 @@ const PROGRESS_RECORDS = 5_000;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const send = (message: FromUpgradeWorker) => parentPort!.postMessage(message);
-const { dir, now, before, settings } = workerData as UpgradeWork;
+const { location, now, before, settings } = workerData as UpgradeWork;
 const findings = new UpgradeFindings();
 let unreported: FoldedRecords = { records: 0, viewRecords: 0 };
 
@@ -68,7 +68,8 @@ async function compared(
 ): Promise<number> {
   let entities = 0;
   for (let after = afterId; after !== lastId;) {
-    const page = scan.page(component, after, lastId);
+    // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+    const page = await scan.page(component, after, lastId);
     const last = page.at(-1);
     if (last === undefined) break;
     for (const history of page) await comparison.compare(component, history);
@@ -81,19 +82,19 @@ async function compared(
 await sendFailureOf(async () => {
   const sources = { now: await started(now), before: before && (await started(before)) };
   const comparison = new EntityComparison({
-    inspection: inspectJournal(dir),
+    inspection: inspectJournal(location),
     now: sources.now.guest,
     before: sources.before?.guest,
     findings,
     foldedRecords: (count) => folded(count, 0),
   });
   const views = new ViewComparison({
-    dir,
+    location,
     ...sources,
     findings,
     foldedRecords: (count) => folded(0, count),
   });
-  const scan = new HistoryScan(dir);
+  const scan = scanHistories(location);
   parentPort!.on('message', (share: UpgradeShare) => {
     void sendFailureOf(async () => {
       let entities = 0;

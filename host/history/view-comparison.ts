@@ -11,8 +11,9 @@ import type { Guest } from '@svc/model/guest';
 import type { SkippedEvent } from '../engine/needs/views.ts';
 import type { StartedGuest } from '../hosting/start-guest.ts';
 import { GuestFault } from '@svc/model/guest-fault';
-import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
-import { readViewFile } from '../storage/views/view-file-scan.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import { openEndedFeed } from '../storage/journal-reading.ts';
+import { scanRows } from '../storage/stored-views.ts';
 import { TemporaryRows } from '../storage/views/temporary-rows.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
@@ -33,7 +34,7 @@ export interface ComparedSource {
 }
 
 export interface ViewComparisonNeeds {
-  readonly dir: string;
+  readonly location: JournalLocation;
   readonly now: ComparedSource;
   readonly before: ComparedSource | undefined;
   readonly findings: UpgradeFindings;
@@ -49,8 +50,8 @@ export class ViewComparison {
 
   /** Folds a view of the new module. Rejects with the errors of the feed, except damage, and of the temporary rows. */
   async compare(id: string): Promise<void> {
-    const { dir, now, before } = this.#needs;
-    const feed = new JournalFeed(dir);
+    const { location, now, before } = this.#needs;
+    const feed = openEndedFeed(location);
     const rows = new TemporaryRows();
     const replayed = async (source: ComparedSource, view: FoldedView) => {
       const { foldedRecords } = this.#needs;
@@ -60,7 +61,7 @@ export class ViewComparison {
         guest,
         feed,
         rows,
-        skips: skipsOf(dir, view),
+        skips: await skipsOf(location, view),
         foldedRecords,
       });
       await replay.to(feed.end());
@@ -129,9 +130,12 @@ export class ViewComparison {
 }
 
 /** Returns the events that the service leaves out of the rows. Throws SVC_DATA_UNUSABLE. */
-function skipsOf(dir: string, { stored }: FoldedView): readonly SkippedEvent[] {
+async function skipsOf(
+  location: JournalLocation,
+  { stored }: FoldedView,
+): Promise<readonly SkippedEvent[]> {
   try {
-    return readViewFile(dir, stored, () => {})?.skips ?? [];
+    return (await scanRows(location, stored, () => {}))?.skips ?? [];
   } catch (error) {
     // The service would build the rows again, and has lost which events are skipped.
     if (error instanceof SvcError && error.code === 'SVC_VIEW_CORRUPT') return [];

@@ -6,12 +6,12 @@ import type { Refusal } from '@svc/model/call';
 import type { RowPage, RowQuery, SharedViewMemory } from '@svc/model/view';
 import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '@svc/model/view-limits';
 import type { ViewStatus } from '@svc/model/view-status';
-import type { Positions } from '../engine/needs/feed.ts';
-import type { SkippedEvent, StoredView } from '../engine/needs/views.ts';
-import { JournalProgress } from '../storage/sqlite/tools/journal-progress.ts';
-import { FileViewReader } from '../storage/views/file-view-reader.ts';
-import { FileViews } from '../storage/views/file-views.ts';
-import { viewsFolder } from '../storage/views/view-file.ts';
+import type { Position, Positions } from '../engine/needs/feed.ts';
+import type { SkippedEvent, StoredView, ViewStore } from '../engine/needs/views.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import type { JournalProgress } from '../storage/journal-progress.ts';
+import { inspectProgress } from '../storage/journal-reading.ts';
+import { inspectRows, storedViews } from '../storage/stored-views.ts';
 import { systemClock } from '../system.ts';
 import { SharedView } from '../views/shared-view.ts';
 import { viewNotBuilt } from '../views/view-failures.ts';
@@ -36,30 +36,32 @@ interface ServedViews {
 
 export class ViewInspection {
   readonly #progress: JournalProgress;
-  readonly #store: FileViews;
-  readonly #folder: string;
+  readonly #store: ViewStore;
+  readonly #location: JournalLocation;
   readonly #limits: ViewLimits;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
-  constructor(dir: string, limits: ViewLimits = VIEW_LIMITS_DEFAULT) {
-    this.#progress = new JournalProgress(dir);
-    this.#store = new FileViews(dir, limits);
-    this.#folder = viewsFolder(dir);
+  constructor(location: JournalLocation, limits: ViewLimits = VIEW_LIMITS_DEFAULT) {
+    this.#progress = inspectProgress(location);
+    this.#store = storedViews(location, limits);
+    this.#location = location;
     this.#limits = limits;
   }
 
   /**
-   * Returns the views, in the order of their declaration. Whether a view has stopped only its host knows. Throws
-   * SVC_JOURNAL_….
+   * Returns the views, in the order of their declaration. Whether a view has stopped only its host knows. Rejects
+   * with SVC_JOURNAL_….
    */
-  list(): readonly InspectedView[] {
-    const { descriptor, declared } = this.#served();
-    const end = this.#progress.end();
-    return declared.map((view, index) => ({
-      status: this.#statusOf(view, end),
-      sources: [...view.folded.sources],
-      queries: descriptor.views![index]!.queries.map(({ name }) => name),
-    }));
+  async list(): Promise<readonly InspectedView[]> {
+    const { descriptor, declared } = await this.#served();
+    const positions = await this.#progress.positions();
+    return Promise.all(
+      declared.map(async (view, index) => ({
+        status: await this.#statusOf(view, positions),
+        sources: [...view.folded.sources],
+        queries: descriptor.views![index]!.queries.map(({ name }) => name),
+      })),
+    );
   }
 
   /**
@@ -67,24 +69,27 @@ export class ViewInspection {
    * can be queried, and with SVC_VIEW_CORRUPT, SVC_DATA_UNUSABLE and SVC_JOURNAL_….
    */
   async find(query: RowQuery): Promise<RowPage | Refusal> {
-    const { descriptor, declared } = this.#served();
+    const { descriptor, declared } = await this.#served();
     const problem = askedQueryProblem(descriptor, query);
     if (problem !== undefined) return problem;
     const views = declared.filter(({ folded }) => folded.id === query.view);
-    const shared = views.map((view): [string, SharedViewMemory] => {
-      const { position, state } = this.#rowsOf(view);
-      const memory = new SharedView();
-      memory.foldedTo(String(position));
-      // The rows that are there are queried, even if the view has stopped.
-      memory.become(state === 'live' ? 'live' : 'building');
-      return [view.folded.id, memory.memory];
-    });
+    const positions = await this.#progress.positions();
+    const shared = await Promise.all(
+      views.map(async (view): Promise<[string, SharedViewMemory]> => {
+        const { position = positions.start, state } = await this.#rowsOf(view);
+        const memory = new SharedView();
+        memory.foldedTo(position);
+        // The rows that are there are queried, even if the view has stopped.
+        memory.become(state === 'live' ? 'live' : 'building');
+        return [view.folded.id, memory.memory];
+      }),
+    );
     const finder = new ViewFinder({
       descriptor,
       views,
       shared: Object.fromEntries(shared),
       store: this.#store,
-      positions: positionsUpTo(this.#progress.end()),
+      positions,
       waitMs: 0,
     });
     try {
@@ -92,15 +97,16 @@ export class ViewInspection {
     } catch (error) {
       const isBuilding = error instanceof SvcError && error.code === 'SVC_VIEW_REBUILDING';
       // Without a host, nobody builds the rows.
-      throw isBuilding && !this.#progress.isHosted ? viewNotBuilt(query.view) : error;
+      throw isBuilding && !(await this.#progress.isHosted()) ? viewNotBuilt(query.view) : error;
     } finally {
       finder.close();
     }
   }
 
-  /** Returns what names the rows of a view; undefined if there is no such view. Throws SVC_JOURNAL_…. */
-  storedView(view: string): StoredView | undefined {
-    return this.#served().declared.find(({ folded }) => folded.id === view)?.folded.stored;
+  /** Returns what names the rows of a view; undefined if there is no such view. Rejects with SVC_JOURNAL_…. */
+  async storedView(view: string): Promise<StoredView | undefined> {
+    const { declared } = await this.#served();
+    return declared.find(({ folded }) => folded.id === view)?.folded.stored;
   }
 
   /** Closes the journal; the next read opens it again. */
@@ -108,38 +114,35 @@ export class ViewInspection {
     this.#progress.close();
   }
 
-  #served(): ServedViews {
-    const module = this.#progress.lastModule();
+  async #served(): Promise<ServedViews> {
+    const module = await this.#progress.lastModule();
     if (module === undefined) return { descriptor: NO_MODULE, declared: [] };
     // The host has checked the descriptor before it recorded it.
     const descriptor = JSON.parse(module.descriptor) as ModuleDescriptor;
     return { descriptor, declared: declaredViews(descriptor, module.fingerprint) };
   }
 
-  #rowsOf({ folded: { stored } }: DeclaredView): {
+  async #rowsOf({ folded: { stored } }: DeclaredView): Promise<{
     readonly state: 'missing' | 'building' | 'live';
-    readonly position: number;
+    /** Undefined: no event is folded. */
+    readonly position?: Position | undefined;
     readonly skips: readonly SkippedEvent[];
     readonly reason?: string | undefined;
-  } {
-    const reader = new FileViewReader(this.#folder, stored, this.#limits);
-    try {
-      const status = reader.status();
-      if (status.state === 'missing')
-        return { state: 'missing', position: 0, skips: [], reason: status.reason };
-      const position = Number(status.foldedTo?.position ?? 0);
-      return { state: status.state, position, skips: reader.skips() };
-    } finally {
-      reader.close();
-    }
+  }> {
+    const { status, skips } = await inspectRows(this.#location, stored, this.#limits);
+    return status.state === 'missing'
+      ? { state: 'missing', skips, reason: status.reason }
+      : { state: status.state, position: status.foldedTo?.position, skips };
   }
 
-  #statusOf(view: DeclaredView, end: number): ViewStatus {
+  async #statusOf(view: DeclaredView, positions: Positions): Promise<ViewStatus> {
     const { id, stored, sources } = view.folded;
-    const { state, position, skips, reason } = this.#rowsOf(view);
-    const lagRecords = Math.max(0, end - position);
+    const { start } = positions;
+    const { state, position = start, skips, reason } = await this.#rowsOf(view);
+    const total = positions.count(start, positions.end());
+    const lagRecords = positions.count(position, positions.end());
     const oldestMs =
-      lagRecords === 0 ? undefined : this.#progress.nextTimeMs(position, [...sources]);
+      lagRecords === 0 ? undefined : await this.#progress.nextTimeMs(position, [...sources]);
     const lagMs = oldestMs === undefined ? 0 : Math.max(0, systemClock.nowMs() - oldestMs);
     return {
       view: id,
@@ -147,7 +150,7 @@ export class ViewInspection {
       state,
       lagRecords,
       lagSeconds: lagMs / MS_PER_S,
-      progress: end === 0 ? 1 : Math.min(1, position / end),
+      progress: total === 0 ? 1 : Math.min(1, positions.count(start, position) / total),
       problem: reason === undefined ? null : { code: null, reason, event: null },
       skipped: skippedEvents(skips),
     };
@@ -155,14 +158,3 @@ export class ViewInspection {
 }
 
 const NO_MODULE = { entities: [], types: {} } as unknown as ModuleDescriptor;
-
-/** Returns the positions of a journal that is not followed. */
-function positionsUpTo(end: number): Positions {
-  return {
-    start: '0',
-    end: () => String(end),
-    hasReached: (position, wanted) => Number(position) >= Number(wanted),
-    count: (from, to) => Math.max(0, Number(to) - Number(from)),
-    parse: () => undefined,
-  };
-}

@@ -7,17 +7,16 @@
 // V1  Each fold has a guest of its own.
 // V2  The rows of all folds are in temporary files: memory does not grow with the journal.
 import { SvcError } from '@svc/kit/svc-error';
-import type { Position } from '../engine/needs/feed.ts';
+import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { FoldedTo, SkippedEvent } from '../engine/needs/views.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
 import { GuestFault } from '@svc/model/guest-fault';
 import { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
-import { type EntityDirection, EntityOrder } from '../storage/sqlite/tools/entity-order.ts';
-import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
-import { inspectJournal } from '../storage/sqlite/tools/journal-inspection.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import { type EntityDirection, openEndedFeed, orderByEntity } from '../storage/journal-reading.ts';
+import { scanRows } from '../storage/stored-views.ts';
 import { TemporaryRows, type TemporaryTable } from '../storage/views/temporary-rows.ts';
-import { readViewFile } from '../storage/views/view-file-scan.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import type { FoldFeed } from '../views/view-fold.ts';
@@ -65,8 +64,7 @@ export interface VerifiedView {
 export interface ViewVerificationQuestion {
   readonly source: GuestSource;
   readonly settings: HostingSettings;
-  /** Data folder. */
-  readonly dir: string;
+  readonly location: JournalLocation;
   /** Called with the number of records that were folded, of all folds that are expected. */
   readonly onProgress?: (records: number, recordsTotal: number) => void;
 }
@@ -131,15 +129,15 @@ class ViewVerification {
   }
 
   async #findings(): Promise<readonly ViewFinding[]> {
-    const { dir } = this.#question;
+    const { location } = this.#question;
     const stored = this.#rows.table(this.#view.stored, VIEW_LIMITS_DEFAULT);
     // The rows are read before the feed is opened, so that their position is not after its end.
-    const scanned = readViewFile(dir, this.#view.stored, (rows) => {
+    const scanned = await scanRows(location, this.#view.stored, (rows) => {
       stored.clear();
       stored.copy(rows);
     });
     this.#skips = scanned?.skips ?? [];
-    const feed = new JournalFeed(dir);
+    const feed = openEndedFeed(location);
     try {
       return await this.#findingsIn(feed, scanned?.foldedTo, stored);
     } finally {
@@ -148,14 +146,14 @@ class ViewVerification {
   }
 
   async #findingsIn(
-    feed: JournalFeed,
+    feed: Feed,
     foldedTo: FoldedTo | undefined,
     stored: TemporaryTable,
   ): Promise<readonly ViewFinding[]> {
     const total = feed.count(feed.start, feed.end()) * (1 + ORDERS.length);
     const findings: (ViewFinding | undefined)[] = [];
     await this.#folding(feed, total, async (expected) => {
-      const storedAt = foldedTo && positionIn(feed, foldedTo);
+      const storedAt = foldedTo && (await positionIn(feed, foldedTo));
       if (storedAt !== undefined) {
         await expected.to(storedAt);
         this.#checkWhole(expected);
@@ -169,12 +167,11 @@ class ViewVerification {
   }
 
   async #inOtherOrders(
-    feed: JournalFeed,
+    feed: Feed,
     total: number,
     expected: TemporaryTable,
   ): Promise<ViewFinding | undefined> {
-    const inspection = inspectJournal(this.#question.dir);
-    const order = new EntityOrder(feed, inspection, this.#view.sources);
+    const order = await orderByEntity(this.#question.location, feed, this.#view.sources);
     try {
       for (const direction of ORDERS) {
         let found: ViewFinding | undefined;
@@ -189,7 +186,6 @@ class ViewVerification {
       return undefined;
     } finally {
       order.close();
-      inspection.close();
     }
   }
 
@@ -267,9 +263,11 @@ function problemOf({ at, message, cause }: ViewStopped): string {
 }
 
 /** Returns the position of the rows; undefined if they belong to another journal, so that a service would build them again. */
-function positionIn(feed: JournalFeed, { position, mark }: FoldedTo): Position | undefined {
+async function positionIn(feed: Feed, { position, mark }: FoldedTo): Promise<Position | undefined> {
   const parsed = feed.parse(position);
-  return parsed !== undefined && feed.hasReached(feed.end(), parsed) && feed.mark(parsed) === mark
+  return parsed !== undefined &&
+    feed.hasReached(feed.end(), parsed) &&
+    (await feed.mark(parsed)) === mark
     ? parsed
     : undefined;
 }

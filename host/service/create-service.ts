@@ -28,7 +28,7 @@ export async function createService(
   checkOptions(options);
   const sections = readServiceSettings(options.settings ?? {});
   const storage = new EmbeddedStorage(options, sections.journal, sections.timers);
-  const introspection = introspectionSettings(options, sections, storage.dir !== undefined);
+  const introspection = introspectionSettings(options, sections, storage.location !== undefined);
   const guest = createEmbeddedGuest(options, options.responses);
   const fingerprint = programFingerprint(guest);
   const parts = { sections, guest, storage, fingerprint, introspection };

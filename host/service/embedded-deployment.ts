@@ -113,13 +113,13 @@ export class EmbeddedDeployment {
     const { settings, status, program, series, onLate } = this.#options;
     const { dataFolder, ignoreComponents, sections } = settings;
     const { journal, timers, standby, upgrade } = sections;
+    const location = journalIn(dataFolder);
     return new Standby({
       settings: standby,
       shards: 1,
-      openJournal: () =>
-        standByJournal(journalIn(dataFolder), { limits: journal, timerLimits: timers, series }),
+      openJournal: () => standByJournal(location, { limits: journal, timerLimits: timers, series }),
       check: async () =>
-        checkStoredTypes(program, { dataFolder, ignoreComponents, upgrade, words: PROGRAM_WORDS }),
+        checkStoredTypes(program, { location, ignoreComponents, upgrade, words: PROGRAM_WORDS }),
       signal: this.#ended.signal,
       onPrepared: () => status.enter('prepared'),
       onLate,

@@ -117,7 +117,7 @@ export class EmbeddedService implements Service {
     this.#entities = new Set(options.entities);
     this.failure = storage.failure;
     this.#shard = new ProcessShard(guest.descriptor, sections.observability.ringCapacity);
-    this.#history = new ProcessHistory(guest, storage.dir);
+    this.#history = new ProcessHistory(guest, storage.location);
     this.#configuration = new EmbeddedConfiguration(options);
     this.#write = this.#configuration.log;
     reportUncallable(options.name, this.#write);

@@ -1,6 +1,5 @@
 // EmbeddedStorage: the journal of an embedded service, in a folder or in memory. The journal is in memory
 // only if the program asks for it.
-import { resolve } from 'node:path';
 import type { ServiceClock } from '../engine/needs/clock.ts';
 import type { ConsumerWriter } from '../engine/needs/consumers.ts';
 import type { Feed } from '../engine/needs/feed.ts';
@@ -17,7 +16,7 @@ import {
 } from '../storage/follower-connection.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/journal-limits.ts';
-import { journalIn } from '../storage/journal-location.ts';
+import { journalIn, type JournalLocation } from '../storage/journal-location.ts';
 import { systemClock } from '../system.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { TimerAdministration } from '../storage/timer-administration.ts';
@@ -46,8 +45,8 @@ type TestedStorageOptions = StorageOptions & { readonly testing?: TestingOptions
 type FolderOpening = Partial<Pick<JournalOpening, 'open' | 'ignoreComponents'>>;
 
 export class EmbeddedStorage {
-  /** Data folder; undefined if the journal is in memory. */
-  readonly dir: string | undefined;
+  /** Undefined if the journal is in memory. */
+  readonly location: JournalLocation | undefined;
   /** Counts of the journal's writer. */
   readonly series = new JournalSeries();
   /** Resolves if the journal's writer ends unexpectedly. */
@@ -67,9 +66,9 @@ export class EmbeddedStorage {
 
   /** Throws SVC_SETTING_INVALID unless the options name either a folder or memory. */
   constructor(options: TestedStorageOptions, limits: JournalLimits, timerLimits: TimerLimits) {
-    this.dir = folderOf(options);
+    this.location = locationOf(options);
     const { clock, journal } = options.testing ?? {};
-    if (journal !== undefined && this.dir !== undefined) throw notInMemory();
+    if (journal !== undefined && this.location !== undefined) throw notInMemory();
     this.#tested = journal;
     this.#clock = clock;
     this.#hold = clock?.hold && (() => clock.hold!());
@@ -86,9 +85,9 @@ export class EmbeddedStorage {
    */
   async open(program: JournalUser, opening: FolderOpening = {}): Promise<Journal> {
     this.#journal =
-      this.dir === undefined
+      this.location === undefined
         ? await this.#inMemory(program)
-        : await this.#attach(program, this.dir, opening);
+        : await this.#attach(program, this.location, opening);
     return this.#journal;
   }
 
@@ -158,11 +157,11 @@ export class EmbeddedStorage {
 
   async #attach(
     program: JournalUser,
-    dataFolder: string,
+    location: JournalLocation,
     opening: FolderOpening,
   ): Promise<Journal> {
     this.#stored = await openJournalFor(program, {
-      location: journalIn(dataFolder),
+      location,
       limits: this.#limits,
       timerLimits: this.#timerLimits,
       series: this.series,
@@ -193,13 +192,13 @@ function notInMemory(): SvcError {
 }
 
 /**
- * Returns the data folder. An undefined or empty `dataFolder`, as from a missing variable, is an error and does not
+ * Returns where the journal is. An undefined or empty `dataFolder`, as from a missing variable, is an error and does not
  * mean a journal in memory.
  */
-function folderOf({ dataFolder, journal }: StorageOptions): string | undefined {
+function locationOf({ dataFolder, journal }: StorageOptions): JournalLocation | undefined {
   if (journal === 'memory' && dataFolder === undefined) return undefined;
   if (journal === undefined && typeof dataFolder === 'string' && dataFolder !== '')
-    return resolve(dataFolder);
+    return journalIn(dataFolder);
   throw new SvcError(
     'SVC_SETTING_INVALID',
     "A service takes either dataFolder, the folder of its journal, or journal: 'memory', and found " +

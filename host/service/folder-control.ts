@@ -5,7 +5,8 @@ import { sendControl } from '@svc/kit/control-client';
 import { controlMessage, type ControlRequest, VIEWS_PATH } from '../control/control-request.ts';
 import { type InspectedView, ViewInspection } from '../history/view-inspection.ts';
 import type { ViewStatus } from '@svc/model/view-status';
-import { readOwner } from '../storage/sqlite/data-folder.ts';
+import { controlSocketOf } from '../storage/journal-administration.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
 import { changeStoppedFolder } from './stopped-folder.ts';
 
 export type { ControlRequest };
@@ -22,13 +23,16 @@ export interface FolderChange {
  * SVC_ANSWER_TIMED_OUT, SVC_DATA_IN_USE if a host runs that has no control socket, with the errors of opening the journal, and
  * with the host's own.
  */
-export async function changeFolder(dir: string, request: ControlRequest): Promise<FolderChange> {
+export async function changeFolder(
+  location: JournalLocation,
+  request: ControlRequest,
+): Promise<FolderChange> {
   try {
-    const changed = await changeStoppedFolder(dir, request);
+    const changed = await changeStoppedFolder(location, request);
     return { changed, byHost: false };
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== 'SVC_DATA_IN_USE') throw error;
-    const socket = readOwner(dir)?.control;
+    const socket = await controlSocketOf(location);
     if (socket === undefined) throw withoutSocket(error);
     return { changed: await changedByHost(socket, request), byHost: true };
   }
@@ -38,11 +42,11 @@ export async function changeFolder(dir: string, request: ControlRequest): Promis
  * Returns the views of a folder as its files show them, and, if a host with a control socket runs on the folder, with what the
  * host knows of them. Rejects with SVC_JOURNAL_….
  */
-export async function inspectViews(dir: string): Promise<readonly InspectedView[]> {
-  const inspection = new ViewInspection(dir);
+export async function inspectViews(location: JournalLocation): Promise<readonly InspectedView[]> {
+  const inspection = new ViewInspection(location);
   try {
-    const found = inspection.list();
-    const byHost = found.length === 0 ? new Map<string, ViewStatus>() : await viewsOfHost(dir);
+    const found = await inspection.list();
+    const byHost = found.length === 0 ? new Map<string, ViewStatus>() : await viewsOfHost(location);
     return found.map((view) => ({ ...view, status: byHost.get(view.status.view) ?? view.status }));
   } finally {
     inspection.close();
@@ -50,8 +54,8 @@ export async function inspectViews(dir: string): Promise<readonly InspectedView[
 }
 
 /** Returns the views of the host that runs on a folder, by their ids; none if no host answers. Never rejects. */
-async function viewsOfHost(dir: string): Promise<ReadonlyMap<string, ViewStatus>> {
-  const socket = readOwner(dir)?.control;
+async function viewsOfHost(location: JournalLocation): Promise<ReadonlyMap<string, ViewStatus>> {
+  const socket = await controlSocketOf(location);
   if (socket === undefined) return new Map();
   try {
     const { status, body } = await sendControl(socket, VIEWS_PATH);

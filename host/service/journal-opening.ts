@@ -48,7 +48,7 @@ export async function openJournalFor(
   const journal = await (open?.() ?? openJournal(location, { limits, timerLimits, series }));
   try {
     if (ignoreComponents !== undefined)
-      checkEventTypes(journal, descriptor, ignoreComponents, words);
+      await checkEventTypes(journal, descriptor, ignoreComponents, words);
     const timeMs = clock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     await journal.reconcileSchedules(serviceSchedules(descriptor), timeMs);

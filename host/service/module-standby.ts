@@ -31,16 +31,16 @@ export function moduleStandby(
   if (!settings.standby) return undefined;
   const { dataFolder, ignoreComponents, upgradeFrom, http, port, sections } = settings;
   const { journal, timers, standby, upgrade, supervisor, wasm } = sections;
+  const location = journalIn(dataFolder);
   return new Standby({
     settings: standby,
     // With port 0 the other shards are started when the first one has its port.
     shards: http && port === 0 ? 1 : shardCount(settings.shards, process.platform, () => {}),
-    openJournal: () =>
-      standByJournal(journalIn(dataFolder), { limits: journal, timerLimits: timers, series }),
+    openJournal: () => standByJournal(location, { limits: journal, timerLimits: timers, series }),
     check: async () =>
       checkTakeover(
         await source,
-        { dataFolder, ignoreComponents, upgrade },
+        { location, ignoreComponents, upgrade },
         {
           settings: { wasm },
           before:

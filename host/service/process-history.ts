@@ -10,6 +10,7 @@ import type {
   HistoryQuestion,
   HistoryReader,
 } from '../history/reader/history-reader.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { pacedEntities } from './paced-entities.ts';
 
@@ -28,15 +29,15 @@ export class ProcessHistory implements HistoryReader {
   #deadlineMs = 0;
 
   /**
-   * `dir`: data folder; undefined if the journal is in memory, which cannot be read beside the engine. `timeoutMs`:
-   * time limit for one answer, in milliseconds.
+   * `location`: undefined if the journal is in memory, which cannot be read beside the engine. `timeoutMs`: time
+   * limit for one answer, in milliseconds.
    */
-  constructor(guest: Guest, dir: string | undefined, timeoutMs = TIMEOUT_MS) {
+  constructor(guest: Guest, location: JournalLocation | undefined, timeoutMs = TIMEOUT_MS) {
     this.#timeoutMs = timeoutMs;
-    if (dir === undefined) return;
+    if (location === undefined) return;
     const entities = pacedEntities(guest.entities, () => this.#check());
     this.#answers = new HistoryAnswers({
-      dir,
+      location,
       descriptor: guest.descriptor,
       startGuest: () => ({ entities }),
     });

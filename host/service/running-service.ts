@@ -19,7 +19,6 @@ import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { JournalSeries } from '../storage/journal-series.ts';
-import { journalIn } from '../storage/journal-location.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
@@ -103,7 +102,7 @@ export class RunningService {
     const series = new JournalSeries();
     this.#standby = this.#makeStandby(series);
     this.#journal = new ServiceJournal({
-      location: journalIn(settings.dataFolder),
+      dataFolder: settings.dataFolder,
       limits: settings.sections.journal,
       timerLimits: settings.sections.timers,
       series,
@@ -238,8 +237,8 @@ export class RunningService {
   }
 
   #historyWork(): HistoryWork {
-    const { dataFolder: dir, sections } = this.#settings;
-    return { dir, source: this.#served!, settings: { wasm: sections.wasm } };
+    const { wasm } = this.#settings.sections;
+    return { location: this.#journal.location, source: this.#served!, settings: { wasm } };
   }
 
   async #beginWork(): Promise<void> {

@@ -2,6 +2,7 @@
 // after the module was admitted: a refused module touches nothing on disk. Invariant: a module that does not read all
 // event types in the journal is refused before any shard is connected, except in `svc dev` and for ignored components.
 import type { JournalConnection } from '../storage/journal-connection.ts';
+import { journalIn, type JournalLocation } from '../storage/journal-location.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
@@ -9,8 +10,9 @@ import { type JournalOpening, type JournalUser, openJournalFor } from './journal
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'location' | 'limits' | 'timerLimits' | 'series' | 'open' | 'ignoreComponents'
+  'limits' | 'timerLimits' | 'series' | 'open' | 'ignoreComponents'
 > {
+  readonly dataFolder: string;
   /** The module that the journal is opened for. */
   readonly source: Promise<JournalUser>;
   /** Called if the writer ends unexpectedly: the service can store nothing any more. */
@@ -18,6 +20,7 @@ export interface ServiceJournalOptions extends Pick<
 }
 
 export class ServiceJournal {
+  readonly location: JournalLocation;
   readonly series: JournalSeries;
   /** Resolves once the journal is open; stays pending if it is never opened. */
   readonly opened: Promise<OpenedJournal>;
@@ -27,6 +30,7 @@ export class ServiceJournal {
 
   constructor(options: ServiceJournalOptions) {
     this.#options = options;
+    this.location = journalIn(options.dataFolder);
     this.series = options.series;
     this.opened = this.#opened.promise;
   }
@@ -49,7 +53,8 @@ export class ServiceJournal {
 
   async #open(): Promise<OpenedJournal> {
     const { source, onFailure, ...opening } = this.#options;
-    const journal = await openJournalFor(await source, opening);
+    const { location } = this;
+    const journal = await openJournalFor(await source, { ...opening, location });
     void journal.failure.then(onFailure);
     this.#opened.resolve(journal);
     return journal;

@@ -9,9 +9,11 @@ import {
 } from '../engine/needs/consumers.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { VIEW_LIMITS_DEFAULT } from '@svc/model/view-limits';
-import { ConsumerInspection } from '../storage/sqlite/tools/consumer-inspection.ts';
-import { type ChangeableJournal, changeJournal } from '../storage/sqlite/tools/journal-change.ts';
-import { FileViews } from '../storage/views/file-views.ts';
+import { type ChangeableJournal, changeJournal } from '../storage/journal-administration.ts';
+import { type JournalLocation, locationName } from '../storage/journal-location.ts';
+import { inspectConsumers } from '../storage/journal-reading.ts';
+import { storedViews } from '../storage/stored-views.ts';
+import type { ConsumerInspection } from '../storage/work-inspection.ts';
 import { ViewInspection } from '../history/view-inspection.ts';
 import { systemClock } from '../system.ts';
 import { changeTimer } from './service-change.ts';
@@ -20,37 +22,40 @@ import { changeTimer } from './service-change.ts';
  * Makes a change. Resolves with whether there was something to change, once it is on disk. Rejects as `changeJournal` does, with
  * SVC_DATA_IN_USE while a host uses the folder, and with SVC_CONTROL_UNAVAILABLE for what only a host can do.
  */
-export function changeStoppedFolder(dir: string, request: ControlRequest): Promise<boolean> {
-  return changeJournal(dir, async (journal) => {
+export function changeStoppedFolder(
+  location: JournalLocation,
+  request: ControlRequest,
+): Promise<boolean> {
+  return changeJournal(location, async (journal) => {
     switch (request.kind) {
       case 'cancel-timer':
       case 'retry-timer':
         return changeTimer(journal, request);
       case 'rebuild-view':
-        return removeRows(dir, request.view);
+        return removeRows(location, request.view);
       case 'skip-in-view':
         throw new SvcError(
           'SVC_CONTROL_UNAVAILABLE',
-          `No host runs on ${dir}, so it is not known where the view '${request.view}' stops. Start the service, and skip the ` +
+          `No host runs on ${locationName(location)}, so it is not known where the view '${request.view}' stops. Start the service, and skip the ` +
             'event once the view has stopped at it.',
         );
       case 'retry-lane':
-        return changeLane(dir, journal, request);
+        return changeLane(location, journal, request);
       case 'retry-lanes':
-        return retryLanes(dir, journal, request.consumer);
+        return retryLanes(location, journal, request.consumer);
       case 'skip-in-lane':
-        return changeLane(dir, journal, request, request);
+        return changeLane(location, journal, request, request);
     }
   });
 }
 
 /** Lets the next start build the rows of a view again. */
-async function removeRows(dir: string, view: string): Promise<boolean> {
-  const inspection = new ViewInspection(dir);
+async function removeRows(location: JournalLocation, view: string): Promise<boolean> {
+  const inspection = new ViewInspection(location);
   try {
-    const stored = inspection.storedView(view);
+    const stored = await inspection.storedView(view);
     if (stored === undefined) return false;
-    const writer = new FileViews(dir, VIEW_LIMITS_DEFAULT).openWriter(stored);
+    const writer = await storedViews(location, VIEW_LIMITS_DEFAULT).openWriter(stored);
     try {
       await writer.clear();
     } finally {
@@ -68,15 +73,15 @@ async function removeRows(dir: string, view: string): Promise<boolean> {
  * delivered again.
  */
 async function changeLane(
-  dir: string,
+  location: JournalLocation,
   journal: ChangeableJournal,
   { consumer, entity }: { readonly consumer: string; readonly entity: EntityRef },
   skipped?: SkippedEvent,
 ): Promise<boolean> {
-  const inspection = new ConsumerInspection(dir);
+  const inspection = inspectConsumers(location);
   try {
-    const { id, start, position } = storedIn(inspection, consumer);
-    const { lanes, damaged } = inspection.lanes(consumer, { entity }, 0, 1);
+    const { id, start, position } = await storedIn(inspection, consumer);
+    const { lanes, damaged } = await inspection.lanes(consumer, { entity }, 0, 1);
     if (damaged.length > 0 && skipped === undefined) throw laneDamaged(consumer, entity);
     const next = damaged.length > 0 ? afterSkipped(skipped!) : nextOf(lanes[0], skipped);
     if (next === undefined) return false;
@@ -106,9 +111,9 @@ function afterSkipped({ seq, reason }: SkippedEvent): NextEvent {
   return { seq: seq + 1, round: 0, reason };
 }
 
-/** Throws SVC_NOT_IN_JOURNAL. */
-function storedIn(inspection: ConsumerInspection, consumer: string): StoredConsumer {
-  const stored = inspection.stored(consumer);
+/** Rejects with SVC_NOT_IN_JOURNAL. */
+async function storedIn(inspection: ConsumerInspection, consumer: string): Promise<StoredConsumer> {
+  const stored = await inspection.stored(consumer);
   if (stored !== undefined) return stored;
   throw new SvcError(
     'SVC_NOT_IN_JOURNAL',
@@ -118,14 +123,16 @@ function storedIn(inspection: ConsumerInspection, consumer: string): StoredConsu
 
 /** Lets the next start deliver the parked events of RETRIED_AT_ONCE_MAX entities again, at most. */
 async function retryLanes(
-  dir: string,
+  location: JournalLocation,
   journal: ChangeableJournal,
   consumer: string,
 ): Promise<boolean> {
-  const inspection = new ConsumerInspection(dir);
+  const inspection = inspectConsumers(location);
   try {
-    const { id, start, position } = storedIn(inspection, consumer);
-    const lanes = [...inspection.parked(consumer).take(RETRIED_AT_ONCE_MAX)];
+    const { id, start, position } = await storedIn(inspection, consumer);
+    const lanes: StoredLane[] = [];
+    for await (const lane of inspection.parked(consumer))
+      if (lanes.push(lane) === RETRIED_AT_ONCE_MAX) break;
     if (lanes.length === 0) return false;
     const nextMs = systemClock.nowMs();
     const waiting = lanes.map((lane) => ({ ...lane, attempts: 0, nextMs, reason: undefined }));

@@ -10,8 +10,8 @@ import {
 import { type Finding, isAllowed } from '../history/upgrade-finding.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
-import { lastModule } from '../storage/sqlite/tools/journal-modules.ts';
-import { hasJournal, journalTypes } from '../storage/sqlite/tools/journal-types.ts';
+import { type JournalLocation, locationName } from '../storage/journal-location.ts';
+import { journalExists, lastWriter, storedTypes } from '../storage/journal-preview.ts';
 import type { JournalUser } from './journal-opening.ts';
 import { checkEventTypes, type UnknownTypesWords } from './unknown-event-types.ts';
 import { ignoredComponents, type UpgradeSettings } from './upgrade-settings.ts';
@@ -20,27 +20,27 @@ import { ignoredComponents, type UpgradeSettings } from './upgrade-settings.ts';
 const NAMED_MAX = 10;
 
 export interface Takeover {
-  readonly dataFolder: string;
+  readonly location: JournalLocation;
   /** Components that were dropped on purpose. */
   readonly ignoreComponents: readonly string[];
   readonly upgrade: UpgradeSettings;
   readonly words?: UnknownTypesWords | undefined;
 }
 
-/** Checks the event types. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_… and SVC_DATA_UNUSABLE. */
-export function checkStoredTypes(
+/** Checks the event types. Rejects with SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_… and SVC_DATA_UNUSABLE. */
+export async function checkStoredTypes(
   { descriptor }: JournalUser,
-  { dataFolder, ignoreComponents, upgrade, words }: Takeover,
-): void {
+  { location, ignoreComponents, upgrade, words }: Takeover,
+): Promise<void> {
   const ignored = ignoredComponents(ignoreComponents, upgrade);
-  if (ignored !== undefined && hasJournal(dataFolder))
-    checkEventTypes(journalTypes(dataFolder), descriptor, ignored, words);
+  if (ignored !== undefined && (await journalExists(location)))
+    await checkEventTypes(storedTypes(location), descriptor, ignored, words);
 }
 
 /**
  * Checks a module: its event types and, unless it was the last one that wrote or the settings say otherwise, all that
  * `svc upgrade-check` checks. `before`: loads the module that runs now, if the settings name it. Rejects as `checkStoredTypes`
- * throws, and with SVC_UPGRADE_UNSAFE, with errors of `before`, and with the reason of the signal.
+ * does, and with SVC_UPGRADE_UNSAFE, with errors of `before`, and with the reason of the signal.
  */
 export async function checkTakeover(
   now: GuestSource,
@@ -55,13 +55,13 @@ export async function checkTakeover(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { dataFolder, ignoreComponents, upgrade } = takeover;
-  checkStoredTypes(now, takeover);
-  if (!upgrade.check || !hasJournal(dataFolder)) return;
-  if (lastModule(dataFolder).fingerprint === now.fingerprint) return;
+  const { location, ignoreComponents, upgrade } = takeover;
+  await checkStoredTypes(now, takeover);
+  if (!upgrade.check || !(await journalExists(location))) return;
+  if ((await lastWriter(location)).fingerprint === now.fingerprint) return;
   const { checkUpgrade } = await import('../history/upgrade-check.ts');
   const { findings } = await checkUpgrade({
-    dir: dataFolder,
+    location,
     now,
     before: await before?.(),
     settings,
@@ -73,12 +73,12 @@ export async function checkTakeover(
       !ignoreComponents.includes(finding.component) &&
       !upgrade.allow.some((word) => isAllowed(word, finding)),
   );
-  if (unsafe.length > 0) throw unsafeUpgrade(sourceWord(now.kind), dataFolder, unsafe);
+  if (unsafe.length > 0) throw unsafeUpgrade(sourceWord(now.kind), location, unsafe);
 }
 
 function unsafeUpgrade(
   code: SourceWord,
-  dataFolder: string,
+  location: JournalLocation,
   findings: readonly Finding[],
 ): SvcError {
   const named = findings
@@ -89,7 +89,7 @@ function unsafeUpgrade(
   const more = findings.length > NAMED_MAX ? `; and ${findings.length - NAMED_MAX} more` : '';
   return new SvcError(
     'SVC_UPGRADE_UNSAFE',
-    `This ${code} cannot take over what ${dataFolder} holds: ${named.join('; ')}${more}. ` +
+    `This ${code} cannot take over what ${locationName(location)} holds: ${named.join('; ')}${more}. ` +
       `Fix the ${code}, or accept findings that are meant with allow in its descriptor, or svc.upgrade.allow.`,
   );
 }

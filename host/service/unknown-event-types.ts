@@ -26,15 +26,15 @@ const RUN_WORDS: UnknownTypesWords = {
 
 /**
  * Refuses a journal that holds event types unknown to the code. `ignored`: components that were dropped on purpose,
- * whose event types are not refused. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
+ * whose event types are not refused. Rejects with SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
-export function checkEventTypes(
+export async function checkEventTypes(
   journal: Pick<JournalContents, 'location' | 'eventTypes'>,
   descriptor: ModuleDescriptor,
   ignored: readonly string[],
   { readers, remedy }: UnknownTypesWords = RUN_WORDS,
-): void {
-  const unknown = unknownEventTypes(journal.eventTypes(), descriptor).filter(
+): Promise<void> {
+  const unknown = unknownEventTypes(await journal.eventTypes(), descriptor).filter(
     ({ component }) => !ignored.includes(component),
   );
   if (unknown.length === 0) return;

@@ -2,16 +2,16 @@
 // folder. It only reads the journal. A view that is being built by another process is left alone.
 //
 // Invariant: whenever it is interrupted, a later preparation or the service continues where the rows are.
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Feed, Position } from '../engine/needs/feed.ts';
 import type { GuestViews } from '@svc/model/guest';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { startGuest } from '../hosting/start-guest.ts';
-import { JournalFeed } from '../storage/sqlite/tools/journal-feed.ts';
-import { FileViews } from '../storage/views/file-views.ts';
+import { hasHost } from '../storage/journal-administration.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
+import { openEndedFeed } from '../storage/journal-reading.ts';
+import { storedViews } from '../storage/stored-views.ts';
 import type { FoldedView } from '../views/folded-view.ts';
 import { declaredViews } from '../views/view-definitions.ts';
 import { BUILT_TOGETHER_MAX, type BuildingPace, SharedBuilding } from '../views/shared-building.ts';
@@ -36,8 +36,7 @@ export interface PreparedView {
 export interface PreparationQuestion {
   readonly source: GuestSource;
   readonly settings: SettingsToRun;
-  /** Data folder. */
-  readonly dir: string;
+  readonly location: JournalLocation;
   /** Called with the number of records that are folded into a view, and the number of all records. */
   readonly onProgress?: (records: number, total: number) => void;
 }
@@ -50,16 +49,15 @@ export interface PreparationQuestion {
 export async function* prepareViews(
   question: PreparationQuestion,
 ): AsyncGenerator<PreparedView, void> {
-  const { source, settings } = question;
-  const dir = resolve(question.dir);
-  const feed = new EndedFeed(dir);
+  const { source, settings, location } = question;
+  const feed = openEndedFeed(location);
   try {
     const guest = await startGuest(source, settings, () => {});
     try {
       const { descriptor, fingerprint } = source;
-      const store = new FileViews(dir, settings.views);
+      const store = storedViews(location, settings.views);
       // The process has nothing else to do, and a service beside it has.
-      const pace = existsSync(join(dir, 'owner.json')) ? RESTING : YIELDING;
+      const pace = (await hasHost(location)) ? RESTING : YIELDING;
       const building = new SharedBuilding(feed, pace);
       const needs = { ...question, guest: guest.views!, store, feed, building };
       const waiting = declaredViews(descriptor, fingerprint).map(({ folded }) => folded);
@@ -127,14 +125,6 @@ function stopped({ view, at: { entity, seq }, message, cause }: ViewStopped): Sv
       'Correct the code of the view. Nothing that is served has changed.',
     { cause },
   );
-}
-
-/** The records that were on disk when it was opened. */
-class EndedFeed extends JournalFeed implements Feed {
-  /** No record follows the last one. */
-  advancedPast(): Promise<void> {
-    return new Promise(() => {});
-  }
 }
 
 const pauseOf = (ms: number): Promise<void> =>

@@ -12,7 +12,7 @@ export interface JournalFolder {
 export type JournalLocation = JournalFolder;
 
 /** Returns the location of the journal in a data folder. */
-export function journalIn(dataFolder: string): JournalLocation {
+export function journalIn(dataFolder: string): JournalFolder {
   return { kind: 'folder', dir: resolve(dataFolder) };
 }
 

@@ -8,6 +8,7 @@ import { assignedFunctions, LINES_MAX, oddNames, tooLong } from './file-rules.ts
 import {
   cycles,
   environmentReaders,
+  bypassedLocations,
   forbiddenImports,
   importsOfRoots,
   impurities,
@@ -68,6 +69,10 @@ describe('every folder', () => {
 
   test('sees one adapter of host/, except in a composition root', () => {
     expect(joinedAdapters(tree)).toEqual([]);
+  });
+
+  test('opens a journal by its location, outside of host/storage', () => {
+    expect(bypassedLocations(tree)).toEqual([]);
   });
 
   test('is free of cycles, types included', () => {

@@ -55,9 +55,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...SOURCES,
     'host/hosting/stack-line.ts',
     'host/hosting/start-guest.ts',
-    'host/storage/sqlite/tools',
-    // It folds views into temporary rows, and reads the rows that a service has.
-    'host/storage/views',
+    'host/storage/journal-inspection.ts',
+    'host/storage/journal-location.ts',
+    'host/storage/journal-preview.ts',
+    'host/storage/journal-progress.ts',
+    'host/storage/journal-reading.ts',
+    'host/storage/stored-views.ts',
+    // It folds views into temporary rows.
+    'host/storage/views/temporary-rows.ts',
     'host/system.ts',
     'host/views',
   ],
@@ -95,8 +100,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/storage/sqlite/tools': [
     'host/engine/needs',
     'host/storage/journal-end.ts',
+    'host/storage/journal-inspection.ts',
     'host/storage/journal-location.ts',
+    'host/storage/journal-progress.ts',
+    'host/storage/journal-scan.ts',
     'host/storage/sqlite',
+    'host/storage/verification-step.ts',
+    'host/storage/work-inspection.ts',
   ],
   'host/storage/sqlite': [
     'host/engine/needs',
@@ -110,6 +120,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/timer-alarm.ts',
     'host/storage/stored-timer-rules.ts',
     'host/storage/timer-series.ts',
+    'host/storage/work-inspection.ts',
     // The writer's thread alone finds the first occurrences of schedules.
     'host/schedule',
   ],

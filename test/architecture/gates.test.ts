@@ -8,6 +8,7 @@ import { assignedFunctions, oddNames, tooLong } from './file-rules.ts';
 import {
   cycles,
   environmentReaders,
+  bypassedLocations,
   forbiddenImports,
   importsOfRoots,
   impurities,
@@ -222,6 +223,20 @@ describe('a folder', () => {
     const both = `import { a } from '../http/a.ts';\nimport { b } from '../storage/b.ts';`;
     expect(joinedAdapters(tree({ 'host/introspection/x.ts': both }))).toEqual([
       'host/introspection/x.ts',
+    ]);
+  });
+
+  test('opens a journal by its location, outside of host/storage', () => {
+    const journal = `import { a } from '../storage/sqlite/tools/a.ts';`;
+    const opened = tree({
+      'host/service/x.ts': journal,
+      'host/history/x.ts': `import { rows } from '../storage/views/file-views.ts';`,
+      'host/history/y.ts': `import { rows } from '../storage/views/temporary-rows.ts';`,
+      'host/storage/x.ts': `import { a } from './sqlite/tools/a.ts';`,
+    });
+    expect(bypassedLocations(opened)).toEqual([
+      'host/service/x.ts → host/storage/sqlite/tools/a.ts',
+      'host/history/x.ts → host/storage/views/file-views.ts',
     ]);
   });
 

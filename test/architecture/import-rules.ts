@@ -32,7 +32,11 @@ const WIRING = new Set([
   'host/shards/shard-sections.ts',
 ]);
 /** Types of values that are passed between adapters without knowledge of the journal or the hosting behind them. */
-const PASSED_ON = new Set(['host/storage/journal-connection.ts', 'host/hosting/guest-source.ts']);
+const PASSED_ON = new Set([
+  'host/hosting/guest-source.ts',
+  'host/storage/journal-connection.ts',
+  'host/storage/journal-location.ts',
+]);
 /** The other files directly in host/ and host/service/ belong to the roots. */
 const COMPOSITION = /^host\/(?:service\/)?[^/]+\.ts$/;
 /** Folders in which each file may import one adapter at most. Only the roots and the wiring import several. */
@@ -152,6 +156,24 @@ export function joinedAdapters({ files, imports }: SourceTree): string[] {
     );
     return seen.length > 1;
   });
+}
+
+/** What a journal and the rows beside it are made of. host/storage opens it by a location; the benchmarks measure it. */
+const JOURNAL_FILES = ['host/storage/sqlite', 'host/storage/views'];
+/** Rows of a fold that nobody keeps. */
+const SCRATCH = 'host/storage/views/temporary-rows.ts';
+
+/** Imports of what a journal is made of by others than host/storage. */
+export function bypassedLocations({ imports }: Pick<SourceTree, 'imports'>): string[] {
+  return imports
+    .filter(
+      ({ from, to }) =>
+        JOURNAL_FILES.some((folder) => isWithin(to, folder)) &&
+        to !== SCRATCH &&
+        !isWithin(from, 'host/storage') &&
+        !isWithin(from, 'bench'),
+    )
+    .map(shown);
 }
 
 /** Cycles of files, types included. */

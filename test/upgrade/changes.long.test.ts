@@ -20,6 +20,7 @@ import {
 } from '../support/compile-fixture.ts';
 import { scriptedJournal } from '../support/scripted-journal.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { journalIn } from '../../host/storage/journal-location.ts';
 
 const CORPUS = [counter, parcel, cart, directory, orders];
 /** What never ends is to end soon. */
@@ -62,7 +63,13 @@ describe.each(CORPUS)('$base:', ({ base, component, commands, changes }: Upgrade
   test.each(changes)('$what', async (change) => {
     const { finds, says = /^/ } = change;
     const now = wasmSource(admitModule(await compiled.get(change)!));
-    const { findings } = await checkUpgrade({ dir, now, before, settings: SETTINGS, threads: 1 });
+    const { findings } = await checkUpgrade({
+      location: journalIn(dir),
+      now,
+      before,
+      settings: SETTINGS,
+      threads: 1,
+    });
     const names = [...new Set(findings.map(({ name }) => name))].toSorted();
     const said = findings.map((finding) => JSON.stringify(finding)).join('\n');
     expect({ names, said }).toEqual({

@@ -6,10 +6,9 @@ import { quoted } from '../../engine/quoted.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
-import {
-  inspectJournal,
-  type JournalInspection,
-} from '../../storage/sqlite/tools/journal-inspection.ts';
+import type { JournalInspection } from '../../storage/journal-inspection.ts';
+import type { JournalLocation } from '../../storage/journal-location.ts';
+import { inspectJournal } from '../../storage/journal-reading.ts';
 import { HistoryPages } from '../history-pages.ts';
 import { timeText } from '../history-walk.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history-reader.ts';
@@ -21,8 +20,8 @@ const ENTITIES_COUNTED_MAX = 100_000;
 export type EntityQuestion = Exclude<HistoryQuestion, { kind: 'locations' }>;
 
 export interface HistoryAnswersOptions {
-  /** Data folder; a service may be running on it. */
-  readonly dir: string;
+  /** The journal; a service may be writing it. */
+  readonly location: JournalLocation;
   readonly descriptor: ModuleDescriptor;
   /** Starts the guest that folds; called when the first history is asked for, and again only if the start failed. */
   readonly startGuest: () => Awaitable<Pick<Guest, 'entities'>>;
@@ -51,30 +50,30 @@ export class HistoryAnswers {
   async #answer(question: EntityQuestion): Promise<HistoryAnswer> {
     switch (question.kind) {
       case 'entities':
-        return { kind: 'entities', list: this.#entities(question) };
+        return { kind: 'entities', list: await this.#entities(question) };
       case 'history':
         return { kind: 'history', page: await this.#history(question) };
       case 'timers':
       case 'rows':
       case 'consumers':
       case 'lanes':
-        return storedWork(this.#options.dir, question);
+        return storedWork(this.#options.location, question);
     }
   }
 
-  #entities({
+  async #entities({
     component,
     prefix,
     afterId,
     limit,
-  }: Extract<EntityQuestion, { kind: 'entities' }>): EntityList {
-    const inspection = (this.#inspection ??= inspectJournal(this.#options.dir));
-    if (!this.#isDeclared(component) && !inspection.hasComponent(component))
+  }: Extract<EntityQuestion, { kind: 'entities' }>): Promise<EntityList> {
+    const inspection = (this.#inspection ??= inspectJournal(this.#options.location));
+    if (!this.#isDeclared(component) && !(await inspection.hasComponent(component)))
       throw new SvcError(
         'SVC_NOT_IN_JOURNAL',
         `Neither the module nor the journal has a component ${quoted(component)}.`,
       );
-    const found = inspection.entities(component, afterId, limit + 1, prefix);
+    const found = await inspection.entities(component, afterId, limit + 1, prefix);
     const next = found.length > limit ? (found[limit - 1]?.id ?? null) : null;
     const entities = found.slice(0, limit).map(({ id, events, lastTimeMs, deleted }) => ({
       id,
@@ -82,7 +81,7 @@ export class HistoryAnswers {
       lastTime: lastTimeMs === undefined ? null : timeText(lastTimeMs),
       deleted,
     }));
-    const counted = inspection.countEntities(component, prefix, ENTITIES_COUNTED_MAX + 1);
+    const counted = await inspection.countEntities(component, prefix, ENTITIES_COUNTED_MAX + 1);
     return {
       component,
       entities,
@@ -101,7 +100,7 @@ export class HistoryAnswers {
     if (this.#last?.entity.component !== component || this.#last.entity.id !== id) {
       this.#last?.pages.close();
       const entity = { component, id };
-      const inspection = (this.#inspection ??= inspectJournal(this.#options.dir));
+      const inspection = (this.#inspection ??= inspectJournal(this.#options.location));
       const guest = (this.#guest ??= await this.#options.startGuest());
       const folding = this.#isDeclared(component) ? guest.entities : undefined;
       this.#last = { entity, pages: new HistoryPages(inspection, folding, entity) };

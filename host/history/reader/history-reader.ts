@@ -13,13 +13,14 @@ import type { Refusal } from '@svc/model/call';
 import type { EntityRef } from '@svc/model/entity';
 import type { RowQuery } from '@svc/model/view';
 import type { GuestSource, HostingSettings, SourceFile } from '../../hosting/guest-source.ts';
+import type { JournalLocation } from '../../storage/journal-location.ts';
 import type { LocatableFault } from '../../hosting/source-locations.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 
 /** Start data of the thread. */
 export interface HistoryWork {
-  /** Data folder; a host may be running on it. */
-  readonly dir: string;
+  /** The journal; a host may be writing it. */
+  readonly location: JournalLocation;
   readonly source: GuestSource;
   readonly settings: HostingSettings;
 }

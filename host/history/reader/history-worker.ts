@@ -16,13 +16,13 @@ import type {
 /** Maximum number of sources whose locations are cached: the sources that `svc dev` has served lately. */
 const SOURCES_MAX = 4;
 
-const { dir, source, settings } = workerData as HistoryWork;
+const { location, source, settings } = workerData as HistoryWork;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const send = (message: FromHistoryWorker) => parentPort!.postMessage(message);
 /** Indexed by the fingerprint of the source; the source that was added first is first. */
 const faultLocators = new Map<string, Promise<FaultLocator>>();
 const answers = new HistoryAnswers({
-  dir,
+  location,
   descriptor: source.descriptor,
   // Logs of the guest are discarded.
   startGuest: () => startGuest(source, settings, () => {}),

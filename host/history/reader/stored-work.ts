@@ -5,8 +5,8 @@ import type { StoredTimer } from '../../engine/needs/timers.ts';
 import type { Refusal } from '@svc/model/call';
 import type { Schedule } from '@svc/model/timer';
 import type { RowQuery } from '@svc/model/view';
-import { ConsumerInspection } from '../../storage/sqlite/tools/consumer-inspection.ts';
-import { TimerInspection } from '../../storage/sqlite/tools/timer-inspection.ts';
+import type { JournalLocation } from '../../storage/journal-location.ts';
+import { inspectConsumers, inspectTimers } from '../../storage/journal-reading.ts';
 import { timeText } from '../history-walk.ts';
 import { ViewInspection } from '../view-inspection.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history-reader.ts';
@@ -17,24 +17,30 @@ type WorkQuestion = Extract<
 >;
 type Asked<Kind extends WorkQuestion['kind']> = Extract<WorkQuestion, { readonly kind: Kind }>;
 
-/** `dir`: data folder. Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE and SVC_VIEW_…. */
-export async function storedWork(dir: string, question: WorkQuestion): Promise<HistoryAnswer> {
+/** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE and SVC_VIEW_…. */
+export async function storedWork(
+  location: JournalLocation,
+  question: WorkQuestion,
+): Promise<HistoryAnswer> {
   switch (question.kind) {
     case 'timers':
-      return { kind: 'timers', list: timers(dir, question) };
+      return { kind: 'timers', list: await timers(location, question) };
     case 'rows':
-      return { kind: 'rows', found: await rows(dir, question.query) };
+      return { kind: 'rows', found: await rows(location, question.query) };
     case 'consumers':
-      return { kind: 'consumers', list: consumers(dir) };
+      return { kind: 'consumers', list: await consumers(location) };
     case 'lanes':
-      return { kind: 'lanes', list: lanes(dir, question) };
+      return { kind: 'lanes', list: await lanes(location, question) };
   }
 }
 
-function timers(dir: string, { owner, state, after, limit }: Asked<'timers'>): TimerList {
-  const inspection = new TimerInspection(dir);
+async function timers(
+  location: JournalLocation,
+  { owner, state, after, limit }: Asked<'timers'>,
+): Promise<TimerList> {
+  const inspection = inspectTimers(location);
   try {
-    const page = inspection.list({ owner, state }, after, limit);
+    const page = await inspection.list({ owner, state }, after, limit);
     const count = page.timers.length + page.damaged.length;
     return {
       timers: page.timers.map(observedTimer),
@@ -70,8 +76,8 @@ function scheduleText(schedule: Schedule): string {
   return `${schedule.expression} ${schedule.zone === '' ? 'UTC' : schedule.zone}`;
 }
 
-async function rows(dir: string, query: RowQuery): Promise<ViewRows | Refusal> {
-  const inspection = new ViewInspection(dir);
+async function rows(location: JournalLocation, query: RowQuery): Promise<ViewRows | Refusal> {
+  const inspection = new ViewInspection(location);
   try {
     const found = await inspection.find(query);
     return 'kind' in found ? found : { rows: [...found.rows], next: found.cursor ?? null };
@@ -80,19 +86,22 @@ async function rows(dir: string, query: RowQuery): Promise<ViewRows | Refusal> {
   }
 }
 
-function consumers(dir: string): ConsumerList {
-  const inspection = new ConsumerInspection(dir);
+async function consumers(location: JournalLocation): Promise<ConsumerList> {
+  const inspection = inspectConsumers(location);
   try {
-    return { consumers: [...inspection.consumers()] };
+    return { consumers: [...(await inspection.consumers())] };
   } finally {
     inspection.close();
   }
 }
 
-function lanes(dir: string, { consumer, state, after, limit }: Asked<'lanes'>): LaneList {
-  const inspection = new ConsumerInspection(dir);
+async function lanes(
+  location: JournalLocation,
+  { consumer, state, after, limit }: Asked<'lanes'>,
+): Promise<LaneList> {
+  const inspection = inspectConsumers(location);
   try {
-    const page = inspection.lanes(consumer, { state }, after, limit);
+    const page = await inspection.lanes(consumer, { state }, after, limit);
     const count = page.lanes.length + page.damaged.length;
     return {
       consumer,

@@ -3,8 +3,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { DuePosition, StoredTimer } from '../../engine/needs/timers.ts';
-import type { EntityRef } from '@svc/model/entity';
 import type { TimerCounts } from '../timer-series.ts';
+import type { TimerFilter, TimerPage } from '../work-inspection.ts';
 import { openForReading } from './journal-file.ts';
 import { countIn } from './journal-schema.ts';
 import { journalFailure } from './sqlite-failure.ts';
@@ -27,24 +27,6 @@ const EARLIEST = 'SELECT next_ms FROM timer WHERE next_ms > ? ORDER BY next_ms L
 const COUNTS = `SELECT count(*), count(next_ms), (SELECT min(next_ms) FROM timer WHERE next_ms IS NOT NULL) FROM timer`;
 const OWNER_NO = '(SELECT eno FROM entity WHERE component = ?3 AND id = ?4)';
 const LOWEST = -(2n ** 63n);
-
-/** Timers in order, and the failures of damaged ones among them. */
-export interface TimerPage<T = StoredTimer> {
-  readonly timers: readonly T[];
-  /** SVC_JOURNAL_CORRUPT for each damaged timer. */
-  readonly damaged: readonly SvcError[];
-  /**
-   * Position of the last timer of the page, damaged ones included, after which the next page begins. `nextMs`: Infinity for
-   * a dead timer.
-   */
-  readonly last: DuePosition | undefined;
-}
-
-export interface TimerFilter {
-  /** Timers of this entity; 'service': the schedules of the service. */
-  readonly owner?: EntityRef | 'service' | undefined;
-  readonly state?: 'pending' | 'dead' | undefined;
-}
 
 /** Opens a connection of its own. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
 export function openTimerReader(path: string): TimerReader {

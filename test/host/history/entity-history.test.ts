@@ -9,7 +9,7 @@ import {
   admitModule,
 } from '../../../host/hosting/wasm/admission/admission.ts';
 import type { EntityRef } from '../../../model/entity.ts';
-import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
+import { inspectJournal } from '../../../host/storage/journal-reading.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';
 import { wasmSource } from '../../../host/hosting/guest-source.ts';
@@ -17,6 +17,7 @@ import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const data = temporaryFolderOfFile();
 let cart: AdmittedModule;
@@ -32,7 +33,7 @@ async function historyOf(
   module = cart,
   entity: EntityRef = CART,
 ): Promise<EntityHistory> {
-  const inspection = inspectJournal(dir);
+  const inspection = inspectJournal(journalIn(dir));
   const history = await EntityHistory.open({
     inspection,
     source: wasmSource(module),

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { ModuleDescriptor } from '@svc/contract';
 import { incarnationsOfFile } from '../../../host/history/event-file.ts';
 import { eventsOf } from '../../../host/history/folded-state.ts';
+import { atOnce } from '../../../host/history/steps.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import type { JournalRecord } from '../../../model/entity.ts';
 import { answerTo, append, keep } from '../../suites/journal-suite.ts';
@@ -39,7 +40,7 @@ async function incarnationsOf(text: string) {
   const incarnations = await incarnationsOfFile(file, descriptor);
   return incarnations.map((incarnation) => {
     const { entity, afterSeq, lastSeq } = incarnation;
-    const stored = [...eventsOf(incarnation, lastSeq)];
+    const stored = atOnce(eventsOf(incarnation, lastSeq));
     return {
       ...entity,
       firstSeq: afterSeq + 1,

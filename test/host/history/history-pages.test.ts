@@ -11,13 +11,14 @@ import {
 import { startWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
-import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
+import { inspectJournal } from '../../../host/storage/journal-reading.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { schemaProblems } from '../../support/observed-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const data = temporaryFolderOfFile();
 let cart: AdmittedModule;
@@ -46,7 +47,7 @@ function pagesOf(
   entity: EntityRef = CART,
   limits = WASM_LIMITS_DEFAULT,
 ) {
-  const inspection = inspectJournal(dir);
+  const inspection = inspectJournal(journalIn(dir));
   const guest = startWasmGuest(module, limits, () => {});
   const folded: string[] = [];
   const entities: GuestEntities = {
@@ -204,7 +205,7 @@ describe("an entity's journal", () => {
       for (const count of counts)
         expect(await append(journal, cartOf(`c${count}`), ...carts(count))).toBeUndefined();
     });
-    const inspection = inspectJournal(dir);
+    const inspection = inspectJournal(journalIn(dir));
     onTestFinished(() => inspection.close());
     for (const count of counts) {
       const { total } = await new HistoryPages(inspection, undefined, cartOf(`c${count}`)).page(

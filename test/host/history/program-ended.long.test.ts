@@ -11,6 +11,7 @@ import { append, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
 import { COUNTED, counted, counter, program } from '../hosting/program/support/programs.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const settings = { wasm: WASM_LIMITS_DEFAULT };
 const ENDED = {
@@ -41,7 +42,11 @@ test('a verification of views', async () => {
   });
   // A batch ends a thread, and the event alone another one.
   const text = counted(['one', 'two', 'three'], "if (entityId === 'b') process.exit(1);");
-  const verified = verifyViews({ source: readProgram(program(text)), settings, dir });
+  const verified = verifyViews({
+    source: readProgram(program(text)),
+    settings,
+    location: journalIn(dir),
+  });
   const first = await verified.next();
   expect(first.value).toMatchObject({ view: 'one', failure: { code: 'SVC_VIEW_STOPPED' } });
   await expect(Array.fromAsync(verified)).rejects.toMatchObject(ENDED);

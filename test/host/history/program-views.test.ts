@@ -16,6 +16,7 @@ import { declaredViews } from '../../../host/views/view-definitions.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { account, amounts, orders } from '../../components/support/order-list.ts';
 import { order } from '../../components/support/order.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const SUPPORT = join(import.meta.dirname, '../../components/support');
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
@@ -71,9 +72,10 @@ const paidB = (code: string) =>
   ] as const;
 
 const verified = async (source: ProgramSource): Promise<readonly VerifiedView[]> =>
-  Array.fromAsync(verifyViews({ source, settings: SETTINGS, dir }));
+  Array.fromAsync(verifyViews({ source, settings: SETTINGS, location: journalIn(dir) }));
 const checked = async (now: ProgramSource, before = program) =>
-  (await checkUpgrade({ dir, now, before, settings: SETTINGS, threads: 1 })).findings;
+  (await checkUpgrade({ location: journalIn(dir), now, before, settings: SETTINGS, threads: 1 }))
+    .findings;
 
 const AMOUNTS = {
   view: 'amounts',

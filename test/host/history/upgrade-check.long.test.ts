@@ -14,6 +14,7 @@ import { compileFixture, compileSources, sourcesOf } from '../../support/compile
 import { journalOfFormat, PAST_FORMATS } from '../../support/journal-of-format.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 const APPLY = 'state.value += (event as Added).amount;';
@@ -73,7 +74,7 @@ async function check(
   before: GuestSource | undefined = counter,
   threads = 1,
 ): Promise<UpgradeAnswer> {
-  return checkUpgrade({ dir, now, before, settings: SETTINGS, threads });
+  return checkUpgrade({ location: journalIn(dir), now, before, settings: SETTINGS, threads });
 }
 
 const many = (count: number, step: (index: number) => Step): Step[] =>
@@ -221,7 +222,8 @@ describe('events that nobody reads', () => {
 test('without the module before, what is refused and what traps is found, and no state is compared', async () => {
   const dir = await journalOf({ a: [1], b: [300], c: [7] });
   const alone = async (now: GuestSource) =>
-    (await checkUpgrade({ dir, now, settings: SETTINGS, threads: 1 })).findings;
+    (await checkUpgrade({ location: journalIn(dir), now, settings: SETTINGS, threads: 1 }))
+      .findings;
   expect(await alone(refusing)).toMatchObject([{ name: 'event-refused', examples: [{ id: 'b' }] }]);
   expect(await alone(trapping)).toMatchObject([{ name: 'fold-trapped', examples: [{ id: 'c' }] }]);
 });
@@ -234,7 +236,7 @@ async function written(descriptors: readonly string[]): Promise<UpgradeAnswer> {
   );
   for (const descriptor of descriptors) note.run(descriptor);
   database.close();
-  return checkUpgrade({ dir, now: counter, settings: SETTINGS, threads: 1 });
+  return checkUpgrade({ location: journalIn(dir), now: counter, settings: SETTINGS, threads: 1 });
 }
 
 describe('without the module before, declarations are compared with those of the one that has written last,', () => {
@@ -258,19 +260,24 @@ describe('without the module before, declarations are compared with those of the
 
   test.each(PAST_FORMATS)('which a journal of format %i does not know', async (format) => {
     const dir = journalOfFormat(format);
-    expect(await checkUpgrade({ dir, now: counter, settings: SETTINGS, threads: 1 })).toMatchObject(
-      {
-        compared: 'nothing',
-        // That of format 5 has timers, too, which nothing handles any more.
-        findings: expect.arrayContaining([
-          expect.objectContaining({
-            name: 'manifest-unread',
-            component: 'shopping-cart',
-            entities: 2,
-          }),
-        ]),
-      },
-    );
+    expect(
+      await checkUpgrade({
+        location: journalIn(dir),
+        now: counter,
+        settings: SETTINGS,
+        threads: 1,
+      }),
+    ).toMatchObject({
+      compared: 'nothing',
+      // That of format 5 has timers, too, which nothing handles any more.
+      findings: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'manifest-unread',
+          component: 'shopping-cart',
+          entities: 2,
+        }),
+      ]),
+    });
   });
 });
 
@@ -321,7 +328,7 @@ test('three threads find what one finds, and count the same', async () => {
 test('a check that is no longer wanted ends with the reason of its signal', async () => {
   const dir = await journalOf({ a: many(12_000, () => 1) });
   const stop = new AbortController();
-  const question = { dir, now: counter, settings: SETTINGS, threads: 1 };
+  const question = { location: journalIn(dir), now: counter, settings: SETTINGS, threads: 1 };
   const reason = new Error('another module is there');
   await expect(
     checkUpgrade({ ...question, signal: stop.signal, onProgress: () => stop.abort(reason) }),
@@ -333,7 +340,7 @@ test('progress goes up to all records', async () => {
   const dir = await journalOf({ a: many(12_000, () => 1), b: [1] });
   const told: number[] = [];
   await checkUpgrade({
-    dir,
+    location: journalIn(dir),
     now: counter,
     settings: SETTINGS,
     threads: 1,

@@ -20,6 +20,7 @@ import { scriptedJournal } from '../../support/scripted-journal.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { change, timerAt } from '../../support/timer-writes.ts';
 import { withJournal } from '../../support/with-journal.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 const CHANGED_ROW = expect.stringMatching(/ was .* and is /) as string;
@@ -64,7 +65,7 @@ async function journalOfOrders(): Promise<string> {
 }
 
 async function check(dir: string, now: WasmSource, before: WasmSource | undefined = orders) {
-  return checkUpgrade({ dir, now, before, settings: SETTINGS, threads: 1 });
+  return checkUpgrade({ location: journalIn(dir), now, before, settings: SETTINGS, threads: 1 });
 }
 
 describe('the rows of a view', () => {
@@ -137,7 +138,12 @@ describe('the rows of a view', () => {
 
   test('are folded without the module before, too', async () => {
     const dir = await journalOfOrders();
-    const { findings } = await checkUpgrade({ dir, now: faulting, settings: SETTINGS, threads: 2 });
+    const { findings } = await checkUpgrade({
+      location: journalIn(dir),
+      now: faulting,
+      settings: SETTINGS,
+      threads: 2,
+    });
     expect(findings.map(({ name }) => name)).toEqual(['view-stopped']);
   });
 });

@@ -21,6 +21,7 @@ import { compileFixture, compileSources, sourcesOf } from '../../support/compile
 import { edit } from '../../support/damaged-journal.ts';
 import { scriptedJournal } from '../../support/scripted-journal.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 
@@ -43,7 +44,7 @@ async function journalOf(ids: readonly string[]): Promise<string> {
 }
 
 async function verified(dir: string, source = orders): Promise<readonly VerifiedView[]> {
-  return Array.fromAsync(verifyViews({ source, settings: SETTINGS, dir }));
+  return Array.fromAsync(verifyViews({ source, settings: SETTINGS, location: journalIn(dir) }));
 }
 
 /** The writer of a view's file, which folds records as a service does. */

@@ -22,6 +22,7 @@ import type { ServiceView } from '../../../host/introspection/service-view.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { filesIn } from '../../support/observed-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 let cart: AdmittedModule;
 let counter: AdmittedModule;
@@ -45,7 +46,11 @@ function introspection({ hasHome = true, dev }: Made = {}) {
     SECTION_DEFAULTS,
     SECTION_RANGES,
   );
-  const work = { dir: settings.dataFolder, source: wasmSource(cart), settings: settings.sections };
+  const work = {
+    location: journalIn(settings.dataFolder),
+    source: wasmSource(cart),
+    settings: settings.sections,
+  };
   const history = new HistoryThread({ work: () => work, env: {} });
   const shown = {
     settings: {

@@ -14,6 +14,7 @@ import {
 import { changeStoppedFolder } from '../../../host/service/stopped-folder.ts';
 import { backUpJournal } from '../../../host/storage/sqlite/tools/journal-backup.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const Cents = Type.Integer();
 
@@ -143,7 +144,7 @@ test('an event that refusals have parked is accepted after an operator retries i
   await book(first.service, 'poor', 7);
   await first.service.stop();
   const entity = { component: 'account', id: SOURCE };
-  const retried = changeStoppedFolder(dataFolder, {
+  const retried = changeStoppedFolder(journalIn(dataFolder), {
     kind: 'retry-lane',
     consumer: 'payer',
     entity,

@@ -5,6 +5,7 @@ import { createService, defineEntity } from '../../../host/embed.ts';
 import { createEmbeddedGuest } from '../../../components/embedded-guest.ts';
 import { ProcessHistory } from '../../../host/service/process-history.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 
 const Count = Type.Object({ value: Type.Integer() });
 const EVENTS = 300;
@@ -57,7 +58,7 @@ beforeAll(async () => {
 });
 
 test('the event loop turns while events are folded', async () => {
-  const history = new ProcessHistory(slow(), dir);
+  const history = new ProcessHistory(slow(), journalIn(dir));
   let turns = 0;
   let isDone = false;
   const turn = (): void => {
@@ -73,7 +74,7 @@ test('the event loop turns while events are folded', async () => {
 });
 
 test('an answer that takes too long is rejected, and the next one begins anew', async () => {
-  const history = new ProcessHistory(slow(), dir, 30);
+  const history = new ProcessHistory(slow(), journalIn(dir), 30);
   await expect(history.ask(lastPage)).rejects.toMatchObject({ code: 'SVC_ANSWER_TIMED_OUT' });
   const { list } = await history.ask({
     kind: 'entities',
@@ -87,7 +88,7 @@ test('an answer that takes too long is rejected, and the next one begins anew', 
 });
 
 test('a stop ends the answer that is under way, and those that wait', async () => {
-  const history = new ProcessHistory(slow(), dir);
+  const history = new ProcessHistory(slow(), journalIn(dir));
   const asked = [history.ask(lastPage), history.ask(lastPage)];
   const ended = Promise.allSettled(asked);
   await history.close();

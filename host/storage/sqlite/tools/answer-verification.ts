@@ -4,7 +4,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { pagesOf } from './index-verification.ts';
 import { storedReplyOf } from '../stored-reply-row.ts';
 import type { ReadingConnection } from './reading-connection.ts';
-import type { VerificationStep } from './verification-step.ts';
+import type { VerificationStep } from '../../verification-step.ts';
 
 const ANSWERS =
   () => `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outcome, a.crc, EXISTS (

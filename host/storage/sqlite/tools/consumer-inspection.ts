@@ -1,7 +1,5 @@
-// ConsumerInspection reads the consumers and lanes in a data folder for a person, also while a host runs on it. It reads
-// damaged ones as such, and changes nothing.
+// SqliteConsumerInspection is the inspection of the consumers and lanes in a data folder.
 import type { StoredConsumer, StoredLane } from '../../../engine/needs/consumers.ts';
-import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import {
@@ -13,35 +11,19 @@ import {
 } from '../consumer-rows.ts';
 import { journalDamaged } from '../sqlite-failure.ts';
 import { isText } from '../record-checksum.ts';
+import type {
+  ConsumerInspection,
+  ConsumerLane,
+  InspectedConsumer,
+  LaneFilter,
+  LanePage,
+} from '../../work-inspection.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
+import { consumerEntries } from './timer-entries.ts';
 import { FIRST_FORMAT_WITH_TIMERS } from './timer-inspection.ts';
 
-/** A consumer and how far it is. */
-export interface InspectedConsumer {
-  readonly consumer: string;
-  readonly start: 'beginning' | 'now';
-  /** Records of the journal after its position. */
-  readonly lagRecords: number;
-  /** Entities with an event that is tried again, and with one that is parked. Counting stops at LANES_COUNTED_MAX. */
-  readonly retrying: number;
-  readonly parked: number;
-}
-
-export interface LaneFilter {
-  readonly state?: 'retrying' | 'parked' | undefined;
-  readonly entity?: EntityRef | undefined;
-}
-
-/** `last`: number of the last lane, after which the next page begins; undefined if there is none. */
-export interface LanePage {
-  readonly lanes: readonly StoredLane[];
-  /** SVC_JOURNAL_CORRUPT for each damaged lane. */
-  readonly damaged: readonly SvcError[];
-  readonly last: number | undefined;
-}
-
 /** The most lanes of a consumer in one state that are counted. */
-export const LANES_COUNTED_MAX = 200_000;
+const LANES_COUNTED_MAX = 200_000;
 
 /** Lanes of a page of `parked`. */
 const PAGE = 1_000;
@@ -65,8 +47,7 @@ interface CountedConsumer {
   readonly parked: number;
 }
 
-/** All methods throw SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE. */
-export class ConsumerInspection {
+export class SqliteConsumerInspection implements ConsumerInspection {
   readonly #connection: ReadingConnection;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
@@ -74,7 +55,6 @@ export class ConsumerInspection {
     this.#connection = new ReadingConnection(dir);
   }
 
-  /** Returns all consumers that have ever settled an event, by id. */
   consumers(): readonly InspectedConsumer[] {
     return this.#consumers().map(({ row, end, retrying, parked }) => ({
       consumer: row.id,
@@ -85,13 +65,11 @@ export class ConsumerInspection {
     }));
   }
 
-  /** Returns a consumer as it is stored; undefined if there is none. */
   stored(consumer: string): StoredConsumer | undefined {
     const found = this.#consumers().find(({ row }) => row.id === consumer)?.row;
     return found && { id: found.id, start: found.start, position: String(found.pos) };
   }
 
-  /** Returns lanes of a consumer with a number after `afterNumber`, at most `limit`. */
   lanes(
     consumer: string,
     { state, entity }: LaneFilter,
@@ -113,7 +91,6 @@ export class ConsumerInspection {
     };
   }
 
-  /** Returns the parked lanes of a consumer that are not damaged. */
   *parked(consumer: string): Generator<StoredLane, void, undefined> {
     for (let after: number | undefined = 0; after !== undefined;) {
       const page = this.lanes(consumer, { state: 'parked' }, after, PAGE);
@@ -122,7 +99,13 @@ export class ConsumerInspection {
     }
   }
 
-  /** Closes the file; the next read opens it again. */
+  *allLanes(): Generator<ConsumerLane, void, undefined> {
+    if (this.#connection.format < FIRST_FORMAT_WITH_TIMERS) return;
+    for (const entry of consumerEntries(this.#connection))
+      if (entry.kind === 'lane')
+        yield { consumer: entry.row.consumer, lane: storedLaneOf(entry.row) };
+  }
+
   close(): void {
     this.#connection.close();
   }

@@ -3,21 +3,19 @@
 // is in a temporary file, which SQLite deletes when it is closed or the process ends.
 //
 // Invariant: the records are those up to one position, whatever a service stores meanwhile.
+import { resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
+import type { Feed, FeedPage, FeedRecord, Position } from '../../../engine/needs/feed.ts';
 import { printable } from '@svc/kit/printable';
 import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
 import type { JournalRecord } from '@svc/model/entity';
 import { journalDamaged } from '../sqlite-failure.ts';
-import type { JournalFeed } from './journal-feed.ts';
-import type { JournalInspection } from './journal-inspection.ts';
+import { journalPath } from '../journal-file.ts';
+import { SqliteInspection } from './journal-inspection.ts';
 
 const PAGE_RECORDS = 1_000;
 /** Records of one entity that are read at once: each may be a megabyte long. */
 const ENTITY_RECORDS = 64;
-
-/** Whether the entity that was stored first comes first, or last. */
-export type EntityDirection = 'first-to-last' | 'last-to-first';
 
 interface ListedEntity {
   readonly component: string;
@@ -28,13 +26,28 @@ interface ListedEntity {
 
 export class EntityOrder {
   readonly #database = new DatabaseSync('');
-  readonly #inspection: JournalInspection;
+  readonly #inspection: SqliteInspection;
   readonly #path: string;
 
-  /** Lists the entities of `components` in `feed`. Throws the errors of the feed. */
-  constructor(feed: JournalFeed, inspection: JournalInspection, components: ReadonlySet<string>) {
-    this.#inspection = inspection;
-    this.#path = feed.path;
+  /** Lists the entities of `components` in `feed`, which is one of the journal in `dir`. Rejects with the errors of the feed. */
+  static async open(
+    dir: string,
+    feed: Feed,
+    components: ReadonlySet<string>,
+  ): Promise<EntityOrder> {
+    const order = new EntityOrder(dir);
+    try {
+      await order.#list(feed, components);
+      return order;
+    } catch (error) {
+      order.close();
+      throw error;
+    }
+  }
+
+  private constructor(dir: string) {
+    this.#inspection = new SqliteInspection(dir);
+    this.#path = journalPath(resolve(dir));
     this.#database.exec(`
       PRAGMA journal_mode = OFF;
       CREATE TABLE history (
@@ -45,12 +58,16 @@ export class EntityOrder {
         UNIQUE (component, id)
       ) STRICT;
     `);
+  }
+
+  async #list(feed: Feed, components: ReadonlySet<string>): Promise<void> {
     const put = this.#database.prepare(`
       INSERT INTO history (component, id, last_seq) VALUES (?, ?, ?)
       ON CONFLICT (component, id) DO UPDATE SET last_seq = excluded.last_seq
     `);
     for (let position = feed.start; ;) {
-      const page = feed.read(position, PAGE_RECORDS, components);
+      // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
+      const page = await feed.read(position, PAGE_RECORDS, components);
       if (page.position === position) return;
       this.#database.exec('BEGIN');
       for (const { entity, record } of page.records)
@@ -61,11 +78,12 @@ export class EntityOrder {
   }
 
   /** Returns the records in an order. Reading them throws SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE. */
-  feed(direction: EntityDirection): EntityOrderFeed {
+  feed(direction: 'first-to-last' | 'last-to-first'): EntityOrderFeed {
     return new EntityOrderFeed(this.#database, this.#inspection, this.#path, direction);
   }
 
   close(): void {
+    this.#inspection.close();
     this.#database.close();
   }
 }
@@ -75,16 +93,16 @@ type Parts = readonly [count: number, no: number, seq: number];
 
 export class EntityOrderFeed {
   readonly start: Position;
-  readonly #inspection: JournalInspection;
+  readonly #inspection: SqliteInspection;
   readonly #path: string;
   readonly #entity: StatementSync;
   readonly #next: StatementSync;
 
   constructor(
     database: DatabaseSync,
-    inspection: JournalInspection,
+    inspection: SqliteInspection,
     path: string,
-    direction: EntityDirection,
+    direction: 'first-to-last' | 'last-to-first',
   ) {
     this.#inspection = inspection;
     this.#path = path;

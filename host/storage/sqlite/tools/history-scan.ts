@@ -4,23 +4,12 @@
 import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
-import type { InspectedRecord } from './journal-inspection.ts';
+import type { HistoryScan, InspectedRecord, ScannedHistory } from '../../journal-inspection.ts';
 import { recordOf } from '../journal-reader.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import { historiesOf } from '../record-index.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 import { journalDamaged } from '../sqlite-failure.ts';
-
-export interface ScannedHistory {
-  readonly id: string;
-  /** The records from the first one on, with an entry for what is missing between them. */
-  readonly records: readonly InspectedRecord[];
-  readonly lastSeq: number;
-  /** The number of entries of `records` that are stored, damaged ones included. */
-  readonly storedCount: number;
-  /** False if the page has ended, or may have ended, before the last record of the history. */
-  readonly isWhole: boolean;
-}
 
 /** Maximum number of records in a page. */
 const PAGE_RECORDS = 1_024;
@@ -43,7 +32,7 @@ const histories = (format: number) =>
     String(PAGE_RECORDS),
   );
 
-export class HistoryScan {
+export class SqliteHistoryScan implements HistoryScan {
   readonly #connection: ReadingConnection;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */

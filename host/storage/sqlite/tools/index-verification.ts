@@ -5,7 +5,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
 import { isIndexed, entriesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
-import type { VerificationStep } from './verification-step.ts';
+import type { VerificationStep } from '../../verification-step.ts';
 
 /** Maximum number of rows of a query: many, because each query costs, but few enough to be read in milliseconds. */
 const ROWS_AT_ONCE = 2_000;

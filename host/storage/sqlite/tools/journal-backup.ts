@@ -5,7 +5,7 @@ import { printable } from '@svc/kit/printable';
 import { JournalCopy } from './journal-copy.ts';
 import { journalEntries } from './journal-source.ts';
 import type { SourceConsumer, SourceLane, SourceTimer } from './timer-entries.ts';
-import type { JournalFinding, VerificationProgress } from './verification-step.ts';
+import type { JournalFinding, VerificationProgress } from '../../verification-step.ts';
 
 /**
  * Copies the journal in the folder `from` into the new folder `to`, and checks every checksum. The caller may do other

@@ -7,16 +7,16 @@ import { JournalEnd } from '../../journal-end.ts';
 import { journalPath } from '../journal-file.ts';
 import { journalDamaged } from '../sqlite-failure.ts';
 import { SqlitePositions } from '../sqlite-positions.ts';
-import { JournalScan, type ScannedRecord } from './journal-scan.ts';
+import { type ScannedRow, SqliteScan } from './journal-scan.ts';
 
-export class JournalFeed extends SqlitePositions implements Omit<Feed, 'advancedPast'> {
+export class JournalFeed extends SqlitePositions implements Feed {
   /** Path of the journal's file, for messages. */
   readonly path: string;
-  readonly #scan: JournalScan;
+  readonly #scan: SqliteScan;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE. */
   constructor(dir: string) {
-    const scan = new JournalScan(dir);
+    const scan = new SqliteScan(dir);
     const end = new JournalEnd();
     end.advance(scan.lastPos());
     super(end.shared);
@@ -47,14 +47,19 @@ export class JournalFeed extends SqlitePositions implements Omit<Feed, 'advanced
     return entry?.kind === 'record' ? String(entry.row[CRC_COLUMN]) : undefined;
   }
 
+  /** No record follows the last one. */
+  advancedPast(): Promise<void> {
+    return new Promise(() => {});
+  }
+
   close(): void {
     this.#scan.close();
   }
 
   /** Returns the records after a position up to the first damaged one. Throws if that would be the first. */
-  #page(from: number, limit: number): readonly ScannedRecord[] {
+  #page(from: number, limit: number): readonly ScannedRow[] {
     const { entries } = this.#scan.page(from, limit, this.journalEnd.pos);
-    const records: ScannedRecord[] = [];
+    const records: ScannedRow[] = [];
     for (const entry of entries) {
       if (entry.kind === 'record') records.push(entry);
       else if (records.length > 0) break;

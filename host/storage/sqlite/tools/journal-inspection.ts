@@ -1,43 +1,21 @@
-// JournalInspection reads a data folder for a person, also while a host runs on it. It continues past damage, and
-// reports it. It never creates the folder, the journal or the journal's log.
+// SqliteInspection is the inspection of a journal in a data folder. It never creates the folder, the journal or the journal's log.
 import type { SQLInputValue } from 'node:sqlite';
-import type { EntityRef, JournalRecord } from '@svc/model/entity';
+import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
+import type {
+  ComponentSummary,
+  EntitySummary,
+  InspectedPage,
+  InspectedRecord,
+  JournalInspection,
+} from '../../journal-inspection.ts';
 import { recordOf } from '../journal-reader.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 import { lastOf, storedRecordsOf } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
 import { journalDamaged } from '../sqlite-failure.ts';
-
-export interface ComponentSummary {
-  readonly component: string;
-  readonly entities: number;
-  readonly events: number;
-}
-
-export interface EntitySummary {
-  readonly id: string;
-  readonly events: number;
-  /** Time of its last record. Undefined: it has only refused commands with idempotency keys, and has no record. */
-  readonly lastTimeMs: number | undefined;
-  /** Whether its last record is a deletion. */
-  readonly deleted: boolean;
-}
-
-/** A record as it is stored, or the damage that was found instead of it. */
-export type InspectedRecord =
-  | JournalRecord
-  | { readonly kind: 'damaged'; readonly seq: number; readonly problem: string };
-
-export interface InspectedPage {
-  readonly records: readonly InspectedRecord[];
-  /** The `afterSeq` of the next page. */
-  readonly lastSeq: number;
-  /** The number of records that are stored; less than the limit at the end of the history. */
-  readonly storedCount: number;
-}
 
 /**
  * The number of an entity's deletions. Sequence numbers have no gaps, so the last one is the number of records,
@@ -62,22 +40,14 @@ const RECORDS = (format: number) =>
     '?4',
   );
 
-/**
- * Opens the journal in a data folder for inspection. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
- * SVC_JOURNAL_CORRUPT, SVC_DATA_UNUSABLE and SVC_JOURNAL_UNAVAILABLE, and so do the methods of the result.
- */
-export function inspectJournal(dir: string): JournalInspection {
-  return new JournalInspection(dir);
-}
-
-export class JournalInspection {
+export class SqliteInspection implements JournalInspection {
   readonly #connection: ReadingConnection;
 
+  /** Throws as its methods do. */
   constructor(dir: string) {
     this.#connection = new ReadingConnection(dir);
   }
 
-  /** Returns all components, sorted by id. */
   components(): ComponentSummary[] {
     return this.#rows(COMPONENTS).map(([component, entities, events]) => ({
       component: String(component),
@@ -86,9 +56,6 @@ export class JournalInspection {
     }));
   }
 
-  /**
-   * Returns entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`.
-   */
   entities(component: string, afterId: string, limit: number, prefix = ''): EntitySummary[] {
     let before = afterId;
     const range = [later(afterId, prefix), endOfPrefix(prefix), afterId, limit];
@@ -109,7 +76,6 @@ export class JournalInspection {
     });
   }
 
-  /** Returns the number of entities of a component whose id begins with `prefix`, counted up to `max`. */
   countEntities(component: string, prefix: string, max: number): number {
     return Number(this.#rows(COUNT, component, prefix, endOfPrefix(prefix), max)[0]?.[0]);
   }
@@ -122,7 +88,6 @@ export class JournalInspection {
     return this.#rows(ENTITY, component, id).length > 0;
   }
 
-  /** Returns records with `seq > afterSeq`, oldest first, at most `limit`, and an entry for each gap between them. */
   records(entity: EntityRef, afterSeq: number, limit: number): InspectedPage {
     const records: InspectedRecord[] = [];
     let lastSeq = afterSeq;
@@ -141,7 +106,6 @@ export class JournalInspection {
     return { records, lastSeq, storedCount: rows.length };
   }
 
-  /** Closes the file; the next read opens it again. */
   close(): void {
     this.#connection.close();
   }

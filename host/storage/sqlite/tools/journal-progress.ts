@@ -1,5 +1,9 @@
-// JournalProgress finds out how far a journal is, beside a host that may be writing it, and which module has used it last.
+// SqliteProgress is how far a journal in a data folder is.
+import type { Position, Positions } from '../../../engine/needs/feed.ts';
+import { JournalEnd } from '../../journal-end.ts';
+import type { JournalProgress } from '../../journal-progress.ts';
 import { isHosted } from '../data-folder.ts';
+import { SqlitePositions } from '../sqlite-positions.ts';
 import { ReadingConnection } from './reading-connection.ts';
 
 const END = () => 'SELECT ifnull(max(pos), 0) FROM journal';
@@ -13,8 +17,7 @@ const MODULE = (format: number) =>
 /** Records that are looked at for one of certain components. */
 const LOOKED_AT_MAX = 10_000;
 
-/** All methods throw SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE. */
-export class JournalProgress {
+export class SqliteProgress implements JournalProgress {
   readonly #dir: string;
   readonly #connection: ReadingConnection;
 
@@ -24,26 +27,29 @@ export class JournalProgress {
     this.#connection = new ReadingConnection(dir);
   }
 
-  /** Whether a host uses the folder. */
-  get isHosted(): boolean {
+  isHosted(): boolean {
     return isHosted(this.#dir);
   }
 
-  /** Returns the position of the last record; 0 if there is none. */
-  end(): number {
-    return Number(this.#connection.rows(END, [])[0]![0]);
+  positions(): Positions {
+    const end = new JournalEnd();
+    end.advance(Number(this.#connection.rows(END, [])[0]![0]));
+    const positions = new SqlitePositions(end.shared);
+    return {
+      start: positions.start,
+      end: () => positions.end(),
+      hasReached: (position, wanted) => positions.hasReached(position, wanted),
+      count: (from, to) => positions.count(from, to),
+      parse: () => undefined,
+    };
   }
 
-  /**
-   * Returns when the first record of these components after a position was stored, in milliseconds since 1970. Undefined:
-   * there is none among the next 10,000 records.
-   */
-  nextTimeMs(pos: number, components: readonly string[]): number | undefined {
-    const [row] = this.#connection.rows(NEXT, [pos, LOOKED_AT_MAX, JSON.stringify(components)]);
+  nextTimeMs(position: Position, components: readonly string[]): number | undefined {
+    const asked = [Number(position), LOOKED_AT_MAX, JSON.stringify(components)];
+    const [row] = this.#connection.rows(NEXT, asked);
     return row === undefined ? undefined : Number(row[0]);
   }
 
-  /** Returns the module that has used the journal last; undefined if it is not recorded. `descriptor`: JSON text. */
   lastModule(): { readonly fingerprint: string; readonly descriptor: string } | undefined {
     const [fingerprint, descriptor] = this.#connection.rows(MODULE, [])[0] ?? [];
     return typeof fingerprint === 'string' && typeof descriptor === 'string'
@@ -51,7 +57,6 @@ export class JournalProgress {
       : undefined;
   }
 
-  /** Closes the file; the next read opens it again. */
   close(): void {
     this.#connection.close();
   }

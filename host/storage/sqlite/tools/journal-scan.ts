@@ -1,60 +1,23 @@
-// JournalScan reads the records of all entities in commit order, by pages. It continues past damaged records, and past
-// records that SQLite cannot read: its entries for these say what is wrong.
+// SqliteScan is the scan of a journal in a data folder. It continues past records that SQLite cannot read.
 //
 // A page is one short read: as many positions as are read in some milliseconds, however many of them match the filter.
 import type { SQLInputValue } from 'node:sqlite';
-import type { JournalRecord } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
+import type {
+  JournalScan,
+  RecordFilter,
+  ScannedDamage,
+  ScannedPage,
+  ScannedRecord,
+} from '../../journal-scan.ts';
 import { recordOf } from '../journal-reader.ts';
 import { type RecordRow, recordColumns } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 
-/** The conditions that a record has to meet; undefined: no condition. */
-export interface RecordFilter {
-  readonly component?: string | undefined;
-  readonly id?: string | undefined;
-  readonly manifest?: string | undefined;
-  /** The event's case: the member `type` of its JSON. */
-  readonly type?: string | undefined;
-  readonly trace?: string | undefined;
-  /** Prefix of the idempotency key. */
-  readonly keyPrefix?: string | undefined;
-  /** Subject of the author, whoever has issued the token. */
-  readonly by?: string | undefined;
-  /** The record has this time or a later one, in milliseconds since 1970. */
-  readonly sinceMs?: number | undefined;
-  /** The record has an earlier time, in milliseconds since 1970. */
-  readonly untilMs?: number | undefined;
-}
-
-export interface ScannedRecord {
-  readonly kind: 'record';
-  readonly pos: number;
-  readonly component: string;
-  readonly id: string;
-  readonly record: JournalRecord;
-  /** The record as it is stored, with its checksum. */
+/** A record with its row, as it is stored. */
+export interface ScannedRow extends ScannedRecord {
+  /** It has the record's checksum. */
   readonly row: RecordRow;
-}
-
-/** Damage at a position of the journal. */
-export interface ScannedDamage {
-  readonly kind: 'damaged';
-  readonly pos: number;
-  readonly component?: string;
-  readonly id?: string;
-  readonly seq?: number;
-  /** Whether the table has a row at the position. */
-  readonly isStored: boolean;
-  readonly problem: string;
-}
-
-export interface ScannedPage {
-  readonly entries: readonly (ScannedRecord | ScannedDamage)[];
-  /** The `afterPos` of the next page. */
-  readonly lastPos: number;
-  /** True: no record up to `untilPos` follows the page. False: there may be one. */
-  readonly isLast: boolean;
 }
 
 /** UTF-16 units of JSON text after which a page ends; each event may be a megabyte long. */
@@ -72,7 +35,7 @@ const NEXT = () => `SELECT min(pos) FROM journal WHERE pos > ? AND pos <= ${POSI
 const NAMES = 2;
 const JSON_COLUMN = NAMES + 5;
 
-export class JournalScan {
+export class SqliteScan implements JournalScan {
   readonly #connection: ReadingConnection;
   readonly #filter: RecordFilter;
   readonly #isFiltered: boolean;
@@ -86,17 +49,11 @@ export class JournalScan {
     this.#isFiltered = Object.values(filter).some((value) => value !== undefined);
   }
 
-  /** Returns the position of the last record; 0 when there is none. Throws as `page` does. */
   lastPos(): number {
     return positionIn(this.#connection.rows(LAST, [])) ?? 0;
   }
 
-  /**
-   * Returns entries with `afterPos < pos ≤ untilPos`, at most `limit`, and without a filter one more for each hole
-   * between them; a page before the last one may be empty. Throws SVC_JOURNAL_CORRUPT when nothing can be read at all,
-   * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
-   */
-  page(afterPos: number, limit: number, untilPos = this.lastPos()): ScannedPage {
+  page(afterPos: number, limit: number, untilPos = this.lastPos()): ScannedPage<ScannedRow> {
     const next = this.#next(afterPos);
     if (next === undefined || next > untilPos)
       return { entries: [], lastPos: afterPos, isLast: true };
@@ -112,7 +69,6 @@ export class JournalScan {
     return { entries: withHoles(read.entries, afterPos), lastPos, isLast: lastPos >= untilPos };
   }
 
-  /** Closes the file; the next page opens it again. */
   close(): void {
     this.#connection.close();
   }
@@ -128,7 +84,7 @@ export class JournalScan {
   }
 
   /** Reads the positions after `from` up to `to`; a range that cannot be read is read in halves. */
-  #read(from: number, to: number, limit: number): Omit<ScannedPage, 'isLast'> {
+  #read(from: number, to: number, limit: number): Omit<ScannedPage<ScannedRow>, 'isLast'> {
     let units = 0;
     try {
       const { condition, values } = conditionOf(this.#filter);
@@ -202,7 +158,7 @@ function conditionOf(filter: RecordFilter): {
   };
 }
 
-function entryOf(stored: StoredRow): ScannedRecord | ScannedDamage {
+function entryOf(stored: StoredRow): ScannedRow | ScannedDamage {
   const [component, id] = stored;
   // Numbers are read as bigints.
   const row = stored
@@ -227,9 +183,9 @@ function unreadable(pos: number, error: unknown): ScannedDamage {
 
 /** Returns the entries, with one more for each gap between their positions. */
 function withHoles(
-  entries: readonly (ScannedRecord | ScannedDamage)[],
+  entries: readonly (ScannedRow | ScannedDamage)[],
   afterPos: number,
-): readonly (ScannedRecord | ScannedDamage)[] {
+): readonly (ScannedRow | ScannedDamage)[] {
   let last = afterPos;
   return entries.flatMap((entry) => {
     const from = last + 1;

@@ -1,7 +1,8 @@
 // JournalSource reads the whole content of a journal in the order in which it is copied: consumers, timers, the records,
 // the stored replies to idempotency keys, the modules. It reads the content of one moment, in short steps, beside a running host.
 import { isKept } from './answer-verification.ts';
-import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
+import type { RecordFilter } from '../../journal-scan.ts';
+import { type ScannedRow, SqliteScan } from './journal-scan.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 import {
@@ -12,7 +13,7 @@ import {
   timerEntry,
   timersAt,
 } from './timer-entries.ts';
-import type { JournalFinding, VerificationProgress } from './verification-step.ts';
+import type { JournalFinding, VerificationProgress } from '../../verification-step.ts';
 
 export interface SourceAnswer {
   readonly kind: 'answer';
@@ -34,7 +35,7 @@ export interface SourceModule {
 }
 
 export type SourceEntry =
-  | ScannedRecord
+  | ScannedRow
   | SourceAnswer
   | SourceModule
   | SourceTimer
@@ -74,7 +75,7 @@ export function* journalEntries(
   filter?: RecordFilter,
 ): Generator<SourceEntry, void, void> {
   const connection = new ReadingConnection(dir);
-  const scan = new JournalScan(dir, filter);
+  const scan = new SqliteScan(dir, filter);
   try {
     const { format } = connection;
     const hasAnswers = format >= 3;
@@ -115,7 +116,7 @@ function* timersAndMoment(
   return moment;
 }
 
-function* records(scan: JournalScan, lastPos: number): Generator<SourceEntry, void, void> {
+function* records(scan: SqliteScan, lastPos: number): Generator<SourceEntry, void, void> {
   for (let at = 0, isLast = false; !isLast;) {
     const page = scan.page(at, RECORDS_AT_ONCE, lastPos);
     ({ lastPos: at, isLast } = page);

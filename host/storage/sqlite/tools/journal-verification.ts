@@ -8,11 +8,11 @@ import { SvcError } from '@svc/kit/svc-error';
 import { sqliteCode } from '@svc/kit/sqlite-code';
 import { answersChecked, manifestsChecked, modulesChecked } from './answer-verification.ts';
 import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-verification.ts';
-import { JournalScan } from './journal-scan.ts';
+import { SqliteScan } from './journal-scan.ts';
 import { ReadingConnection } from './reading-connection.ts';
 import { SQLITE_ERROR } from '../sqlite-failure.ts';
 import { consumersChecked, timersChecked } from './timer-verification.ts';
-import type { VerificationResult, VerificationStep } from './verification-step.ts';
+import type { VerificationResult, VerificationStep } from '../../verification-step.ts';
 
 /** Maximum number of records of a query; many, because each query costs. */
 const RECORDS_AT_ONCE = 2_000;
@@ -37,7 +37,7 @@ export function* verifyJournal(
   { structure }: { readonly structure: boolean },
 ): Generator<VerificationStep | VerificationResult, void> {
   const connection = new ReadingConnection(dir);
-  const scan = new JournalScan(dir);
+  const scan = new SqliteScan(dir);
   let findings = 0;
   const counted = function* <T>(
     steps: Generator<VerificationStep, T>,
@@ -111,7 +111,7 @@ function* structureCheck(connection: ReadingConnection): Generator<VerificationS
 }
 
 // oxlint-disable-next-line require-yield -- as the other parts
-function* lastPosition(scan: JournalScan): Generator<VerificationStep, number> {
+function* lastPosition(scan: SqliteScan): Generator<VerificationStep, number> {
   return scan.lastPos();
 }
 
@@ -122,7 +122,7 @@ interface Seen {
   readonly manifests: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-function* recordsChecked(scan: JournalScan, lastPos: number): Generator<VerificationStep, Seen> {
+function* recordsChecked(scan: SqliteScan, lastPos: number): Generator<VerificationStep, Seen> {
   let records = 0;
   let deletions = 0;
   let manifestCount = 0;

@@ -9,7 +9,7 @@ import {
 } from '../consumer-rows.ts';
 import { TIMER_COLUMNS, TIMER_TABLES, type TimerRow, storedTimerOf } from '../stored-timer-row.ts';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
-import type { JournalFinding } from './verification-step.ts';
+import type { JournalFinding } from '../../verification-step.ts';
 
 export interface SourceTimer {
   readonly kind: 'timer';

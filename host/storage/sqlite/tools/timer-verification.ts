@@ -4,7 +4,7 @@ import { TIMER_COLUMNS } from '../stored-timer-row.ts';
 import { pagesOf } from './index-verification.ts';
 import type { ReadingConnection } from './reading-connection.ts';
 import { consumerEntries, timerEntry } from './timer-entries.ts';
-import type { VerificationStep } from './verification-step.ts';
+import type { VerificationStep } from '../../verification-step.ts';
 
 const TIMERS = () => `SELECT ${TIMER_COLUMNS}, EXISTS (
     SELECT 1 FROM timer i INDEXED BY sqlite_autoindex_timer_1

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { inspectJournal } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
+import { SqliteInspection } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { verifyJournal } from '../../../../host/storage/sqlite/tools/journal-verification.ts';
 import { FORMAT_VERSION, migrationFrom } from '../../../../host/storage/sqlite/journal-schema.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
@@ -90,7 +90,7 @@ describe.each(PAST_FORMATS)('a journal of format %i', (version) => {
   test('that nobody has opened yet is looked at as it is', () => {
     const dir = journalOfFormat(version);
     const before = readFileSync(join(dir, 'journal.sqlite'));
-    const inspection = inspectJournal(dir);
+    const inspection = new SqliteInspection(dir);
     const { records } = inspection.records(cart, 0, 100);
     inspection.close();
     expect(records.map((record) => record.kind)).not.toContain('damaged');
@@ -133,7 +133,7 @@ describe('where a record comes from', () => {
       expect(await append(journal, cart, ...records)).toBeUndefined();
       expect(await journal.read(cart, 0, 100)).toEqual(records);
     });
-    const inspection = inspectJournal(dir);
+    const inspection = new SqliteInspection(dir);
     expect(inspection.records(cart, 0, 100).records).toEqual(records);
     inspection.close();
   });
@@ -198,7 +198,7 @@ describe('a seed', () => {
       expect(await append(journal, cart, ...records, last)).toBeUndefined();
       expect(await journal.read(cart, 0, 100)).toEqual([...records, last]);
     });
-    const inspection = inspectJournal(dir);
+    const inspection = new SqliteInspection(dir);
     expect(inspection.records(cart, 0, 100).records).toEqual([...records, last]);
     inspection.close();
   });

@@ -5,9 +5,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../../../../model/entity.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
-import { HistoryScan } from '../../../../host/storage/sqlite/tools/history-scan.ts';
+import { SqliteHistoryScan } from '../../../../host/storage/sqlite/tools/history-scan.ts';
 import { openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';
-import { inspectJournal } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
+import { SqliteInspection } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/journal-limits.ts';
 import { verifyJournal } from '../../../../host/storage/sqlite/tools/journal-verification.ts';
 import {
@@ -65,8 +65,8 @@ async function expectAll(
   journal: Journal,
   stored: ReadonlyMap<string, readonly JournalRecord[]>,
 ): Promise<void> {
-  const inspection = inspectJournal(dir);
-  const scan = new HistoryScan(dir);
+  const inspection = new SqliteInspection(dir);
+  const scan = new SqliteHistoryScan(dir);
   onTestFinished(() => {
     inspection.close();
     scan.close();
@@ -136,7 +136,7 @@ describe('records with their index entries in several levels', () => {
       );
       expect(new Set(await Promise.all(stored))).toEqual(new Set([undefined]));
     });
-    const scan = new HistoryScan(dir);
+    const scan = new SqliteHistoryScan(dir);
     onTestFinished(() => scan.close());
     const seen: string[] = [];
     for (let page = scan.page('cart', '', '~'); page.length > 0;) {

@@ -1,12 +1,9 @@
 // EntityOrder and JournalFeed: the records of a journal in two orders, as a fold of views reads them.
 import { expect, onTestFinished, test } from 'vitest';
 import type { FeedPage } from '../../../../../host/engine/needs/feed.ts';
-import {
-  type EntityDirection,
-  EntityOrder,
-} from '../../../../../host/storage/sqlite/tools/entity-order.ts';
+import type { EntityDirection } from '../../../../../host/storage/journal-reading.ts';
+import { EntityOrder } from '../../../../../host/storage/sqlite/tools/entity-order.ts';
 import { JournalFeed } from '../../../../../host/storage/sqlite/tools/journal-feed.ts';
-import { inspectJournal } from '../../../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append, deletionAt, recordOf } from '../../../../suites/journal-suite.ts';
 import { edit } from '../../../../support/damaged-journal.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
@@ -52,13 +49,9 @@ function feedOf(dir: string): JournalFeed {
   return feed;
 }
 
-function orderOf(dir: string, feed: JournalFeed, components = CARTS): EntityOrder {
-  const inspection = inspectJournal(dir);
-  const order = new EntityOrder(feed, inspection, components);
-  onTestFinished(() => {
-    order.close();
-    inspection.close();
-  });
+async function orderOf(dir: string, feed: JournalFeed, components = CARTS): Promise<EntityOrder> {
+  const order = await EntityOrder.open(dir, feed, components);
+  onTestFinished(() => order.close());
   return order;
 }
 
@@ -88,7 +81,7 @@ test.each<[EntityDirection, readonly string[]]>([
   'entities are read one after the other, %s, and each in its own order',
   async (direction, expected) => {
     const dir = await journal();
-    const order = orderOf(dir, feedOf(dir));
+    const order = await orderOf(dir, feedOf(dir));
     await withJournal(dir, (opened) => append(opened, two, recordOf(5)));
     for (const limit of [1, 7, 1_000]) expect(all(order.feed(direction), limit)).toEqual(expected);
     const feed = order.feed(direction);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { backUpJournal } from '../../../../../host/storage/sqlite/tools/journal-backup.ts';
 import { importJournal } from '../../../../../host/storage/sqlite/tools/journal-import.ts';
-import { JournalScan } from '../../../../../host/storage/sqlite/tools/journal-scan.ts';
+import { SqliteScan } from '../../../../../host/storage/sqlite/tools/journal-scan.ts';
 import { journalEntries } from '../../../../../host/storage/sqlite/tools/journal-source.ts';
 import {
   TEXT_HEAD,
@@ -279,7 +279,7 @@ describe('a copy', () => {
 });
 
 test('a scan asks for no more than its filter, and pages by place', () => {
-  const scan = new JournalScan(filled, {
+  const scan = new SqliteScan(filled, {
     component: 'wallet',
     type: 'removed',
     keyPrefix: 'key-11',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SvcError } from '../../../../../kit/svc-error.ts';
-import { inspectJournal } from '../../../../../host/storage/sqlite/tools/journal-inspection.ts';
+import { SqliteInspection } from '../../../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append, recordOf } from '../../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { withJournal } from '../../../../support/with-journal.ts';
@@ -21,7 +21,7 @@ async function filledFolder(count: number): Promise<string> {
 }
 
 function opened(dir: string) {
-  const inspection = inspectJournal(dir);
+  const inspection = new SqliteInspection(dir);
   onTestFinished(() => inspection.close());
   return inspection;
 }
@@ -179,6 +179,6 @@ describe('looking at a journal', () => {
   ])('refuses %s', async (_what, sql, code) => {
     const dir = sql === '' ? join(temporaryFolder(), 'none') : await filledFolder(1);
     if (sql !== '') edit(dir, `PRAGMA journal_mode = DELETE; ${sql}`);
-    expect(() => inspectJournal(dir)).toThrow(expect.objectContaining({ code }) as SvcError);
+    expect(() => new SqliteInspection(dir)).toThrow(expect.objectContaining({ code }) as SvcError);
   });
 });

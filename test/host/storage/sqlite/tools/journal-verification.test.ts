@@ -3,7 +3,7 @@ import { copyFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyJournal } from '../../../../../host/storage/sqlite/tools/journal-verification.ts';
-import type { JournalFinding } from '../../../../../host/storage/sqlite/tools/verification-step.ts';
+import type { JournalFinding } from '../../../../../host/storage/verification-step.ts';
 import { edit, editFile, fillJournal, numberIn } from '../../../../support/damaged-journal.ts';
 import { journalOfFormat, PAST_FORMATS } from '../../../../support/journal-of-format.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../../../support/temporary-folder.ts';

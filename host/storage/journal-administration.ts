@@ -1,0 +1,43 @@
+// JournalAdministration is what tools do with a journal that a host may have open: they find that host, or change timers and lanes
+// of a journal that no host uses.
+import type { Awaitable } from '@svc/model/call';
+import type { JournalLocation } from './journal-location.ts';
+import type { OpenedJournal } from './opened-journal.ts';
+import { isHosted, readOwner } from './sqlite/data-folder.ts';
+import { changeJournal as changeSqliteJournal } from './sqlite/tools/journal-change.ts';
+
+export type ChangeableJournal = Pick<
+  OpenedJournal,
+  'cancelTimer' | 'retryTimer' | 'settleConsumer'
+>;
+
+/**
+ * Changes a journal as its only user. Resolves with what `change` resolves with, which is whether it has found something to
+ * change, once the change is stored. Rejects with SVC_JOURNAL_MISSING, and as opening the journal for writing does, such as with
+ * SVC_DATA_IN_USE. A journal of a format without timers and lanes stays in its format.
+ */
+export function changeJournal(
+  location: JournalLocation,
+  change: (journal: ChangeableJournal) => Promise<boolean>,
+): Promise<boolean> {
+  switch (location.kind) {
+    case 'folder':
+      return changeSqliteJournal(location.dir, change);
+  }
+}
+
+/** Returns the control socket of the host that has a journal open on this machine; undefined if none is known. */
+export function controlSocketOf(location: JournalLocation): Awaitable<string | undefined> {
+  switch (location.kind) {
+    case 'folder':
+      return readOwner(location.dir)?.control;
+  }
+}
+
+/** Returns whether a host uses a journal, as far as it can be seen without opening the journal. */
+export function hasHost(location: JournalLocation): Awaitable<boolean> {
+  switch (location.kind) {
+    case 'folder':
+      return isHosted(location.dir);
+  }
+}

@@ -1,0 +1,40 @@
+// JournalPreview is what a process finds out about a journal before it opens it. The journal is only read, and another process may
+// be writing it.
+import type { Awaitable } from '@svc/model/call';
+import type { JournalContents } from './journal-contents.ts';
+import type { JournalLocation } from './journal-location.ts';
+import { type LastModule, lastModule } from './sqlite/tools/journal-modules.ts';
+import { hasJournal, journalTypes } from './sqlite/tools/journal-types.ts';
+
+/** Returns whether there is a journal at the location, which may be missing itself. */
+export function journalExists(location: JournalLocation): Awaitable<boolean> {
+  switch (location.kind) {
+    case 'folder':
+      return hasJournal(location.dir);
+  }
+}
+
+/** The event types of a journal, read again by each call. */
+export type StoredTypes = Pick<JournalContents, 'location' | 'eventTypes'>;
+
+/**
+ * Returns the event types of a journal. Its method throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT,
+ * SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
+ */
+export function storedTypes(location: JournalLocation): StoredTypes {
+  switch (location.kind) {
+    case 'folder':
+      return journalTypes(location.dir);
+  }
+}
+
+/**
+ * Returns the module that wrote a journal last. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT,
+ * SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
+ */
+export function lastWriter(location: JournalLocation): Awaitable<LastModule> {
+  switch (location.kind) {
+    case 'folder':
+      return lastModule(location.dir);
+  }
+}

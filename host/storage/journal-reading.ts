@@ -1,0 +1,84 @@
+// JournalReading opens what reads a journal beside a service that may be writing it: for persons, and for checks. All functions
+// throw SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
+import type { Feed } from '../engine/needs/feed.ts';
+import type { HistoryScan, JournalInspection } from './journal-inspection.ts';
+import type { JournalLocation } from './journal-location.ts';
+import type { JournalProgress } from './journal-progress.ts';
+import { SqliteConsumerInspection } from './sqlite/tools/consumer-inspection.ts';
+import { EntityOrder } from './sqlite/tools/entity-order.ts';
+import { SqliteHistoryScan } from './sqlite/tools/history-scan.ts';
+import { JournalFeed } from './sqlite/tools/journal-feed.ts';
+import { SqliteInspection } from './sqlite/tools/journal-inspection.ts';
+import { SqliteProgress } from './sqlite/tools/journal-progress.ts';
+import { SqliteTimerInspection } from './sqlite/tools/timer-inspection.ts';
+import type { ConsumerInspection, TimerInspection } from './work-inspection.ts';
+
+/** Opens a journal for the inspection of its entities. */
+export function inspectJournal(location: JournalLocation): JournalInspection {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteInspection(location.dir);
+  }
+}
+
+/** Opens a journal for reading the histories of many entities. */
+export function scanHistories(location: JournalLocation): HistoryScan {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteHistoryScan(location.dir);
+  }
+}
+
+/** Opens a journal for the inspection of its timers. */
+export function inspectTimers(location: JournalLocation): TimerInspection {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteTimerInspection(location.dir);
+  }
+}
+
+/** Opens a journal for the inspection of its consumers. */
+export function inspectConsumers(location: JournalLocation): ConsumerInspection {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteConsumerInspection(location.dir);
+  }
+}
+
+/** Opens what says how far a journal is. */
+export function inspectProgress(location: JournalLocation): JournalProgress {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteProgress(location.dir);
+  }
+}
+
+/** Opens the records that are stored now, in commit order: no record follows the last one. */
+export function openEndedFeed(location: JournalLocation): Feed {
+  switch (location.kind) {
+    case 'folder':
+      return new JournalFeed(location.dir);
+  }
+}
+
+/** Whether the entity that was stored first comes first, or last. */
+export type EntityDirection = 'first-to-last' | 'last-to-first';
+
+/** The records of a journal, all of one entity before those of the next. */
+export interface OrderedEntities {
+  /** Returns the records in an order. Reading them throws SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE. */
+  feed(direction: EntityDirection): Pick<Feed, 'start' | 'read' | 'count' | 'mark'>;
+  close(): void;
+}
+
+/** Orders the records of a feed of the same journal, of these components, by entity. Rejects with the errors of the feed. */
+export function orderByEntity(
+  location: JournalLocation,
+  feed: Feed,
+  components: ReadonlySet<string>,
+): Promise<OrderedEntities> {
+  switch (location.kind) {
+    case 'folder':
+      return EntityOrder.open(location.dir, feed, components);
+  }
+}

@@ -1,0 +1,107 @@
+// JournalTools are what operators do with a whole journal, also while a host writes it: look at its records in commit order,
+// verify it, copy it, export and import it.
+import type { JournalFolder, JournalLocation } from './journal-location.ts';
+import type { JournalScan, RecordFilter } from './journal-scan.ts';
+import { backUpJournal as backUpSqliteJournal } from './sqlite/tools/journal-backup.ts';
+import { importJournal as importSqliteJournal } from './sqlite/tools/journal-import.ts';
+import { SqliteScan } from './sqlite/tools/journal-scan.ts';
+import { journalEntries } from './sqlite/tools/journal-source.ts';
+import { textOf } from './sqlite/tools/journal-text.ts';
+import { verifyJournal as verifySqliteJournal } from './sqlite/tools/journal-verification.ts';
+import type {
+  JournalFinding,
+  VerificationProgress,
+  VerificationResult,
+  VerificationStep,
+} from './verification-step.ts';
+import type { Read } from './work-inspection.ts';
+
+export { TEXT_HEAD, textChecksum, textEnd } from './sqlite/tools/journal-text.ts';
+
+/** Opens a journal for reading its records in commit order. Throws SVC_JOURNAL_… and SVC_DATA_UNUSABLE. */
+export function scanJournal(location: JournalLocation, filter?: RecordFilter): JournalScan {
+  switch (location.kind) {
+    case 'folder':
+      return new SqliteScan(location.dir, filter);
+  }
+}
+
+/**
+ * Verifies a journal; the last step is the result. `structure`: whether the database's own check runs even beside a running
+ * host. Throws SVC_JOURNAL_… and SVC_DATA_UNUSABLE when nothing can be read at all.
+ */
+export function verifyJournal(
+  location: JournalLocation,
+  options: { readonly structure: boolean },
+): Read<VerificationStep | VerificationResult> {
+  switch (location.kind) {
+    case 'folder':
+      return verifySqliteJournal(location.dir, options);
+  }
+}
+
+/** A line of an export, without its line feed. */
+export interface ExportedLine {
+  readonly kind: 'record' | 'answer' | 'module' | 'timer' | 'consumer' | 'lane';
+  readonly line: string;
+}
+
+/**
+ * Yields the lines of an export between the first and the last one; with a filter, those of records alone. Damage is a
+ * finding among them. Throws SVC_JOURNAL_… and SVC_DATA_UNUSABLE.
+ */
+export function exportJournal(
+  location: JournalLocation,
+  filter?: RecordFilter,
+): Read<ExportedLine | JournalFinding | VerificationProgress> {
+  switch (location.kind) {
+    case 'folder':
+      return exportedLines(location.dir, filter);
+  }
+}
+
+function* exportedLines(
+  dir: string,
+  filter: RecordFilter | undefined,
+): Generator<ExportedLine | JournalFinding | VerificationProgress, void> {
+  for (const entry of journalEntries(dir, filter))
+    if (entry.kind === 'finding' || entry.kind === 'progress') yield entry;
+    else yield { kind: entry.kind, line: textOf(entry) };
+}
+
+/** How much was copied. */
+export interface CopiedCounts {
+  readonly records: number;
+  readonly entities: number;
+}
+
+/**
+ * Makes a journal of an export. Rejects with SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL, SVC_DATA_UNUSABLE, what `text` rejects
+ * with, and SVC_IMPORT_INVALID where a line is not what an export has there; then there is no journal.
+ */
+export function importJournal(
+  text: AsyncIterable<Uint8Array>,
+  to: JournalLocation,
+  progressed: (lines: number) => void,
+): Promise<CopiedCounts> {
+  switch (to.kind) {
+    case 'folder':
+      return importSqliteJournal(text, to.dir, progressed);
+  }
+}
+
+/** Steps of a copy, which come to how much was copied. */
+export type CopySteps =
+  | Generator<VerificationProgress, CopiedCounts, void>
+  | AsyncGenerator<VerificationProgress, CopiedCounts, void>;
+
+/**
+ * Copies a journal into a new folder, and checks every checksum. The caller may do other work between two steps. Throws
+ * SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL, SVC_DATA_UNUSABLE and SVC_JOURNAL_…; then there is no copy.
+ */
+export function backUpJournal(from: JournalLocation, to: JournalFolder): CopySteps {
+  switch (from.kind) {
+    case 'folder':
+      return backUpSqliteJournal(from.dir, to.dir);
+  }
+}
