@@ -13,14 +13,15 @@ export interface FeedCursorNeeds {
   /** Receives each page that moves the position. */
   readonly onPage: (page: FeedPage) => void;
   readonly onFailure: (error: unknown) => void;
-  /** Called when it may be worth to read again, and after a page that came later. */
+  /** Called when more may be on disk, and after each page or failure that came later. */
   readonly onChange: () => void;
 }
 
 export class FeedCursor {
   readonly #needs: FeedCursorNeeds;
   #position: Position;
-  #isAtEnd = false;
+  /** The position after which nothing was on disk, until something is. */
+  #end: Position | undefined;
   #isReading = false;
   #isClosed = false;
   #readAtMs = -Infinity;
@@ -32,7 +33,7 @@ export class FeedCursor {
 
   /** Whether the last page was empty, and nothing was stored since. */
   get isAtEnd(): boolean {
-    return this.#isAtEnd;
+    return this.#end === this.#position;
   }
 
   /** When the feed may be read again after a failure, by the monotonic clock. */
@@ -99,10 +100,11 @@ export class FeedCursor {
 
   /** Notes that nothing more is on disk, until something is. */
   #watchEnd(): void {
-    if (this.#isAtEnd) return;
-    this.#isAtEnd = true;
-    void this.#needs.feed.advancedPast(this.#position).then(() => {
-      this.#isAtEnd = false;
+    if (this.isAtEnd) return;
+    const end = this.#position;
+    this.#end = end;
+    void this.#needs.feed.advancedPast(end).then(() => {
+      if (this.#end === end) this.#end = undefined;
       this.#needs.onChange();
     });
   }

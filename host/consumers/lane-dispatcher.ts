@@ -65,8 +65,10 @@ export class LaneDispatcher {
   /** The settlement that is being written. */
   #settling: Promise<void> | undefined;
   /** Those who wait for the next settlement. */
-  #waiting: PromiseWithResolvers<void>[] = [];
+  readonly #waiting: PromiseWithResolvers<void>[] = [];
   #isOpen = false;
+  /** Whether it is being read where the consumer is, which may take long. */
+  #isOpening = false;
   #isStopping = false;
   #rounds: Promise<void> | undefined;
 
@@ -140,18 +142,18 @@ export class LaneDispatcher {
     this.#isStopping = true;
     this.#cursor.close();
     sleeper.interrupt();
-    await this.#rounds;
-    for (;;) {
+    if (!this.#isOpening) await this.#rounds;
+    while (this.#isOpening || this.#running > 0) {
       const leftMs = endMs - clock.monotonicMs();
-      if (this.#running === 0 || leftMs <= 0) break;
-      // oxlint-disable-next-line no-await-in-loop -- it waits until deliveries have ended
+      if (leftMs <= 0) break;
+      // oxlint-disable-next-line no-await-in-loop -- it waits until the consumer is open and deliveries have ended
       await sleeper.sleep(Math.min(leftMs, LOOK_MS));
     }
     await this.#settling;
     this.#ahead.advance();
     if (this.#hasUnsettled) await this.#settle();
-    for (const { reject } of this.#waiting) reject(new SvcError('SVC_SHARD_UNAVAILABLE', STOPPED));
-    this.#waiting = [];
+    for (const { reject } of this.#waiting.splice(0))
+      reject(new SvcError('SVC_SHARD_UNAVAILABLE', STOPPED));
     return this.#running;
   }
 
@@ -200,37 +202,49 @@ export class LaneDispatcher {
 
   async #run(): Promise<void> {
     const { sleeper } = this.#needs;
-    // oxlint-disable-next-line no-await-in-loop -- a round follows the other
-    while (!this.#isStopping && !(await this.#open())) await sleeper.sleep(LOOK_MS);
+    while (!this.#isStopping && !this.#isOpen) {
+      // oxlint-disable-next-line no-await-in-loop -- an attempt follows the other
+      await this.#open();
+      // Only one caller at a time may sleep.
+      if (this.#isStopping) return sleeper.interrupt();
+      // oxlint-disable-next-line no-await-in-loop -- an attempt follows the other
+      if (!this.#isOpen) await sleeper.sleep(LOOK_MS);
+    }
     // oxlint-disable-next-line no-await-in-loop -- a round follows the other
     while (!this.#isStopping) await sleeper.sleep(this.#round());
   }
 
-  /** Reads where the consumer is, stores the beginning of a new one, and returns whether that succeeded. */
-  async #open(): Promise<boolean> {
+  /** Reads where the consumer is, and stores the beginning of a new one. Never rejects. */
+  async #open(): Promise<void> {
     const { consumer, feed, reader, writer, clock, settings, onFailure } = this.#needs;
+    this.#isOpening = true;
     try {
       let position = (await reader.consumer(consumer.id))?.position;
+      if (this.#isStopping) return;
       if (position === undefined) {
         position = consumer.start === 'now' ? feed.end() : feed.start;
         // Before the first event is read, so that `now` is the same moment after every crash.
         await writer.settleConsumer(consumer, { position, lanes: [], rejoined: [] });
         this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
-      } else await this.#readLanes();
+      } else {
+        const lanes = await storedLanes(reader, consumer.id);
+        if (this.#isStopping) return;
+        this.#restore(lanes);
+      }
       this.#cursor.begin(position);
       this.#storedPosition = position;
       this.#ahead = new ReadAhead(position);
       this.#isOpen = true;
-      return true;
     } catch (error) {
-      onFailure(error);
-      return false;
+      if (!this.#isStopping) onFailure(error);
+    } finally {
+      this.#isOpening = false;
     }
   }
 
-  async #readLanes(): Promise<void> {
-    const { consumer, reader, clock, onFailure } = this.#needs;
-    for (const lane of await storedLanes(reader, consumer.id)) {
+  #restore(lanes: readonly StoredLane[]): void {
+    const { consumer, clock, onFailure } = this.#needs;
+    for (const lane of lanes) {
       if (lane.isDamaged) onFailure(laneDamaged(consumer.id, lane.entity));
       const restMs = Math.min((lane.nextMs ?? 0) - clock.nowMs(), PAUSE_MS_MAX);
       this.#lanes.restore(lane, restMs <= 0 ? -Infinity : clock.monotonicMs() + restMs);
@@ -364,8 +378,7 @@ export class LaneDispatcher {
     const lanes = rows.flatMap(({ row }) => row ?? []);
     const rejoined = rows.flatMap(({ entity, row }) => (row === undefined ? [entity] : []));
     this.#settleAtMs = clock.monotonicMs() + settings.settleMs;
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this.#waiting.splice(0);
     this.#settling = writer.settleConsumer(consumer, { position, lanes, rejoined }).then(
       () => {
         this.#storedPosition = position;

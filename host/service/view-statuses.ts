@@ -19,11 +19,21 @@ export interface ViewStatusesNeeds {
   readonly nowMs: () => number;
 }
 
+/** The first event that a view lacks. */
+interface FirstEvent {
+  /** The position of the view for which it was found. */
+  readonly from: Position;
+  /** When it was recorded. */
+  readonly timeMs: number;
+  /** When it was found. */
+  readonly atMs: number;
+}
+
 export class ViewStatuses {
   readonly #needs: ViewStatusesNeeds;
   #feed: Feed | undefined;
-  /** When the first event was recorded that each view lacks, as it was found last. */
-  readonly #firstMs = new Map<string, number | undefined>();
+  /** The first event that each view lacks, as it was found last, indexed by view. */
+  readonly #firsts = new Map<string, FirstEvent>();
   /** Ids of the views whose first event is being looked for. */
   readonly #looking = new Set<string>();
 
@@ -69,6 +79,7 @@ export class ViewStatuses {
     const end = feed.end();
     const all = feed.count(feed.start, end);
     const lagRecords = feed.count(from, end);
+    if (lagRecords === 0) this.#firsts.delete(id);
     return {
       view: id,
       definition,
@@ -91,20 +102,24 @@ export class ViewStatuses {
 
   /**
    * Returns the age of the first event of the sources after a position; 0 if there is none, or it cannot be read. If the feed
-   * answers later, it is the age of the event that was found last.
+   * answers later, it is the age of the event that was found last. Once the view is past that event, its age no longer grows.
    */
   #ageSeconds(view: string, feed: Feed, from: Position, sources: ReadonlySet<string>): number {
     if (!this.#looking.has(view)) this.#look(view, feed, from, sources);
-    const firstMs = this.#firstMs.get(view);
-    return firstMs === undefined ? 0 : Math.max(0, this.#needs.nowMs() - firstMs) / MS_PER_S;
+    const first = this.#firsts.get(view);
+    if (first === undefined) return 0;
+    const untilMs = first.from === from ? this.#needs.nowMs() : first.atMs;
+    return Math.max(0, untilMs - first.timeMs) / MS_PER_S;
   }
 
   #look(view: string, feed: Feed, from: Position, sources: ReadonlySet<string>): void {
-    const found = ({ records: [first] }: FeedPage): void => {
-      this.#firstMs.set(view, first?.record.timeMs);
-    };
     // A damaged record is reported by those who follow the journal.
-    const failed = (): void => void this.#firstMs.delete(view);
+    const failed = (): void => void this.#firsts.delete(view);
+    const found = ({ records: [first] }: FeedPage): void => {
+      if (first === undefined) return failed();
+      const { timeMs } = first.record;
+      this.#firsts.set(view, { from, timeMs, atMs: this.#needs.nowMs() });
+    };
     try {
       const page = feed.read(from, LOOKED_AT_MAX, sources);
       if (!(page instanceof Promise)) {

@@ -69,6 +69,8 @@ export class Dispatcher {
   /** When to look at what is due in any case, by the monotonic clock. */
   #lookAtMs = -Infinity;
   #isStopping = false;
+  /** Whether a round has begun that has not ended. Its page may be read for long. */
+  #isInRound = false;
   #run: Promise<void> | undefined;
 
   constructor(needs: DispatcherDependencies) {
@@ -97,11 +99,11 @@ export class Dispatcher {
     const endMs = clock.monotonicMs() + graceMs;
     this.#isStopping = true;
     sleeper.interrupt();
-    await this.#run;
-    while (this.#inFlight.size > 0) {
+    if (!this.#isInRound) await this.#run;
+    while (this.#isInRound || this.#inFlight.size > 0) {
       const leftMs = endMs - clock.monotonicMs();
       if (leftMs <= 0) break;
-      // oxlint-disable-next-line no-await-in-loop -- it waits until firings have ended
+      // oxlint-disable-next-line no-await-in-loop -- it waits until the page is there and firings have ended
       await sleeper.sleep(Math.min(leftMs, LOOK_MS));
     }
     return this.#inFlight.size;
@@ -109,8 +111,12 @@ export class Dispatcher {
 
   async #rounds(): Promise<void> {
     while (!this.#isStopping) {
+      this.#isInRound = true;
       // oxlint-disable-next-line no-await-in-loop -- a round follows the other
       const restMs = await this.#round();
+      this.#isInRound = false;
+      // Only one caller at a time may sleep.
+      if (this.#isStopping) return this.#needs.sleeper.interrupt();
       // oxlint-disable-next-line no-await-in-loop -- a round follows the other
       if (await this.#needs.sleeper.sleep(restMs)) this.#lookAtMs = -Infinity;
     }
@@ -126,7 +132,8 @@ export class Dispatcher {
       if (this.#startAll()) return this.#limitedMs();
       return this.#due.isAtEnd ? await this.#untilNextMs() : 0;
     } catch (error) {
-      this.#needs.onFailure(error);
+      // A source that is closed after a stop fails the page that it was reading.
+      if (!this.#isStopping) this.#needs.onFailure(error);
       return LOOK_MS;
     }
   }
@@ -194,7 +201,9 @@ export class Dispatcher {
     let answer: FiringAnswer = { outcome: 'unavailable' };
     try {
       const firing = await this.#firingOf(timer, nowMs);
-      answer = firing === undefined ? { outcome: 'gone' } : await fire(firing);
+      if (firing === undefined) answer = { outcome: 'gone' };
+      // A long input may come after the stop.
+      else if (!this.#isStopping) answer = await fire(firing);
       if (answer.reason !== undefined) onFailure(new Error(answer.reason));
     } catch (error) {
       onFailure(error);

@@ -76,8 +76,9 @@ export class SharedPages {
       return feed.read(after, limit, wanted);
     }
     const read = { after, limit, components, page };
-    // At the end of the feed there may be more when the next reader comes.
-    if (page.position !== after) this.#pages = [...this.#pages.slice(1 - PAGES_MAX), read];
+    // At the end of the feed there may be more when the next reader comes. The other readers may have left meanwhile.
+    if (page.position !== after && this.#readers.size > 1)
+      this.#pages = [...this.#pages.slice(1 - PAGES_MAX), read];
     return part(read, wanted);
   }
 }

@@ -246,6 +246,8 @@ export class ViewProjector {
         setBack: (position) => shared.foldedTo(position),
         async building(reason) {
           shared.foldedTo('');
+          // The rows that have answered queries until now are gone.
+          if (shared.state !== 'starting') shared.become('building');
           shared.answerWith(await formerRows(folded, feed, store, log));
           shared.become('building');
           if (reason === undefined) return;
@@ -341,6 +343,8 @@ export class ViewProjector {
         },
       });
     }
+    // An operator has asked for a rebuild meanwhile.
+    if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       const end = () => {
         cancel();

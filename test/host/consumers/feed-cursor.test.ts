@@ -64,6 +64,21 @@ test('an empty page is the end until more is stored', async () => {
   expect(one.isAtEnd).toBe(false);
 });
 
+test('a page with records ends the end, whenever the feed reports them', async () => {
+  const { one, reads, ends, onChange, passed } = cursor();
+  for (const [index, position] of ['0', '5', '5'].entries()) {
+    one.read(10, passed);
+    reads[index]!.page.resolve(pageTo(position));
+    // oxlint-disable-next-line no-await-in-loop -- a page follows the other
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(index + 1));
+    expect(one.isAtEnd).toBe(index !== 1);
+  }
+  // What is reported late is before the page.
+  ends[0]!.resolve();
+  await vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(4));
+  expect([one.isAtEnd, ends.length]).toEqual([true, 2]);
+});
+
 test('a failure is reported, and the feed is read again after a pause', async () => {
   const { one, reads, onFailure, onChange, passed } = cursor();
   one.read(10, passed);

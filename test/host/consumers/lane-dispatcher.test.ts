@@ -366,7 +366,7 @@ describe('a start', () => {
   test('after a stop delivers nothing again that was settled', async () => {
     const consumer = simulated();
     append(consumer, 'a', 'b');
-    await consumer.time.advance(5);
+    await consumer.time.advance(10);
     const stopped = consumer.dispatcher.stop(1000);
     await consumer.time.advance(2000);
     expect(await stopped).toBe(0);

@@ -16,14 +16,16 @@ interface Options {
   readonly ending?: (event: EntityEvent) => Ending;
   readonly tookMs?: (event: EntityEvent) => number;
   readonly journalFails?: () => boolean;
+  readonly journalMs?: number;
 }
 
-function simulated({ settings, ending, tookMs, journalFails }: Options): SimulatedConsumer {
+function simulated(options: Options): SimulatedConsumer {
+  const { settings, ending, tookMs, journalFails, journalMs = 1 } = options;
   return new SimulatedConsumer({
     settings: { ...CONSUMER_SETTINGS_DEFAULT, ...settings },
     random: (limit) => limit - 1,
     next: (event) => ({ ending: ending?.(event) ?? DONE, tookMs: tookMs?.(event) ?? 1 }),
-    journal: () => ({ fails: journalFails?.() ?? false, tookMs: 1 }),
+    journal: () => ({ fails: journalFails?.() ?? false, tookMs: journalMs }),
   });
 }
 
@@ -154,4 +156,24 @@ test('the grace of a stop includes the time that a blocked event loop takes to e
   void consumer.dispatcher.stop(2000).then((lanes) => (left = lanes));
   await consumer.time.advance(2001);
   expect(left).toBe(1);
+});
+
+test('a stop waits for a journal that does not say where the consumer is no longer than it is allowed to', async () => {
+  const consumer = simulated({ journalMs: 60_000 });
+  append(consumer, 'a');
+  let left: number | undefined;
+  void consumer.dispatcher.stop(2000).then((lanes) => (left = lanes));
+  await consumer.time.advance(1999);
+  expect(left).toBeUndefined();
+  await consumer.time.advance(1);
+  expect(left).toBe(0);
+  await consumer.time.advance(200_000);
+  expect([consumer.position, consumer.delivered, consumer.failures]).toEqual([undefined, [], []]);
+});
+
+test('a stop ends with the answer of where the consumer is', async () => {
+  const consumer = simulated({ journalMs: 100 });
+  const stopped = consumer.dispatcher.stop(1_000_000);
+  await consumer.time.advance(1000);
+  expect(await stopped).toBe(0);
 });

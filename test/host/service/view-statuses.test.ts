@@ -131,3 +131,37 @@ test('the age that a feed gives later is shown from the next look on, and one th
   coming.reject(new Error('The database is away.'));
   await vi.waitFor(() => expect(age()).toBe(0));
 });
+
+test('the age of an event that a view has folded meanwhile does not grow, and is forgotten at the end', async () => {
+  const memory = await journalOf('order', 'order', 'order');
+  const [first, last] = [1, 3].map(
+    (count) => memory.read(memory.start, count, new Set()).position,
+  ) as [string, string];
+  const answer = Promise.withResolvers<FeedPage>();
+  const feed = Object.assign(Object.create(memory) as Feed, {
+    start: memory.start,
+    end: () => memory.end(),
+    count: (from: string, to: string) => memory.count(from, to),
+    read: () => answer.promise,
+  });
+  let nowMs = 10_000;
+  let position = '';
+  const read = new ViewStatuses({
+    reports: () => [{ ...REPORT, position }],
+    declared: () => [{ id: 'orders', sources: ['order'] }],
+    openFeed: () => feed,
+    nowMs: () => nowMs,
+  });
+  const age = () => read.read()[0]!.lagSeconds;
+  expect(age()).toBe(0);
+  answer.resolve(memory.read(memory.start, 1, new Set(['order'])));
+  await vi.waitFor(() => expect(age()).toBe(9));
+  nowMs = 3_600_000;
+  expect(age()).toBe(3_599);
+  position = first;
+  expect(age()).toBe(9);
+  position = last;
+  expect(age()).toBe(0);
+  position = first;
+  expect(age()).toBe(0);
+});

@@ -12,16 +12,19 @@ interface Options {
   readonly settings?: Partial<TimerSettings>;
   readonly ending?: (start: number) => Ending;
   readonly tookMs?: number;
+  readonly readMs?: () => number;
+  readonly inputMs?: number;
 }
 
 /** Starts a dispatcher whose firings all end in the same way, or as `ending` says of the first, the second and so on. */
-function started({ settings, ending = () => 'done', tookMs = 1 }: Options = {}) {
+function started({ settings, ending = () => 'done', tookMs = 1, ...source }: Options = {}) {
   let starts = 0;
   const timers = new SimulatedTimers(
     {
       settings: { ...TIMER_SETTINGS_DEFAULT, ...settings },
       next: () => ({ ending: ending(starts++), tookMs, retryMs: 1000 }),
       lateMs: () => 0,
+      ...source,
     },
     NOW,
   );
@@ -258,6 +261,42 @@ describe('a stop', () => {
     void timers.dispatcher.stop(2000).then((firings) => (left = firings));
     await timers.time.advance(2001);
     expect(left).toBe(1);
+  });
+
+  test('waits for a page that is being read no longer than it is allowed to, and starts none of its timers', async () => {
+    const timers = started({ readMs: () => 60_000 });
+    timers.set(once(NOW, 'a'));
+    await timers.time.advance(10);
+    let left: number | undefined;
+    void timers.dispatcher.stop(2000).then((firings) => (left = firings));
+    await timers.time.advance(1999);
+    expect(left).toBeUndefined();
+    await timers.time.advance(2);
+    expect(left).toBe(0);
+    timers.isReadable = false;
+    await timers.time.advance(60_000);
+    expect([timers.started, timers.failures]).toEqual([[], []]);
+  });
+
+  test('ends with the page that is being read', async () => {
+    const timers = started({ readMs: () => 500 });
+    timers.set(once(NOW, 'a'));
+    await timers.time.advance(10);
+    const stopped = timers.dispatcher.stop(1_000_000);
+    await timers.time.advance(1000);
+    expect(await stopped).toBe(0);
+    expect(timers.started).toEqual([]);
+  });
+
+  test('starts no firing whose input is read only later', async () => {
+    const timers = started({ inputMs: 500 });
+    timers.input = JSON.stringify('x'.repeat(1000));
+    timers.set(once(NOW, 'a'));
+    await timers.time.advance(10);
+    const stopped = timers.dispatcher.stop(2000);
+    await timers.time.advance(1000);
+    expect(await stopped).toBe(0);
+    expect([timers.started, timers.count]).toEqual([[], 1]);
   });
 
   test('may come before the start', async () => {

@@ -172,6 +172,20 @@ describe('views that are built at the same time', () => {
     expect((await other.read(half.position, 8, sources)).records).toHaveLength(8);
   });
 
+  test('keep no page in memory that has come after all but one have left', async () => {
+    const journal = await journalOf(Array.from({ length: 8 }, (): Happened => [0, 0, 'one']));
+    const { feed, counts } = counted(journal.feed());
+    const pages = new SharedPages(feed, 8);
+    const sources = new Set(['a']);
+    const [one, other] = [pages.join(sources), pages.join(sources)];
+    const coming = one.read(feed.start, 8, sources);
+    other.leave();
+    await coming;
+    pages.join(sources);
+    await one.read(feed.start, 8, sources);
+    expect(counts.reads).toBe(2);
+  });
+
   test('are not held up by a damaged record of a component that they do not fold', async () => {
     const history = Array.from({ length: 30 }, (_, at): Happened => [at % 3, 0, `${at}`]);
     const journal = await journalOf(history);

@@ -4,6 +4,7 @@ import type { LogEntry } from '@svc/kit/log-entry';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { GuestViews } from '../../../model/guest.ts';
 import type { StoredView, ViewWriter } from '../../../host/engine/needs/views.ts';
+import type { Feed, FeedPage } from '../../../host/engine/needs/feed.ts';
 import { type ViewLimits, VIEW_LIMITS_DEFAULT } from '../../../model/view-limits.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { MemoryViews } from '../../../host/storage/memory/memory-views.ts';
@@ -55,12 +56,17 @@ class FullViews extends MemoryViews {
   }
 }
 
-function projected(journal: MemoryJournal, store: MemoryViews, limits: Partial<ViewLimits> = {}) {
+function projected(
+  journal: MemoryJournal,
+  store: MemoryViews,
+  limits: Partial<ViewLimits> = {},
+  feed: Feed = journal.feed(),
+) {
   const logged: LogEntry[] = [];
   const problems: (ViewProblem | undefined)[] = [];
   const projector = new ViewProjector({
     guest,
-    feed: journal.feed(),
+    feed,
     store,
     limits: { ...VIEW_LIMITS_DEFAULT, ...limits },
     pace: { rest: async () => {} },
@@ -220,5 +226,47 @@ describe('a view that waits for a group', () => {
     const { projector, view, ended } = await following();
     await projector.close();
     expect([await ended, view.shared.position, vi.getTimerCount()]).toEqual(['closed', '3', 0]);
+  });
+});
+
+describe('a rebuild', () => {
+  test('is not live while the former rows are looked for in a feed that answers later', async () => {
+    const journal = new MemoryJournal();
+    const feed = journal.feed();
+    const store = new MemoryViews();
+    await append(journal, entity, recordOf(1));
+    const stored = { ...folded.stored, definition: 'fedcba9876543210' };
+    const former = store.openWriter(stored);
+    await former.put([], { position: '1', mark: '1' });
+    while (!(await former.prepareIndexes(100)));
+    await former.goLive();
+    former.close();
+    const { projector, view } = projected(journal, store, {}, feed);
+    void projector.follow(view);
+    await expect.poll(() => view.shared.state).toBe('live');
+    const mark = Promise.withResolvers<string | undefined>();
+    vi.spyOn(feed, 'mark').mockImplementation(() => mark.promise as never);
+    expect(projector.rebuild(view)).toBe('under-way');
+    await expect.poll(() => view.shared.position).toBe('');
+    expect(view.shared.state).toBe('building');
+    mark.resolve('1');
+    await expect.poll(() => view.shared.state).toBe('live');
+  });
+
+  test('that comes before the failure of a page does not wait for the pause after it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const journal = new MemoryJournal();
+    const feed = journal.feed();
+    const { projector, logged, view } = projected(journal, new MemoryViews(), {}, feed);
+    const page = Promise.withResolvers<FeedPage>();
+    const read = vi.spyOn(feed, 'read').mockImplementation(() => page.promise as never);
+    void projector.follow(view);
+    await expect.poll(() => read.mock.calls.length).toBe(1);
+    projector.rebuild(view);
+    read.mockRestore();
+    page.reject(new Error('The database is away.'));
+    await expect.poll(() => view.shared.state).toBe('live');
+    expect(vi.getTimerCount()).toBe(0);
+    expect(logged.map(({ message }) => message)).toContain('the view is built');
   });
 });

@@ -154,7 +154,10 @@ export class SimulatedConsumer {
         // More may be read by the feed until the records are there.
         read: (...page) => this.#readLater(isOver, () => this.journal.read(...page)),
       },
-      reader: this.journal.consumers,
+      reader: {
+        consumer: (id) => this.#read(isOver, () => this.journal.consumers.consumer(id)),
+        lanes: (...page) => this.#read(isOver, () => this.journal.consumers.lanes(...page)),
+      },
       writer: { settleConsumer: (_, settlement) => this.#store(life, settlement) },
       clock: this.time,
       random: { next64: () => BigInt(random(2 ** 31)) },
@@ -185,20 +188,22 @@ export class SimulatedConsumer {
     return life;
   }
 
-  /** A read that takes no time gives its page at once. */
   #feed(isOver: () => boolean) {
     const feed = this.journal.feed();
     return {
       start: feed.start,
       end: () => feed.end(),
-      read: (...page: Parameters<typeof feed.read>) => {
-        const { fails, tookMs } = this.#behaviour.journal();
-        if (tookMs > 0) return this.#readLater(isOver, () => feed.read(...page));
-        if (fails) throw new Error('The feed cannot be read.');
-        return feed.read(...page);
-      },
+      read: (...page: Parameters<typeof feed.read>) => this.#read(isOver, () => feed.read(...page)),
       advancedPast: (position: string) => feed.advancedPast(position),
     };
+  }
+
+  /** A read that takes no time gives its answer at once. */
+  #read<T>(isOver: () => boolean, read: () => T): Awaitable<T> {
+    const { fails, tookMs } = this.#behaviour.journal();
+    if (tookMs > 0) return this.#readLater(isOver, read);
+    if (fails) throw new Error('The journal cannot be read.');
+    return read();
   }
 
   async #readLater<T>(isOver: () => boolean, read: () => Awaitable<T>): Promise<T> {

@@ -6,7 +6,6 @@ import type { Firing } from '../../../host/engine/firing.ts';
 import type { DuePosition, DueTimer } from '../../../host/engine/needs/timers.ts';
 import type { TimerSettings } from '../../../host/engine/timer-settings.ts';
 import type { FiringAnswer } from '../../../host/timers/firing-answer.ts';
-import type { TimerSource } from '../../../host/engine/needs/timer-source.ts';
 import type { Awaitable } from '../../../model/call.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -28,7 +27,9 @@ export interface Behaviour {
   };
   /** By how many milliseconds a sleep is too long. */
   readonly lateMs: () => number;
-  /** How long it takes to read a page, in milliseconds; absent, or 0: it is there at once. */
+  /** How long it takes to read the input of a timer that a page leaves out, in milliseconds; absent: it is there at once. */
+  readonly inputMs?: number | undefined;
+  /** How long it takes to read anything else, in milliseconds; absent, or 0: it is there at once. */
   readonly readMs?: () => number;
 }
 
@@ -74,9 +75,13 @@ export class SimulatedTimers {
     const occurrences = new Occurrences();
     this.dispatcher = new Dispatcher({
       source: {
-        due: (...page) => this.#read(behaviour.readMs?.() ?? 0, ...page),
-        input: (number) => this.#input(number),
-        earliestMs: (afterMs) => this.#inOrder().find(({ nextMs }) => nextMs > afterMs)?.nextMs,
+        due: (...page) => this.#read(() => this.#due(...page)),
+        input: (number) =>
+          behaviour.inputMs === undefined
+            ? this.#input(number)
+            : this.#readLater(behaviour.inputMs, () => this.#input(number)),
+        earliestMs: (afterMs) =>
+          this.#read(() => this.#inOrder().find(({ nextMs }) => nextMs > afterMs)?.nextMs),
       },
       clock: this.time,
       sleeper: this.time.sleeper,
@@ -141,19 +146,17 @@ export class SimulatedTimers {
     return most;
   }
 
-  #read(tookMs: number, ...page: Parameters<TimerSource['due']>): Awaitable<readonly DueTimer[]> {
-    return tookMs === 0 ? this.#due(...page) : this.#readLater(tookMs, page);
+  #read<T>(read: () => T): Awaitable<T> {
+    const tookMs = this.#behaviour.readMs?.() ?? 0;
+    return tookMs === 0 ? read() : this.#readLater(tookMs, read);
   }
 
-  /** Timers change before the page is read, and before it is there. */
-  async #readLater(
-    tookMs: number,
-    page: Parameters<TimerSource['due']>,
-  ): Promise<readonly DueTimer[]> {
+  /** Timers change before they are read, and before the answer is there. */
+  async #readLater<T>(tookMs: number, read: () => T): Promise<T> {
     await this.time.wait(tookMs / 2);
-    const read = this.#due(...page);
+    const answer = read();
     await this.time.wait(tookMs / 2);
-    return read;
+    return answer;
   }
 
   #due(nowMs: number, limit: number, after: DuePosition | undefined): readonly DueTimer[] {
