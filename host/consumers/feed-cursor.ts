@@ -1,6 +1,6 @@
 // FeedCursor reads a feed for one consumer, page by page, and knows whether more may be on disk.
 //
-// Invariant: at most one page is being read. What a read gives after `close` goes to nobody.
+// Invariant: at most one page is being read. What a read gives after `close` is dropped.
 import type { Feed, FeedPage, Position } from '../engine/needs/feed.ts';
 
 export interface FeedCursorNeeds {
@@ -46,7 +46,7 @@ export class FeedCursor {
     return !this.#isReading && monotonicMs >= this.#readAtMs;
   }
 
-  /** Goes on after `position`. Call it before the first read. */
+  /** Begins after `position` instead of the start. Call it before the first read. */
   begin(position: Position): void {
     this.#position = position;
   }

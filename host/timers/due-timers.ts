@@ -93,7 +93,7 @@ export class DueTimers {
   /**
    * Reads the next page of the sweep, if it is not at its end. Reads the first page again if a timer found no place, and
    * those before it have been handed out. Call it when no held timer can be started, and nothing else until it has resolved.
-   * `test` answers for the time of the call. Rejects as the source does.
+   * `test` has to say what was in flight when it was called. Rejects as the source does.
    */
   async read(nowMs: number, monotonicMs: number, test: HeldTest): Promise<void> {
     const first = this.#held[0]?.timer;

@@ -32,7 +32,7 @@ export interface ViewObserver {
   folded(position: Position, rowCount: number, isStored: boolean): void;
   /** Rows that were in memory only are lost. Events are folded up to this position. */
   setBack?(position: Position): void;
-  /** The rows are being built; they are, once it has resolved. `reason`: why rows that were there cannot be used; undefined if there were none. */
+  /** The rows are being built. The follower waits until this has resolved. `reason`: why rows that were there cannot be used; undefined if there were none. */
   building(reason: string | undefined): Awaitable<void>;
   /** Queries are answered from now on. */
   live(): void;

@@ -55,5 +55,6 @@ export interface Feed extends Positions {
   mark(position: Position): Awaitable<string | undefined>;
   /** Resolves once a record is on disk after the position, or the feed is closed. */
   advancedPast(position: Position): Promise<void>;
+  /** Closes the feed. Reads that have not answered yet settle soon: with what they have read, or with a failure. */
   close(): void;
 }
