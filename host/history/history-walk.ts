@@ -7,7 +7,6 @@ import { authorOf } from '@svc/contract/author';
 import type { GuestEntities } from '@svc/model/guest';
 import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
-import { recordsAfter } from './incarnation-at.ts';
 import { LocatingFold } from './locating-fold.ts';
 import { stateChanges } from './state-changes.ts';
 
@@ -121,10 +120,10 @@ export class HistoryWalk {
 
   async #eventsAfter(seq: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
-    for await (const record of recordsAfter(this.#inspection, this.#entity, seq)) {
-      if (record.kind !== 'event') break;
-      if (events.push(record.event) === FOLDED_EVENTS) break;
-    }
+    const { records } = await this.#inspection.records(this.#entity, seq, FOLDED_EVENTS);
+    for (const record of records)
+      if (record.kind === 'event') events.push(record.event);
+      else break;
     return events;
   }
 }

@@ -50,17 +50,19 @@ export class IncarnationAt implements Incarnation {
     let afterSeq = 0;
     let last: JournalRecord | undefined;
     let damaged: InspectedRecord | undefined;
-    for await (const record of recordsAfter(inspection, entity, 0)) {
-      if (point.kind === 'seq' && record.seq > point.seq) break;
-      if (record.kind === 'damaged') {
-        damaged ??= record;
-        continue;
+    for await (const page of recordPages(inspection, entity, 0)) {
+      const end = page.findIndex((record) => isPast(point, record));
+      for (const record of end === -1 ? page : page.slice(0, end)) {
+        if (record.kind === 'damaged') {
+          damaged ??= record;
+          continue;
+        }
+        if (last?.kind === 'deleted') afterSeq = last.seq;
+        // Damage in an earlier incarnation does not affect this one.
+        if (record.kind === 'deleted') damaged = undefined;
+        last = record;
       }
-      if (point.kind === 'time' && record.timeMs > point.timeMs) break;
-      if (last?.kind === 'deleted') afterSeq = last.seq;
-      // Damage in an earlier incarnation does not affect this one.
-      if (record.kind === 'deleted') damaged = undefined;
-      last = record;
+      if (end !== -1) break;
     }
     if (damaged !== undefined) throw damage(entity, damaged);
     if (point.kind === 'seq' && (last?.seq ?? 0) < point.seq)
@@ -101,13 +103,21 @@ export class IncarnationAt implements Incarnation {
 
   async eventsAfter(seq: number): Promise<readonly StoredEvent[]> {
     const events: StoredEvent[] = [];
-    if (seq < this.lastSeq)
-      for await (const record of this.records(seq)) {
-        if (record.kind !== 'event') break;
-        if (events.push(record.event) === PAGE_RECORDS) break;
-      }
+    if (seq >= this.lastSeq) return events;
+    const { records } = await this.#inspection.records(this.entity, seq, PAGE_RECORDS);
+    for (const record of records) {
+      if (record.seq > this.lastSeq) break;
+      if (record.kind === 'damaged') throw damage(this.entity, record);
+      if (record.kind !== 'event') break;
+      events.push(record.event);
+    }
     return events;
   }
+}
+
+function isPast(point: HistoryPoint, record: InspectedRecord): boolean {
+  if (point.kind === 'seq') return record.seq > point.seq;
+  return point.kind === 'time' && record.kind !== 'damaged' && record.timeMs > point.timeMs;
 }
 
 /** Yields the records after `afterSeq`, across incarnations, and an entry for each record that is damaged. */
@@ -116,10 +126,19 @@ export async function* recordsAfter(
   entity: EntityRef,
   afterSeq: number,
 ): AsyncGenerator<InspectedRecord> {
+  for await (const page of recordPages(inspection, entity, afterSeq)) yield* page;
+}
+
+/** Yields what `recordsAfter` does, in pages: whoever reads many records waits once for each page. */
+async function* recordPages(
+  inspection: JournalInspection,
+  entity: EntityRef,
+  afterSeq: number,
+): AsyncGenerator<readonly InspectedRecord[]> {
   for (let last = afterSeq; ;) {
     // oxlint-disable-next-line no-await-in-loop -- each page follows the one before
     const page = await inspection.records(entity, last, PAGE_RECORDS);
-    yield* page.records;
+    yield page.records;
     if (page.storedCount < PAGE_RECORDS) return;
     last = page.lastSeq;
   }

@@ -52,10 +52,11 @@ export class EntityCalls {
         `${waiting} calls wait for ${entityName(this.#ref)}. ` +
           'Try again later, or spread the work over more entities.',
       );
+    if (call.idempotency !== undefined && this.#needs.journal.lookAhead !== undefined) {
+      this.#lookups ??= new KeyLookups(this.#ref, this.#needs);
+      call.lookup = this.#lookups.enter(call.idempotency.key);
+    }
     this.#queue.push(call);
-    if (call.idempotency === undefined || this.#needs.journal.lookAhead === undefined) return;
-    this.#lookups ??= new KeyLookups(this.#ref, this.#needs);
-    call.lookup = this.#lookups.enter(call.idempotency.key);
   }
 
   /** Takes the oldest queued call; there must be one. */

@@ -56,8 +56,9 @@ export class IdempotentExecution {
     if (!(stored instanceof Promise)) return this.#lookedUp(state, guest, call, key, stored);
     return stored.then(
       (later) => {
-        if (this.#completion.discardIfLost(state, call)) return undefined;
-        if (!guest.lost) return this.#lookedUp(state, guest, call, key, later);
+        // Nothing is decided yet, so the command runs on the state that is loaded next.
+        if (state.lostAppend === undefined && !guest.lost)
+          return this.#lookedUp(state, guest, call, key, later);
         state.calls.requeue(call);
         return undefined;
       },

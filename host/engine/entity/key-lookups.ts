@@ -47,8 +47,9 @@ export class KeyLookups {
   /** Called when a command with this key was queued. Begins its lookup, unless L1 or L2 forbids it. */
   enter(key: string): KeyLookup {
     const others = this.#inFlight.get(key) ?? 0;
+    const lookup = new CallLookup(this, key, others === 0);
     this.#inFlight.set(key, others + 1);
-    return new CallLookup(this, key, others === 0);
+    return lookup;
   }
 
   /** Called when a call with this key has ended. */

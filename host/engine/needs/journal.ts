@@ -1,6 +1,5 @@
 // Journal is what the engine needs of a journal. Records have the unique key (component, entity id, sequence number), so a
-// second writer of an entity gets a conflict. Every record also has a position in the commit order of the journal, which has
-// no gaps.
+// second writer of an entity gets a conflict. Those who follow the journal read its records in the order of its feed (feed.ts).
 import type { Awaitable, Refusal, Reply } from '@svc/model/call';
 import type { EntityRef, JournalRecord, StoredEvent } from '@svc/model/entity';
 import type { SvcError } from '@svc/kit/svc-error';

@@ -35,7 +35,7 @@ export class EntityOrder {
     feed: Feed,
     components: ReadonlySet<string>,
   ): Promise<EntityOrder> {
-    const order = new EntityOrder(dir);
+    const order = new EntityOrder(dir, new SqliteInspection(dir));
     try {
       await order.#list(feed, components);
       return order;
@@ -45,8 +45,8 @@ export class EntityOrder {
     }
   }
 
-  private constructor(dir: string) {
-    this.#inspection = new SqliteInspection(dir);
+  private constructor(dir: string, inspection: SqliteInspection) {
+    this.#inspection = inspection;
     this.#path = journalPath(resolve(dir));
     this.#database.exec(`
       PRAGMA journal_mode = OFF;
