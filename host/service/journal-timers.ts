@@ -1,6 +1,6 @@
 // JournalTimers are the timers of an opened journal, as a dispatcher in the same process reads them.
 import type { ServiceClock } from '../engine/needs/clock.ts';
-import { type OpenedTimers, openTimers } from '../storage/follower-connection.ts';
+import { type OpenedTimers, openTimers } from '../storage/opened-timers.ts';
 import type { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';

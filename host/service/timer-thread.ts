@@ -5,7 +5,7 @@ import type { Firing } from '../engine/firing.ts';
 import { Occurrences } from '../schedule/occurrences.ts';
 import { HashOwnership } from '../shards/hash-ownership.ts';
 import { WorkLink } from '../shards/work-link.ts';
-import { openTimers } from '../storage/follower-connection.ts';
+import { openTimers } from '../storage/opened-timers.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';
 import { TimerSeries } from '../storage/timer-series.ts';
 import { systemClock } from '../system.ts';
