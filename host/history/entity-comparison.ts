@@ -9,8 +9,11 @@
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '@svc/model/guest';
 import type { EntityRef, StoredEvent } from '@svc/model/entity';
-import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
-import type { ScannedHistory } from '../storage/journal-inspection.ts';
+import type {
+  InspectedRecord,
+  JournalInspection,
+  ScannedHistory,
+} from '../storage/journal-inspection.ts';
 import { renamedComponent } from './descriptor-difference.ts';
 import { aliasHint } from './likely-rename.ts';
 import { type FoldFault, LocatingFold, type SequencedEvent } from './locating-fold.ts';

@@ -31,7 +31,10 @@ export interface InspectedPage {
   readonly storedCount: number;
 }
 
-/** All methods throw, or reject with, SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATA_UNUSABLE and SVC_JOURNAL_UNAVAILABLE. */
+/**
+ * All methods throw, or reject with, SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATA_UNUSABLE and
+ * SVC_JOURNAL_UNAVAILABLE.
+ */
 export interface JournalInspection {
   /** Returns all components, sorted by id. */
   components(): Awaitable<readonly ComponentSummary[]>;

@@ -1,6 +1,8 @@
 // JournalLocation says where a journal is, as an operator or a program names it. Whoever opens, reads or changes a journal passes
 // one to the functions of this folder, and knows nothing of the files behind it. Another implementation of the journal adds
 // its location here: a member of the union, and a case of each function that takes one.
+//
+// Invariant: a location holds no secret. It is posted to threads, and its name is in messages.
 import { resolve } from 'node:path';
 
 export interface JournalFolder {

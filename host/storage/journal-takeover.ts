@@ -1,5 +1,5 @@
-// JournalTakeover is how a process opens a journal that another process has open, once that process has ended. What has to be
-// ready for this is started before.
+// JournalTakeover and JournalStandby are how a process opens a journal that another process has open, once that process has
+// ended. What has to be ready for this is started before.
 
 /** How the journal is waited for. */
 export interface JournalTakeover {

@@ -119,8 +119,8 @@ export class EntityState {
   }
 
   /**
-   * Queues the append of a command's records, of its reply and of its changes of timers, and holds its outcome until the append has settled. The
-   * guest's state already includes the records. `bytes`: memory that the records take, roughly.
+   * Queues the append of a command's records, of its reply and of its changes of timers, and holds its outcome until the append
+   * has settled. The guest's state already includes the records. `bytes`: memory that the records take, roughly.
    */
   append(
     call: EntityCall,

@@ -80,8 +80,8 @@ export interface Journal {
    *
    * The appends of one entity are stored, and settle, in the order in which they were queued. Those of different entities
    * settle in any order. After an append of an entity that was not stored, or of which that is unknown, its later appends that
-   * were queued before `settled` was called fail as well. None of them is stored if the first one is not. Neither holds for an append that is
-   * detached. An append with timers also fails with SVC_TIMER_GONE, SVC_TIMERS_FULL, or SVC_TIMER_INVALID, if a cron
+   * were queued before `settled` was called fail as well. None of them is stored if the first one is not. Neither holds for an
+   * append that is detached. An append with timers also fails with SVC_TIMER_GONE, SVC_TIMERS_FULL, or SVC_TIMER_INVALID, if a cron
    * expression has no occurrence.
    */
   append(

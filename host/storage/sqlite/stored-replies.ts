@@ -75,7 +75,8 @@ export class StoredReplies {
   }
 
   /**
-   * Removes expired replies in a transaction whose last stored append has this time, and no reply. Does nothing before the first reply since the journal was opened. Throws errors of SQLite.
+   * Removes expired replies in a transaction whose last stored append has this time, and no reply. Does nothing before the first
+   * reply since the journal was opened. Throws errors of SQLite.
    */
   forgetMore(timeMs: number): void {
     if (this.#retentionMs === undefined) return;
