@@ -51,6 +51,7 @@ export class FileFinder implements ServiceFinder {
   /** Content of the file, or why it was not read, when it was last judged. */
   #judged: string | undefined;
   #reading: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(options: FileFinderOptions) {
     this.#options = options;
@@ -83,7 +84,9 @@ export class FileFinder implements ServiceFinder {
     this.#listeners.push(listener);
   }
 
+  /** Ends the looks at the file. A read that is on its way is dropped. */
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     this.#watcher?.close();
     this.#watcher = undefined;
@@ -157,7 +160,7 @@ export class FileFinder implements ServiceFinder {
   }
 
   #report(reason: string, content: string): void {
-    if (this.#judged === content) return;
+    if (this.#isClosed || this.#judged === content) return;
     this.#judged = content;
     this.#options.onProblem(reason);
   }

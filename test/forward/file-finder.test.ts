@@ -167,3 +167,12 @@ describe('a file that cannot be used', () => {
     expect(problems).toEqual(['it is larger than 4194304 bytes']);
   });
 });
+
+test('a finder that is closed reports nothing of a read on its way', async () => {
+  const { file, finder, problems } = finderOf({ services: {} }, 60_000);
+  rmSync(file);
+  const read = finder.find(cart, true);
+  finder.close();
+  await read;
+  expect(problems).toEqual([]);
+});

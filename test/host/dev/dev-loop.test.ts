@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { DevLoop, type ServedForDev } from '../../../host/dev/dev-loop.ts';
 import type { FromDevHost } from '../../../host/dev/dev-messages.ts';
+import { journalIn } from '../../../host/storage/journal-location.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -14,7 +15,7 @@ function loop() {
   const dev = new DevLoop((message) => void told.push(message));
   const swap = {
     servedFile: 'a' as string | undefined,
-    dataFolder: temporaryFolder(),
+    location: journalIn(temporaryFolder()),
     prepare() {},
     async close() {},
     replace: async (file: string): Promise<unknown> => {

@@ -334,7 +334,7 @@ describe('a handler of several calls', () => {
     const sent = it.send(both);
     await turns();
     await it.journal.fail();
-    it.journal.held = false;
+    await it.journal.letAllThrough();
     expect(await sent).toMatchObject({ body: { text: expect.stringContaining('UNAVAILABLE') } });
     expect(await it.records('a')).toEqual([]);
   });
