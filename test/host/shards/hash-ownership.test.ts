@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
+import { SLICE_COUNT, sliceOf } from '../../../model/slice.ts';
+import { HashOwnership, shardOf, slicesOf } from '../../../host/shards/hash-ownership.ts';
 
 const ids = (make: (index: number) => string) => Array.from({ length: 10_000 }, (_, i) => make(i));
 
-// No owner is stored, so the hash may change, but not unnoticed, because all shards have to agree.
 test.each([
   ['counter', 'a', [1, 2, 14]],
   ['counter', 'b', [0, 0, 3]],
@@ -41,4 +41,20 @@ test('where the component ends and the id begins makes a difference', () => {
     (id) => shardOf('a', `b${id}`, 256) === shardOf('ab', id, 256),
   );
   expect(same.length).toBeLessThan(100);
+});
+
+test.each([1, 2, 3, 7, 1_024])('the slices of %i shards are all slices, each once', (count) => {
+  const slices = Array.from({ length: count }, (_, index) => slicesOf(index, count));
+  const all = slices.flatMap(({ first, count: length }) =>
+    Array.from({ length }, (_, at) => first + at),
+  );
+  expect(all).toEqual(Array.from({ length: SLICE_COUNT }, (_, slice) => slice));
+});
+
+test('an entity belongs to the shard that owns its slice', () => {
+  for (const id of ids((i) => `c${i}`)) {
+    const slice = sliceOf('counter', id);
+    const { first, count } = slicesOf(shardOf('counter', id, 3), 3);
+    expect(slice >= first && slice < first + count).toBe(true);
+  }
 });
