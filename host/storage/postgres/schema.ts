@@ -1,0 +1,138 @@
+// PostgresSchema is the tables of a journal in PostgreSQL. migration.ts makes them.
+//
+// Invariants
+// - The schema of a format never changes; another schema is another format, with a step in migration.ts.
+// - All texts that are compared or ordered are compared byte by byte (collation "C"), whatever the database's own collation is.
+// - JSON is stored as text, byte for byte.
+import { SLICE_COUNT } from '@svc/model/slice';
+
+/** The PostgreSQL schema that holds the tables. */
+export const SCHEMA = 'svc';
+/** The format of the tables. A journal of another one is refused. */
+export const JOURNAL_FORMAT = 1;
+
+/** The statements that make the tables of an empty journal. */
+export const TABLES: readonly string[] = [
+  `CREATE TABLE svc.cluster (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    id text NOT NULL,
+    format integer NOT NULL,
+    hash_version integer NOT NULL,
+    slices integer NOT NULL
+  )`,
+  // A row for each run of a runtime that uses the journal. It owns slices until the lease ends, by the clock of the database.
+  `CREATE TABLE svc.node (
+    id text COLLATE "C" PRIMARY KEY,
+    started timestamptz NOT NULL DEFAULT clock_timestamp(),
+    lease_until timestamptz NOT NULL,
+    name text NOT NULL
+  )`,
+  // Each commit updates rows of this table in place: the space that is left free keeps the new versions in the same page.
+  `CREATE TABLE svc.slice (
+    slice smallint PRIMARY KEY,
+    owner text COLLATE "C",
+    epoch bigint NOT NULL DEFAULT 0,
+    head bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 40)`,
+  `INSERT INTO svc.slice (slice) SELECT generate_series(0, ${SLICE_COUNT - 1})`,
+  `CREATE TABLE svc.module (
+    number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    fingerprint text COLLATE "C" NOT NULL,
+    descriptor text NOT NULL,
+    time_ms bigint NOT NULL
+  )`,
+  `CREATE TABLE svc.journal (
+    slice smallint NOT NULL,
+    off bigint NOT NULL,
+    component text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    kind smallint NOT NULL,
+    time_ms bigint NOT NULL,
+    manifest text COLLATE "C",
+    event text,
+    seed bigint,
+    trace text,
+    key text COLLATE "C",
+    by text,
+    module integer,
+    crc bigint NOT NULL,
+    tx xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    PRIMARY KEY (slice, off)
+  )`,
+  'CREATE UNIQUE INDEX journal_entity ON svc.journal (slice, component, id, seq)',
+  // Finds the last deletion of an entity, which few entities have.
+  'CREATE INDEX journal_deletion ON svc.journal (slice, component, id, seq) WHERE kind = 1',
+  // `stored_ms` and `retention_ms` are by the clock of the database. A reply without retention stays until its event is settled.
+  `CREATE TABLE svc.reply (
+    slice smallint NOT NULL,
+    component text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    digest text NOT NULL,
+    time_ms bigint NOT NULL,
+    outcome text NOT NULL,
+    crc bigint NOT NULL,
+    stored_ms bigint NOT NULL,
+    PRIMARY KEY (slice, component, id, key)
+  )`,
+  'CREATE INDEX reply_age ON svc.reply (slice, stored_ms)',
+  `CREATE TABLE svc.snapshot (
+    slice smallint NOT NULL,
+    component text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    fingerprint text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    state text NOT NULL,
+    crc bigint NOT NULL,
+    stored_ms bigint NOT NULL,
+    PRIMARY KEY (slice, component, id, fingerprint)
+  )`,
+  // A timer without owner is a schedule of the service; its slice is that of its target.
+  `CREATE TABLE svc.timer (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    owner_component text COLLATE "C",
+    owner_id text COLLATE "C",
+    name text COLLATE "C" NOT NULL,
+    target_slice smallint NOT NULL,
+    target_component text COLLATE "C" NOT NULL,
+    target_id text COLLATE "C" NOT NULL,
+    command text NOT NULL,
+    input text NOT NULL,
+    schedule text,
+    due_ms bigint NOT NULL,
+    next_ms bigint,
+    attempts integer NOT NULL,
+    attempts_max integer,
+    fault text,
+    set_ms bigint NOT NULL,
+    trace_parent text,
+    crc bigint NOT NULL,
+    CHECK ((owner_component IS NULL) = (owner_id IS NULL))
+  )`,
+  'CREATE UNIQUE INDEX timer_owner ON svc.timer (owner_component, owner_id, name) WHERE owner_id IS NOT NULL',
+  'CREATE UNIQUE INDEX timer_schedule ON svc.timer (name) WHERE owner_id IS NULL',
+  'CREATE INDEX timer_due ON svc.timer (next_ms, number) WHERE next_ms IS NOT NULL',
+  `CREATE TABLE svc.consumer (
+    consumer text COLLATE "C" PRIMARY KEY,
+    start text NOT NULL
+  )`,
+  `CREATE TABLE svc.consumer_offset (
+    consumer text COLLATE "C" NOT NULL,
+    slice smallint NOT NULL,
+    off bigint NOT NULL,
+    PRIMARY KEY (consumer, slice)
+  ) WITH (fillfactor = 40)`,
+  `CREATE TABLE svc.lane (
+    consumer text COLLATE "C" NOT NULL,
+    slice smallint NOT NULL,
+    component text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    attempts integer NOT NULL,
+    round integer NOT NULL,
+    next_ms bigint,
+    reason text,
+    PRIMARY KEY (consumer, slice, component, id)
+  )`,
+];
