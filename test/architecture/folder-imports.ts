@@ -142,7 +142,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/timer-series.ts',
     'host/storage/view-walk',
   ],
-  'host/storage': ['host/engine/needs', 'host/schedule'],
+  'host/storage': ['host/engine/needs', 'host/schedule', 'host/system.ts'],
   // Only the writer of a journal and the dispatcher evaluate schedules: croner is in no thread that runs a module.
   'host/schedule': [],
   // It starts what is due, and gets timers, clock and firings from outside.

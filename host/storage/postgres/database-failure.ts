@@ -14,6 +14,9 @@ export interface DatabaseFailureOptions {
 /** A serialization failure or a deadlock: the same statement may succeed when it is repeated. */
 const RETRYABLE = new Set(['40001', '40P01']);
 
+/** Classes of SQLSTATE: data exceptions, violated constraints, program limits. */
+const OF_CONTENT = new Set(['22', '23', '54']);
+
 export class DatabaseFailure extends Error {
   readonly outcome: 'not-done' | 'unknown';
   readonly sqlState: string | undefined;
@@ -29,5 +32,10 @@ export class DatabaseFailure extends Error {
   /** Whether nothing is stored, and the same statement may succeed when it is repeated. */
   get isRetryable(): boolean {
     return this.outcome === 'not-done' && RETRYABLE.has(this.sqlState ?? '');
+  }
+
+  /** Whether the server refuses the values of a statement, so that another statement with other values may succeed. */
+  get isOfContent(): boolean {
+    return this.outcome === 'not-done' && OF_CONTENT.has((this.sqlState ?? '').slice(0, 2));
   }
 }

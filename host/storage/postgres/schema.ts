@@ -21,18 +21,22 @@ export const TABLES: readonly string[] = [
     slices integer NOT NULL
   )`,
   // A row for each run of a runtime that uses the journal. It owns slices until the lease ends, by the clock of the database.
+  // `control` is the socket by which tools of the same machine reach it.
   `CREATE TABLE svc.node (
     id text COLLATE "C" PRIMARY KEY,
     started timestamptz NOT NULL DEFAULT clock_timestamp(),
     lease_until timestamptz NOT NULL,
-    name text NOT NULL
+    machine text NOT NULL,
+    control text
   )`,
-  // Each commit updates rows of this table in place: the space that is left free keeps the new versions in the same page.
+  // `head` is the number of the slice's last record, `commits` how often something was stored for its entities. Each commit
+  // updates rows of this table in place: the space that is left free keeps the new versions in the same page.
   `CREATE TABLE svc.slice (
     slice smallint PRIMARY KEY,
     owner text COLLATE "C",
     epoch bigint NOT NULL DEFAULT 0,
-    head bigint NOT NULL DEFAULT 0
+    head bigint NOT NULL DEFAULT 0,
+    commits bigint NOT NULL DEFAULT 0
   ) WITH (fillfactor = 40)`,
   `INSERT INTO svc.slice (slice) SELECT generate_series(0, ${SLICE_COUNT - 1})`,
   `CREATE TABLE svc.module (
@@ -63,7 +67,13 @@ export const TABLES: readonly string[] = [
   'CREATE UNIQUE INDEX journal_entity ON svc.journal (slice, component, id, seq)',
   // Finds the last deletion of an entity, which few entities have.
   'CREATE INDEX journal_deletion ON svc.journal (slice, component, id, seq) WHERE kind = 1',
-  // `stored_ms` and `retention_ms` are by the clock of the database. A reply without retention stays until its event is settled.
+  // The types of events that are stored, so that nobody has to look for them in all records.
+  `CREATE TABLE svc.event_type (
+    component text COLLATE "C" NOT NULL,
+    manifest text COLLATE "C" NOT NULL,
+    PRIMARY KEY (component, manifest)
+  )`,
+  // `stored_ms` is the time by the clock of the database.
   `CREATE TABLE svc.reply (
     slice smallint NOT NULL,
     component text COLLATE "C" NOT NULL,

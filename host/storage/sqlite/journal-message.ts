@@ -4,7 +4,7 @@
 import type { Snapshot, StoredBeside } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
-import { outcomeText } from './stored-reply-row.ts';
+import { outcomeText } from '../outcome-text.ts';
 import type { WritingModule } from '../journal-contents.ts';
 import { kindNumberOf } from './record-kind.ts';
 import {

@@ -1,9 +1,9 @@
 // StoredReplyRow is the stored reply to an idempotency key as a row, with the outcome as JSON and a checksum.
 import type { StoredReply } from '../../engine/needs/journal.ts';
-import type { Refusal, Reply } from '@svc/model/call';
 import type { EntityRef } from '@svc/model/entity';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
+import { outcomeOf } from '../outcome-text.ts';
 import { answerChecksum, isText } from './record-checksum.ts';
 
 export type StoredReplyRow = readonly [
@@ -13,12 +13,6 @@ export type StoredReplyRow = readonly [
   outcome: string,
   crc: number,
 ];
-
-/** Returns the outcome as JSON text. A refusal of a round above 0 has the round beside its members. */
-export function outcomeText({ outcome, round }: Pick<StoredReply, 'outcome' | 'round'>): string {
-  const hasRound = outcome.kind === 'refusal' && round !== undefined && round > 0;
-  return JSON.stringify(hasRound ? { ...outcome, round } : outcome);
-}
 
 /** Returns the stored reply in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
@@ -31,6 +25,5 @@ export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
         `checksum of its answer to the idempotency key '${printable(key)}' does not fit. ` +
         'Restore the data folder from a backup; the other entities are not affected.',
     );
-  const { round, ...rest } = JSON.parse(outcome) as (Reply | Refusal) & Pick<StoredReply, 'round'>;
-  return { key, digest, timeMs, outcome: rest, ...(round === undefined ? {} : { round }) };
+  return { key, digest, timeMs, ...outcomeOf(outcome) };
 }

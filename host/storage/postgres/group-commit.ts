@@ -1,0 +1,319 @@
+// GroupCommit stores the appends of one user of the journal in groups: while one group is sent, the appends that come are gathered,
+// and they are the next group.
+//
+// Invariants
+// - G1 The appends of an entity are stored, and settle, in the order in which they were queued. An append that was queued behind
+//   one that is not stored, or of which that is unknown, fails with it.
+// - G2 An append settles with SVC_CALL_UNCERTAIN only if nobody could find out its outcome in time. The slices are claimed again
+//   before anything of them is read or written.
+// - G3 A commit is never cancelled.
+import { SvcError } from '@svc/kit/svc-error';
+import type { EntityRef } from '@svc/model/entity';
+import type { MonotonicClock } from '../../engine/needs/clock.ts';
+import type { Snapshot, StoredBeside } from '../../engine/needs/journal.ts';
+import { recordCounts, type SlicedAppend, storeGroup } from './append-statement.ts';
+import { DatabaseFailure } from './database-failure.ts';
+import type { DatabaseSession } from './database-session.ts';
+import { journalFailure } from './journal-failure.ts';
+import type { SliceClaims } from './slice-claims.ts';
+import { SnapshotQueue } from './snapshot-queue.ts';
+import type { WritingSession } from './writing-session.ts';
+
+/** Most records of a group, and UTF-16 units of their JSON text. A single append may have more. */
+const GROUP_RECORDS_MAX = 2_000;
+const GROUP_UNITS_MAX = 4 * 1024 * 1024;
+/** How often a group is sent again that met a deadlock or another conflict. */
+const CONFLICTS_MAX = 8;
+
+export interface QueuedAppend extends SlicedAppend {
+  readonly beside: StoredBeside;
+  readonly settled: (failure?: SvcError) => void;
+}
+
+/** The outcomes of appends that are decided: a failure, or undefined if the append is on disk. */
+type Outcomes = Map<QueuedAppend, SvcError | undefined>;
+
+export interface StoredGroup {
+  readonly appends: number;
+  readonly records: number;
+  /** New heads of slices. */
+  readonly heads: readonly (readonly [slice: number, head: number])[];
+  /** How long the group took, in milliseconds. */
+  readonly tookMs: number;
+}
+
+export interface GroupCommitNeeds {
+  readonly writing: WritingSession;
+  readonly claims: SliceClaims;
+  /** Returns the number of the module that writes; undefined: records name none. */
+  readonly module: () => number | undefined;
+  /** For so long an outcome that is unknown is looked for, in milliseconds. */
+  readonly uncertainMs: number;
+  readonly clock: MonotonicClock;
+  /** The pause between two looks for an outcome. */
+  readonly pause: () => Promise<void>;
+  /** Name of the database in messages. */
+  readonly shown: string;
+  /** Called with each group that is stored, before its appends settle. */
+  readonly onStored: (group: StoredGroup) => void;
+}
+
+export class GroupCommit {
+  readonly #needs: GroupCommitNeeds;
+  readonly #snapshots = new SnapshotQueue();
+  readonly #types = new Set<string>();
+  #queue: QueuedAppend[] = [];
+  #running: Promise<void> | undefined = undefined;
+
+  constructor(needs: GroupCommitNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Queues an append. It settles later. */
+  append(append: QueuedAppend): void {
+    this.#queue.push(append);
+    this.#running ??= this.#run();
+  }
+
+  /** Queues a snapshot, which is stored before the appends that are queued later. It may be dropped. */
+  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
+    this.#snapshots.add(entity, snapshot);
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves once everything that was queued has settled. */
+  async drained(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // All appends of this turn of the event loop go in one group.
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    while (this.#queue.length > 0 || !this.#snapshots.isEmpty) {
+      const group = this.#takeGroup();
+      await this.#storeSnapshots();
+      this.#settle(group, await this.#store(group));
+    }
+    this.#running = undefined;
+  }
+
+  async #storeSnapshots(): Promise<void> {
+    if (this.#snapshots.isEmpty) return;
+    let session: DatabaseSession | undefined = undefined;
+    try {
+      session = await this.#needs.writing.ready();
+      await this.#snapshots.store(session);
+    } catch (error) {
+      // Without the snapshot, more records are folded. A connection that was lost is replaced.
+      this.#snapshots.clear();
+      if (error instanceof DatabaseFailure && error.outcome === 'unknown' && session !== undefined)
+        this.#needs.writing.drop(session);
+    }
+  }
+
+  #takeGroup(): readonly QueuedAppend[] {
+    let records = 0;
+    let units = 0;
+    let count = 0;
+    for (const append of this.#queue) {
+      records += append.records.length;
+      units += unitsOf(append);
+      if (count > 0 && (records > GROUP_RECORDS_MAX || units > GROUP_UNITS_MAX)) break;
+      count++;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** Settles a group, and fails what was queued behind appends that are not stored. */
+  #settle(group: readonly QueuedAppend[], outcomes: Outcomes): void {
+    const behind: QueuedAppend[] = [];
+    for (const append of group) {
+      const failure = outcomes.get(append);
+      if (failure !== undefined) behind.push(...this.#takeBehind(append.entity));
+      append.settled(failure);
+    }
+    for (const append of behind) append.settled(notStoredBefore());
+  }
+
+  #takeBehind(entity: EntityRef): readonly QueuedAppend[] {
+    const behind = this.#queue.filter((append) => isOf(append, entity));
+    if (behind.length > 0) this.#queue = this.#queue.filter((append) => !isOf(append, entity));
+    return behind;
+  }
+
+  /** Stores appends, and returns the outcome of each. */
+  async #store(appends: readonly QueuedAppend[]): Promise<Outcomes> {
+    const outcomes: Outcomes = new Map();
+    failHoles(appends, outcomes);
+    for (let conflicts = 0; ; ) {
+      const left = appends.filter((append) => !outcomes.has(append));
+      if (left.length === 0) return outcomes;
+      const session = await this.#ready(left, outcomes);
+      if (session === undefined) return outcomes;
+      const before = new Map(left.map(({ slice }) => [slice, this.#needs.claims.of(slice).commits]));
+      try {
+        await this.#send(session, left, outcomes);
+      } catch (error) {
+        if (!(error instanceof DatabaseFailure)) throw error;
+        if (error.outcome === 'unknown') {
+          this.#needs.writing.drop(session);
+          await this.#findOutcomes(left, before, outcomes);
+        } else if (!error.isRetryable || ++conflicts > CONFLICTS_MAX)
+          await this.#refused(left, error, outcomes);
+      }
+    }
+  }
+
+  /** Returns the connection; undefined: there is none, and the appends have failed. */
+  async #ready(
+    appends: readonly QueuedAppend[],
+    outcomes: Outcomes,
+  ): Promise<DatabaseSession | undefined> {
+    try {
+      return await this.#needs.writing.ready();
+    } catch (error) {
+      failAll(appends, journalFailure(error, this.#needs.shown), outcomes);
+      return undefined;
+    }
+  }
+
+  /** Sends appends, and notes the outcomes of those that are decided by the answer. Rejects with DatabaseFailure. */
+  async #send(
+    session: DatabaseSession,
+    appends: readonly QueuedAppend[],
+    outcomes: Outcomes,
+  ): Promise<void> {
+    const { claims, module, clock, onStored, writing } = this.#needs;
+    const startedMs = clock.monotonicMs();
+    const { held, gaps } = await storeGroup(session, appends, {
+      claims,
+      module: module(),
+      types: this.#types,
+    });
+    if (gaps.size > 0) {
+      for (const index of gaps) failEntity(appends, index, doesNotFollow(), outcomes);
+      return;
+    }
+    const stored = appends.filter(({ slice }) => held.has(slice));
+    for (const append of stored) outcomes.set(append, undefined);
+    const heads = claims.advance(recordCounts(stored));
+    const records = stored.reduce((sum, append) => sum + append.records.length, 0);
+    const tookMs = clock.monotonicMs() - startedMs;
+    onStored({ appends: stored.length, records, heads, tookMs });
+    if (stored.length === appends.length) return;
+    const failure = await claims.loss(session);
+    writing.end(failure);
+    failAll(appends, failure, outcomes);
+  }
+
+  /** Fails appends that the database has refused, or stores each alone if it has refused one of them for its content. */
+  async #refused(
+    appends: readonly QueuedAppend[],
+    error: DatabaseFailure,
+    outcomes: Outcomes,
+  ): Promise<void> {
+    if (appends.length === 1 || !error.isOfContent) {
+      failAll(appends, journalFailure(error, this.#needs.shown), outcomes);
+      return;
+    }
+    for (const append of appends)
+      for (const [one, outcome] of await this.#store([append])) outcomes.set(one, outcome);
+  }
+
+  /** Finds out what has become of appends that were sent: the claims are valid again only once that is final. */
+  async #findOutcomes(
+    appends: readonly QueuedAppend[],
+    before: ReadonlyMap<number, number>,
+    outcomes: Outcomes,
+  ): Promise<void> {
+    const { writing, claims, clock, uncertainMs, pause, shown } = this.#needs;
+    const endMs = clock.monotonicMs() + uncertainMs;
+    for (;;)
+      try {
+        await writing.ready();
+        break;
+      } catch (error) {
+        if (writing.hasEnded || clock.monotonicMs() >= endMs) {
+          failAll(appends, uncertain(error, shown), outcomes);
+          return;
+        }
+        await pause();
+      }
+    for (const append of appends) {
+      const isStored = claims.of(append.slice).commits > before.get(append.slice)!;
+      outcomes.set(append, isStored ? undefined : lostBeforeStored(shown));
+    }
+  }
+}
+
+function unitsOf({ records, reply }: QueuedAppend): number {
+  let units = reply === undefined ? 0 : reply.key.length;
+  if (reply?.outcome.kind === 'reply') units += reply.outcome.json.length;
+  for (const record of records) if (record.kind === 'event') units += record.event.json.length;
+  return units;
+}
+
+function isOf({ entity, beside }: QueuedAppend, { component, id }: EntityRef): boolean {
+  return entity.id === id && entity.component === component && beside.isDetached !== true;
+}
+
+/** Fails all appends that are not decided yet. */
+function failAll(appends: readonly QueuedAppend[], failure: SvcError, outcomes: Outcomes): void {
+  for (const append of appends) if (!outcomes.has(append)) outcomes.set(append, failure);
+}
+
+/** Fails an append, and those of its entity behind it. */
+function failEntity(
+  appends: readonly QueuedAppend[],
+  index: number,
+  failure: SvcError,
+  outcomes: Outcomes,
+): void {
+  const failed = appends[index]!;
+  outcomes.set(failed, failure);
+  for (const append of appends.slice(index + 1))
+    if (isOf(append, failed.entity) && !outcomes.has(append))
+      outcomes.set(append, notStoredBefore());
+}
+
+/** Fails the appends whose records do not follow those of an earlier append of the same entity. */
+function failHoles(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
+  const last = new Map<string, number>();
+  for (const [index, append] of appends.entries()) {
+    const first = append.records[0];
+    if (first === undefined || outcomes.has(append)) continue;
+    const { component, id } = append.entity;
+    const name = `${component}\n${id}`;
+    const before = last.get(name);
+    if (before !== undefined && first.seq !== before + 1)
+      failEntity(appends, index, doesNotFollow(), outcomes);
+    else last.set(name, first.seq + append.records.length - 1);
+  }
+}
+
+function doesNotFollow(): SvcError {
+  return unavailable('its records do not follow the last one of its entity');
+}
+
+function notStoredBefore(): SvcError {
+  return unavailable('one before it was not stored');
+}
+
+function lostBeforeStored(shown: string): SvcError {
+  return unavailable(`the connection to ${shown} was lost before it was stored`);
+}
+
+function unavailable(why: string): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', `The write was not stored: ${why}. Try again.`);
+}
+
+function uncertain(cause: unknown, shown: string): SvcError {
+  return new SvcError(
+    'SVC_CALL_UNCERTAIN',
+    `The connection to ${shown} was lost while the write was stored, and it could not be asked for the outcome in time. ` +
+      'Repeat the command with its idempotency key.',
+    { cause },
+  );
+}

@@ -1,0 +1,140 @@
+// NodeMembership is this run of the runtime among those that use a journal: its row, and the slices that it owns. All that changes
+// who owns slices locks the row of the cluster first, so that such changes come one after the other.
+//
+// Invariants
+// - A slice is only taken from a node whose lease has ended, by the clock of the database.
+// - A lease that has ended is only renewed while this node still owns all its slices: nobody has written meanwhile.
+// - An epoch that was given is never given again.
+import { SLICE_COUNT } from '@svc/model/slice';
+import { SvcError } from '@svc/kit/svc-error';
+import { printable } from '@svc/kit/printable';
+import type { DatabaseSession, Row, Statement } from './database-session.ts';
+import { LEASE_MS } from './node-lease.ts';
+
+/** This node, as others see it. */
+export interface NodeIdentity {
+  /** Another one for each start. */
+  readonly id: string;
+  /** Name of the machine. */
+  readonly machine: string;
+}
+
+const LEASE = `clock_timestamp() + interval '${LEASE_MS} milliseconds'`;
+const LOCK: Statement = { text: 'SELECT FROM svc.cluster FOR UPDATE' };
+const LIVE_OWNER: Statement = {
+  text: `SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
+    FROM svc.node n
+    WHERE n.id <> $1 AND n.lease_until > clock_timestamp()
+      AND EXISTS (SELECT FROM svc.slice s WHERE s.owner = n.id)
+    ORDER BY 2 DESC LIMIT 1`,
+};
+const JOIN: Statement = {
+  text: `INSERT INTO svc.node (id, lease_until, machine) VALUES ($1, ${LEASE}, $2)`,
+};
+const FORGET_DEAD: Statement = {
+  text: 'DELETE FROM svc.node WHERE id <> $1 AND lease_until < clock_timestamp()',
+};
+const TAKE: Statement = {
+  text: `WITH locked AS (SELECT slice FROM svc.slice ORDER BY slice FOR UPDATE)
+    UPDATE svc.slice s SET owner = $1, epoch = s.epoch + 1 FROM locked l WHERE s.slice = l.slice
+    RETURNING s.slice, s.head`,
+};
+const RENEW: Statement = {
+  name: 'renew',
+  text: `UPDATE svc.node SET lease_until = ${LEASE}
+    WHERE id = $1 AND lease_until > clock_timestamp() RETURNING id`,
+};
+const RENEW_LATE: Statement = {
+  text: `UPDATE svc.node SET lease_until = ${LEASE}
+    WHERE id = $1 AND ${SLICE_COUNT} = (SELECT count(*) FROM svc.slice s WHERE s.owner = $1)
+    RETURNING id`,
+};
+const NAME_CONTROL: Statement = { text: 'UPDATE svc.node SET control = $2 WHERE id = $1' };
+const GIVE_UP: Statement = {
+  text: `WITH mine AS (SELECT slice FROM svc.slice WHERE owner = $1 ORDER BY slice FOR UPDATE)
+    UPDATE svc.slice s SET owner = NULL FROM mine WHERE s.slice = mine.slice`,
+};
+const LEAVE: Statement = { text: 'DELETE FROM svc.node WHERE id = $1' };
+
+/** The slices of a journal that this node has taken, with the number of the last record of each. */
+export type TakenSlices = readonly (readonly [slice: number, head: number])[];
+
+export class NodeMembership {
+  readonly #node: NodeIdentity;
+  readonly #shown: string;
+
+  /** `shown`: name of the database in messages. */
+  constructor(node: NodeIdentity, shown: string) {
+    this.#node = node;
+    this.#shown = shown;
+  }
+
+  /**
+   * Joins, and takes all slices. Rejects with SVC_DATA_IN_USE while another node that owns slices has a lease, and with
+   * DatabaseFailure.
+   */
+  async join(session: DatabaseSession): Promise<TakenSlices> {
+    const { id, machine } = this.#node;
+    return transaction(session, async () => {
+      await session.query(LOCK);
+      const [owner] = await session.query(LIVE_OWNER, [id]);
+      if (owner !== undefined) throw this.#inUse(owner);
+      await session.query(JOIN, [id, machine]);
+      const taken = (await session.query(TAKE, [id])) as unknown as TakenSlices;
+      await session.query(FORGET_DEAD, [id]);
+      return taken;
+    });
+  }
+
+  /**
+   * Renews the lease. Returns whether this node still owns its slices; it never does again if it does not. Rejects with
+   * DatabaseFailure.
+   */
+  async renew(session: DatabaseSession): Promise<boolean> {
+    const { id } = this.#node;
+    const inTime = await session.query(RENEW, [id]);
+    if (inTime.length > 0) return true;
+    return transaction(session, async () => {
+      await session.query(LOCK);
+      return (await session.query(RENEW_LATE, [id])).length > 0;
+    });
+  }
+
+  /** Names the socket by which tools of this machine reach this node. Rejects with DatabaseFailure. */
+  async nameControl(session: DatabaseSession, path: string): Promise<void> {
+    await session.query(NAME_CONTROL, [this.#node.id, path]);
+  }
+
+  /** Gives up the slices, and leaves: the next node needs not wait for the lease to end. Rejects with DatabaseFailure. */
+  async leave(session: DatabaseSession): Promise<void> {
+    const { id } = this.#node;
+    await transaction(session, async () => {
+      await session.query(LOCK);
+      await session.query(GIVE_UP, [id]);
+      await session.query(LEAVE, [id]);
+    });
+  }
+
+  #inUse([machine, leftMs]: Row): SvcError {
+    return new SvcError(
+      'SVC_DATA_IN_USE',
+      `The journal in ${this.#shown} is used by another runtime, on ${printable(String(machine))}, whose lease has ` +
+        `${String(leftMs)} ms left. Stop it, or start this one as its standby.`,
+    );
+  }
+}
+
+/** Carries out statements as one transaction. Rejects as `work` does, after the transaction was rolled back. */
+async function transaction<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
+  await session.query({ text: 'BEGIN' });
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    // If the connection is lost, the server rolls back.
+    await session.query({ text: 'ROLLBACK' }).catch(() => undefined);
+    throw error;
+  }
+  await session.query({ text: 'COMMIT' });
+  return result;
+}

@@ -1,0 +1,112 @@
+// WritingSession is the connection by which one user of the journal writes, together with its claims. Whoever wants to read or
+// write asks for a session that is ready: connected, and with claims that are valid.
+//
+// Invariants
+// - After a connection was lost, the slices are claimed before anything else is done with them, so what was sent over the lost
+//   connection has its final outcome by then.
+// - A journal that another node has taken over, or whose database has gone back, is never used again: every later call fails with
+//   the same failure.
+import type { MonotonicClock } from '../../engine/needs/clock.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import type { DatabaseSession } from './database-session.ts';
+import { journalFailure } from './journal-failure.ts';
+import type { SliceClaims } from './slice-claims.ts';
+
+export interface WritingSessionNeeds {
+  /** Makes a connection. Rejects with SvcError. */
+  readonly connect: () => Promise<DatabaseSession>;
+  readonly claims: SliceClaims;
+  readonly clock: MonotonicClock;
+  /** Name of the database in messages. */
+  readonly shown: string;
+  /** Called once all slices are claimed. */
+  readonly onClaimed: () => void;
+}
+
+/** For so long after an attempt to connect has failed, the next one is not made, in milliseconds. */
+const PAUSE_MS = 200;
+
+export class WritingSession {
+  readonly #needs: WritingSessionNeeds;
+  #session: DatabaseSession | undefined = undefined;
+  #attaching: Promise<DatabaseSession> | undefined = undefined;
+  /** Why this journal is not used any more. */
+  #end: SvcError | undefined = undefined;
+  #failure: SvcError | undefined = undefined;
+  #failedMs = -Infinity;
+
+  constructor(needs: WritingSessionNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Whether the claims are valid. */
+  get isReady(): boolean {
+    return this.#session !== undefined && this.#end === undefined;
+  }
+
+  /** Whether the journal is not used any more. */
+  get hasEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Returns the connection once the claims are valid. Rejects with SvcError: nothing was sent. */
+  ready(): Promise<DatabaseSession> {
+    if (this.#end !== undefined) return Promise.reject(this.#end);
+    if (this.#session !== undefined) return Promise.resolve(this.#session);
+    const { clock } = this.#needs;
+    if (this.#failure !== undefined && clock.monotonicMs() - this.#failedMs < PAUSE_MS)
+      return Promise.reject(this.#failure);
+    this.#attaching ??= this.#attach().finally(() => {
+      this.#attaching = undefined;
+    });
+    return this.#attaching;
+  }
+
+  /** Ends the use of the connection: it is lost, or nobody knows what has become of a statement. */
+  drop(session: DatabaseSession): void {
+    if (this.#session === session) this.#session = undefined;
+    session.abort();
+  }
+
+  /** Ends the use of the journal. */
+  end(failure: SvcError): void {
+    this.#end ??= failure;
+    this.#session?.abort();
+    this.#session = undefined;
+  }
+
+  /** Closes the connection once its statements are answered. */
+  async close(failure: SvcError): Promise<void> {
+    this.#end ??= failure;
+    await this.#attaching?.catch(() => undefined);
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close();
+  }
+
+  async #attach(): Promise<DatabaseSession> {
+    const { connect, claims, clock, shown, onClaimed } = this.#needs;
+    let session: DatabaseSession | undefined = undefined;
+    try {
+      session = await connect();
+      await claims.claim(session);
+    } catch (error) {
+      session?.abort();
+      const failure = journalFailure(error, shown);
+      if (error instanceof SvcError && session !== undefined) this.end(error);
+      this.#failure = failure;
+      this.#failedMs = clock.monotonicMs();
+      throw failure;
+    }
+    if (this.#end !== undefined) {
+      session.abort();
+      throw this.#end;
+    }
+    const attached = session;
+    this.#session = attached;
+    this.#failure = undefined;
+    void attached.ended.then(() => this.drop(attached));
+    onClaimed();
+    return attached;
+  }
+}
