@@ -124,6 +124,25 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     // The writer's thread alone finds the first occurrences of schedules.
     'host/schedule',
   ],
+  'host/storage/postgres': [
+    'host/engine/needs',
+    'host/storage/journal-contents.ts',
+    'host/storage/journal-end.ts',
+    'host/storage/journal-inspection.ts',
+    'host/storage/journal-limits.ts',
+    'host/storage/journal-location.ts',
+    'host/storage/journal-progress.ts',
+    'host/storage/journal-scan.ts',
+    'host/storage/journal-series.ts',
+    'host/storage/journal-takeover.ts',
+    'host/storage/stored-timer-rules.ts',
+    'host/storage/timer-administration.ts',
+    'host/storage/timer-alarm.ts',
+    'host/storage/timer-series.ts',
+    'host/storage/verification-step.ts',
+    'host/storage/work-inspection.ts',
+    'host/schedule',
+  ],
   // What the stores of views have in common: how values compare, and how a query walks an index.
   'host/storage/view-walk': ['host/engine/needs'],
   // It shares with the journal how errors of SQLite are read and logs are kept short.

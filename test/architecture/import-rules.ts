@@ -45,6 +45,8 @@ const JOINING_FOLDERS = ['dev', 'history/reader', 'http/requests', 'introspectio
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
   'host/service/deployed-program.ts',
+  // A URL of a database is read by each thread that connects, and is in no setting.
+  'host/storage/postgres/database-source.ts',
   'process-sdk/typescript/serve-process.ts',
   'proxy/pod/main.ts',
   'control-plane/program/main.ts',
@@ -159,7 +161,7 @@ export function joinedAdapters({ files, imports }: SourceTree): string[] {
 }
 
 /** What a journal and the rows beside it are made of. host/storage opens it by a location; the benchmarks measure it. */
-const JOURNAL_FILES = ['host/storage/sqlite', 'host/storage/views'];
+const JOURNAL_FILES = ['host/storage/sqlite', 'host/storage/postgres', 'host/storage/views'];
 /** Rows of a fold that nobody keeps. */
 const SCRATCH = 'host/storage/views/temporary-rows.ts';
 

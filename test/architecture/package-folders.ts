@@ -39,6 +39,7 @@ export const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],
   'cloudflare:workers': ['bench/peers'],
+  pg: ['host/storage/postgres', 'test/support/postgres', 'test/host/storage/postgres'],
   vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
   pino: ['kit'],
   assemblyscript: ['guest-sdk/compiler'],

