@@ -26,6 +26,8 @@ export interface DatabaseFailureOptions {
 
 /** A serialization failure or a deadlock: the same statement may succeed when it is repeated. */
 const RETRYABLE = new Set(['40001', '40P01']);
+/** Classes of SQLSTATE: data exceptions, violated constraints, program limits. */
+const OF_CONTENT = new Set(['22', '23', '54']);
 
 /** Classes of SQLSTATE: data exceptions, violated constraints, program limits. */
 const OF_CONTENT = new Set(['22', '23', '54']);

@@ -29,6 +29,12 @@ export interface ServerOptions {
   readonly hba?: readonly string[];
 }
 
+interface Machinery {
+  readonly programs: PostgresPrograms;
+  readonly user: ServerUser;
+  readonly guard: ServerGuard;
+}
+
 const DEFAULTS: Configuration = {
   listen_addresses: '127.0.0.1',
   shared_buffers: '16MB',
@@ -62,9 +68,7 @@ export class PostgresServer {
     version: PostgresVersion,
     folder: string,
     port: number,
-    programs: PostgresPrograms,
-    user: ServerUser,
-    guard: ServerGuard,
+    { programs, user, guard }: Machinery,
   ) {
     this.version = version;
     this.folder = folder;
@@ -86,7 +90,7 @@ export class PostgresServer {
       const programs = await postgresPrograms(version, user, folder);
       if (user !== undefined) chownSync(folder, user.uid, user.gid);
       const [port] = await freePorts(1);
-      const server = new PostgresServer(version, folder, port!, programs, user, guard);
+      const server = new PostgresServer(version, folder, port!, { programs, user, guard });
       server.#initialize({ ...DEFAULTS, ...configuration }, hba);
       await server.restart();
       await server.sql(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'`);
