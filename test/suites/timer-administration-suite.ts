@@ -42,25 +42,25 @@ export function timerAdministrationSuite(
     });
     afterEach(() => underTest.discard());
 
-    const all = (): readonly StoredTimer[] => underTest.due(SET_MS + 1e12);
+    const all = async (): Promise<readonly StoredTimer[]> => underTest.due(SET_MS + 1e12);
     const later = SET_MS + 10_000;
 
     test('the schedules of the service are set, kept, replaced and removed', async () => {
       await change(underTest.journal, one, timerAt('nightly', 1));
       await administration.reconcileSchedules([NIGHTLY, TICK], SET_MS);
-      const [own, tick, nightly] = all();
+      const [own, tick, nightly] = await all();
       expect(own).toMatchObject({ owner: one });
       expect(tick).toMatchObject({ owner: undefined, name: 'tick', dueMs: SET_MS + 60_000 });
       expect(nightly).toMatchObject({ owner: undefined, target: NIGHTLY.target, setMs: SET_MS });
       await administration.reconcileSchedules([TICK, NIGHTLY], later);
-      expect(all()).toEqual([own, tick, nightly]);
+      expect(await all()).toEqual([own, tick, nightly]);
       const changed: ServiceSchedule = { ...TICK, schedule: { kind: 'every', everyMs: 61_000 } };
       await administration.reconcileSchedules([changed], later);
-      expect(all()).toEqual([
+      expect(await all()).toEqual([
         own,
         {
           ...tick,
-          number: all()[1]!.number,
+          number: (await all())[1]!.number,
           schedule: changed.schedule,
           dueMs: later + 61_000,
           nextMs: later + 61_000,
@@ -68,17 +68,17 @@ export function timerAdministrationSuite(
         },
       ]);
       for (const other of [{ command: 'other' }, { input: '1' }, { target: one }]) {
-        const before = all()[1]!.number;
+        const before = (await all())[1]!.number;
         await administration.reconcileSchedules([{ ...changed, ...other }], later);
-        expect(all()[1]!.number).not.toBe(before);
+        expect((await all())[1]!.number).not.toBe(before);
       }
       await administration.reconcileSchedules([], later);
-      expect(all()).toEqual([own]);
+      expect(await all()).toEqual([own]);
     });
 
     test('a list with a schedule that never occurs changes nothing', async () => {
       await administration.reconcileSchedules([TICK], SET_MS);
-      const before = all();
+      const before = await all();
       const never: ServiceSchedule = {
         ...NIGHTLY,
         schedule: { kind: 'cron', expression: '0 0 30 2 *', zone: '' },
@@ -86,24 +86,26 @@ export function timerAdministrationSuite(
       await expect(
         administration.reconcileSchedules([NIGHTLY, never], later),
       ).rejects.toMatchObject({ code: 'SVC_TIMER_INVALID' });
-      expect(all()).toEqual(before);
+      expect(await all()).toEqual(before);
     });
 
     test('a schedule of the service is fired, armed again, and has no limit of an entity', async () => {
       const many = Array.from({ length: 8 }, (_, index) => ({ ...TICK, id: `tick ${index}` }));
       await administration.reconcileSchedules(many, SET_MS);
-      const [first] = all();
+      const [first] = await all();
       const rearm = { kind: 'rearm', dueMs: first!.dueMs + 60_000 } as const;
       expect(await end(underTest.journal, TICK.target, first!, rearm)).toBeUndefined();
-      expect(all().at(-1)).toMatchObject({ number: first!.number, dueMs: rearm.dueMs });
-      expect(await settle(underTest.journal, one, all()[0]!, [recordOf(1)])).toBeUndefined();
-      expect(all()).toHaveLength(7);
+      expect((await all()).at(-1)).toMatchObject({ number: first!.number, dueMs: rearm.dueMs });
+      expect(
+        await settle(underTest.journal, one, (await all())[0]!, [recordOf(1)]),
+      ).toBeUndefined();
+      expect(await all()).toHaveLength(7);
     });
 
     test('a timer is cancelled once, pending or dead, of an entity or of the service', async () => {
       await change(underTest.journal, one, timerAt('a', 1), timerAt('b', 2));
       await administration.reconcileSchedules([TICK], SET_MS);
-      await end(underTest.journal, one, all()[0]!, { kind: 'dead', fault: 'f' });
+      await end(underTest.journal, one, (await all())[0]!, { kind: 'dead', fault: 'f' });
       for (const [owner, name] of [
         [one, 'a'],
         [one, 'b'],
@@ -113,12 +115,12 @@ export function timerAdministrationSuite(
         expect(await administration.cancelTimer(owner, name)).toBe(false);
       }
       expect(await administration.cancelTimer({ component: 'Cart', id: 'none' }, 'a')).toBe(false);
-      expect(all()).toEqual([]);
+      expect(await all()).toEqual([]);
     });
 
     test('a dead timer is retried, and no other', async () => {
       await change(underTest.journal, one, timerAt('a', 1), timerAt('b', 2));
-      const [a] = all();
+      const [a] = await all();
       await end(underTest.journal, one, a!, { kind: 'dead', fault: 'f' });
       expect(await administration.retryTimer(one, 'a', later)).toBe(true);
       expect(await underTest.journal.timer(a!.number)).toEqual({
@@ -130,7 +132,9 @@ export function timerAdministrationSuite(
       for (const name of ['a', 'b', 'c'])
         expect(await administration.retryTimer(one, name, later)).toBe(false);
       expect(await administration.retryTimer(undefined, 'a', later)).toBe(false);
-      expect(await settle(underTest.journal, one, all()[1]!, [recordOf(1)])).toBeUndefined();
+      expect(
+        await settle(underTest.journal, one, (await all())[1]!, [recordOf(1)]),
+      ).toBeUndefined();
     });
   });
 }

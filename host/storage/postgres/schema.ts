@@ -98,9 +98,9 @@ export const TABLES: readonly string[] = [
     stored_ms bigint NOT NULL,
     PRIMARY KEY (slice, component, id, fingerprint)
   )`,
-  // A timer without owner is a schedule of the service; its slice is that of its target.
+  // A timer without owner is a schedule of the service. Numbers come from `timer_number`, because the checksum covers them.
   `CREATE TABLE svc.timer (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    number bigint PRIMARY KEY,
     owner_component text COLLATE "C",
     owner_id text COLLATE "C",
     name text COLLATE "C" NOT NULL,
@@ -112,17 +112,26 @@ export const TABLES: readonly string[] = [
     schedule text,
     due_ms bigint NOT NULL,
     next_ms bigint,
-    attempts integer NOT NULL,
-    attempts_max integer,
+    attempts bigint NOT NULL,
+    attempts_max bigint,
     fault text,
     set_ms bigint NOT NULL,
     trace_parent text,
     crc bigint NOT NULL,
     CHECK ((owner_component IS NULL) = (owner_id IS NULL))
   )`,
+  'CREATE SEQUENCE svc.timer_number OWNED BY svc.timer.number',
   'CREATE UNIQUE INDEX timer_owner ON svc.timer (owner_component, owner_id, name) WHERE owner_id IS NOT NULL',
   'CREATE UNIQUE INDEX timer_schedule ON svc.timer (name) WHERE owner_id IS NULL',
   'CREATE INDEX timer_due ON svc.timer (next_ms, number) WHERE next_ms IS NOT NULL',
+  'CREATE INDEX timer_dead ON svc.timer (number) WHERE next_ms IS NULL',
+  // The sum of all parts is the number of timers. A transaction adds to the part of a slice that it has locked, so that writers do
+  // not wait for each other; operators, who own no slice, add to part -1.
+  `CREATE TABLE svc.timer_count (
+    part smallint PRIMARY KEY,
+    timers bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 40)`,
+  `INSERT INTO svc.timer_count (part) SELECT generate_series(-1, ${SLICE_COUNT - 1})`,
   `CREATE TABLE svc.consumer (
     consumer text COLLATE "C" PRIMARY KEY,
     start text NOT NULL

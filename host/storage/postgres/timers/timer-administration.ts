@@ -1,0 +1,149 @@
+// PostgresTimerAdministration carries out the changes of timers that operators ask for, and the host at its start. Each is a
+// transaction of its own, which is repeated when the database ends it because of another one.
+import { SvcError } from '@svc/kit/svc-error';
+import type { EntityRef } from '@svc/model/entity';
+import type { StoredTimer, TimerWrites } from '../../../engine/needs/timers.ts';
+import { retriedAt, scheduleChanges } from '../../stored-timer-rules.ts';
+import type { ServiceSchedule, TimerAdministration } from '../../timer-administration.ts';
+import { DatabaseFailure } from '../database-failure.ts';
+import type { DatabaseSession } from '../database-session.ts';
+import { isStorable } from './storable-timer.ts';
+import { TimerChanges, type TimerRules } from './timer-changes.ts';
+import { timerFailure, uncertainChange } from './timer-failure.ts';
+import { NAME, timerOfRow } from './timer-row.ts';
+import { COMMON_PART, lockNamed, lockSchedules, storeTimers } from './timer-statements.ts';
+
+const BEGIN = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
+const COMMIT = { text: 'COMMIT' };
+const ROLLBACK = { text: 'ROLLBACK' };
+
+/** SQLSTATE of a timer whose name another transaction has given to a timer at the same time. */
+const UNIQUE_VIOLATION = '23505';
+/** Most times that a change is tried. */
+const ATTEMPTS_MAX = 10;
+
+export interface TimerAdministrationNeeds {
+  /** Calls a function with a connection that nobody else uses until the promise of the function settles. */
+  withSession<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T>;
+  readonly rules: TimerRules;
+  /** Address of the database for failures, without secrets. */
+  readonly shown: string;
+  /** Receives the time at which the earliest timer is fired that a change has stored; Infinity: there is none. */
+  readonly onStored: (earliestMs: number) => void;
+}
+
+/** A change as it is in the open transaction. */
+interface Changed<T> {
+  readonly result: T;
+  /** When the earliest timer is fired that was set or changed; Infinity: there is none. */
+  readonly earliestMs: number;
+}
+
+export class PostgresTimerAdministration implements TimerAdministration {
+  readonly #needs: TimerAdministrationNeeds;
+
+  constructor(needs: TimerAdministrationNeeds) {
+    this.#needs = needs;
+  }
+
+  async reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
+    await this.#transaction(async (session) => {
+      const stored = new Map<string, StoredTimer | undefined>();
+      for (const row of await lockSchedules(session)) {
+        const timer = timerOfRow(row);
+        // A damaged one is set again.
+        stored.set(String(row[NAME]), timer instanceof SvcError ? undefined : timer);
+      }
+      const changes = scheduleChanges(stored, schedules, nowMs);
+      return this.#applied(session, undefined, { changes });
+    });
+  }
+
+  async cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
+    return this.#transaction((session) =>
+      this.#applied(session, owner, { changes: [{ kind: 'cancel', name }] }),
+    );
+  }
+
+  async retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
+    if (![owner?.component, owner?.id, name].every((text = '') => isStorable(text))) return false;
+    return this.#transaction(async (session) => {
+      const row = await lockNamed(session, owner, name);
+      const timer = row && timerOfRow(row);
+      if (timer instanceof SvcError) throw timer;
+      const retried = timer && retriedAt(timer, nowMs);
+      if (retried === undefined) return { result: false, earliestMs: Infinity };
+      const change = { removed: [], changed: [retried], added: [], part: COMMON_PART };
+      await storeTimers(session, change);
+      return { result: true, earliestMs: nowMs };
+    });
+  }
+
+  /** Makes changes of timers in an open transaction. The result is whether the last of their names was there. */
+  async #applied(
+    session: DatabaseSession,
+    entity: EntityRef | undefined,
+    writes: TimerWrites,
+  ): Promise<Changed<boolean>> {
+    const append = { entity, isDeleted: false, writes };
+    const timers = await TimerChanges.load(session, [append], this.#needs.rules);
+    const name = writes.changes.at(-1)?.name;
+    const result = name !== undefined && timers.has(entity, name);
+    const failure = timers.apply(entity, false, writes);
+    if (failure !== undefined) throw failure;
+    return { result, earliestMs: await timers.store(session) };
+  }
+
+  async #transaction<T>(change: (session: DatabaseSession) => Promise<Changed<T>>): Promise<T> {
+    const { withSession, onStored } = this.#needs;
+    for (let attempt = 1; ; attempt++)
+      try {
+        const { result, earliestMs } = await withSession((session) =>
+          this.#committed(session, change),
+        );
+        onStored(earliestMs);
+        return result;
+      } catch (error) {
+        if (attempt < ATTEMPTS_MAX && mayPass(error)) continue;
+        throw timerFailure(error, 'changed', this.#needs.shown);
+      }
+  }
+
+  async #committed<T>(
+    session: DatabaseSession,
+    change: (session: DatabaseSession) => Promise<Changed<T>>,
+  ): Promise<Changed<T>> {
+    let changed: Changed<T>;
+    try {
+      await session.query(BEGIN);
+      changed = await change(session);
+    } catch (error) {
+      await rollBack(session);
+      throw error;
+    }
+    try {
+      await session.query(COMMIT);
+    } catch (error) {
+      // A commit that has failed for certain has rolled the transaction back.
+      if (error instanceof DatabaseFailure && error.outcome === 'unknown')
+        throw uncertainChange(error, this.#needs.shown);
+      throw error;
+    }
+    return changed;
+  }
+}
+
+/** Returns whether the change may be stored when it is repeated. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof DatabaseFailure)) return false;
+  return error.isRetryable || error.sqlState === UNIQUE_VIOLATION;
+}
+
+async function rollBack(session: DatabaseSession): Promise<void> {
+  try {
+    await session.query(ROLLBACK);
+  } catch (error) {
+    // The connection is lost, and with it the transaction.
+    if (!(error instanceof DatabaseFailure)) throw error;
+  }
+}
