@@ -134,12 +134,14 @@ export const TABLES: readonly string[] = [
   `INSERT INTO svc.timer_count (part) SELECT generate_series(-1, ${SLICE_COUNT - 1})`,
   `CREATE TABLE svc.consumer (
     consumer text COLLATE "C" PRIMARY KEY,
-    start text NOT NULL
+    start text NOT NULL,
+    crc bigint NOT NULL
   )`,
   `CREATE TABLE svc.consumer_offset (
     consumer text COLLATE "C" NOT NULL,
     slice smallint NOT NULL,
     off bigint NOT NULL,
+    crc bigint NOT NULL,
     PRIMARY KEY (consumer, slice)
   ) WITH (fillfactor = 40)`,
   `CREATE TABLE svc.lane (
@@ -148,10 +150,11 @@ export const TABLES: readonly string[] = [
     component text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     seq bigint NOT NULL,
-    attempts integer NOT NULL,
-    round integer NOT NULL,
+    attempts bigint NOT NULL,
+    round bigint NOT NULL,
     next_ms bigint,
     reason text,
+    crc bigint NOT NULL,
     PRIMARY KEY (consumer, slice, component, id)
   )`,
 ];
