@@ -1,6 +1,5 @@
 // AttachedPostgres is the journal in PostgreSQL as one thread uses it, with a connection that writes and one that reads.
 import assert from 'node:assert';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Positions } from '../../engine/needs/feed.ts';
 import type {
   IncarnationStart,
@@ -13,6 +12,8 @@ import type { StoredTimer } from '../../engine/needs/timers.ts';
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import { sliceOf } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
+import { Occurrences } from '../../schedule/occurrences.ts';
+import { TimerAlarm } from '../timer-alarm.ts';
 import { connectDatabase } from './connect-database.ts';
 import { EntityReads } from './entity-reads.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
@@ -22,11 +23,9 @@ import type { PostgresConnection } from './postgres-connection.ts';
 import { ReadingSession } from './reading-session.ts';
 import { ReplyLookups } from './reply-lookups.ts';
 import { SliceClaims } from './slice-claims.ts';
+import { PostgresTimerReader } from './timers/timer-reader.ts';
 import { WritingModule } from './writing-module.ts';
 import { WritingSession } from './writing-session.ts';
-
-/** The pause between two looks for the outcome of a write, in milliseconds. */
-const LOOK_PAUSE_MS = 250;
 
 /** Returns the journal for the thread that calls this function. It connects with its first use. */
 export function attachPostgresJournal(connection: PostgresConnection): Journal {
@@ -41,14 +40,16 @@ class AttachedPostgres implements Journal {
   readonly #group: GroupCommit;
   readonly #reads: EntityReads;
   readonly #replies: ReplyLookups;
+  readonly #timers: PostgresTimerReader;
   #isClosed = false;
   #closed: Promise<void> | undefined = undefined;
 
   constructor(connection: PostgresConnection) {
-    const { source, shown, node, slices, uncertainMs } = connection;
+    const { source, shown, node, slices, timerLimits, uncertainMs } = connection;
     const [first, count] = slices;
     const heads = new SliceHeads(connection.heads);
     const module = new WritingModule(connection.module);
+    const alarm = new TimerAlarm(connection.alarm);
     const clock = { monotonicMs: () => performance.now() };
     const connect = () => connectDatabase(source);
     const claims = new SliceClaims({
@@ -56,7 +57,7 @@ class AttachedPostgres implements Journal {
       slices: Array.from({ length: count }, (_, index) => first + index),
     });
     this.#shown = shown;
-    this.positions = new SlicePositions(heads);
+    this.positions = new SlicePositions(connection.heads);
     this.#writing = new WritingSession({
       connect,
       claims,
@@ -71,12 +72,16 @@ class AttachedPostgres implements Journal {
       module: () => module.number,
       uncertainMs,
       clock,
-      pause: () => delay(LOOK_PAUSE_MS),
       shown,
-      onStored: (group) => heads.advance(group.heads),
+      timerRules: { limits: timerLimits, occurrences: new Occurrences() },
+      onStored: (group) => {
+        heads.advance(group.heads);
+        alarm.stored(group.earliestMs);
+      },
     });
     this.#reads = new EntityReads(this.#reading);
     this.#replies = new ReplyLookups(this.#reading);
+    this.#timers = new PostgresTimerReader(this.#reading, { shown, onDamage: () => {} });
   }
 
   append(
@@ -123,8 +128,8 @@ class AttachedPostgres implements Journal {
     return this.#replies.find(entity, key);
   }
 
-  timer(_number: number): Promise<StoredTimer | undefined> {
-    throw new Error('not yet');
+  timer(number: number): Promise<StoredTimer | undefined> {
+    return this.#timers.timer(number);
   }
 
   close(): Promise<void> {

@@ -29,9 +29,6 @@ const RETRYABLE = new Set(['40001', '40P01']);
 /** Classes of SQLSTATE: data exceptions, violated constraints, program limits. */
 const OF_CONTENT = new Set(['22', '23', '54']);
 
-/** Classes of SQLSTATE: data exceptions, violated constraints, program limits. */
-const OF_CONTENT = new Set(['22', '23', '54']);
-
 export class DatabaseFailure extends Error {
   readonly outcome: 'not-done' | 'unknown';
   readonly sqlState: string | undefined;

@@ -10,13 +10,15 @@
 import { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '@svc/model/entity';
 import type { MonotonicClock } from '../../engine/needs/clock.ts';
-import type { Snapshot, StoredBeside } from '../../engine/needs/journal.ts';
-import { recordCounts, type SlicedAppend, storeGroup } from './append-statement.ts';
+import type { Snapshot } from '../../engine/needs/journal.ts';
+import { recordCounts } from './append-statement.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
+import { type GroupedAppend, sendGroup } from './group-transaction.ts';
 import { journalFailure } from './journal-failure.ts';
 import type { SliceClaims } from './slice-claims.ts';
 import { SnapshotQueue } from './snapshot-queue.ts';
+import type { TimerRules } from './timers/timer-changes.ts';
 import type { WritingSession } from './writing-session.ts';
 
 /** Most records of a group, and UTF-16 units of their JSON text. A single append may have more. */
@@ -25,8 +27,7 @@ const GROUP_UNITS_MAX = 4 * 1024 * 1024;
 /** How often a group is sent again that met a deadlock or another conflict. */
 const CONFLICTS_MAX = 8;
 
-export interface QueuedAppend extends SlicedAppend {
-  readonly beside: StoredBeside;
+export interface QueuedAppend extends GroupedAppend {
   readonly settled: (failure?: SvcError) => void;
 }
 
@@ -38,6 +39,8 @@ export interface StoredGroup {
   readonly records: number;
   /** New heads of slices. */
   readonly heads: readonly (readonly [slice: number, head: number])[];
+  /** When the earliest timer is fired that was stored, in milliseconds since 1970; Infinity: there is none. */
+  readonly earliestMs: number;
   /** How long the group took, in milliseconds. */
   readonly tookMs: number;
 }
@@ -47,11 +50,10 @@ export interface GroupCommitNeeds {
   readonly claims: SliceClaims;
   /** Returns the number of the module that writes; undefined: records name none. */
   readonly module: () => number | undefined;
+  readonly timerRules: TimerRules;
   /** For so long an outcome that is unknown is looked for, in milliseconds. */
   readonly uncertainMs: number;
   readonly clock: MonotonicClock;
-  /** The pause between two looks for an outcome. */
-  readonly pause: () => Promise<void>;
   /** Name of the database in messages. */
   readonly shown: string;
   /** Called with each group that is stored, before its appends settle. */
@@ -131,7 +133,7 @@ export class GroupCommit {
     const behind: QueuedAppend[] = [];
     for (const append of group) {
       const failure = outcomes.get(append);
-      if (failure !== undefined) behind.push(...this.#takeBehind(append.entity));
+      if (failure !== undefined && isFenced(append)) behind.push(...this.#takeBehind(append.entity));
       append.settled(failure);
     }
     for (const append of behind) append.settled(notStoredBefore());
@@ -152,7 +154,7 @@ export class GroupCommit {
       if (left.length === 0) return outcomes;
       const session = await this.#ready(left, outcomes);
       if (session === undefined) return outcomes;
-      const before = new Map(left.map(({ slice }) => [slice, this.#needs.claims.of(slice).commits]));
+      const before = this.#needs.claims.commits(left.filter(isFenced));
       try {
         await this.#send(session, left, outcomes);
       } catch (error) {
@@ -160,7 +162,7 @@ export class GroupCommit {
         if (error.outcome === 'unknown') {
           this.#needs.writing.drop(session);
           await this.#findOutcomes(left, before, outcomes);
-        } else if (!error.isRetryable || ++conflicts > CONFLICTS_MAX)
+        } else if (!mayPass(error) || ++conflicts > CONFLICTS_MAX)
           await this.#refused(left, error, outcomes);
       }
     }
@@ -185,27 +187,27 @@ export class GroupCommit {
     appends: readonly QueuedAppend[],
     outcomes: Outcomes,
   ): Promise<void> {
-    const { claims, module, clock, onStored, writing } = this.#needs;
+    const { claims, clock, onStored, writing } = this.#needs;
     const startedMs = clock.monotonicMs();
-    const { held, gaps } = await storeGroup(session, appends, {
+    const { refused, isStored, earliestMs } = await sendGroup(session, appends, {
       claims,
-      module: module(),
+      module: this.#needs.module(),
       types: this.#types,
+      timerRules: this.#needs.timerRules,
     });
-    if (gaps.size > 0) {
-      for (const index of gaps) failEntity(appends, index, doesNotFollow(), outcomes);
-      return;
+    for (const [append, failure] of refused)
+      failEntity(appends, append, failure === 'gap' ? doesNotFollow() : failure, outcomes);
+    if (isStored) {
+      for (const append of appends) outcomes.set(append, undefined);
+      const heads = claims.advance(recordCounts(appends.filter(isFenced)));
+      const records = appends.reduce((sum, append) => sum + append.records.length, 0);
+      const tookMs = clock.monotonicMs() - startedMs;
+      onStored({ appends: appends.length, records, heads, earliestMs, tookMs });
+    } else if (refused.size === 0) {
+      const failure = await claims.loss(session);
+      writing.end(failure);
+      failAll(appends, failure, outcomes);
     }
-    const stored = appends.filter(({ slice }) => held.has(slice));
-    for (const append of stored) outcomes.set(append, undefined);
-    const heads = claims.advance(recordCounts(stored));
-    const records = stored.reduce((sum, append) => sum + append.records.length, 0);
-    const tookMs = clock.monotonicMs() - startedMs;
-    onStored({ appends: stored.length, records, heads, tookMs });
-    if (stored.length === appends.length) return;
-    const failure = await claims.loss(session);
-    writing.end(failure);
-    failAll(appends, failure, outcomes);
   }
 
   /** Fails appends that the database has refused, or stores each alone if it has refused one of them for its content. */
@@ -228,7 +230,7 @@ export class GroupCommit {
     before: ReadonlyMap<number, number>,
     outcomes: Outcomes,
   ): Promise<void> {
-    const { writing, claims, clock, uncertainMs, pause, shown } = this.#needs;
+    const { writing, claims, clock, uncertainMs, shown } = this.#needs;
     const endMs = clock.monotonicMs() + uncertainMs;
     for (;;)
       try {
@@ -239,13 +241,22 @@ export class GroupCommit {
           failAll(appends, uncertain(error, shown), outcomes);
           return;
         }
-        await pause();
       }
-    for (const append of appends) {
+    for (const append of appends.filter(isFenced)) {
       const isStored = claims.of(append.slice).commits > before.get(append.slice)!;
       outcomes.set(append, isStored ? undefined : lostBeforeStored(shown));
     }
+    // Nothing says what has become of the others.
+    failAll(appends, uncertain(undefined, shown), outcomes);
   }
+}
+
+/** SQLSTATE of a row whose key another transaction has stored at the same time: a timer of the same name. */
+const UNIQUE_VIOLATION = '23505';
+
+/** Whether the same group may be stored when it is sent again. */
+function mayPass(error: DatabaseFailure): boolean {
+  return error.isRetryable || error.sqlState === UNIQUE_VIOLATION;
 }
 
 function unitsOf({ records, reply }: QueuedAppend): number {
@@ -259,6 +270,11 @@ function isOf({ entity, beside }: QueuedAppend, { component, id }: EntityRef): b
   return entity.id === id && entity.component === component && beside.isDetached !== true;
 }
 
+/** Whether the append belongs to a slice of this user. A detached one changes timers of any entity. */
+function isFenced({ beside }: QueuedAppend): boolean {
+  return beside.isDetached !== true;
+}
+
 /** Fails all appends that are not decided yet. */
 function failAll(appends: readonly QueuedAppend[], failure: SvcError, outcomes: Outcomes): void {
   for (const append of appends) if (!outcomes.has(append)) outcomes.set(append, failure);
@@ -267,13 +283,13 @@ function failAll(appends: readonly QueuedAppend[], failure: SvcError, outcomes: 
 /** Fails an append, and those of its entity behind it. */
 function failEntity(
   appends: readonly QueuedAppend[],
-  index: number,
+  failed: QueuedAppend,
   failure: SvcError,
   outcomes: Outcomes,
 ): void {
-  const failed = appends[index]!;
   outcomes.set(failed, failure);
-  for (const append of appends.slice(index + 1))
+  if (!isFenced(failed)) return;
+  for (const append of appends.slice(appends.indexOf(failed) + 1))
     if (isOf(append, failed.entity) && !outcomes.has(append))
       outcomes.set(append, notStoredBefore());
 }
@@ -281,14 +297,14 @@ function failEntity(
 /** Fails the appends whose records do not follow those of an earlier append of the same entity. */
 function failHoles(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
   const last = new Map<string, number>();
-  for (const [index, append] of appends.entries()) {
+  for (const append of appends) {
     const first = append.records[0];
     if (first === undefined || outcomes.has(append)) continue;
     const { component, id } = append.entity;
     const name = `${component}\n${id}`;
     const before = last.get(name);
     if (before !== undefined && first.seq !== before + 1)
-      failEntity(appends, index, doesNotFollow(), outcomes);
+      failEntity(appends, append, doesNotFollow(), outcomes);
     else last.set(name, first.seq + append.records.length - 1);
   }
 }

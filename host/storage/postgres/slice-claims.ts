@@ -64,6 +64,11 @@ export class SliceClaims {
     return claim;
   }
 
+  /** Returns how often something was stored in the slices of these appends. */
+  commits(appends: readonly { readonly slice: number }[]): ReadonlyMap<number, number> {
+    return new Map(appends.map(({ slice }) => [slice, this.of(slice).commits]));
+  }
+
   /** The heads of all slices that are claimed. */
   *heads(): Generator<readonly [slice: number, head: number]> {
     for (const [slice, { head }] of this.#claims) yield [slice, head];

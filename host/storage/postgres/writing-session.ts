@@ -6,6 +6,7 @@
 //   connection has its final outcome by then.
 // - A journal that another node has taken over, or whose database has gone back, is never used again: every later call fails with
 //   the same failure.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { MonotonicClock } from '../../engine/needs/clock.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { DatabaseSession } from './database-session.ts';
@@ -23,7 +24,7 @@ export interface WritingSessionNeeds {
   readonly onClaimed: () => void;
 }
 
-/** For so long after an attempt to connect has failed, the next one is not made, in milliseconds. */
+/** The pause between an attempt to connect that has failed and the next one, in milliseconds. */
 const PAUSE_MS = 200;
 
 export class WritingSession {
@@ -32,7 +33,6 @@ export class WritingSession {
   #attaching: Promise<DatabaseSession> | undefined = undefined;
   /** Why this journal is not used any more. */
   #end: SvcError | undefined = undefined;
-  #failure: SvcError | undefined = undefined;
   #failedMs = -Infinity;
 
   constructor(needs: WritingSessionNeeds) {
@@ -49,13 +49,13 @@ export class WritingSession {
     return this.#end !== undefined;
   }
 
-  /** Returns the connection once the claims are valid. Rejects with SvcError: nothing was sent. */
+  /**
+   * Returns the connection once the claims are valid. Rejects with SvcError if the next attempt to connect fails: nothing was
+   * sent.
+   */
   ready(): Promise<DatabaseSession> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     if (this.#session !== undefined) return Promise.resolve(this.#session);
-    const { clock } = this.#needs;
-    if (this.#failure !== undefined && clock.monotonicMs() - this.#failedMs < PAUSE_MS)
-      return Promise.reject(this.#failure);
     this.#attaching ??= this.#attach().finally(() => {
       this.#attaching = undefined;
     });
@@ -86,6 +86,9 @@ export class WritingSession {
 
   async #attach(): Promise<DatabaseSession> {
     const { connect, claims, clock, shown, onClaimed } = this.#needs;
+    const pauseMs = this.#failedMs + PAUSE_MS - clock.monotonicMs();
+    if (pauseMs > 0) await delay(pauseMs);
+    if (this.#end !== undefined) throw this.#end;
     let session: DatabaseSession | undefined = undefined;
     try {
       session = await connect();
@@ -94,7 +97,6 @@ export class WritingSession {
       session?.abort();
       const failure = journalFailure(error, shown);
       if (error instanceof SvcError && session !== undefined) this.end(error);
-      this.#failure = failure;
       this.#failedMs = clock.monotonicMs();
       throw failure;
     }
@@ -104,7 +106,6 @@ export class WritingSession {
     }
     const attached = session;
     this.#session = attached;
-    this.#failure = undefined;
     void attached.ended.then(() => this.drop(attached));
     onClaimed();
     return attached;

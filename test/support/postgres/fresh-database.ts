@@ -18,6 +18,8 @@ export class FreshDatabase {
   readonly url: string;
   /** A file with the URL, which this user alone may read. */
   readonly source: DatabaseSource;
+  /** The path of that file. */
+  readonly path: string;
   readonly #server: DatabaseServer;
   #client: Client | undefined;
 
@@ -25,9 +27,9 @@ export class FreshDatabase {
     this.name = name;
     this.url = server.url(name);
     this.#server = server;
-    const path = join(server.folder, `${name}.url`);
-    writeFileSync(path, `${this.url}\n`, { mode: 0o600 });
-    this.source = { kind: 'file', path };
+    this.path = join(server.folder, `${name}.url`);
+    writeFileSync(this.path, `${this.url}\n`, { mode: 0o600 });
+    this.source = { kind: 'file', path: this.path };
   }
 
   /** Executes a statement as superuser. Returns the rows as objects. */

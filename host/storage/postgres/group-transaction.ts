@@ -1,0 +1,139 @@
+// GroupTransaction stores a group of appends in one transaction: by one statement, or, if appends of the group change timers, by
+// several. Deleting an entity removes its timers, so it is such a change too.
+//
+// Invariant: a failure with an unknown outcome comes from the statement that commits, and from no other.
+import type { SvcError } from '@svc/kit/svc-error';
+import type { StoredBeside } from '../../engine/needs/journal.ts';
+import {
+  type AppendStatementNeeds,
+  type GroupOutcome,
+  type SlicedAppend,
+  storeGroup,
+} from './append-statement.ts';
+import { DatabaseFailure } from './database-failure.ts';
+import type { DatabaseSession } from './database-session.ts';
+import { TimerChanges, type TimerRules, type TimersOfAppend } from './timers/timer-changes.ts';
+
+/** An append as a group has it. */
+export interface GroupedAppend extends SlicedAppend {
+  readonly beside: StoredBeside;
+}
+
+export interface GroupTransactionNeeds extends AppendStatementNeeds {
+  readonly timerRules: TimerRules;
+}
+
+export interface TransactionOutcome<Append> {
+  /** Appends that are refused, whatever becomes of the others. */
+  readonly refused: ReadonlyMap<Append, 'gap' | SvcError>;
+  /**
+   * Whether everything else is stored. If not, nothing is: the slices were lost if nothing was refused, else the rest can be sent
+   * again.
+   */
+  readonly isStored: boolean;
+  /** When the earliest timer is fired that was stored, in milliseconds since 1970; Infinity: there is none. */
+  readonly earliestMs: number;
+}
+
+const BEGIN = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' };
+const COMMIT = { text: 'COMMIT' };
+const ROLLBACK = { text: 'ROLLBACK' };
+
+/** Sends a group. Rejects with DatabaseFailure. */
+export async function sendGroup<Append extends GroupedAppend>(
+  session: DatabaseSession,
+  appends: readonly Append[],
+  needs: GroupTransactionNeeds,
+): Promise<TransactionOutcome<Append>> {
+  if (appends.some((append) => timersOf(append) !== undefined))
+    return withTimers(session, appends, needs);
+  const outcome = await storeGroup(session, appends, needs);
+  const refused = gapsOf(appends, outcome);
+  return { refused, isStored: isStored(appends, outcome), earliestMs: Infinity };
+}
+
+async function withTimers<Append extends GroupedAppend>(
+  session: DatabaseSession,
+  appends: readonly Append[],
+  needs: GroupTransactionNeeds,
+): Promise<TransactionOutcome<Append>> {
+  try {
+    await session.query(BEGIN);
+    const concerned = appends.flatMap((append) => timersOf(append) ?? []);
+    const timers = await TimerChanges.load(session, concerned, needs.timerRules);
+    const refused = refusedByTimers(appends, timers);
+    // The appends behind a refused one of their entity have to be found and left out first.
+    if (refused.size > 0) return await rolledBack(session, refused);
+    const fenced = appends.filter(({ beside }) => beside.isDetached !== true);
+    if (fenced.length > 0) {
+      const outcome = await storeGroup(session, fenced, needs);
+      if (!isStored(fenced, outcome)) return await rolledBack(session, gapsOf(fenced, outcome));
+    }
+    const earliestMs = await timers.store(session);
+    await session.query(COMMIT).catch((error: unknown) => {
+      throw new CommitFailure(error as DatabaseFailure);
+    });
+    return { refused, isStored: true, earliestMs };
+  } catch (error) {
+    if (error instanceof CommitFailure) throw error.failure;
+    await session.query(ROLLBACK).catch(() => undefined);
+    throw beforeCommit(error);
+  }
+}
+
+/** Wraps the failure of a commit, so that it is told apart from failures before it. */
+class CommitFailure extends Error {
+  readonly failure: DatabaseFailure;
+
+  constructor(failure: DatabaseFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** Returns the failure of a transaction that was not committed: nothing of it is stored, even if the connection is lost. */
+function beforeCommit(error: unknown): unknown {
+  if (!(error instanceof DatabaseFailure) || error.outcome === 'not-done') return error;
+  const { message, sqlState, reason } = error;
+  return new DatabaseFailure(message, { outcome: 'not-done', sqlState, reason });
+}
+
+async function rolledBack<Append>(
+  session: DatabaseSession,
+  refused: TransactionOutcome<Append>['refused'],
+): Promise<TransactionOutcome<Append>> {
+  await session.query(ROLLBACK);
+  return { refused, isStored: false, earliestMs: Infinity };
+}
+
+function refusedByTimers<Append extends GroupedAppend>(
+  appends: readonly Append[],
+  timers: TimerChanges,
+): ReadonlyMap<Append, SvcError> {
+  const refused = new Map<Append, SvcError>();
+  for (const append of appends) {
+    const change = timersOf(append);
+    if (change === undefined) continue;
+    const failure = timers.apply(change.entity, change.isDeleted, change.writes);
+    if (failure !== undefined) refused.set(append, failure);
+  }
+  return refused;
+}
+
+function gapsOf<Append>(
+  appends: readonly Append[],
+  { gaps }: GroupOutcome,
+): ReadonlyMap<Append, 'gap'> {
+  return new Map(Array.from(gaps, (index) => [appends[index]!, 'gap']));
+}
+
+function isStored(appends: readonly SlicedAppend[], { held }: GroupOutcome): boolean {
+  return appends.every(({ slice }) => held.has(slice));
+}
+
+/** Returns the changes of timers of an append; undefined: it has none. */
+function timersOf({ entity, records, beside }: GroupedAppend): TimersOfAppend | undefined {
+  const isDeleted = records.some(({ kind }) => kind === 'deleted');
+  if (beside.timers === undefined && !isDeleted) return undefined;
+  return { entity, isDeleted, writes: beside.timers ?? { changes: [] } };
+}

@@ -1,0 +1,76 @@
+// JournalDatabase is a fresh database with the tables of a journal, and a node that owns all slices.
+import { writeFileSync } from 'node:fs';
+import { SLICE_COUNT } from '../../../model/slice.ts';
+import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
+import type { Journal } from '../../../host/engine/needs/journal.ts';
+import { attachPostgresJournal } from '../../../host/storage/postgres/attached-postgres.ts';
+import { connectDatabase } from '../../../host/storage/postgres/connect-database.ts';
+import type { DatabaseSource } from '../../../host/storage/postgres/database-source.ts';
+import { SliceHeads } from '../../../host/storage/postgres/feed/slice-heads.ts';
+import { migrateJournal } from '../../../host/storage/postgres/migration.ts';
+import { NodeMembership } from '../../../host/storage/postgres/node-membership.ts';
+import type { PostgresConnection } from '../../../host/storage/postgres/postgres-connection.ts';
+import { WritingModule } from '../../../host/storage/postgres/writing-module.ts';
+import { TimerAlarm } from '../../../host/storage/timer-alarm.ts';
+import type { TcpFaultProxy } from '../tcp-fault-proxy.ts';
+import type { FreshDatabase } from './fresh-database.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+export class JournalDatabase {
+  readonly database: FreshDatabase;
+  readonly heads = new SliceHeads();
+  readonly module = new WritingModule();
+  readonly alarm = new TimerAlarm();
+
+  static async make(server: PostgresServer): Promise<JournalDatabase> {
+    const journals = new JournalDatabase(await server.freshDatabase());
+    const session = await connectDatabase(journals.database.source);
+    await migrateJournal(session);
+    await session.close();
+    await journals.join('node');
+    return journals;
+  }
+
+  private constructor(database: FreshDatabase) {
+    this.database = database;
+  }
+
+  /** Lets a node take all slices. */
+  async join(id: string): Promise<void> {
+    const session = await connectDatabase(this.database.source);
+    const membership = new NodeMembership({ id, machine: 'here' }, this.database.name);
+    this.heads.advance(await membership.join(session));
+    await session.close();
+  }
+
+  /** Returns where a URL is that leads through a proxy. */
+  through(proxy: TcpFaultProxy): DatabaseSource {
+    const url = new URL(this.database.url);
+    url.port = String(proxy.port);
+    const path = `${this.database.path}.${proxy.port}`;
+    writeFileSync(path, url.href, { mode: 0o600 });
+    return { kind: 'file', path };
+  }
+
+  /** The connection of a thread that writes all slices. */
+  connection(given: Partial<PostgresConnection> = {}): PostgresConnection {
+    return {
+      kind: 'postgres',
+      source: this.database.source,
+      shown: this.database.name,
+      node: 'node',
+      slices: [0, SLICE_COUNT],
+      heads: this.heads.shared,
+      alarm: this.alarm.shared,
+      timerLimits: TIMER_LIMITS_DEFAULT,
+      module: this.module.shared,
+      uncertainMs: 5_000,
+      ports: [],
+      ...given,
+    };
+  }
+
+  attach(given?: Partial<PostgresConnection>): Journal {
+    return attachPostgresJournal(this.connection(given));
+  }
+}

@@ -1,0 +1,101 @@
+// TcpFaultProxy is between a client and a server, and fails as a network does: connections are reset, refused, or stay open and let
+// nothing through, in one direction or in both.
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+export class TcpFaultProxy {
+  readonly #server: Server;
+  readonly #pairs = new Set<Pair>();
+  #isRefusing = false;
+  #holdsAnswers = false;
+  /** Number of connections that were made. */
+  connections = 0;
+
+  /** Listens on a free port of 127.0.0.1, and leads to the given port there. */
+  static async to(port: number): Promise<TcpFaultProxy> {
+    const proxy = new TcpFaultProxy(port);
+    await new Promise<void>((resolve) => {
+      proxy.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return proxy;
+  }
+
+  private constructor(port: number) {
+    this.#server = createServer({ noDelay: true }, (client) => {
+      if (this.#isRefusing) {
+        client.resetAndDestroy();
+        return;
+      }
+      this.connections++;
+      this.#join({ client, server: connect({ port, host: '127.0.0.1', noDelay: true }) });
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Resets all connections. */
+  reset(): void {
+    for (const { client, server } of this.#pairs) {
+      client.resetAndDestroy();
+      server.resetAndDestroy();
+    }
+  }
+
+  /** Resets all connections, and new ones, until `accept` is called. */
+  refuse(): void {
+    this.#isRefusing = true;
+    this.reset();
+  }
+
+  accept(): void {
+    this.#isRefusing = false;
+  }
+
+  /** Lets no byte of the server through any more, until `letAnswersThrough` is called. */
+  holdAnswers(): void {
+    this.#holdsAnswers = true;
+    for (const { server } of this.#pairs) server.pause();
+  }
+
+  letAnswersThrough(): void {
+    this.#holdsAnswers = false;
+    for (const { server } of this.#pairs) server.resume();
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => {
+      this.#server.close(resolve);
+    });
+    this.refuse();
+    await closed;
+  }
+
+  #join(pair: Pair): void {
+    const { client, server } = pair;
+    this.#pairs.add(pair);
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on('data', (bytes) => {
+        if (!to.write(bytes)) from.pause();
+      });
+      to.on('drain', () => {
+        if (from === client || !this.#holdsAnswers) from.resume();
+      });
+      from.on('end', () => to.end());
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        to.destroy();
+        this.#pairs.delete(pair);
+      });
+    }
+    if (this.#holdsAnswers) server.pause();
+  }
+}
