@@ -22,6 +22,8 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_OVERLOADED', 'too much is waiting'],
   ['SVC_STOPPING', 'the service is stopping'],
   ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
+  ['SVC_DATABASE_URL_INVALID', 'the URL of the database cannot be used'],
+  ['SVC_DATABASE_UNUSABLE', 'the database cannot be used'],
   ['SVC_JOURNAL_FULL', 'the journal is full'],
   ['SVC_DISK_FULL', 'the disk is full'],
   ['SVC_TIMERS_FULL', 'there are too many timers'],

@@ -55,6 +55,16 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'The service cannot write to its journal (SVC_JOURNAL_UNAVAILABLE). Try again.',
     [RETRY_AFTER],
   ),
+  SVC_DATABASE_URL_INVALID: errorAnswer(
+    503,
+    'The service cannot connect to its database (SVC_DATABASE_URL_INVALID). Nothing was done: try again later.',
+    [RETRY_AFTER],
+  ),
+  SVC_DATABASE_UNUSABLE: errorAnswer(
+    503,
+    'The service cannot use its database (SVC_DATABASE_UNUSABLE). Nothing was done: try again later.',
+    [RETRY_AFTER],
+  ),
   SVC_JOURNAL_FULL: errorAnswer(
     503,
     'The journal of the service is full (SVC_JOURNAL_FULL), and nothing more is stored.',

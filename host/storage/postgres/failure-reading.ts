@@ -7,8 +7,17 @@ import { DatabaseFailure } from './database-failure.ts';
 
 /** Longer texts of a server are cut off. */
 const TEXT_MAX = 300;
-/** Classes of SQLSTATE whose texts hold neither a value nor a user: transactions, rights and names, resources, operator, system. */
-const PLAIN_CLASSES = new Set(['25', '40', '42', '53', '54', '55', '57', '58']);
+/** Classes of SQLSTATE whose texts hold neither a value nor a user: transactions, rights and names, limits, operator, system. */
+const PLAIN_CLASSES = new Set(['25', '40', '42', '54', '55', '57', '58']);
+/** Texts for errors whose own text names the user. */
+const OWN_TEXTS: Readonly<Record<string, string>> = {
+  '28000': 'this user may not connect',
+  '28P01': 'user or password is wrong',
+  '3D000': 'there is no such database',
+  '53100': 'the disk is full',
+  '53200': 'there is no memory left',
+  '53300': 'there are too many connections',
+};
 /** Classes after which it is unknown whether the statement was carried out: connections, and an operator's intervention. */
 const CONNECTION_EXCEPTION = '08';
 const STATEMENT_COMPLETION_UNKNOWN = '40003';
@@ -71,7 +80,8 @@ function answeredFailure(error: DatabaseError, outcome: 'not-done' | 'unknown'):
     ...(error.table === undefined ? [] : [`table ${error.table}`]),
     ...(error.constraint === undefined ? [] : [`constraint ${error.constraint}`]),
   ];
-  const text = PLAIN_CLASSES.has(sqlState.slice(0, 2)) ? oneLine(error.message) : names.join(', ');
+  const isPlain = PLAIN_CLASSES.has(sqlState.slice(0, 2));
+  const text = OWN_TEXTS[sqlState] ?? (isPlain ? oneLine(error.message) : names.join(', '));
   const message = `the server answered ${sqlState}${text === '' ? '' : ` (${text})`}`;
   return new DatabaseFailure(message, { outcome, sqlState, reason: 'answered' });
 }

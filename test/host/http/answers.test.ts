@@ -83,6 +83,8 @@ describe('failures', () => {
         SVC_OVERLOADED: 503,
         SVC_STOPPING: 503,
         SVC_JOURNAL_UNAVAILABLE: 503,
+        SVC_DATABASE_URL_INVALID: 503,
+        SVC_DATABASE_UNUSABLE: 503,
         SVC_JOURNAL_FULL: 503,
         SVC_DISK_FULL: 503,
         SVC_TIMERS_FULL: 503,
@@ -130,6 +132,7 @@ test.each([
   ['SVC_JOURNAL_FULL', true],
   ['SVC_DISK_FULL', true],
   ['SVC_JOURNAL_UNAVAILABLE', true],
+  ['SVC_DATABASE_UNUSABLE', true],
 ] as const)('%s gets a line in the log: %s', (code, logged) => {
   expect(isLogged(new SvcError(code, 'a message'))).toBe(logged);
 });
