@@ -4,7 +4,10 @@ import type { StoredBeside } from '../../../host/engine/needs/journal.ts';
 import type { StoredTimer } from '../../../host/engine/needs/timers.ts';
 import { DatabaseFailure } from '../../../host/storage/postgres/database-failure.ts';
 import type { DatabaseSession } from '../../../host/storage/postgres/database-session.ts';
-import { TimerChanges, type TimerRules } from '../../../host/storage/postgres/timers/timer-changes.ts';
+import {
+  TimerChanges,
+  type TimerRules,
+} from '../../../host/storage/postgres/timers/timer-changes.ts';
 import { PostgresTimerReader } from '../../../host/storage/postgres/timers/timer-reader.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
@@ -40,7 +43,7 @@ export class TimerJournal extends MemoryJournal {
     const onDamage = (error: unknown): void => {
       this.damaged.push(error);
     };
-    this.reader = new PostgresTimerReader(session, { shown: 'postgresql://test', onDamage });
+    this.reader = new PostgresTimerReader(session, onDamage);
   }
 
   override append(
@@ -95,9 +98,7 @@ export class TimerJournal extends MemoryJournal {
       }
   }
 
-  async #transaction(
-    group: readonly QueuedAppend[],
-  ): Promise<readonly (SvcError | undefined)[]> {
+  async #transaction(group: readonly QueuedAppend[]): Promise<readonly (SvcError | undefined)[]> {
     const appends = group.map(({ entity, records, beside: { timers = { changes: [] } } }) => ({
       entity,
       isDeleted: records.some(({ kind }) => kind === 'deleted'),
@@ -108,8 +109,7 @@ export class TimerJournal extends MemoryJournal {
     const next = new Map(this.#nextSeq);
     const outcomes = group.map((append, index) => {
       const { entity, isDeleted, writes } = appends[index]!;
-      const failure =
-        this.#conflict(append, next) ?? changes.apply(entity, isDeleted, writes);
+      const failure = this.#conflict(append, next) ?? changes.apply(entity, isDeleted, writes);
       if (failure === undefined)
         next.set(keyOf(entity), (next.get(keyOf(entity)) ?? 1) + append.records.length);
       else this.#failed(append, group.slice(index + 1));

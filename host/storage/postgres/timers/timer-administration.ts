@@ -5,11 +5,11 @@ import type { EntityRef } from '@svc/model/entity';
 import type { StoredTimer, TimerWrites } from '../../../engine/needs/timers.ts';
 import { retriedAt, scheduleChanges } from '../../stored-timer-rules.ts';
 import type { ServiceSchedule, TimerAdministration } from '../../timer-administration.ts';
+import { databaseError } from '../database-errors.ts';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession } from '../database-session.ts';
 import { isStorable } from './storable-timer.ts';
 import { TimerChanges, type TimerRules } from './timer-changes.ts';
-import { timerFailure, uncertainChange } from './timer-failure.ts';
 import { NAME, timerOfRow } from './timer-row.ts';
 import { COMMON_PART, lockNamed, lockSchedules, storeTimers } from './timer-statements.ts';
 
@@ -26,8 +26,6 @@ export interface TimerAdministrationNeeds {
   /** Calls a function with a connection that nobody else uses until the promise of the function settles. */
   withSession<T>(use: (session: DatabaseSession) => Promise<T>): Promise<T>;
   readonly rules: TimerRules;
-  /** Address of the database for failures, without secrets. */
-  readonly shown: string;
   /** Receives the time at which the earliest timer is fired that a change has stored; Infinity: there is none. */
   readonly onStored: (earliestMs: number) => void;
 }
@@ -38,6 +36,8 @@ interface Changed<T> {
   /** When the earliest timer is fired that was set or changed; Infinity: there is none. */
   readonly earliestMs: number;
 }
+
+type Change<T> = (session: DatabaseSession) => Promise<Changed<T>>;
 
 export class PostgresTimerAdministration implements TimerAdministration {
   readonly #needs: TimerAdministrationNeeds;
@@ -94,49 +94,49 @@ export class PostgresTimerAdministration implements TimerAdministration {
     return { result, earliestMs: await timers.store(session) };
   }
 
-  async #transaction<T>(change: (session: DatabaseSession) => Promise<Changed<T>>): Promise<T> {
+  async #transaction<T>(change: Change<T>): Promise<T> {
     const { withSession, onStored } = this.#needs;
-    for (let attempt = 1; ; attempt++)
-      try {
-        const { result, earliestMs } = await withSession((session) =>
-          this.#committed(session, change),
-        );
-        onStored(earliestMs);
-        return result;
-      } catch (error) {
-        if (attempt < ATTEMPTS_MAX && mayPass(error)) continue;
-        throw timerFailure(error, 'changed', this.#needs.shown);
-      }
+    for (let left = ATTEMPTS_MAX - 1; ; left--) {
+      const changed = await withSession((session) => committed(session, change, left > 0));
+      if (changed === undefined) continue;
+      onStored(changed.earliestMs);
+      return changed.result;
+    }
   }
+}
 
-  async #committed<T>(
-    session: DatabaseSession,
-    change: (session: DatabaseSession) => Promise<Changed<T>>,
-  ): Promise<Changed<T>> {
-    let changed: Changed<T>;
-    try {
-      await session.query(BEGIN);
-      changed = await change(session);
-    } catch (error) {
-      await rollBack(session);
-      throw error;
-    }
-    try {
-      await session.query(COMMIT);
-    } catch (error) {
-      // A commit that has failed for certain has rolled the transaction back.
-      if (error instanceof DatabaseFailure && error.outcome === 'unknown')
-        throw uncertainChange(error, this.#needs.shown);
-      throw error;
-    }
+/** Makes a change and commits it. Returns undefined if it has to be repeated, and `isRepeatable`. Rejects with an SvcError. */
+async function committed<T>(
+  session: DatabaseSession,
+  change: Change<T>,
+  isRepeatable: boolean,
+): Promise<Changed<T> | undefined> {
+  let isCommitting = false;
+  try {
+    await session.query(BEGIN);
+    const changed = await change(session);
+    isCommitting = true;
+    await session.query(COMMIT);
     return changed;
+  } catch (error) {
+    await rollBack(session);
+    if (!(error instanceof DatabaseFailure)) throw error;
+    if (isRepeatable && mayPass(error)) return undefined;
+    const isUncertain = isCommitting && error.outcome === 'unknown';
+    throw isUncertain ? uncertain(error, session.shown) : databaseError(error, session.shown);
   }
 }
 
 /** Returns whether the change may be stored when it is repeated. */
-function mayPass(error: unknown): boolean {
-  if (!(error instanceof DatabaseFailure)) return false;
-  return error.isRetryable || error.sqlState === UNIQUE_VIOLATION;
+function mayPass({ isRetryable, sqlState }: DatabaseFailure): boolean {
+  return isRetryable || sqlState === UNIQUE_VIOLATION;
+}
+
+function uncertain({ message }: DatabaseFailure, shown: string): SvcError {
+  return new SvcError(
+    'SVC_CALL_UNCERTAIN',
+    `It is unknown whether timers in ${shown} were changed: ${message}. Look at the timers, and repeat the change if it is missing.`,
+  );
 }
 
 async function rollBack(session: DatabaseSession): Promise<void> {

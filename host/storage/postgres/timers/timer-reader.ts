@@ -4,8 +4,9 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { TimerSource } from '../../../engine/needs/timer-source.ts';
 import type { DuePosition, DueTimer, StoredTimer } from '../../../engine/needs/timers.ts';
 import type { TimerCounts } from '../../timer-series.ts';
+import { databaseError } from '../database-errors.ts';
+import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Row, Statement } from '../database-session.ts';
-import { timerFailure } from './timer-failure.ts';
 import {
   DUE_COLUMNS,
   NEXT_MS,
@@ -42,22 +43,17 @@ const LOWEST = String(-(2n ** 63n));
 /** Latest time and greatest limit that are sent to the database. */
 const HIGHEST = Number.MAX_SAFE_INTEGER;
 
-export interface TimerReaderOptions {
-  /** Address of the database for failures, without secrets. */
-  readonly shown: string;
-  /** Receives an SvcError for each damaged timer that `due` or `input` meets. */
-  readonly onDamage: (error: unknown) => void;
-}
-
-/** Every method rejects with SVC_JOURNAL_UNAVAILABLE if the database does not answer. */
+/** Every method rejects as `databaseError` says if the database does not answer, such as with SVC_JOURNAL_UNAVAILABLE. */
 export class PostgresTimerReader implements TimerSource {
-  readonly #session: Pick<DatabaseSession, 'query'>;
-  readonly #shown: string;
+  readonly #session: Pick<DatabaseSession, 'query' | 'shown'>;
   readonly #onDamage: (error: unknown) => void;
 
-  constructor(session: Pick<DatabaseSession, 'query'>, { shown, onDamage }: TimerReaderOptions) {
+  /** `onDamage` receives an SvcError for each damaged timer that `due` or `input` meets, each time. */
+  constructor(
+    session: Pick<DatabaseSession, 'query' | 'shown'>,
+    onDamage: (error: unknown) => void,
+  ) {
     this.#session = session;
-    this.#shown = shown;
     this.#onDamage = onDamage;
   }
 
@@ -124,7 +120,7 @@ export class PostgresTimerReader implements TimerSource {
     try {
       return await this.#session.query(statement, values);
     } catch (error) {
-      throw timerFailure(error, 'read', this.#shown);
+      throw error instanceof DatabaseFailure ? databaseError(error, this.#session.shown) : error;
     }
   }
 }
