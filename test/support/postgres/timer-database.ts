@@ -1,5 +1,4 @@
-// TimerDatabase is a database with the tables of a journal, for one test of timers.
-import { onTestFinished } from 'vitest';
+// TimerDatabase is a database with the tables of a journal, for tests of timers. The tests of a file use it one after the other.
 import { connectDatabase } from '../../../host/storage/postgres/connect-database.ts';
 import type { DatabaseSession, Row } from '../../../host/storage/postgres/database-session.ts';
 import { SCHEMA, TABLES } from '../../../host/storage/postgres/schema.ts';
@@ -11,31 +10,37 @@ import type { FreshDatabase } from './fresh-database.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { TimerJournal } from './timer-journal.ts';
 
+export function timerRules(limits: TimerLimits = TIMER_LIMITS_DEFAULT): TimerRules {
+  return { limits, occurrences: new Occurrences() };
+}
+
 export class TimerDatabase {
   readonly #database: FreshDatabase;
+  readonly #session: DatabaseSession;
   readonly #sessions: DatabaseSession[] = [];
-  readonly rules: TimerRules;
 
-  private constructor(database: FreshDatabase, limits: TimerLimits) {
+  private constructor(database: FreshDatabase, session: DatabaseSession) {
     this.#database = database;
-    this.rules = { limits, occurrences: new Occurrences() };
+    this.#session = session;
   }
 
-  static async open(
-    server: PostgresServer,
-    limits: TimerLimits = TIMER_LIMITS_DEFAULT,
-  ): Promise<TimerDatabase> {
-    const opened = new TimerDatabase(await server.freshDatabase(), limits);
-    const session = await opened.connect();
-    for (const text of [`CREATE SCHEMA ${SCHEMA}`, ...TABLES]) await session.query({ text });
-    return opened;
+  static async open(server: PostgresServer): Promise<TimerDatabase> {
+    const database = await server.freshDatabase();
+    const session = await connectDatabase(database.source);
+    const statements = ['BEGIN', `CREATE SCHEMA ${SCHEMA}`, ...TABLES, 'COMMIT'];
+    for (const text of statements) await session.query({ text });
+    return new TimerDatabase(database, session);
   }
 
-  /** Opens a database that is removed when the test has ended. */
-  static async forTest(server: PostgresServer, limits?: TimerLimits): Promise<TimerDatabase> {
-    const opened = await TimerDatabase.open(server, limits);
-    onTestFinished(() => opened.drop());
-    return opened;
+  /** Removes all timers, and ends the connections of the test before. */
+  async empty(): Promise<void> {
+    for (const session of this.#sessions.splice(0)) {
+      session.abort();
+      await session.ended;
+    }
+    await this.query(
+      'WITH removed AS (DELETE FROM svc.timer) UPDATE svc.timer_count SET timers = 0 WHERE timers <> 0',
+    );
   }
 
   async connect(): Promise<DatabaseSession> {
@@ -44,16 +49,19 @@ export class TimerDatabase {
     return session;
   }
 
-  async journal(): Promise<TimerJournal> {
-    return new TimerJournal(await this.connect(), this.rules);
+  async journal(limits?: TimerLimits): Promise<TimerJournal> {
+    return new TimerJournal(await this.connect(), timerRules(limits));
   }
 
-  /** Operators whose changes are made through one connection; `earliestMs` receives what they have stored. */
-  async administration(earliestMs: number[] = []): Promise<PostgresTimerAdministration> {
+  /** Operators whose changes are made through one connection. `earliestMs` receives what their changes have stored. */
+  async administration(
+    limits?: TimerLimits,
+    earliestMs: number[] = [],
+  ): Promise<PostgresTimerAdministration> {
     const session = await this.connect();
     return new PostgresTimerAdministration({
       withSession: (use) => use(session),
-      rules: this.rules,
+      rules: timerRules(limits),
       onStored: (ms) => {
         earliestMs.push(ms);
       },
@@ -62,18 +70,19 @@ export class TimerDatabase {
 
   /** Executes a statement as the owner of the tables. */
   async query(text: string): Promise<readonly Row[]> {
-    return this.#sessions[0]!.query({ text });
+    return this.#session.query({ text });
   }
 
-  /** The number of timers, as it is counted and as it is. */
+  /** The number of timers as it is counted, and as it is. */
   async counted(): Promise<Row> {
     const [row] = await this.query(
-      `SELECT (SELECT sum(timers)::int8 FROM svc.timer_count), (SELECT count(*) FROM svc.timer)`,
+      'SELECT (SELECT sum(timers)::int8 FROM svc.timer_count), (SELECT count(*) FROM svc.timer)',
     );
     return row!;
   }
 
   async drop(): Promise<void> {
+    this.#session.abort();
     for (const session of this.#sessions) session.abort();
     await this.#database.drop();
   }

@@ -1,5 +1,5 @@
 // The timers of a journal in PostgreSQL do what those of every journal do.
-import { beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import type { TimerLimits } from '../../../../../model/timer-limits.ts';
 import { timerAdministrationSuite } from '../../../../suites/timer-administration-suite.ts';
 import { timerSuite } from '../../../../suites/timer-suite.ts';
@@ -8,20 +8,21 @@ import { PostgresServer } from '../../../../support/postgres/postgres-server.ts'
 import { TimerDatabase } from '../../../../support/postgres/timer-database.ts';
 
 describe.each(serverVersions())('PostgreSQL %s', (version) => {
-  let server: PostgresServer;
+  let database: TimerDatabase;
   beforeAll(async () => {
-    server = await PostgresServer.shared(version);
+    database = await TimerDatabase.open(await PostgresServer.shared(version));
   });
+  afterAll(() => database.drop());
 
   async function open(limits: TimerLimits) {
-    const database = await TimerDatabase.open(server, limits);
-    const journal = await database.journal();
+    await database.empty();
+    const journal = await database.journal(limits);
     return {
       journal,
-      administration: await database.administration(),
+      administration: await database.administration(limits),
       due: (nowMs: number, limit?: number) => journal.due(nowMs, limit),
       refusesNul: true,
-      discard: () => database.drop(),
+      discard: () => journal.close(),
     };
   }
 

@@ -1,0 +1,350 @@
+// The changes of a group of appends to timers in PostgreSQL.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { StoredTimer, TimerWrites } from '../../../../../host/engine/needs/timers.ts';
+import { MemoryTimers } from '../../../../../host/storage/memory/memory-timers.ts';
+import type { DatabaseSession } from '../../../../../host/storage/postgres/database-session.ts';
+import { PostgresTimerReader } from '../../../../../host/storage/postgres/timers/timer-reader.ts';
+import type { ServiceSchedule } from '../../../../../host/storage/timer-administration.ts';
+import { Occurrences } from '../../../../../host/schedule/occurrences.ts';
+import type { EntityRef } from '../../../../../model/entity.ts';
+import { Random } from '../../../../support/random.ts';
+import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
+import { TimerDatabase, timerRules } from '../../../../support/postgres/timer-database.ts';
+import {
+  applied,
+  committed,
+  loaded,
+  ofEntity,
+  storedGroup,
+  watched,
+} from '../../../../support/postgres/timer-groups.ts';
+import { SET_MS, timerAt } from '../../../../support/timer-writes.ts';
+
+const one: EntityRef = { component: 'Cart', id: 'one' };
+const two: EntityRef = { component: 'Cart', id: 'two' };
+
+let database: TimerDatabase;
+let session: DatabaseSession;
+beforeAll(async () => {
+  database = await TimerDatabase.open(await PostgresServer.shared('18'));
+});
+beforeEach(async () => {
+  await database.empty();
+  session = await database.connect();
+});
+afterAll(() => database.drop());
+
+/** Reads all timers. A damaged one fails the test. */
+async function all(): Promise<readonly StoredTimer[]> {
+  const reader = new PostgresTimerReader(session, (error) => expect.unreachable(String(error)));
+  const numbers = await session.query({ text: 'SELECT number FROM svc.timer ORDER BY number' });
+  return Promise.all(numbers.map(async ([number]) => (await reader.timer(number as number))!));
+}
+
+async function named(name: string): Promise<StoredTimer> {
+  return (await all()).find((timer) => timer.name === name)!;
+}
+
+const store = (...appends: Parameters<typeof ofEntity>[]) =>
+  storedGroup(session, timerRules(), ...appends.map((append) => ofEntity(...append)));
+
+test('a group that sets, fires and replaces timers takes the same few statements, however many they are', async () => {
+  const many = Array.from({ length: 50 }, (_, index) => timerAt(`t${index}`, index));
+  expect(await store([one, { changes: many }])).toEqual([undefined]);
+  const timers = await all();
+  const sent: (string | undefined)[] = [];
+  const counting = watched(session, ({ name, text }) => void sent.push(name ?? text));
+  const retry = { kind: 'retry', nextMs: 5, fault: 'f' } as const;
+  const group = [
+    ...timers.slice(0, 20).map((occurrence, index) =>
+      ofEntity(
+        { component: 'Cart', id: `by ${index}` },
+        {
+          firing: { occurrence, end: index % 2 === 0 ? { kind: 'remove' } : retry },
+          changes: [timerAt('next', 9)],
+        },
+      ),
+    ),
+    ofEntity(one, { changes: [timerAt('t30', 1), { kind: 'cancel', name: 't31' }] }),
+    ofEntity(two, {}, true),
+  ];
+  expect(await storedGroup(counting, timerRules(), ...group)).toEqual(group.map(() => undefined));
+  expect(sent).toEqual([
+    'BEGIN ISOLATION LEVEL READ COMMITTED',
+    'timers-lock',
+    'timers-room',
+    'timers-change',
+    'timers-add',
+    'timers-count',
+    'COMMIT',
+  ]);
+  expect(await database.counted()).toEqual([59, 59]);
+});
+
+test('a group that only ends firings takes two statements and counts what it removes', async () => {
+  await store([one, { changes: [timerAt('a', 1), timerAt('b', 2)] }]);
+  const [a, b] = await all();
+  const sent: (string | undefined)[] = [];
+  const counting = watched(session, ({ name }) => void sent.push(name));
+  const rearm = { kind: 'rearm', dueMs: 9 } as const;
+  const append = ofEntity(two, { firing: { occurrence: a!, end: rearm } });
+  expect(await storedGroup(counting, timerRules(), append)).toEqual([undefined]);
+  expect(sent).toEqual([undefined, 'timers-lock', 'timers-change', undefined]);
+  expect(await all()).toEqual([{ ...a, dueMs: 9, nextMs: 9 }, b]);
+});
+
+test('appends of a group see the changes of those before them, and one that is refused changes nothing', async () => {
+  await store([one, { changes: [timerAt('a', 1), timerAt('b', 2)] }]);
+  const [a, b] = await all();
+  const remove = { kind: 'remove' } as const;
+  const never = { kind: 'cron', expression: '0 0 30 2 *', zone: '' } as const;
+  const codes = await store(
+    [one, { changes: [{ kind: 'cancel', name: 'a' }, timerAt('c', 3)] }],
+    [two, { firing: { occurrence: a!, end: remove }, changes: [timerAt('lost', 4)] }],
+    [two, { firing: { occurrence: b!, end: remove }, changes: [timerAt('x', 0, { due: never })] }],
+    [two, { firing: { occurrence: b!, end: { kind: 'retry', nextMs: 7, fault: 'f' } } }],
+    [one, {}, true],
+    [one, { changes: [timerAt('d', 5)] }],
+    [two, { firing: { occurrence: { ...b!, attempts: 1 }, end: remove } }],
+  );
+  expect(codes).toEqual([
+    undefined,
+    'SVC_TIMER_GONE',
+    'SVC_TIMER_INVALID',
+    undefined,
+    undefined,
+    undefined,
+    'SVC_TIMER_GONE',
+  ]);
+  expect((await all()).map(({ name }) => name)).toEqual(['d']);
+  expect(await database.counted()).toEqual([1, 1]);
+});
+
+test('the time of the earliest timer that was set or changed is returned', async () => {
+  const rules = timerRules();
+  const earliest = async (...appends: readonly ReturnType<typeof ofEntity>[]): Promise<number> => {
+    const changes = await loaded(session, rules, ...appends);
+    expect(applied(changes, ...appends).filter(Boolean)).toEqual([]);
+    return committed(session, changes);
+  };
+  expect(await earliest(ofEntity(one, { changes: [timerAt('a', 7), timerAt('b', 3)] }))).toBe(3);
+  const a = await named('a');
+  const cancel = ofEntity(one, { changes: [{ kind: 'cancel', name: 'b' }] });
+  expect(await earliest(cancel)).toBe(Infinity);
+  const retry = { kind: 'retry', nextMs: 50, fault: 'f' } as const;
+  expect(await earliest(ofEntity(two, { firing: { occurrence: a, end: retry } }))).toBe(50);
+  const dead = { kind: 'dead', fault: 'f' } as const;
+  const second = await named('a');
+  expect(await earliest(ofEntity(two, { firing: { occurrence: second, end: dead } }))).toBe(
+    Infinity,
+  );
+});
+
+test('a text that PostgreSQL cannot keep fails its append alone, before the database sees it', async () => {
+  await store([one, { changes: [timerAt('a', 1)] }]);
+  const a = await named('a');
+  const bad = ['nul \0', 'half \ud800'];
+  for (const text of bad) {
+    const odd = { component: 'Cart', id: text };
+    const codes = await store(
+      [one, { changes: [timerAt(text, 1)] }],
+      [one, { changes: [timerAt('b', 1, { input: `"${text}"` })] }],
+      [one, { changes: [timerAt('b', 1, { target: odd })] }],
+      [one, { changes: [timerAt('b', 1, { command: text })] }],
+      [one, { changes: [timerAt('b', 1, { traceParent: text })] }],
+      [one, { changes: [timerAt('b', 1.5)] }],
+      [odd, { changes: [timerAt('b', 1)] }],
+      [two, { firing: { occurrence: a, end: { kind: 'retry', nextMs: 1, fault: text } } }],
+      [two, { firing: { occurrence: a, end: { kind: 'rearm', dueMs: 2 ** 60 } } }],
+    );
+    expect(codes).toEqual(codes.map(() => 'SVC_TIMER_INVALID'));
+    const others = await store(
+      [one, { changes: [{ kind: 'cancel', name: text }] }],
+      [odd, { changes: [{ kind: 'cancel', name: 'a' }] }, true],
+      [two, { firing: { occurrence: { ...a, number: 0.5 }, end: { kind: 'remove' } } }],
+      [two, { changes: [timerAt('fits', 1)] }],
+    );
+    expect(others).toEqual([undefined, undefined, 'SVC_TIMER_GONE', undefined]);
+  }
+  expect((await all()).map(({ name }) => name)).toEqual(['a', 'fits']);
+});
+
+test('a group that is rolled back leaves timers and their count, and can be repeated in part', async () => {
+  await store([one, { changes: [timerAt('a', 1)] }]);
+  const a = await named('a');
+  const first = ofEntity(one, { changes: [{ kind: 'cancel', name: 'a' }, timerAt('b', 2)] });
+  const second = ofEntity(two, { firing: { occurrence: a, end: { kind: 'remove' } } });
+  const changes = await loaded(session, timerRules(), first, second);
+  expect(applied(changes, first, second)).toMatchObject([undefined, { code: 'SVC_TIMER_GONE' }]);
+  await changes.store(session);
+  await session.query({ text: 'ROLLBACK' });
+  expect(await all()).toEqual([a]);
+  expect(await database.counted()).toEqual([1, 1]);
+  // The slice of the first append is lost: nothing of it is seen by the second one.
+  expect(await storedGroup(session, timerRules(), second)).toEqual([undefined]);
+  expect(await database.counted()).toEqual([0, 0]);
+});
+
+test('a damaged timer fails the end of its firing, and can be removed, replaced and cancelled', async () => {
+  const changes = ['a', 'b', 'c', 'd'].map((name) => timerAt(name, 1));
+  await store([one, { changes }]);
+  const [a, b] = await all();
+  await database.query("UPDATE svc.timer SET command = 'other'");
+  const retry = { kind: 'retry', nextMs: 9, fault: 'f' } as const;
+  const codes = await store(
+    [two, { firing: { occurrence: a!, end: retry } }],
+    [two, { firing: { occurrence: b!, end: { kind: 'remove' } } }],
+    [one, { changes: [timerAt('a', 5), { kind: 'cancel', name: 'c' }] }],
+  );
+  expect(codes).toEqual(['SVC_JOURNAL_CORRUPT', undefined, undefined]);
+  await store([one, { changes: [{ kind: 'cancel', name: 'd' }] }]);
+  expect(await all()).toMatchObject([{ name: 'a', dueMs: 5 }]);
+  expect(await database.counted()).toEqual([1, 1]);
+});
+
+test('every statement finds its timers through an index', async () => {
+  await store([one, { changes: [timerAt('a', 1), timerAt('b', 2), timerAt('c', 3)] }]);
+  const [a, b] = await all();
+  const plans: string[] = [];
+  // The table is small, so that reading all of it would be cheaper.
+  await session.query({ text: 'SET enable_seqscan = off' });
+  const explained = watched(session, async ({ name, text }, values) => {
+    if (name === undefined) return;
+    const rows = await session.query({ text: `EXPLAIN ${text}` }, values);
+    plans.push(`${name}\n${rows.map(([line]) => String(line)).join('\n')}`);
+  });
+  const retry = { kind: 'retry', nextMs: 9, fault: 'f' } as const;
+  await storedGroup(
+    explained,
+    timerRules(),
+    ofEntity(two, { firing: { occurrence: a!, end: retry } }),
+    ofEntity(two, { firing: { occurrence: b!, end: { kind: 'remove' } } }),
+    ofEntity(one, { changes: [timerAt('c', 5)] }),
+    ofEntity({ component: 'Cart', id: 'three' }, {}, true),
+  );
+  const reader = new PostgresTimerReader(explained, () => expect.unreachable());
+  await reader.due(10, 10, { nextMs: 1, number: 1 });
+  await reader.earliestMs(1);
+  await reader.input(a!.number);
+  await reader.counts();
+  expect(plans.map((plan) => plan.split('\n')[0])).toEqual([
+    'timers-lock',
+    'timers-room',
+    'timers-change',
+    'timers-add',
+    'timers-count',
+    'timers-due',
+    'timers-earliest',
+    'timer-one',
+    'timers-counts',
+  ]);
+  for (const plan of plans) {
+    expect(plan).not.toMatch(/Seq Scan on timer(?!_)/);
+    expect(plan).not.toMatch(/Merge Join/);
+  }
+  for (const plan of plans.slice(5)) expect(plan).not.toMatch(/Sort/);
+});
+
+const SCHEDULE: ServiceSchedule = {
+  id: 'tick',
+  target: one,
+  command: 'tick',
+  input: '{}',
+  schedule: { kind: 'every', everyMs: 1_000 },
+};
+
+/** A timer as the model has it, and its number in the database. */
+interface Twin {
+  readonly model: StoredTimer;
+  readonly number: number;
+}
+
+function keyed({ owner, name }: StoredTimer): string {
+  return JSON.stringify([owner?.id, name]);
+}
+
+/** An append of a random group: for the database, and for the model. */
+function randomAppend(random: Random, twins: readonly Twin[]) {
+  const entity = { component: 'Cart', id: random.pick(['a', 'b', 'c']) };
+  const changes = Array.from({ length: random.below(4) }, () => {
+    const name = random.pick(['x', 'y', 'z', 'w', '']);
+    if (random.chance(30)) return { kind: 'cancel', name } as const;
+    const due = random.chance(20) ? ({ kind: 'every', everyMs: 500 } as const) : undefined;
+    return timerAt(name, random.below(100), due && { due });
+  });
+  const fired = random.chance(50) ? twins[random.below(twins.length + 1)] : undefined;
+  const end = random.pick([
+    { kind: 'remove' },
+    { kind: 'rearm', dueMs: random.below(100) },
+    { kind: 'retry', nextMs: random.below(100), fault: 'again' },
+    { kind: 'dead', fault: 'for ever' },
+  ] as const);
+  const writes = (number: number | undefined): TimerWrites => ({
+    changes,
+    firing: fired && { occurrence: { ...fired.model, number: number! }, end },
+  });
+  const isDeleted = random.chance(15);
+  return {
+    real: { entity, isDeleted, writes: writes(fired?.number) },
+    model: { entity, isDeleted, writes: writes(fired?.model.number) },
+  };
+}
+
+test.each([1, 2, 3, 4])(
+  'random groups do what appends do one by one in memory (seed %i)',
+  async (seed) => {
+    const random = new Random(seed);
+    const limits = { max: 7, perEntityMax: 3 };
+    const memory = new MemoryTimers(limits, new Occurrences());
+    const administration = await database.administration(limits);
+    let seen: readonly Twin[] = [];
+    const codes = new Set<string | undefined>();
+    for (let step = 0; step < 40; step++) {
+      if (random.chance(20)) {
+        const schedules = random.chance(50) ? [SCHEDULE] : [{ ...SCHEDULE, input: String(step) }];
+        const failure = memory.reconcile(schedules, SET_MS);
+        const code = await administration.reconcileSchedules(schedules, SET_MS).then(
+          () => undefined,
+          (error: { code: string }) => error.code,
+        );
+        expect(code).toBe(failure?.code);
+      } else if (random.chance(20)) {
+        const owner = { component: 'Cart', id: random.pick(['a', 'b']) };
+        expect(await administration.retryTimer(owner, 'x', step)).toBe(
+          memory.retry(owner, 'x', step),
+        );
+        const isThere = memory.named(owner, 'y') !== undefined;
+        memory.apply(owner, false, { changes: [{ kind: 'cancel', name: 'y' }] });
+        expect(await administration.cancelTimer(owner, 'y')).toBe(isThere);
+      } else {
+        const group = Array.from({ length: 1 + random.below(6) }, () => randomAppend(random, seen));
+        const expected = group.map(
+          ({ model: { entity, isDeleted, writes } }) =>
+            memory.apply(entity, isDeleted, writes)?.code,
+        );
+        const rules = timerRules(limits);
+        expect(await storedGroup(session, rules, ...group.map(({ real }) => real))).toEqual(
+          expected,
+        );
+        for (const code of expected) codes.add(code);
+      }
+      const stored = new Map((await all()).map((timer) => [keyed(timer), timer]));
+      const models = memory.all();
+      expect(stored.size).toBe(models.length);
+      seen = models
+        .map((model) => ({ model, number: stored.get(keyed(model))!.number }))
+        .concat(seen.slice(0, 20));
+      for (const model of models)
+        expect(stored.get(keyed(model))).toEqual({
+          ...model,
+          number: expect.any(Number) as number,
+        });
+      expect(await database.counted()).toEqual([models.length, models.length]);
+    }
+    expect([...codes].map(String).toSorted()).toEqual([
+      'SVC_TIMERS_FULL',
+      'SVC_TIMER_GONE',
+      'undefined',
+    ]);
+  },
+);
