@@ -5,6 +5,7 @@ import type {
   ConsumerWriter,
   StoredLane,
 } from '../../host/engine/needs/consumers.ts';
+import type { Position } from '../../host/engine/needs/feed.ts';
 import type { Journal } from '../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { eventKey } from '../../model/event-key.ts';
@@ -19,9 +20,12 @@ export interface ConsumersUnderTest {
   discard(): Promise<void>;
 }
 
+type Consumer = Parameters<ConsumerWriter['settleConsumer']>[0];
+
 const LEDGER = { id: 'ledger', start: 'beginning' } as const;
+/** An id with characters that a journal may confuse. */
+const ODD_ID = '😀 / % ä\u0000';
 const one: EntityRef = { component: 'Cart', id: 'one' };
-const two: EntityRef = { component: 'Cart', id: '😀 / % ä\u0000' };
 const three: EntityRef = { component: 'Order', id: 'one' };
 
 function lane(entity: EntityRef, seq: number, more: Partial<StoredLane> = {}): StoredLane {
@@ -29,8 +33,14 @@ function lane(entity: EntityRef, seq: number, more: Partial<StoredLane> = {}): S
   return { entity, seq, ...waiting, ...more };
 }
 
-export function consumerStoreSuite(place: string, open: () => Promise<ConsumersUnderTest>): void {
+/** `oddId`: for a journal that has no entity with the odd id of the others. */
+export function consumerStoreSuite(
+  place: string,
+  open: () => Promise<ConsumersUnderTest>,
+  oddId = ODD_ID,
+): void {
   describe(`consumers that are kept ${place}`, () => {
+    const two: EntityRef = { component: 'Cart', id: oddId };
     let underTest: ConsumersUnderTest;
     let writer: ConsumerWriter;
     let reader: ConsumerReader;
@@ -47,7 +57,7 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
     const settle = (
       lanes: readonly StoredLane[],
       rejoined: readonly EntityRef[] = [],
-      consumer: Parameters<ConsumerWriter['settleConsumer']>[0] = LEDGER,
+      consumer: Consumer = LEDGER,
       position = underTest.journal.positions.end(),
     ) => writer.settleConsumer(consumer, { position, lanes, rejoined });
 
@@ -99,58 +109,81 @@ export function consumerStoreSuite(place: string, open: () => Promise<ConsumersU
       expect(await reader.lanes(mailer.id, 10)).toEqual([lane(one, 2)]);
     });
 
-    describe("the reply to a consumer's call", () => {
-      const DAY_MS = 86_400_000;
-      const FRIDAY_MS = Date.UTC(2026, 2, 27, 12);
-      const key = `${eventKey({ consumer: 'ledger', entity: two, seq: 1 })}.book.1`;
-
-      /** Stores the reply of Friday, and on Monday as many others as there are to remove the old ones. */
-      const onMonday = async (): Promise<number | undefined> => {
-        for (let n = 0; n < 20; n++)
-          // oxlint-disable-next-line no-await-in-loop -- a few are removed with each that is stored
-          await keep(underTest.journal, three, [], {
-            ...answerTo(`k${n}`, FRIDAY_MS + 3 * DAY_MS + n),
-            retentionMs: DAY_MS,
-          });
-        return (await underTest.journal.answer(one, key))?.timeMs;
-      };
-
-      beforeEach(async () => {
-        const { journal } = underTest;
-        await keep(journal, one, [], answerTo('before', FRIDAY_MS - 1));
-        await keep(journal, one, [], answerTo(key, FRIDAY_MS));
-        await keep(journal, one, [], answerTo('after', FRIDAY_MS + 1));
-      });
-
-      test('is kept while the event is after the position of the consumer', async () => {
-        await settle([], [], LEDGER, underTest.journal.positions.start);
-        expect(await onMonday()).toBe(FRIDAY_MS);
-      });
-
-      test('is kept while the event is parked, and other replies are not', async () => {
-        await settle([lane(two, 1, { nextMs: undefined })]);
-        expect(await onMonday()).toBe(FRIDAY_MS);
-        expect(await underTest.journal.answer(one, 'before')).toBeUndefined();
-        expect(await underTest.journal.answer(one, 'after')).toBeUndefined();
-      });
-
-      test('is forgotten once the event is settled', async () => {
-        await settle([lane(two, 1, { nextMs: undefined })]);
-        await settle([lane(two, 2), lane(one, 1)]);
-        expect(await onMonday()).toBeUndefined();
-      });
-
-      test('is forgotten if another consumer waits, or none', async () => {
-        const mailer = { id: 'mailer', start: 'now' } as const;
-        await settle([lane(two, 1, { nextMs: undefined })], [], mailer);
-        expect(await onMonday()).toBeUndefined();
-      });
-    });
-
     test('a settlement fails once the journal is closed', async () => {
       await underTest.discard();
       const closed = expect.objectContaining({ code: 'SVC_JOURNAL_UNAVAILABLE' }) as Error;
       await expect(settle([], [], LEDGER, '0')).rejects.toEqual(closed);
+    });
+  });
+}
+
+/** What every journal does with the replies to the calls of consumers. Parameters are those of consumerStoreSuite. */
+export function consumerReplySuite(
+  place: string,
+  open: () => Promise<ConsumersUnderTest>,
+  oddId = ODD_ID,
+): void {
+  describe(`the reply to a consumer's call that is kept ${place}`, () => {
+    const two: EntityRef = { component: 'Cart', id: oddId };
+    let underTest: ConsumersUnderTest;
+
+    const settle = (lanes: readonly StoredLane[], consumer: Consumer = LEDGER, at?: Position) =>
+      underTest.writer.settleConsumer(consumer, {
+        position: at ?? underTest.journal.positions.end(),
+        lanes,
+        rejoined: [],
+      });
+
+    const DAY_MS = 86_400_000;
+    const FRIDAY_MS = Date.UTC(2026, 2, 27, 12);
+    const key = `${eventKey({ consumer: 'ledger', entity: two, seq: 1 })}.book.1`;
+
+    /** Stores the reply of Friday, and on Monday as many others as there are to remove the old ones. */
+    const onMonday = async (): Promise<number | undefined> => {
+      for (let n = 0; n < 20; n++)
+        // oxlint-disable-next-line no-await-in-loop -- a few are removed with each that is stored
+        await keep(underTest.journal, three, [], {
+          ...answerTo(`k${n}`, FRIDAY_MS + 3 * DAY_MS + n),
+          retentionMs: DAY_MS,
+        });
+      return (await underTest.journal.answer(one, key))?.timeMs;
+    };
+
+    beforeEach(async () => {
+      underTest = await open();
+      const { journal } = underTest;
+      for (const entity of [one, two, three])
+        // oxlint-disable-next-line no-await-in-loop -- the order of the entities is that of the appends
+        await append(journal, entity, recordOf(1));
+      await keep(journal, one, [], answerTo('before', FRIDAY_MS - 1));
+      await keep(journal, one, [], answerTo(key, FRIDAY_MS));
+      await keep(journal, one, [], answerTo('after', FRIDAY_MS + 1));
+    });
+
+    afterEach(() => underTest.discard());
+
+    test('is kept while the event is after the position of the consumer', async () => {
+      await settle([], LEDGER, underTest.journal.positions.start);
+      expect(await onMonday()).toBe(FRIDAY_MS);
+    });
+
+    test('is kept while the event is parked, and other replies are not', async () => {
+      await settle([lane(two, 1, { nextMs: undefined })]);
+      expect(await onMonday()).toBe(FRIDAY_MS);
+      expect(await underTest.journal.answer(one, 'before')).toBeUndefined();
+      expect(await underTest.journal.answer(one, 'after')).toBeUndefined();
+    });
+
+    test('is forgotten once the event is settled', async () => {
+      await settle([lane(two, 1, { nextMs: undefined })]);
+      await settle([lane(two, 2), lane(one, 1)]);
+      expect(await onMonday()).toBeUndefined();
+    });
+
+    test('is forgotten if another consumer waits, or none', async () => {
+      const mailer = { id: 'mailer', start: 'now' } as const;
+      await settle([lane(two, 1, { nextMs: undefined })], mailer);
+      expect(await onMonday()).toBeUndefined();
     });
   });
 }

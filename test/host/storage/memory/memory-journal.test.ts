@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TimerLimits } from '../../../../model/timer-limits.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
-import { consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
+import { consumerReplySuite, consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
 import { answerTo, journalSuite, keep } from '../../../suites/journal-suite.ts';
 import { replyRetentionSuite } from '../../../suites/reply-retention-suite.ts';
 import { timerAdministrationSuite } from '../../../suites/timer-administration-suite.ts';
@@ -42,7 +42,8 @@ function withTimers(timerLimits: TimerLimits) {
 timerSuite('in memory', async (limits) => withTimers(limits));
 timerAdministrationSuite('in memory', async () => withTimers({ max: 20, perEntityMax: 5 }));
 
-consumerStoreSuite('in memory', async () => {
-  const journal = new MemoryJournal();
-  return { journal, writer: journal, reader: journal.consumers, discard: () => journal.close() };
-});
+for (const suite of [consumerStoreSuite, consumerReplySuite])
+  suite('in memory', async () => {
+    const journal = new MemoryJournal();
+    return { journal, writer: journal, reader: journal.consumers, discard: () => journal.close() };
+  });

@@ -11,7 +11,7 @@ import { openConsumerReader } from '../../../../host/storage/sqlite/consumer-rea
 import { journalPath } from '../../../../host/storage/sqlite/journal-file.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
-import { consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
+import { consumerReplySuite, consumerStoreSuite } from '../../../suites/consumer-store-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const LEDGER = { id: 'ledger', start: 'beginning' } as const;
@@ -26,7 +26,7 @@ const PARKED: StoredLane = {
 };
 const corrupt = expect.objectContaining({ code: 'SVC_JOURNAL_CORRUPT' }) as Error;
 
-consumerStoreSuite('in SQLite', async () => {
+async function openConsumers() {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const opened = await openSqliteJournal(dir);
   const journal = attachSqliteJournal(opened.connect());
@@ -45,7 +45,10 @@ consumerStoreSuite('in SQLite', async () => {
       rmSync(dir, { recursive: true });
     },
   };
-});
+}
+
+consumerStoreSuite('in SQLite', openConsumers);
+consumerReplySuite('in SQLite', openConsumers);
 
 function edit(dir: string, sql: string): void {
   const database = new DatabaseSync(journalPath(dir));
