@@ -1,0 +1,174 @@
+// ConsumerSettlements stores how far consumers are. Each settlement is a transaction of its own.
+//
+// Invariants
+// - Settlements are stored one after the other, and each is carried out only once the statements before have been answered. The
+//   rows of all numbers that a settlement concerns are locked before its COMMIT is sent. So a COMMIT that is late, because its
+//   connection was lost, keeps the next settlement waiting, and never comes after it.
+// - A settlement whose outcome is not known fails. Whoever settles again stores what follows from what it has handled meanwhile.
+import { setTimeout } from 'node:timers/promises';
+import { SvcError } from '@svc/kit/svc-error';
+import type {
+  ConsumerSettlement,
+  ConsumerWriter,
+  StoredConsumer,
+} from '../../../engine/needs/consumers.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
+import { DatabaseFailure } from '../database-failure.ts';
+import type { DatabaseSession, Parameter, Statement } from '../database-session.ts';
+import type { FollowingSession } from '../feed/following-session.ts';
+import { SliceOffsets } from '../feed/slice-offsets.ts';
+import { columnsOf, consumerChecksum, laneRowOf, offsetChecksum } from './consumer-rows.ts';
+
+/** Attempts at a settlement that other transactions keep the database from storing. */
+const ATTEMPTS_MAX = 5;
+/** Longest pause between two attempts, in milliseconds. */
+const PAUSE_MS = 20;
+
+const BEGIN = { text: 'BEGIN' };
+/** Nobody else writes these rows for long, except a transaction whose connection was lost. */
+const LIMIT_WAITS = { text: "SET LOCAL lock_timeout = '5s'" };
+const COMMIT = { text: 'COMMIT' };
+const ROLLBACK = { text: 'ROLLBACK' };
+const PUT_CONSUMER = {
+  name: 'put-consumer',
+  text: `INSERT INTO svc.consumer (consumer, start, crc) VALUES ($1, $2, $3)
+  ON CONFLICT (consumer) DO UPDATE SET start = excluded.start, crc = excluded.crc`,
+};
+/** The rows are locked in the order of their slices, also those that stay as they are. */
+const PUT_OFFSETS = {
+  name: 'put-offsets',
+  text: `INSERT INTO svc.consumer_offset (consumer, slice, off, crc)
+  SELECT $1, p.slice, p.off, p.crc FROM unnest($2::int2[], $3::int8[], $4::int8[]) AS p(slice, off, crc) ORDER BY p.slice
+  ON CONFLICT (consumer, slice) DO UPDATE SET off = excluded.off, crc = excluded.crc
+  WHERE consumer_offset.off <> excluded.off OR consumer_offset.crc <> excluded.crc`,
+};
+const REMOVE_LANES = {
+  name: 'remove-lanes',
+  text: `DELETE FROM svc.lane l USING unnest($2::int2[], $3::text[], $4::text[]) AS r(slice, component, id)
+  WHERE l.consumer = $1 AND l.slice = r.slice AND l.component = r.component AND l.id = r.id`,
+};
+const PUT_LANES = {
+  name: 'put-lanes',
+  text: `INSERT INTO svc.lane (consumer, slice, component, id, seq, attempts, round, next_ms, reason, crc)
+  SELECT $1, p.* FROM unnest($2::int2[], $3::text[], $4::text[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::text[],
+    $10::int8[]) AS p(slice)
+  ON CONFLICT (consumer, slice, component, id) DO UPDATE SET seq = excluded.seq, attempts = excluded.attempts,
+    round = excluded.round, next_ms = excluded.next_ms, reason = excluded.reason, crc = excluded.crc`,
+};
+
+type Consumer = Pick<StoredConsumer, 'id' | 'start'>;
+type Step = readonly [statement: Statement, values: readonly Parameter[]];
+
+export class ConsumerSettlements implements ConsumerWriter {
+  readonly #session: FollowingSession;
+  /** The position of each consumer that is known to be stored. */
+  readonly #stored = new Map<string, SliceOffsets>();
+  /** Settles after all settlements that were asked for. */
+  #last: Promise<void> = Promise.resolve();
+
+  /** `session`: a connection that nobody else uses. */
+  constructor(session: FollowingSession) {
+    this.#session = session;
+  }
+
+  settleConsumer(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
+    const settled = this.#last.then(() => this.#settle(consumer, settlement));
+    this.#last = settled.catch(() => undefined);
+    return settled;
+  }
+
+  /** Stores what was asked for, and closes the connection. */
+  async close(): Promise<void> {
+    await this.#last;
+    this.#session.close();
+  }
+
+  async #settle(consumer: Consumer, settlement: ConsumerSettlement): Promise<void> {
+    const position = SliceOffsets.parse(settlement.position);
+    if (position === undefined) throw new RangeError('a text that is no position of this journal');
+    checkTexts(consumer, settlement);
+    const steps = stepsOf(consumer, settlement, position, this.#stored.get(consumer.id));
+    this.#stored.delete(consumer.id);
+    await this.#store(steps);
+    this.#stored.set(consumer.id, position);
+  }
+
+  async #store(steps: readonly Step[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const session = await this.#session.session();
+      try {
+        await transact(session, steps);
+        return;
+      } catch (error) {
+        const isRetryable = error instanceof DatabaseFailure && error.isRetryable;
+        // The connection may be in the middle of a transaction.
+        if (!(await isRolledBack(session))) this.#session.drop(session);
+        if (!isRetryable || attempt === ATTEMPTS_MAX) throw this.#session.failure(error);
+      }
+      await setTimeout(Math.random() * PAUSE_MS);
+    }
+  }
+}
+
+async function transact(session: DatabaseSession, steps: readonly Step[]): Promise<void> {
+  await session.query(BEGIN);
+  await session.query(LIMIT_WAITS);
+  // oxlint-disable-next-line no-await-in-loop -- a statement follows the other
+  for (const [statement, values] of steps) await session.query(statement, values);
+  await session.query(COMMIT);
+}
+
+/** Ends a transaction that has failed. Returns whether the connection can be used again. */
+async function isRolledBack(session: DatabaseSession): Promise<boolean> {
+  try {
+    await session.query(ROLLBACK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the statements of a settlement. `stored`: the position that is stored; undefined: any. */
+function stepsOf(
+  { id, start }: Consumer,
+  { lanes, rejoined }: ConsumerSettlement,
+  position: SliceOffsets,
+  stored: SliceOffsets | undefined,
+): readonly Step[] {
+  const entities = [...rejoined, ...lanes.map(({ entity }) => entity)];
+  const slices = new Set(
+    entities.map(({ component, id: entityId }) => sliceOf(component, entityId)),
+  );
+  for (let slice = 0; slice < SLICE_COUNT; slice++)
+    if (position.offs[slice] !== stored?.offs[slice]) slices.add(slice);
+  const offsets = [...slices]
+    .toSorted((a, b) => a - b)
+    .map((slice) => [slice, position.offs[slice]!] as const)
+    .map(([slice, off]) => [slice, off, offsetChecksum(id, slice, off)]);
+  const removed = rejoined.map((entity) => keyOf(entity));
+  const put = lanes.map((lane) => laneRowOf(id, lane));
+  return [
+    ...(stored === undefined
+      ? [[PUT_CONSUMER, [id, start, consumerChecksum(id, start)]] as const]
+      : []),
+    ...(offsets.length === 0 ? [] : [[PUT_OFFSETS, [id, ...columnsOf(offsets, 3)]] as const]),
+    ...(removed.length === 0 ? [] : [[REMOVE_LANES, [id, ...columnsOf(removed, 3)]] as const]),
+    ...(put.length === 0 ? [] : [[PUT_LANES, [id, ...columnsOf(put, 9)]] as const]),
+  ];
+}
+
+function keyOf({ component, id }: EntityRef): readonly [number, string, string] {
+  return [sliceOf(component, id), component, id];
+}
+
+/** PostgreSQL cannot store U+0000. The journal has no entity whose id has it. */
+function checkTexts({ id }: Consumer, { lanes, rejoined }: ConsumerSettlement): void {
+  const entities = [...lanes.map(({ entity }) => entity), ...rejoined];
+  const texts = [id, ...entities.flatMap((entity) => [entity.component, entity.id])];
+  if (!texts.some((text) => text.includes('\u0000'))) return;
+  throw new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    'A settlement of a consumer was not stored: an id in it contains U+0000, which PostgreSQL cannot store. Use ids without it.',
+  );
+}
