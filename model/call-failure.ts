@@ -31,6 +31,7 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_VIEW_REBUILDING', 'the view is being built'],
   ['SVC_VIEW_STOPPED', 'the view has stopped'],
   ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
+  ['SVC_ENTITY_MOVED', 'the entity moves to another node'],
   ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
   ['SVC_PROCESS_UNAVAILABLE', 'the code of the service is not there at present'],
 ]);

@@ -100,6 +100,11 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Try again.',
     [RETRY_AFTER],
   ),
+  SVC_ENTITY_MOVED: errorAnswer(
+    503,
+    'What was asked for moves to another part of the service (SVC_ENTITY_MOVED). Nothing was done: try again.',
+    [RETRY_AFTER],
+  ),
   SVC_SHARD_UNAVAILABLE: errorAnswer(
     503,
     'A part of the service is being started again (SVC_SHARD_UNAVAILABLE). Try again.',
@@ -151,6 +156,7 @@ const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_VIEW_REBUILDING',
   'SVC_VIEW_STOPPED',
   'SVC_ENTITY_HELD_BACK',
+  'SVC_ENTITY_MOVED',
   'SVC_SHARD_UNAVAILABLE',
   // The service logs once that it has lost its process.
   'SVC_PROCESS_UNAVAILABLE',
