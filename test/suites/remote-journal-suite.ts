@@ -1,7 +1,7 @@
 // What a journal keeps of `host/engine/needs/journal.ts` beyond journal-suite.ts if its reads have to wait, and if it may lose the
 // outcome of an append.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Journal } from '../../host/engine/needs/journal.ts';
+import { type Journal, LEFT_TO_ANSWER, READ_UNITS_MAX } from '../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import type { SvcError } from '../../kit/svc-error.ts';
 import { answerTo, append, keep, type JournalUnderTest, recordOf } from './journal-suite.ts';
@@ -56,6 +56,24 @@ export function remoteJournalSuite(
       });
     });
 
+    test('lookups ahead bring a bounded number of bytes, and leave the rest to those that run', async () => {
+      const keys = Array.from({ length: 12 }, (_, index) => `k${index}`);
+      const json = JSON.stringify('x'.repeat(READ_UNITS_MAX / 4));
+      for (const key of keys)
+        await keep(journal, one, [], { ...answerTo(key, 1), outcome: { kind: 'reply', json } });
+      const found = await Promise.all(keys.map((key) => journal.lookAhead(one, key)));
+      const brought = found.filter((reply) => reply !== LEFT_TO_ANSWER);
+      // The last one of a response may be beyond the limit.
+      expect(brought.length).toBeGreaterThan(0);
+      expect(brought.length).toBeLessThanOrEqual(5);
+      for (const reply of brought) expect(reply?.outcome).toEqual({ kind: 'reply', json });
+      for (const key of keys)
+        expect((await journal.answer(one, key))?.outcome).toEqual({ kind: 'reply', json });
+      // Of those that have no reply, none takes memory.
+      const absent = keys.map((key) => journal.lookAhead(two, key));
+      expect(await Promise.all(absent)).toEqual(keys.map(() => undefined));
+    });
+
     test.each([
       ['is stored', true],
       ['is not stored', false],
@@ -77,7 +95,7 @@ export function remoteJournalSuite(
         const stored = await journal.read(one, 0, 10);
         expect(stored.slice(0, 2)).toEqual(isStored ? [recordOf(1), keyed] : [recordOf(1)]);
         const found = await Promise.all([journal.answer(one, 'k'), journal.lookAhead(one, 'k')]);
-        expect(found.map((reply) => reply?.timeMs)).toEqual(
+        expect(found.map((reply) => (typeof reply === 'object' ? reply.timeMs : reply))).toEqual(
           isStored ? [1, 1] : [undefined, undefined],
         );
         const next = stored.length + 1;

@@ -18,7 +18,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { traceStateOf } from '@svc/kit/trace-state';
 import type { Firing } from '../firing.ts';
 import type { RandomSource } from '../needs/clock.ts';
-import type { StoredReply } from '../needs/journal.ts';
+import type { ReplyAhead } from '../needs/journal.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { TimerWrites } from '../needs/timers.ts';
 import type { CommandKey } from './command-key.ts';
@@ -41,8 +41,8 @@ export interface PendingCall {
 export interface KeyLookup {
   /** Whether `reply` may be used: no reply to the key can have been stored since the lookup began. */
   readonly isCurrent: boolean;
-  /** The value that `Journal.answer` returns, or will return. */
-  readonly reply: Awaitable<StoredReply | undefined>;
+  /** The value that `Journal.lookAhead` resolves with. */
+  readonly reply: Awaitable<ReplyAhead>;
   /** Begins again if the lookup is not current any more. Call it while no append of the entity is under way. */
   renew(): void;
   callEnded(): void;

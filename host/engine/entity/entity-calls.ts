@@ -103,7 +103,7 @@ export class EntityCalls {
    * append; 0 if one before it has failed.
    */
   loseHeld(failure: SvcError): number {
-    this.#lookups?.appendFailed();
+    this.invalidateLookups();
     const calls = this.#held.takeAll();
     for (const call of calls)
       if (call.kind === 'command') call.fail(failure);
@@ -111,7 +111,12 @@ export class EntityCalls {
     return calls[0]?.appendBytes ?? 0;
   }
 
-  /** Looks the keys of queued commands up again if an append has failed since. Call it when no append is under way. */
+  /** Replies to the keys that were looked up may have been stored since: `renewLookups` repeats these lookups. */
+  invalidateLookups(): void {
+    this.#lookups?.invalidate();
+  }
+
+  /** Repeats the lookups of queued commands that were invalidated. Call it when no append is under way. */
   renewLookups(): void {
     if (this.#lookups !== undefined) for (const call of this.#queue) call.lookup?.renew();
   }

@@ -6,13 +6,14 @@
 // K1  A command whose key has a reply is not decided, whether the reply is on disk or still waits for the disk, until
 //     the retention of the reply is over. The reply to a key of an event has no retention: it is used as long as it is
 //     stored, which is until the event is settled. A refusal of such a key is not used in a later round.
+//     A reply that is repeated is answered as any other: only while the lease of the entity is held.
 // K2  While the first reply waits for the disk, so does a repeated command. It fails if the append of the first one
 //     fails.
 import type { Awaitable } from '@svc/model/call';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { GuestEntity } from '@svc/model/guest';
-import type { Journal, StoredReply } from '../needs/journal.ts';
+import { type Journal, LEFT_TO_ANSWER, type ReplyAhead } from '../needs/journal.ts';
 import type { CallCompletion, Remainder } from './call-completion.ts';
 import type { CommandExecution } from './command-execution.ts';
 import type { CommandKey } from './command-key.ts';
@@ -44,21 +45,21 @@ export class IdempotentExecution {
     const speculative = state.calls.speculative(key.key);
     if (speculative !== undefined)
       return this.#completion.answer(state, call, repeatedOutcome(key, speculative));
-    let stored: Awaitable<StoredReply | undefined>;
+    let found: Awaitable<ReplyAhead>;
     try {
-      stored = call.lookup?.isCurrent
+      found = call.lookup?.isCurrent
         ? call.lookup.reply
         : this.#needs.journal.answer(state.ref, key.key);
     } catch (failure) {
       call.fail(failure);
       return undefined;
     }
-    if (!(stored instanceof Promise)) return this.#lookedUp(state, guest, call, key, stored);
-    return stored.then(
+    if (!(found instanceof Promise)) return this.#lookedUp(state, guest, call, key, found);
+    return found.then(
       (later) => {
-        // Nothing is decided yet, so the command runs on the state that is loaded next.
         if (state.lostAppend === undefined && !guest.lost)
           return this.#lookedUp(state, guest, call, key, later);
+        // Nothing is decided yet, so the command runs on the state that is loaded next.
         state.calls.requeue(call);
         return undefined;
       },
@@ -71,12 +72,14 @@ export class IdempotentExecution {
     guest: GuestEntity,
     call: EntityCall,
     key: CommandKey,
-    stored: StoredReply | undefined,
+    found: ReplyAhead,
   ): Remainder {
+    // The lookup is not current any more, so that the journal is asked.
+    if (found === LEFT_TO_ANSWER) return this.run(state, guest, call, key);
     const { clock, limits } = this.#needs;
-    return stored !== undefined &&
-      isRepeated(key, stored, clock.nowMs(), limits.idempotencyRetentionMs)
-      ? this.#completion.answer(state, call, repeatedOutcome(key, stored))
+    return found !== undefined &&
+      isRepeated(key, found, clock.nowMs(), limits.idempotencyRetentionMs)
+      ? this.#completion.answer(state, call, repeatedOutcome(key, found))
       : this.#commands.run(state, guest, call);
   }
 }

@@ -5,15 +5,17 @@
 // Invariants
 // L1  A lookup is used only if no reply to its key can have been stored since it began. Calls of an entity run in the order in
 //     which they came, so it is enough that no other call with that key is in flight when a lookup begins, and that
-//     no append of the entity has failed since: a call whose append has failed is over before it is known what is stored of
-//     the appends behind it. Other calls look their keys up when they run.
+//     nothing has invalidated it since. A failed append does, because its call is over before it is known what is stored of
+//     the appends behind it, and so does another lease, before which other nodes may have stored replies. Other calls look their
+//     keys up when they run.
 // L2  A reply that was found counts among the unsettled bytes of the engine until its call has ended. While too much waits for
 //     the disk, no lookup begins.
+//     A lookup that the journal leaves to `answer` counts as one that has not begun.
 // L3  A lookup that fails fails its call if the call runs, and nothing else.
 import type { Awaitable } from '@svc/model/call';
 import type { EntityRef } from '@svc/model/entity';
 import type { EngineLimits } from '../engine-limits.ts';
-import type { Journal, StoredReply } from '../needs/journal.ts';
+import { type Journal, LEFT_TO_ANSWER, type ReplyAhead } from '../needs/journal.ts';
 import type { KeyLookup } from './entity-call.ts';
 import { outcomeBytes, type UnsettledBytes } from './unsettled-bytes.ts';
 
@@ -28,16 +30,15 @@ export class KeyLookups {
   readonly #needs: LookupNeeds;
   /** The number of calls in flight with each key: those that are queued, run, or wait for the disk. */
   readonly #inFlight = new Map<string, number>();
-  #failedAppends = 0;
+  #invalidations = 0;
 
   constructor(ref: EntityRef, needs: LookupNeeds) {
     this.#ref = ref;
     this.#needs = needs;
   }
 
-  /** The number of appends of the entity that have failed. */
-  get failedAppends(): number {
-    return this.#failedAppends;
+  get invalidations(): number {
+    return this.#invalidations;
   }
 
   get unsettled(): UnsettledBytes {
@@ -59,13 +60,13 @@ export class KeyLookups {
     else this.#inFlight.delete(key);
   }
 
-  /** Called when an append of the entity has failed, or its outcome is unknown. */
-  appendFailed(): void {
-    this.#failedAppends++;
+  /** Called when replies may have been stored that lookups under way do not find (L1). */
+  invalidate(): void {
+    this.#invalidations++;
   }
 
   /** Looks a key up; undefined: too much waits for the disk. */
-  find(key: string): Promise<StoredReply | undefined> | undefined {
+  find(key: string): Promise<ReplyAhead> | undefined {
     const { journal, unsettled, limits } = this.#needs;
     return unsettled.total < limits.unsettledBytesMax
       ? journal.lookAhead?.(this.#ref, key)
@@ -80,8 +81,8 @@ class CallLookup implements KeyLookup {
   readonly #isFirst: boolean;
   #hasBegun = false;
   /** A promise until the reply was found, and if that has failed. */
-  #reply: Awaitable<StoredReply | undefined> = undefined;
-  #failedAppends = 0;
+  #reply: Awaitable<ReplyAhead> = undefined;
+  #invalidations = 0;
   /** Bytes of the reply among the unsettled bytes. */
   #bytes = 0;
 
@@ -93,10 +94,10 @@ class CallLookup implements KeyLookup {
   }
 
   get isCurrent(): boolean {
-    return this.#hasBegun && this.#failedAppends === this.#lookups.failedAppends;
+    return this.#hasBegun && this.#invalidations === this.#lookups.invalidations;
   }
 
-  get reply(): Awaitable<StoredReply | undefined> {
+  get reply(): Awaitable<ReplyAhead> {
     return this.#reply;
   }
 
@@ -112,7 +113,7 @@ class CallLookup implements KeyLookup {
   #begin(): void {
     const reply = this.#lookups.find(this.#key);
     this.#hasBegun = reply !== undefined;
-    this.#failedAppends = this.#lookups.failedAppends;
+    this.#invalidations = this.#lookups.invalidations;
     this.#reply = reply;
     reply?.then(
       (stored) => {
@@ -124,8 +125,10 @@ class CallLookup implements KeyLookup {
     );
   }
 
-  #found(stored: StoredReply | undefined): void {
+  #found(reply: ReplyAhead): void {
     const { unsettled } = this.#lookups;
+    if (reply === LEFT_TO_ANSWER) this.#hasBegun = false;
+    const stored = reply === LEFT_TO_ANSWER ? undefined : reply;
     unsettled.add(-this.#bytes);
     this.#bytes = stored === undefined ? 0 : outcomeBytes(stored.outcome);
     unsettled.add(this.#bytes);

@@ -32,6 +32,14 @@ export interface ReplyToStore extends StoredReply {
   readonly retentionMs: number;
 }
 
+/**
+ * The result of a lookup ahead that was not made, because the replies of other lookups took the memory: `Journal.answer` has to look
+ * the key up.
+ */
+export const LEFT_TO_ANSWER = 'left to answer';
+/** The reply that a lookup ahead has found; undefined: no reply is on disk. */
+export type ReplyAhead = StoredReply | undefined | typeof LEFT_TO_ANSWER;
+
 /** The data that an append stores besides the records of its entity. */
 export interface StoredBeside {
   /** The reply to a command with an idempotency key. */
@@ -83,6 +91,10 @@ export interface Journal {
    * were queued before `settled` was called fail as well. None of them is stored if the first one is not. Neither holds for an
    * append that is detached. An append with timers also fails with SVC_TIMER_GONE, SVC_TIMERS_FULL, or SVC_TIMER_INVALID, if a cron
    * expression has no occurrence.
+   *
+   * A journal with several nodes stores an append only if the lease that the node held of the entity (Leases) when the append was
+   * queued has not ended when it is stored. Otherwise the append fails, with SVC_ENTITY_MOVED. Before a lease has another epoch, no
+   * append of an earlier epoch can be stored any more, so that what is read from then on is final.
    */
   append(
     entity: EntityRef,
@@ -116,7 +128,8 @@ export interface Journal {
   ): Awaitable<IncarnationStart>;
   /**
    * Stores the state after a record whose append has settled, instead of an older snapshot. A failure is not reported: then
-   * `incarnation` does not find the snapshot.
+   * `incarnation` does not find the snapshot. A journal with several nodes keeps the snapshot of the later record, whoever has it
+   * stored: the lease may have ended since.
    */
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void;
   /**
@@ -126,10 +139,12 @@ export interface Journal {
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
   /**
    * Does what `answer` does, for a command that has come and runs later. A journal whose `answer` has to wait has this method, so
-   * that the lookups of many commands wait together: it sends those that begin in one turn of the event loop in one request. Never
+   * that the lookups of many commands wait together: it sends those that begin in one turn of the event loop in one request, and the
+   * next ones when it has the response. The replies of a response end with the one with which their JSON text reaches READ_UNITS_MAX,
+   * so that lookups bring a bounded number of bytes, however many wait. Those that did not fit resolve with LEFT_TO_ANSWER. Never
    * throws; rejects as `read` does.
    */
-  lookAhead?(entity: EntityRef, key: string): Promise<StoredReply | undefined>;
+  lookAhead?(entity: EntityRef, key: string): Promise<ReplyAhead>;
   /**
    * Reads a timer that is on disk; undefined: no timer has this number, because it was settled, replaced, cancelled, or
    * removed with its entity. Returns a plain value if nothing has to be waited for. Throws, or rejects, as `read` does.

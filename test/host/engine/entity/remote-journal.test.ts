@@ -1,6 +1,7 @@
 // The engine on a journal that is somewhere else: reads take their time, and the lookups of idempotency keys wait together.
 import { describe, expect, test } from 'vitest';
 import { eventKey } from '../../../../model/event-key.ts';
+import { READ_UNITS_MAX } from '../../../../host/engine/needs/journal.ts';
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf, turns } from '../../../support/engine-under-test.ts';
@@ -237,16 +238,33 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
   });
 });
 
+test('lookups that the journal leaves to their commands are made when these run', async () => {
+  const { it, journal, keyed } = remote();
+  const reply = JSON.stringify('x'.repeat(READ_UNITS_MAX / 4));
+  const keys = Array.from({ length: 8 }, (_, index) => `k${index}`);
+  const large = () => Promise.all(keys.map((key) => keyed(key, 'effect', { reply })));
+  const first = await large();
+  await it.outcome('a', 'add', 1);
+  journal.lookedAhead.length = 0;
+  expect(await large()).toEqual(first);
+  expect(journal.lookedAhead).toHaveLength(keys.length);
+  // The first four replies fill a response. The others are there.
+  expect(journal.lookedUp).toEqual(keys.slice(4).map((key) => `${AHEAD} ${key}`));
+  expect(await it.outcome('a', 'history')).toEqual([1]);
+});
+
 test('replies that were looked up count in memory until their commands are answered, and then no more', async () => {
-  const { it, journal, keyed } = remote({ limits: { unsettledBytesMax: 100_000 } });
+  const { it, journal, keyed } = remote({
+    limits: { unsettledBytesMax: 100_000, liveEntitiesMax: 1 },
+  });
   const reply = JSON.stringify('x'.repeat(30_000));
   const large = (key: string) => keyed(key, 'effect', { reply });
   for (const key of ['k1', 'k2']) expect(await large(key)).toHaveLength(30_000);
-  journal.turnsOfRead = 5;
-  // A command without a reply keeps those behind it from running.
-  const first = keyed('slow', 'noop');
-  journal.turnsOfRead = 1;
+  // The entity leaves memory, and takes longer to come back than the replies do.
+  await it.outcome('b', 'noop');
+  journal.turnsOfRead = 10;
   const found = [large('k1'), large('k2')];
+  journal.turnsOfRead = 1;
   await after(3);
   // Both replies together are more than may be in memory.
   expect(await it.outcome('b', 'add', 1)).toBe('failed SVC_OVERLOADED');
@@ -255,7 +273,7 @@ test('replies that were looked up count in memory until their commands are answe
   const late = large('k1 again');
   expect(journal.lookedAhead).toEqual([]);
   for (const outcome of await Promise.all(found)) expect(outcome).toHaveLength(30_000);
-  await Promise.all([first, late]);
+  await late;
   for (let round = 1; round < 10; round++) expect(await it.outcome('b', 'add', 1)).toBe(round);
   const next = keyed('k3', 'add', 1);
   expect(journal.lookedAhead).toEqual([`${AHEAD} k3`]);
