@@ -21,6 +21,10 @@ export class NameTable<Value> {
     return value;
   }
 
+  values(): Iterable<Value> {
+    return this.#values.values();
+  }
+
   /** Adds a value, or replaces it. */
   set(name: string, value: Value): void {
     this.#values.set(name, value);

@@ -2,7 +2,10 @@
 // of a call, refuses the call where one of them cannot exist, and submits it to the entity otherwise. EntityRegistry decides
 // which entities are in memory.
 //
-// Invariant: once the engine closes it takes no new call, and every call that it took before is answered or fails.
+// Invariants
+// G1  Once the engine closes it takes no new call, and every call that it took before is answered or fails.
+// G2  With leases, every answer is the outcome of an append, or is given after the lease was found to be held: the state from which
+//     the answer comes was current at a moment between the call and its answer.
 import assert from 'node:assert';
 import { refusal } from '@svc/model/call';
 import type { Awaitable, Metadata, Refusal } from '@svc/model/call';
@@ -21,6 +24,7 @@ import type { RecordedEvent } from './entity/history.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
 import { stopping } from './entity/stopping.ts';
 import { DetachedAppends } from './entity/detached-appends.ts';
+import type { EntityDrain, EntitySelection } from './entity/entity-drain.ts';
 import { HandlerTimers } from './entity/handler-timers.ts';
 import { TimerFirings } from './entity/timer-firings.ts';
 import { TimerRules } from './entity/timer-rules.ts';
@@ -31,6 +35,7 @@ import type { DeadTimerLog } from './needs/dead-timer-log.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from '@svc/model/guest';
 import type { Journal } from './needs/journal.ts';
+import type { Leases } from './needs/leases.ts';
 import { NO_RECORDER, type Recorder } from './needs/recorder.ts';
 import type { EventLoop } from './needs/event-loop.ts';
 import { type Firing, firingMetadata, type FiringOutcome } from './firing.ts';
@@ -49,6 +54,8 @@ export interface EngineNeeds {
   readonly deadTimerLog?: DeadTimerLog;
   /** Returns a failure as it may be stored and printed, without secrets. Absent: as it is. */
   readonly shown?: (text: string) => string;
+  /** Without leases, the engine is the only writer of its journal. */
+  readonly leases?: Leases | undefined;
   /** Without a recorder nothing is recorded. */
   readonly recorder?: Recorder;
   /** A limit that is left out has its default. */
@@ -67,6 +74,7 @@ export function createEngine(needs: EngineNeeds): EntityEngine {
 export class EntityEngine {
   readonly #components: NameTable<Component>;
   readonly #journal: Journal;
+  readonly #leases: Leases | undefined;
   readonly #digest: Digest;
   readonly #guestEntities: Guest['entities'];
   readonly #random: RandomSource;
@@ -82,6 +90,7 @@ export class EntityEngine {
     const limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = components;
     this.#journal = needs.journal;
+    this.#leases = needs.leases;
     this.#digest = needs.digest;
     this.#guestEntities = needs.guest.entities;
     this.#random = needs.random;
@@ -115,7 +124,7 @@ export class EntityEngine {
    * UNPROCESSABLE (a key that came with another command or input before, events that are too large to be stored), and
    * with the refusals of the handler itself. Throws, or rejects with, GuestFault and SvcError SVC_OVERLOADED,
    * SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL, SVC_DISK_FULL, SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE,
-   * SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED, and SVC_CALL_UNCERTAIN: it is unknown whether the command was executed. Repeated
+   * SVC_ENTITY_HELD_BACK, SVC_ENTITY_MOVED, SVC_STATE_CHANGED, and SVC_CALL_UNCERTAIN: it is unknown whether the command was executed. Repeated
    * with its idempotency key, it is executed once.
    */
   call(
@@ -179,6 +188,7 @@ export class EntityEngine {
     // collected.
     call.recordedBy(this.#recorder, handlerIndex, entity?.ref.id ?? target.id);
     try {
+      if (this.#leases !== undefined) this.#checkLease(target);
       entity ??= this.#entities.enter(component, target);
       entity.submit(call);
     } catch (failure) {
@@ -186,6 +196,12 @@ export class EntityEngine {
       throw failure;
     }
     return call;
+  }
+
+  /** Throws SVC_ENTITY_MOVED. */
+  #checkLease(entity: EntityRef): void {
+    const moved = this.#entities.refusalOf(entity);
+    if (moved !== undefined) throw moved;
   }
 
   #digestOf({ component }: EntityRef, command: string, input: string): string {
@@ -196,7 +212,7 @@ export class EntityEngine {
   /**
    * Reads events of an entity's current incarnation that are on disk, with `seq > afterSeq`, oldest first, at most `limit`
    * (1 to 1,000), and no more than `READ_UNITS_MAX` of the journal allows. An empty list is the end. An unknown component and
-   * an invalid id have no events. Rejects with SvcError SVC_STOPPING, SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   * an invalid id have no events. The events come from the journal, so the node need not hold the lease. Rejects with SvcError SVC_STOPPING, SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
    */
   async readEvents(
     entity: EntityRef,
@@ -216,11 +232,11 @@ export class EntityEngine {
 
   /**
    * Changes timers of an entity from outside of it, in order, all of them or none. Resolves when the changes are on disk. The
-   * entity is not loaded into memory, and the shard need not own it. `metadata`: of the call that makes the changes. `nowMs`: the
+   * entity is not loaded into memory, and the shard need not own it. With leases, the node has to hold that of the entity. `metadata`: of the call that makes the changes. `nowMs`: the
    * caller's time, from which delays and schedules count, in milliseconds since 1970; default: now.
    *
    * Throws, or rejects with, SvcError SVC_TIMER_INVALID, SVC_TIMERS_FULL, SVC_OVERLOADED, SVC_STOPPING,
-   * SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL or SVC_DISK_FULL. Then nothing is changed. Rejects with SVC_CALL_UNCERTAIN if it is
+   * SVC_ENTITY_MOVED, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL or SVC_DISK_FULL. Then nothing is changed. Rejects with SVC_CALL_UNCERTAIN if it is
    * unknown whether everything is changed or nothing; the same changes can be made again.
    */
   changeTimers(
@@ -230,6 +246,7 @@ export class EntityEngine {
     nowMs?: number,
   ): Promise<void> {
     if (this.#closed !== undefined) throw stopping();
+    if (this.#leases !== undefined) this.#checkLease(owner);
     return this.#timers.change(owner, changes, metadata, nowMs);
   }
 
@@ -240,8 +257,11 @@ export class EntityEngine {
    * journal lets the occurrence have its effect once. Never rejects for a failure of the module or of the journal.
    */
   fire(firing: Firing): Promise<FiringOutcome> {
-    if (this.#closed === undefined) return this.#firings.fire(firing);
-    return Promise.resolve({ kind: 'unavailable', failure: stopping() });
+    const failure =
+      this.#closed === undefined ? this.#entities.refusalOf(firing.target) : stopping();
+    return failure === undefined
+      ? this.#firings.fire(firing)
+      : Promise.resolve({ kind: 'unavailable', failure });
   }
 
   /** Submits the command of a firing, which the component of its target has. Throws SvcError. */
@@ -269,6 +289,30 @@ export class EntityEngine {
    */
   passivate(): Promise<void> {
     return this.#entities.passivate();
+  }
+
+  /**
+   * Begins to hand the leases of entities over, which the engine must have: new calls of the entities fail with SVC_ENTITY_MOVED,
+   * those that were taken are executed, and the entities leave memory, with a snapshot where one is worthwhile. The node has to keep
+   * the leases until the `done` of the drain has resolved. The caller bounds the time by `cancel` of the drain, and ends the drain
+   * once the leases are given up. It may select more entities than are in memory, and is asked for each of those.
+   */
+  drain(selects: EntitySelection): EntityDrain {
+    assert(this.#leases !== undefined);
+    return this.#entities.drain(selects, async () => {
+      await this.#firings.settled(selects);
+      await this.#detached.settled(selects);
+    });
+  }
+
+  /**
+   * Drops entities whose leases are lost: nothing more is decided on their states, or answered from them. Their calls fail with
+   * SVC_ENTITY_MOVED, except those whose appends are under way: these are answered as their appends settle. Appends of an entity
+   * that were under way settle before the entity is loaded again.
+   */
+  drop(selects: EntitySelection): void {
+    assert(this.#leases !== undefined);
+    this.#entities.drop(selects);
   }
 
   /** Numbers for introspection. */

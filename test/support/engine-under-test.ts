@@ -3,6 +3,7 @@ import { type EntityEngine, createEngine } from '../../host/engine/entity-engine
 import type { EngineLimits } from '../../host/engine/engine-limits.ts';
 import type { TimerSettings } from '../../host/engine/timer-settings.ts';
 import type { DeadTimerLog } from '../../host/engine/needs/dead-timer-log.ts';
+import type { Leases } from '../../host/engine/needs/leases.ts';
 import type { Recorder } from '../../host/engine/needs/recorder.ts';
 import type { Metadata, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
@@ -40,6 +41,7 @@ export class EngineUnderTest {
       /** One that has history, from an engine before. */
       readonly journal?: HeldJournal;
       readonly recorder?: Recorder;
+      readonly leases?: Leases;
       readonly timers?: Partial<TimerSettings>;
       readonly shown?: (text: string) => string;
     } = {},
@@ -65,6 +67,7 @@ export class EngineUnderTest {
       deadTimerLog: (...dead) => this.deadTimers.push(dead),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       ...(options.timers === undefined ? {} : { timers: options.timers }),
+      ...(options.leases === undefined ? {} : { leases: options.leases }),
       ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
       ...(options.shown === undefined ? {} : { shown: options.shown }),
     });

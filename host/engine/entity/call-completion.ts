@@ -3,13 +3,15 @@
 //
 // Invariants
 // E1  A call whose state is lost is neither answered nor refused: a command fails with the append that was lost, and a query
-//     runs again.
-// E2  A fault is logged and fails its call at once, even while earlier calls wait for the disk.
+//     runs again. Both fail with SVC_ENTITY_MOVED if the lease is lost.
+// E2  A fault is logged and fails its call at once, even while earlier calls wait for the disk. If the lease is lost, the call
+//     fails with SVC_ENTITY_MOVED instead, because the fault may come from a state that is not current.
 import { GuestLost } from '@svc/model/guest-lost';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { EntityBreaker } from './entity-breaker.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
+import { entityMoved } from './entity-moved.ts';
 import type { EntityState } from './entity-state.ts';
 import { outcomeFault } from './guest-answer.ts';
 import { diskTooSlow, type UnsettledBytes } from './unsettled-bytes.ts';
@@ -46,13 +48,14 @@ export class CallCompletion {
   }
 
   /**
-   * If the state was lost since the call began, drops it, and discards the call's result: a query is queued again, and
-   * a command fails. Returns whether the state was lost.
+   * If the state was lost since the call began, drops it, and discards the call's result: the call fails, or is queued again if
+   * it is a query. Returns whether the state was lost.
    */
   discardIfLost(state: EntityState, call: EntityCall): boolean {
+    if (!state.isLost) return false;
     const { lostAppend } = state;
-    if (lostAppend === undefined) return false;
-    if (call.kind === 'query') state.calls.requeue(call);
+    if (lostAppend === undefined || !state.isHeld) call.fail(entityMoved(state.ref));
+    else if (call.kind === 'query') state.calls.requeue(call);
     else call.fail(lostAppend);
     state.drop();
     return true;
@@ -60,15 +63,17 @@ export class CallCompletion {
 
   /** Fails a call at which the guest has faulted, and drops the state: it cannot be relied on any more. */
   fault(state: EntityState, call: EntityCall, fault: unknown): undefined {
+    const failure = state.isHeld ? fault : entityMoved(state.ref);
     state.drop();
-    this.refuse(state, call, fault);
+    this.#needs.faultLog(state.ref, call.name, fault);
+    call.fail(failure);
     if (!(fault instanceof GuestLost)) return;
     const { losses, faultLog } = this.#needs;
     const backedOff = losses.faulted(state.ref, fault);
     if (backedOff !== undefined) faultLog(state.ref, call.name, backedOff);
   }
 
-  /** Logs the fault and fails the call. The state stays, unless `fault` has dropped it before. */
+  /** Logs the fault and fails the call. The state stays. */
   refuse({ ref }: EntityState, call: EntityCall, fault: unknown): undefined {
     this.#needs.faultLog(ref, call.name, fault);
     call.fail(fault);

@@ -2,7 +2,8 @@
 // folded, and the records are appended. One object serves all entities of an engine, and keeps no state of any entity.
 //
 // Invariants
-// C1  Nothing is appended before the whole effect has passed its checks and its events are folded.
+// C1  Nothing is appended before the whole effect has passed its checks and its events are folded. Nothing is decided, and nothing
+//     appended, under a lease that is not held.
 // C2  After a fault while events were folded, the state is dropped: nothing of the command stays.
 // C3  A command appends at most once. A command appends nothing if it has no records, changes no timer, has no idempotency
 //     key and is no firing. The refusal of a firing because of too many requests appends nothing either.
@@ -40,6 +41,7 @@ export class CommandExecution {
   /** Lets the guest decide the command, and carries the decision out. `guest`: the guest of `state`. */
   run(state: EntityState, guest: GuestEntity, call: EntityCall): Remainder {
     if (this.#completion.failIfOverloaded(state, call)) return undefined;
+    if (this.#completion.discardIfLost(state, call)) return undefined;
     const context = call.context(state.use(), this.#needs.random);
     let decision: Awaitable<Effect | Refusal>;
     try {

@@ -5,6 +5,7 @@
 // Invariant: each append counts among the unsettled bytes of the engine until it settles.
 import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '@svc/model/entity';
+import type { EntitySelection } from './entity-drain.ts';
 import type { Journal } from '../needs/journal.ts';
 import type { TimerWrites } from '../needs/timers.ts';
 import { diskTooSlow, timerBytes, type UnsettledBytes } from './unsettled-bytes.ts';
@@ -17,9 +18,8 @@ export interface DetachedNeeds {
 
 export class DetachedAppends {
   readonly #needs: DetachedNeeds;
-  #underWay = 0;
-  /** Called when the last append under way has settled; `settled` waits for that. */
-  #drained: () => void = () => {};
+  /** The appends under way, each with the entity that it is about. */
+  readonly #underWay = new Map<Promise<SvcError | undefined>, EntityRef>();
 
   constructor(needs: DetachedNeeds) {
     this.#needs = needs;
@@ -34,22 +34,21 @@ export class DetachedAppends {
     if (unsettled.total >= limits.unsettledBytesMax) throw diskTooSlow(unsettled.total);
     const bytes = timerBytes(timers);
     unsettled.add(bytes);
-    this.#underWay++;
-    return new Promise((resolve) => {
+    const append = new Promise<SvcError | undefined>((resolve) => {
       const settled = (failure?: SvcError): void => {
         unsettled.add(-bytes);
-        if (--this.#underWay === 0) this.#drained();
+        this.#underWay.delete(append);
         resolve(failure);
       };
       journal.append(entity, [], settled, { timers, isDetached: true });
     });
+    this.#underWay.set(append, entity);
+    return append;
   }
 
-  /** Waits until no append is under way. */
-  async settled(): Promise<void> {
-    if (this.#underWay > 0)
-      await new Promise<void>((resolve) => {
-        this.#drained = resolve;
-      });
+  /** Waits until the appends that are under way, or those of the selected entities, have settled. */
+  async settled(selects: EntitySelection = () => true): Promise<void> {
+    const underWay = [...this.#underWay].filter(([, entity]) => selects(entity));
+    await Promise.all(underWay.map(([append]) => append));
   }
 }

@@ -1,25 +1,30 @@
 // EntityRegistry owns the entities of an engine that are in memory. An entity is loaded when a call needs it, and
-// evicted when it was idle for long, when too many are in memory, when memory runs short, and when the engine closes.
+// evicted when it was idle for long, when too many are in memory, when memory runs short, when its lease is handed over, and when
+// the engine closes.
 // The engine looks entities up in the table of their component.
 //
 // Invariants
 // M1  An entity is in the table of its component, and is counted as live, from `enter` until it is evicted, or until
 //     it has neither a state nor anything under way (`gone`).
 // M2  `enter` refuses an entity that is backed off after faults.
-// M3  Only an idle entity is evicted, so every call finishes first.
+// M3  Only an idle entity is evicted, so every call finishes first. `drop` does not wait for calls.
 import type { EntityRef } from '@svc/model/entity';
 import type { NameTable } from '@svc/model/name-table';
+import type { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock, RandomSource } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { Guest } from '@svc/model/guest';
 import type { Journal } from '../needs/journal.ts';
+import type { Leases } from '../needs/leases.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import type { Recorder } from '../needs/recorder.ts';
 import { CallExecution } from './call-execution.ts';
 import type { Component } from './component-table.ts';
 import { EntityBreaker } from './entity-breaker.ts';
 import type { EntityDependencies } from './entity-dependencies.ts';
+import { EntityDrain, type EntitySelection } from './entity-drain.ts';
+import { entityMoved } from './entity-moved.ts';
 import { FoldBudget } from './fold-budget.ts';
 import { FullJournal } from './full-journal.ts';
 import { FullTimers } from './full-timers.ts';
@@ -45,6 +50,7 @@ export interface RegistryNeeds {
   readonly unsettled: UnsettledBytes;
   readonly timerRules: TimerRules;
   readonly recorder: Recorder;
+  readonly leases?: Leases | undefined;
 }
 
 /** How many entities are in memory, and how many were loaded and evicted since the engine was created. */
@@ -57,6 +63,9 @@ export interface EngineNumbers {
 
 export class EntityRegistry {
   readonly #components: NameTable<Component>;
+  readonly #leases: Leases | undefined;
+  readonly #clock: Clock;
+  readonly #eventLoop: EventLoop;
   readonly #limits: EngineLimits;
   readonly #breaker: EntityBreaker;
   /** Entities whose calls have taken the process of the guest along. */
@@ -67,6 +76,8 @@ export class EntityRegistry {
   readonly #snapshots: SnapshotPolicy;
   readonly #passivation: Passivation;
   readonly #dependencies: EntityDependencies<LiveEntity>;
+  /** Drains that have not ended. */
+  readonly #drains = new Set<EntityDrain>();
   readonly #activations: Record<Activation, number> = { empty: 0, snapshot: 0, folded: 0 };
   #liveCount = 0;
   #passivations = 0;
@@ -76,6 +87,9 @@ export class EntityRegistry {
   constructor(needs: RegistryNeeds) {
     const { guest, components, journal, clock, faultLog, limits } = needs;
     this.#components = components;
+    this.#leases = needs.leases;
+    this.#clock = clock;
+    this.#eventLoop = needs.eventLoop;
     this.#limits = limits;
     this.#breaker = new EntityBreaker(limits, clock);
     this.#losses = new EntityBreaker(limits, clock);
@@ -101,10 +115,7 @@ export class EntityRegistry {
       eventLoop,
       find: ({ component, id }) => this.#components.get(component)?.live.get(id),
       count: () => this.#liveCount,
-      evict: (entity) => {
-        this.#passivations++;
-        this.#evict(entity);
-      },
+      evict: (entity) => this.#passivate(entity),
     });
   }
 
@@ -141,6 +152,7 @@ export class EntityRegistry {
       unsettled,
       fullJournal,
       fullTimers,
+      leases: needs.leases,
       idle: (entity) => this.#becameIdle(entity),
       busy: (entity) => this.#passivation.idle.remove(entity),
       gone: (entity) => this.#forget(entity),
@@ -161,6 +173,37 @@ export class EntityRegistry {
     this.#liveCount++;
     this.#passivation.makeRoom();
     return entity;
+  }
+
+  /**
+   * Returns SVC_ENTITY_MOVED if the node does not hold the lease of the entity, or hands it over: then nothing new may be begun for
+   * the entity. Always undefined without leases.
+   */
+  refusalOf(entity: EntityRef): SvcError | undefined {
+    const isTaken =
+      this.#leases === undefined ||
+      (this.#leases.epochOf(entity) !== undefined && !this.#isDraining(entity));
+    return isTaken ? undefined : entityMoved(entity);
+  }
+
+  /** Does what `EntityEngine.drain` does. `settled`: waits for what the engine has begun for the entities besides their calls. */
+  drain(selects: EntitySelection, settled: () => Promise<void>): EntityDrain {
+    return new EntityDrain(selects, this.#selected(selects), {
+      clock: this.#clock,
+      eventLoop: this.#eventLoop,
+      evict: (entity) => this.#passivate(entity),
+      settled: async () => {
+        await settled();
+        await this.#snapshots.settled();
+      },
+      drop: (dropped) => this.drop(dropped),
+      drains: this.#drains,
+    });
+  }
+
+  /** Does what `EntityEngine.drop` does. */
+  drop(selects: EntitySelection): void {
+    for (const entity of this.#selected(selects)) entity.drop();
   }
 
   /** Closes entities that were not called for `idleTimeoutMs`, and further ones if memory is short. Never rejects. */
@@ -202,8 +245,30 @@ export class EntityRegistry {
 
   #becameIdle(entity: LiveEntity): void {
     this.#passivation.idle.touch(entity);
+    if (this.#drains.size > 0 && this.#isDraining(entity.ref)) {
+      this.#passivate(entity);
+      return;
+    }
     if (this.#liveCount > this.#limits.liveEntitiesMax) this.#passivation.makeRoom();
     this.#noticeDrained();
+  }
+
+  #isDraining(entity: EntityRef): boolean {
+    for (const { selects } of this.#drains) if (selects(entity)) return true;
+    return false;
+  }
+
+  /** The selected entities that are in memory. */
+  #selected(selects: EntitySelection): readonly LiveEntity[] {
+    const selected: LiveEntity[] = [];
+    for (const { live } of this.#components.values())
+      for (const entity of live.values()) if (selects(entity.ref)) selected.push(entity);
+    return selected;
+  }
+
+  #passivate(entity: LiveEntity): void {
+    this.#passivations++;
+    this.#evict(entity);
   }
 
   #evict(entity: LiveEntity): void {
@@ -216,6 +281,7 @@ export class EntityRegistry {
     this.#passivation.idle.remove(entity);
     this.#components.get(entity.ref.component)?.live.delete(entity.ref.id);
     this.#liveCount--;
+    for (const drain of this.#drains) drain.left(entity);
     this.#noticeDrained();
   }
 

@@ -3,12 +3,14 @@
 // calls arrive.
 //
 // Invariants
-// S1  The guest's state is what the journal holds plus the appends under way, or there is no guest. After a failed
+// S1  While the lease is held, the guest's state is what the journal holds plus the appends under way, or there is no guest. After a failed
 //     append (`lostAppend`), the state includes records that are not stored, or of which that is unknown, until it is
 //     dropped. It is read from the journal again once no append is under way: what it has by then is final.
 // S2  An outcome leaves after every append that was made before it has settled, in arrival order.
 // S3  What was decided on a state that may not have reached the disk is never answered: commands fail with the append, and
 //     queries are queued again.
+//     An outcome that has no append of its own is also answered only if the lease was held after the outcome was known. Then the
+//     state was the current one at that moment, or it is when the appends before it are on disk.
 // S4  While an append is under way that may be refused by itself, nothing is decided (`isAwaitingAppend`): that of a firing,
 //     whose timer may be gone, and one with timers while there are too many. So no other call fails with it.
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
@@ -17,9 +19,11 @@ import type { EngineLimits } from '../engine-limits.ts';
 import type { WallClock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntity } from '@svc/model/guest';
+import type { Leases } from '../needs/leases.ts';
 import type { Journal } from '../needs/journal.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import type { EntityCalls } from './entity-calls.ts';
+import { EntityLease } from './entity-lease.ts';
 import { EntitySnapshots } from './entity-snapshots.ts';
 import type { FullJournal } from './full-journal.ts';
 import type { FullTimers } from './full-timers.ts';
@@ -37,6 +41,8 @@ export interface StateNeeds {
   readonly faultLog: FaultLog;
   readonly fullJournal: FullJournal;
   readonly fullTimers: FullTimers;
+  /** Undefined: the engine is the only writer of its journal. */
+  readonly leases?: Leases | undefined;
 }
 
 /** Receives the settlement of each append. It passes the settlement on to `EntityState.settle`. */
@@ -50,6 +56,7 @@ export class EntityState {
   /** Period of the entity's last call. */
   usedIn: UsePeriod;
   readonly #needs: StateNeeds;
+  readonly #lease: EntityLease | undefined;
   readonly #snapshots: EntitySnapshots;
   readonly #appendSettled: AppendSettled;
   #guest: GuestEntity | undefined = undefined;
@@ -70,6 +77,7 @@ export class EntityState {
     this.calls = calls;
     this.usedIn = needs.usePeriods.current;
     this.#needs = needs;
+    this.#lease = needs.leases && new EntityLease(ref, needs.leases);
     this.#snapshots = new EntitySnapshots(needs.snapshots, ref);
     this.#appendSettled = appendSettled;
   }
@@ -101,6 +109,16 @@ export class EntityState {
     return this.#lostAppend;
   }
 
+  /** Whether the engine may decide on the state, and answer from it. */
+  get isHeld(): boolean {
+    return this.#lease === undefined || this.#lease.isHeld;
+  }
+
+  /** Whether the state has to be dropped: its lease or an append is lost. */
+  get isLost(): boolean {
+    return this.#lostAppend !== undefined || !this.isHeld;
+  }
+
   get isSnapshotDue(): boolean {
     return this.#snapshots.isDue;
   }
@@ -109,6 +127,19 @@ export class EntityState {
   use(): number {
     this.usedIn = this.#needs.usePeriods.current;
     return this.#needs.clock.nowMs();
+  }
+
+  /** Takes the lease under which the state is read next. Returns false if the node holds none. */
+  takeLease(): boolean {
+    const taken = this.#lease?.take();
+    // Another node may have stored replies since the lookups began.
+    if (taken === 'other') this.calls.invalidateLookups();
+    return taken !== 'none';
+  }
+
+  /** Ends the use of the state: it is lost, even if the node still has the lease. */
+  endLease(): void {
+    this.#lease?.end();
   }
 
   /** Takes a guest that has folded the journal up to the record `seq`. Call it only while no append is under way. */
@@ -167,7 +198,7 @@ export class EntityState {
   /** Takes the snapshot that is due. Returns a promise if the guest answers later. */
   takeSnapshot(guest: GuestEntity): Promise<void> | undefined {
     return this.#snapshots.take(guest, this.#seq, (isTaken) => {
-      if (this.#lostAppend !== undefined || !isTaken) this.drop();
+      if (this.isLost || !isTaken) this.drop();
       else this.#snapshots.awaitAppends(this.#appendCount);
     });
   }

@@ -24,6 +24,13 @@ export class IdTable<Value> {
     return entry.id === id ? entry.value : undefined;
   }
 
+  /** Iterates over the values, in no particular order. Values may be deleted meanwhile. */
+  *values(): Generator<Value> {
+    for (const entry of this.#entries.values())
+      if (entry instanceof Map) yield* entry.values();
+      else yield entry.value;
+  }
+
   /** Adds a value, or replaces it. */
   set(id: string, value: Value): void {
     const number = numberOf(id);

@@ -6,7 +6,8 @@
 // I2  The journal is replayed only while no append is under way.
 // I3  A firing runs while no append is under way, and no call runs before an append has settled that the journal may refuse
 //     by itself, such as that of a firing (EntityState).
-// I4  While no call and no append is under way, an entity with a guest is in the idle list, and an entity without a
+// I4  A state is read and used under one lease (EntityLease).
+// I5  While no call and no append is under way, an entity with a guest is in the idle list, and an entity without a
 //     guest has left memory.
 import assert from 'node:assert';
 import { GuestLost } from '@svc/model/guest-lost';
@@ -15,6 +16,7 @@ import type { SvcError } from '@svc/kit/svc-error';
 import type { EntityCall } from './entity-call.ts';
 import { EntityCalls } from './entity-calls.ts';
 import type { EntityDependencies } from './entity-dependencies.ts';
+import { entityMoved } from './entity-moved.ts';
 import { EntityState } from './entity-state.ts';
 import type { Idler } from './idle-list.ts';
 import { replay } from './replay.ts';
@@ -72,6 +74,16 @@ export class LiveEntity implements Idler {
     this.#state.close();
   }
 
+  /**
+   * Drops the state: nothing more is decided on it, or answered from it. Calls that wait for the guest fail with SVC_ENTITY_MOVED,
+   * and so does the one that the guest is executing, once it returns. Appends under way settle, and answer their calls.
+   */
+  drop(): void {
+    this.#state.endLease();
+    this.#calls.failQueued(entityMoved(this.ref));
+    if (!this.#isWorking) this.#work();
+  }
+
   #appendSettled(failure: SvcError | undefined): void {
     this.#state.settle(failure);
     if (!this.#isWorking) this.#work();
@@ -83,8 +95,8 @@ export class LiveEntity implements Idler {
     const state = this.#state;
     const { clock, execution } = this.#needs;
     let sinceMs: number | undefined;
-    // An append has failed since the last call of the guest returned.
-    if (state.lostAppend !== undefined) state.drop();
+    // An append has failed, or the lease has ended, since the last call of the guest returned.
+    if (state.isLost) state.drop();
     if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(stopping());
     while (this.#calls.isQueued || state.isSnapshotDue) {
       const { guest } = state;
@@ -93,6 +105,10 @@ export class LiveEntity implements Idler {
         continue;
       }
       if (guest === undefined) {
+        if (!state.takeLease()) {
+          this.#calls.failQueued(entityMoved(this.ref));
+          continue;
+        }
         if (state.appendCount > 0) break; // I2: #appendSettled calls #work after the last append.
         void this.#activate();
         return;
@@ -141,11 +157,12 @@ export class LiveEntity implements Idler {
       if (replayed.kind === 'folded') {
         breaker.succeeded(ref);
         this.#state.open(replayed.guest, replayed.seq, replayed.growth);
-      } else this.#failedToFold(replayed.fault, breaker.faulted(ref, replayed.fault));
+      } else if (this.#state.isHeld)
+        this.#failedToFold(replayed.fault, breaker.faulted(ref, replayed.fault));
     } catch (failure) {
-      // A fold that was cancelled says nothing about the entity, so it is not logged.
+      // A fold that was cancelled, or during which another node may have written, says nothing about the entity. It is not logged.
       if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(failure);
-      else
+      else if (this.#state.isHeld)
         this.#failedToFold(
           failure,
           failure instanceof GuestLost ? breaker.faulted(ref, failure) : undefined,

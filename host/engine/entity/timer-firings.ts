@@ -20,6 +20,7 @@ import { retryPauseMs } from '../retry-pause.ts';
 import type { TimerSettings } from '../timer-settings.ts';
 import type { DetachedAppends } from './detached-appends.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
+import type { EntitySelection } from './entity-drain.ts';
 
 /** Most UTF-16 units of a failure that are stored with its timer. */
 const FAULT_UNITS_MAX = 1_000;
@@ -41,7 +42,8 @@ export interface FiringsNeeds {
 
 export class TimerFirings {
   readonly #needs: FiringsNeeds;
-  readonly #underWay = new Set<Promise<FiringOutcome>>();
+  /** The firings under way, each with its target. */
+  readonly #underWay = new Map<Promise<FiringOutcome>, EntityRef>();
 
   constructor(needs: FiringsNeeds) {
     this.#needs = needs;
@@ -50,15 +52,16 @@ export class TimerFirings {
   /** Does what `EntityEngine.fire` does. */
   fire(firing: Firing): Promise<FiringOutcome> {
     const outcome = this.#fired(firing);
-    this.#underWay.add(outcome);
+    this.#underWay.set(outcome, firing.target);
     const ended = (): unknown => this.#underWay.delete(outcome);
     void outcome.then(ended, ended);
     return outcome;
   }
 
-  /** Waits until no firing is under way. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#underWay);
+  /** Waits until the firings that are under way, or those whose target is selected, have ended. */
+  async settled(selects: EntitySelection = () => true): Promise<void> {
+    const underWay = [...this.#underWay].filter(([, target]) => selects(target));
+    await Promise.all(underWay.map(([outcome]) => outcome));
   }
 
   async #fired(firing: Firing): Promise<FiringOutcome> {
