@@ -17,12 +17,13 @@ import { HeldJournal } from './held-journal.ts';
 export class WatchedJournal implements Journal {
   /** By the entity's id. */
   readonly stored: ReadonlyMap<string, JournalRecord[]>;
-  readonly #inner = new MemoryJournal();
+  readonly #inner: MemoryJournal;
   keptCount = 0;
   begunCount = 0;
   readonly wrong: string[] = [];
 
-  constructor(ids: readonly string[]) {
+  constructor(ids: readonly string[], inner = new MemoryJournal()) {
+    this.#inner = inner;
     this.stored = new Map(ids.map((id) => [id, []]));
   }
 

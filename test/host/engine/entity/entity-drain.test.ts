@@ -23,8 +23,7 @@ function leased(options: Options = {}) {
 function leasedTimers() {
   const memory = new MemoryJournal();
   const leases = new LeasesUnderTest('a', 'b');
-  const options = { leases } as ConstructorParameters<typeof TimersUnderTest>[0];
-  return { leases, it: new TimersUnderTest(options, memory, new HeldJournal(memory)) };
+  return { leases, it: new TimersUnderTest({ leases }, memory, new HeldJournal(memory)) };
 }
 
 /** Reports whether the promise has resolved. */
