@@ -22,6 +22,7 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_OVERLOADED', 'too much is waiting'],
   ['SVC_STOPPING', 'the service is stopping'],
   ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
+  ['SVC_JOURNAL_REGRESSED', 'the database has lost what it had confirmed'],
   ['SVC_DATABASE_URL_INVALID', 'the URL of the database cannot be used'],
   ['SVC_DATABASE_UNUSABLE', 'the database cannot be used'],
   ['SVC_JOURNAL_FULL', 'the journal is full'],

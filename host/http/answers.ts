@@ -55,6 +55,11 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'The service cannot write to its journal (SVC_JOURNAL_UNAVAILABLE). Try again.',
     [RETRY_AFTER],
   ),
+  SVC_JOURNAL_REGRESSED: errorAnswer(
+    503,
+    'The database of the service has lost what it had confirmed (SVC_JOURNAL_REGRESSED). Nothing was done.',
+    [RETRY_AFTER],
+  ),
   SVC_DATABASE_URL_INVALID: errorAnswer(
     503,
     'The service cannot connect to its database (SVC_DATABASE_URL_INVALID). Nothing was done: try again later.',

@@ -5,15 +5,31 @@
 // Invariant: every connection can be posted to another thread together with its `ports`. A connection for a thread that
 // has ended meanwhile is discarded, and its ports are closed; any other port closes with the journal at the latest.
 import type { Journal } from '../engine/needs/journal.ts';
+import type { Leases } from '../engine/needs/leases.ts';
+import { attachPostgresJournal } from './postgres/attached-postgres.ts';
+import { postgresLeases } from './postgres/node-lease.ts';
+import type { PostgresConnection } from './postgres/postgres-connection.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';
 import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
 
-export type JournalConnection = SqliteConnection;
+export type JournalConnection = SqliteConnection | PostgresConnection;
 
 /** Returns the journal for the thread that calls this. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
 export function attachJournal(connection: JournalConnection): Journal {
   switch (connection.kind) {
     case 'sqlite':
       return attachSqliteJournal(connection);
+    case 'postgres':
+      return attachPostgresJournal(connection);
+  }
+}
+
+/** Returns the leases of the entities for the thread that attaches; undefined: nobody else can write them. */
+export function leasesOf(connection: JournalConnection): Leases | undefined {
+  switch (connection.kind) {
+    case 'sqlite':
+      return undefined;
+    case 'postgres':
+      return postgresLeases(connection);
   }
 }

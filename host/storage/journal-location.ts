@@ -4,6 +4,7 @@
 //
 // Invariant: a location holds no secret. It is posted to threads, and its name is in messages.
 import { resolve } from 'node:path';
+import { type DatabaseSource, readDatabaseUrl } from './postgres/database-source.ts';
 
 export interface JournalFolder {
   readonly kind: 'folder';
@@ -11,11 +12,25 @@ export interface JournalFolder {
   readonly dir: string;
 }
 
-export type JournalLocation = JournalFolder;
+export interface JournalInDatabase {
+  readonly kind: 'postgres';
+  /** Where the URL of the database is. */
+  readonly source: DatabaseSource;
+  /** Name of the database: `postgresql://host:port/database`. */
+  readonly shown: string;
+}
+
+export type JournalLocation = JournalFolder | JournalInDatabase;
 
 /** Returns the location of the journal in a data folder. */
 export function journalIn(dataFolder: string): JournalFolder {
   return { kind: 'folder', dir: resolve(dataFolder) };
+}
+
+/** Returns the location of the journal in a database. Rejects with SVC_DATABASE_URL_INVALID. */
+export async function journalInDatabase(source: DatabaseSource): Promise<JournalInDatabase> {
+  const { shown } = await readDatabaseUrl(source);
+  return { kind: 'postgres', source, shown };
 }
 
 /** Returns the name of a location for messages. */
@@ -23,5 +38,7 @@ export function locationName(location: JournalLocation): string {
   switch (location.kind) {
     case 'folder':
       return location.dir;
+    case 'postgres':
+      return location.shown;
   }
 }

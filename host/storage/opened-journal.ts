@@ -12,6 +12,8 @@ import type { JournalLimits } from './journal-limits.ts';
 import type { JournalLocation } from './journal-location.ts';
 import type { JournalSeries } from './journal-series.ts';
 import type { JournalStandby } from './journal-takeover.ts';
+import { openPostgresJournal } from './postgres/opened-postgres.ts';
+import { PostgresStandby } from './postgres/postgres-standby.ts';
 import { SqliteStandby } from './sqlite/sqlite-standby.ts';
 import { openSqliteJournal } from './sqlite/sqlite-journal.ts';
 import type { TimerAdministration } from './timer-administration.ts';
@@ -27,8 +29,11 @@ export interface OpenedJournal extends JournalContents, TimerAdministration, Con
   timersExist(): Promise<void>;
   /** Returns the position of the last record that is stored. */
   lastPosition(): Awaitable<Position>;
-  /** Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. */
-  connect(): JournalConnection;
+  /**
+   * Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. `slices`: those of the
+   * entities that are written through the connection, the first one and how many; no other connection writes them.
+   */
+  connect(slices: readonly [first: number, count: number]): JournalConnection;
   /** Names the socket by which tools of this machine reach this host. */
   nameControlSocket(path: string): void;
   /** Stores what was sent, closes the ports, and lets another process open the journal. */
@@ -40,6 +45,8 @@ export interface WriterSettings {
   readonly timerLimits: TimerLimits;
   /** Receives the counts of the writer. */
   readonly series: JournalSeries;
+  /** Receives what an operator should know of a journal that can be used, as a sentence. */
+  readonly warn?: (message: string) => void;
 }
 
 /**
@@ -48,21 +55,27 @@ export interface WriterSettings {
  */
 export function openJournal(
   location: JournalLocation,
-  { limits, timerLimits, series }: WriterSettings,
+  settings: WriterSettings,
 ): Promise<OpenedJournal> {
+  const { limits, timerLimits, series } = settings;
   switch (location.kind) {
     case 'folder':
       return openSqliteJournal(location.dir, limits, { timerLimits, series });
+    case 'postgres':
+      return openPostgresJournal(location, settings);
   }
 }
 
 /** Starts the writer of a journal that another process may still have open. */
 export function standByJournal(
   location: JournalLocation,
-  { limits, timerLimits, series }: WriterSettings,
+  settings: WriterSettings,
 ): JournalStandby<OpenedJournal> {
+  const { limits, timerLimits, series } = settings;
   switch (location.kind) {
     case 'folder':
       return new SqliteStandby(location.dir, limits, { timerLimits, series });
+    case 'postgres':
+      return new PostgresStandby(location, settings);
   }
 }

@@ -1,5 +1,6 @@
 // AttachedPostgres is the journal in PostgreSQL as one thread uses it, with a connection that writes and one that reads.
 import assert from 'node:assert';
+import type { MessagePort } from 'node:worker_threads';
 import type { Positions } from '../../engine/needs/feed.ts';
 import type {
   IncarnationStart,
@@ -18,9 +19,12 @@ import { connectDatabase } from './connect-database.ts';
 import { EntityReads } from './entity-reads.ts';
 import { SliceHeads } from './feed/slice-heads.ts';
 import { SlicePositions } from './feed/slice-positions.ts';
+import { FollowingSession } from './following-session.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { PostgresConnection } from './postgres-connection.ts';
+import { JournalRoom } from './journal-room.ts';
+import type { PostgresConnection, UserReport } from './postgres-connection.ts';
 import { ReadingSession } from './reading-session.ts';
+import { ReplySweep } from './reply-sweep.ts';
 import { ReplyLookups } from './reply-lookups.ts';
 import { SliceClaims } from './slice-claims.ts';
 import { PostgresTimerReader } from './timers/timer-reader.ts';
@@ -36,7 +40,8 @@ class AttachedPostgres implements Journal {
   readonly positions: Positions;
   readonly #shown: string;
   readonly #writing: WritingSession;
-  readonly #reading: ReadingSession;
+  readonly #following: FollowingSession;
+  readonly #port: MessagePort;
   readonly #group: GroupCommit;
   readonly #reads: EntityReads;
   readonly #replies: ReplyLookups;
@@ -57,19 +62,27 @@ class AttachedPostgres implements Journal {
       slices: Array.from({ length: count }, (_, index) => first + index),
     });
     this.#shown = shown;
-    this.positions = new SlicePositions(connection.heads);
+    this.positions = new SlicePositions(heads);
+    const report = (sent: UserReport) => {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+      connection.ports[0].postMessage(sent);
+    };
+    this.#port = connection.ports[0];
     this.#writing = new WritingSession({
       connect,
       claims,
       clock,
       shown,
       onClaimed: () => heads.advance(claims.heads()),
+      onEnded: ({ code, message }) => report({ kind: 'ended', code, message }),
     });
-    this.#reading = new ReadingSession({ connect, writing: this.#writing, shown });
+    this.#following = new FollowingSession({ connect, shown, clock });
+    const sweep = new ReplySweep({ session: this.#following, slices, clock });
     this.#group = new GroupCommit({
       writing: this.#writing,
       claims,
       module: () => module.number,
+      room: new JournalRoom(connection.room),
       uncertainMs,
       clock,
       shown,
@@ -77,11 +90,15 @@ class AttachedPostgres implements Journal {
       onStored: (group) => {
         heads.advance(group.heads);
         alarm.stored(group.earliestMs);
+        if (group.retentionMs !== undefined) sweep.stored(group.retentionMs);
+        const { appends, records, tookMs } = group;
+        report({ kind: 'stored', appends, records, tookMs });
       },
     });
-    this.#reads = new EntityReads(this.#reading);
-    this.#replies = new ReplyLookups(this.#reading);
-    this.#timers = new PostgresTimerReader(this.#reading, { shown, onDamage: () => {} });
+    const reading = new ReadingSession(this.#following, this.#writing);
+    this.#reads = new EntityReads(reading);
+    this.#replies = new ReplyLookups(reading);
+    this.#timers = new PostgresTimerReader(reading, () => undefined);
   }
 
   append(
@@ -140,8 +157,9 @@ class AttachedPostgres implements Journal {
   async #close(): Promise<void> {
     this.#isClosed = true;
     await this.#group.drained();
-    const failure = this.#closedFailure();
-    await Promise.all([this.#writing.close(failure), this.#reading.close(failure)]);
+    await this.#writing.close(this.#closedFailure());
+    this.#following.close();
+    this.#port.close();
   }
 
   #closedFailure(): SvcError {

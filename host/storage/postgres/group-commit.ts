@@ -15,6 +15,7 @@ import { recordCounts } from './append-statement.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession } from './database-session.ts';
 import { type GroupedAppend, sendGroup } from './group-transaction.ts';
+import type { JournalRoom } from './journal-room.ts';
 import { journalFailure } from './journal-failure.ts';
 import type { SliceClaims } from './slice-claims.ts';
 import { SnapshotQueue } from './snapshot-queue.ts';
@@ -24,6 +25,8 @@ import type { WritingSession } from './writing-session.ts';
 /** Most records of a group, and UTF-16 units of their JSON text. A single append may have more. */
 const GROUP_RECORDS_MAX = 2_000;
 const GROUP_UNITS_MAX = 4 * 1024 * 1024;
+/** About the bytes of a record beside its text. */
+const RECORD_BYTES = 300;
 /** How often a group is sent again that met a deadlock or another conflict. */
 const CONFLICTS_MAX = 8;
 
@@ -41,6 +44,8 @@ export interface StoredGroup {
   readonly heads: readonly (readonly [slice: number, head: number])[];
   /** When the earliest timer is fired that was stored, in milliseconds since 1970; Infinity: there is none. */
   readonly earliestMs: number;
+  /** Retention of the last reply of the group, in milliseconds; undefined: it has none. */
+  readonly retentionMs: number | undefined;
   /** How long the group took, in milliseconds. */
   readonly tookMs: number;
 }
@@ -51,6 +56,7 @@ export interface GroupCommitNeeds {
   /** Returns the number of the module that writes; undefined: records name none. */
   readonly module: () => number | undefined;
   readonly timerRules: TimerRules;
+  readonly room: JournalRoom;
   /** For so long an outcome that is unknown is looked for, in milliseconds. */
   readonly uncertainMs: number;
   readonly clock: MonotonicClock;
@@ -148,6 +154,7 @@ export class GroupCommit {
   /** Stores appends, and returns the outcome of each. */
   async #store(appends: readonly QueuedAppend[]): Promise<Outcomes> {
     const outcomes: Outcomes = new Map();
+    this.#failWithoutRoom(appends, outcomes);
     failHoles(appends, outcomes);
     for (let conflicts = 0; ; ) {
       const left = appends.filter((append) => !outcomes.has(append));
@@ -165,6 +172,14 @@ export class GroupCommit {
         } else if (!mayPass(error) || ++conflicts > CONFLICTS_MAX)
           await this.#refused(left, error, outcomes);
       }
+    }
+  }
+
+  #failWithoutRoom(appends: readonly QueuedAppend[], outcomes: Outcomes): void {
+    for (const append of appends) {
+      if (outcomes.has(append) || append.records.length === 0) continue;
+      const full = this.#needs.room.take(unitsOf(append) + append.records.length * RECORD_BYTES);
+      if (full !== undefined) failEntity(appends, append, full, outcomes);
     }
   }
 
@@ -202,7 +217,8 @@ export class GroupCommit {
       const heads = claims.advance(recordCounts(appends.filter(isFenced)));
       const records = appends.reduce((sum, append) => sum + append.records.length, 0);
       const tookMs = clock.monotonicMs() - startedMs;
-      onStored({ appends: appends.length, records, heads, earliestMs, tookMs });
+      const { retentionMs } = appends.findLast(({ reply }) => reply !== undefined)?.reply ?? {};
+      onStored({ appends: appends.length, records, heads, earliestMs, retentionMs, tookMs });
     } else if (refused.size === 0) {
       const failure = await claims.loss(session);
       writing.end(failure);

@@ -5,6 +5,7 @@
 // - The lease is counted from before its renewal was sent, so it ends here before it ends in the database.
 // - It has ended as soon as either clock says so: the monotonic one stops while the machine is suspended, and the wall clock may be
 //   set.
+import type { Leases } from '../../engine/needs/leases.ts';
 import { machineMs } from '../../system.ts';
 
 /** How long a lease lasts, in milliseconds. */
@@ -72,4 +73,13 @@ export class NodeLease {
   end(): void {
     this.#ends.fill(0);
   }
+}
+
+/**
+ * Returns the leases of the entities of a node, which owns all slices as long as it lives. A lease that has ended is renewed only
+ * if nobody else has owned the slices meanwhile, so it stays the same one.
+ */
+export function postgresLeases({ lease }: { readonly lease: SharedArrayBuffer }): Leases {
+  const held = new NodeLease(lease);
+  return { epochOf: () => (held.isValid ? 1 : undefined) };
 }

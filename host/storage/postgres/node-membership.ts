@@ -124,6 +124,15 @@ export class NodeMembership {
   }
 }
 
+/** Returns why a node does not write any more. */
+export function takenOver(shown: string): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    `Another runtime has taken over the journal in ${shown}, because the lease of this one had ended. Start the service again ` +
+      'once the other one has stopped.',
+  );
+}
+
 /** Carries out statements as one transaction. Rejects as `work` does, after the transaction was rolled back. */
 async function transaction<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
   await session.query({ text: 'BEGIN' });

@@ -1,24 +1,48 @@
 // PostgresConnection is the value with which a thread uses the journal in PostgreSQL that another thread has opened.
+import type { MessagePort } from 'node:worker_threads';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { TimerLimits } from '@svc/model/timer-limits';
 import type { DatabaseSource } from './database-source.ts';
 
-export interface PostgresConnection {
+/** The data with which a thread follows the journal. */
+export interface PostgresFollowing {
   readonly kind: 'postgres';
   readonly source: DatabaseSource;
   /** Name of the database in messages. */
   readonly shown: string;
+  /** Id of the journal. */
+  readonly journal: string;
+  /** Shared memory of the heads of all slices (feed/slice-heads.ts). */
+  readonly heads: SharedArrayBuffer;
+}
+
+export interface PostgresConnection extends PostgresFollowing {
   /** Id of the node that owns the slices. */
   readonly node: string;
   /** The slices that the thread writes: the first one, and how many. No other thread writes them. */
   readonly slices: readonly [first: number, count: number];
-  /** Shared memory of the heads of all slices (slice-heads.ts). */
-  readonly heads: SharedArrayBuffer;
   /** Shared memory of the alarm that wakes the thread that fires timers (storage/timer-alarm.ts). */
   readonly alarm: SharedArrayBuffer;
   readonly timerLimits: TimerLimits;
   /** Shared memory of the number of the module that writes (writing-module.ts). */
   readonly module: SharedArrayBuffer;
+  /** Shared memory of the lease of the node (node-lease.ts). */
+  readonly lease: SharedArrayBuffer;
+  /** Shared memory of the room that is left in the journal (journal-room.ts). */
+  readonly room: SharedArrayBuffer;
   /** For so long the outcome of a write is looked for whose connection was lost, in milliseconds. */
   readonly uncertainMs: number;
-  readonly ports: readonly [];
+  /** The port takes a UserReport for each group, to the thread that has opened the journal. */
+  readonly ports: readonly [reports: MessagePort];
 }
+
+/** The report of a user of the journal: a group was stored, or the journal cannot be used any more. */
+export type UserReport =
+  | {
+      readonly kind: 'stored';
+      readonly appends: number;
+      readonly records: number;
+      /** How long it took, in milliseconds. */
+      readonly tookMs: number;
+    }
+  | { readonly kind: 'ended'; readonly code: SvcErrorCode; readonly message: string };

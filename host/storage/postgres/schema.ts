@@ -86,7 +86,7 @@ export const TABLES: readonly string[] = [
     stored_ms bigint NOT NULL,
     PRIMARY KEY (slice, component, id, key)
   )`,
-  'CREATE INDEX reply_age ON svc.reply (slice, stored_ms)',
+  'CREATE INDEX reply_age ON svc.reply (stored_ms, slice, component, id, key)',
   `CREATE TABLE svc.snapshot (
     slice smallint NOT NULL,
     component text COLLATE "C" NOT NULL,

@@ -22,6 +22,8 @@ export interface WritingSessionNeeds {
   readonly shown: string;
   /** Called once all slices are claimed. */
   readonly onClaimed: () => void;
+  /** Called once if the journal cannot be used any more, although nobody has closed it. */
+  readonly onEnded: (failure: SvcError) => void;
 }
 
 /** The pause between an attempt to connect that has failed and the next one, in milliseconds. */
@@ -70,6 +72,7 @@ export class WritingSession {
 
   /** Ends the use of the journal. */
   end(failure: SvcError): void {
+    if (this.#end === undefined) this.#needs.onEnded(failure);
     this.#end ??= failure;
     this.#session?.abort();
     this.#session = undefined;

@@ -83,6 +83,7 @@ describe('failures', () => {
         SVC_OVERLOADED: 503,
         SVC_STOPPING: 503,
         SVC_JOURNAL_UNAVAILABLE: 503,
+        SVC_JOURNAL_REGRESSED: 503,
         SVC_DATABASE_URL_INVALID: 503,
         SVC_DATABASE_UNUSABLE: 503,
         SVC_JOURNAL_FULL: 503,

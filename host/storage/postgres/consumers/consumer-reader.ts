@@ -8,7 +8,7 @@ import type {
 } from '../../../engine/needs/consumers.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
-import type { FollowingSession } from '../feed/following-session.ts';
+import type { FollowingSession } from '../following-session.ts';
 import { SliceOffsets } from '../feed/slice-offsets.ts';
 import { safeNumber } from '../safe-number.ts';
 import {

@@ -16,7 +16,7 @@ import type { EntityRef } from '@svc/model/entity';
 import { SLICE_COUNT, sliceOf } from '@svc/model/slice';
 import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Statement } from '../database-session.ts';
-import type { FollowingSession } from '../feed/following-session.ts';
+import type { FollowingSession } from '../following-session.ts';
 import { SliceOffsets } from '../feed/slice-offsets.ts';
 import { columnsOf, consumerChecksum, laneRowOf, offsetChecksum } from './consumer-rows.ts';
 

@@ -8,7 +8,7 @@ import { READ_UNITS_MAX } from '../../../engine/needs/journal.ts';
 import type { Row } from '../database-session.ts';
 import { RECORD_COLUMNS, recordOfRow } from '../record-row.ts';
 import { safeNumber } from '../safe-number.ts';
-import type { FollowingSession } from './following-session.ts';
+import type { FollowingSession } from '../following-session.ts';
 import type { SliceWindow } from './slice-windows.ts';
 
 const safe = (column: string) => `${safeNumber(`j.${column}`)} AS ${column}`;

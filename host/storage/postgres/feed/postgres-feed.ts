@@ -9,7 +9,7 @@ import type { Awaitable } from '@svc/model/call';
 import { SLICE_COUNT } from '@svc/model/slice';
 import type { Feed, FeedPage, Position } from '../../../engine/needs/feed.ts';
 import { readPage, regressed } from './feed-page.ts';
-import type { FollowingSession } from './following-session.ts';
+import type { FollowingSession } from '../following-session.ts';
 import { RecordMarks } from './record-marks.ts';
 import type { SliceOffsets } from './slice-offsets.ts';
 import { SliceHeads } from './slice-heads.ts';

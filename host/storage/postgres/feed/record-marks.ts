@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import { SLICE_COUNT } from '@svc/model/slice';
 import type { Awaitable } from '@svc/model/call';
 import type { Position } from '../../../engine/needs/feed.ts';
-import type { FollowingSession } from './following-session.ts';
+import type { FollowingSession } from '../following-session.ts';
 import type { ReadTo } from './feed-page.ts';
 import { SliceOffsets } from './slice-offsets.ts';
 

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import { connectDatabase } from '../../../../host/storage/postgres/connect-database.ts';
 import type { DatabaseSession } from '../../../../host/storage/postgres/database-session.ts';
-import { FollowingSession } from '../../../../host/storage/postgres/feed/following-session.ts';
+import { FollowingSession } from '../../../../host/storage/postgres/following-session.ts';
 import { PostgresFeed } from '../../../../host/storage/postgres/feed/postgres-feed.ts';
 import { SliceHeads } from '../../../../host/storage/postgres/feed/slice-heads.ts';
 import { SlicePositions } from '../../../../host/storage/postgres/feed/slice-positions.ts';

@@ -2,11 +2,11 @@
 // connection is made with the first statement, and again with the next one after it was lost.
 //
 // Invariant: at most one connection is open or being made.
-import type { MonotonicClock } from '../../../engine/needs/clock.ts';
+import type { MonotonicClock } from '../../engine/needs/clock.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { DatabaseFailure } from '../database-failure.ts';
-import type { DatabaseSession, Parameter, Row, Statement } from '../database-session.ts';
-import { journalFailure } from '../journal-failure.ts';
+import { DatabaseFailure } from './database-failure.ts';
+import type { DatabaseSession, Parameter, Row, Statement } from './database-session.ts';
+import { journalFailure } from './journal-failure.ts';
 
 /** For so long after an attempt to connect has failed, the next one is not made, in milliseconds. */
 const PAUSE_MS = 200;

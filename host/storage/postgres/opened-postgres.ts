@@ -1,0 +1,245 @@
+// OpenedPostgres is the journal in PostgreSQL for the thread that opens it: it makes this run of the runtime a node that owns the
+// slices, and does what belongs to no entity. Threads that use the journal attach to it (attached-postgres.ts).
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { ConsumerSettlement, StoredConsumer } from '../../engine/needs/consumers.ts';
+import type { Position } from '../../engine/needs/feed.ts';
+import type { EntityRef } from '@svc/model/entity';
+import { SvcError } from '@svc/kit/svc-error';
+import { Occurrences } from '../../schedule/occurrences.ts';
+import type { StoredEventType, WritingModule as NotedModule } from '../journal-contents.ts';
+import type { JournalInDatabase } from '../journal-location.ts';
+import type { OpenedJournal, WriterSettings } from '../opened-journal.ts';
+import { TimerAlarm } from '../timer-alarm.ts';
+import type { ServiceSchedule } from '../timer-administration.ts';
+import { connectDatabase } from './connect-database.ts';
+import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
+import { ExclusiveSession } from './exclusive-session.ts';
+import { SliceHeads } from './feed/slice-heads.ts';
+import { SlicePositions } from './feed/slice-positions.ts';
+import { FollowingSession } from './following-session.ts';
+import { JournalRoom } from './journal-room.ts';
+import { migrateJournal } from './migration.ts';
+import { NodeKeeper } from './node-keeper.ts';
+import { LEASE_MS, NodeLease } from './node-lease.ts';
+import { NodeMembership } from './node-membership.ts';
+import type { PostgresConnection, PostgresFollowing, UserReport } from './postgres-connection.ts';
+import { PostgresTimerAdministration } from './timers/timer-administration.ts';
+import { WritingModule } from './writing-module.ts';
+
+/** How often the size of the journal is measured, in milliseconds. */
+const MEASURE_MS = 10_000;
+
+const EVENT_TYPES = {
+  text: 'SELECT component, manifest FROM svc.event_type ORDER BY component, manifest',
+};
+const NOTE_MODULE = {
+  text: `INSERT INTO svc.module (fingerprint, descriptor, time_ms) VALUES ($1, $2, $3) RETURNING number`,
+};
+const BYTES = {
+  text: `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'svc' AND c.relkind = 'r'`,
+};
+const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
+
+/**
+ * Opens the journal in a database, whose tables are made if they are missing, and takes all slices. Rejects with SVC_DATA_IN_USE
+ * while another runtime uses it, with SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATABASE_UNUSABLE, SVC_DATABASE_URL_INVALID and
+ * SVC_JOURNAL_UNAVAILABLE.
+ */
+export async function openPostgresJournal(
+  location: JournalInDatabase,
+  settings: WriterSettings,
+): Promise<OpenedPostgres> {
+  const session = await connectDatabase(location.source, { warn: settings.warn });
+  try {
+    const { id } = await migrateJournal(session);
+    return await OpenedPostgres.open(id, location, settings);
+  } finally {
+    await session.close();
+  }
+}
+
+export class OpenedPostgres implements OpenedJournal {
+  readonly location: JournalInDatabase;
+  readonly #node = randomUUID();
+  readonly #journal: string;
+  readonly #settings: WriterSettings;
+  readonly #heads = new SliceHeads();
+  readonly #alarm = new TimerAlarm();
+  readonly #module = new WritingModule();
+  readonly #lease = new NodeLease();
+  readonly #room = new JournalRoom();
+  readonly #keeper: NodeKeeper;
+  readonly #session: ExclusiveSession;
+  readonly #timers: PostgresTimerAdministration;
+  readonly #consumers: ConsumerSettlements;
+  readonly #failure = Promise.withResolvers<SvcError>();
+  readonly #ports = new Set<MessagePort>();
+  #measuring: NodeJS.Timeout | undefined;
+  #hasTimers = false;
+  #closed: Promise<void> | undefined;
+
+  /** Joins the journal with this id. Rejects as `openPostgresJournal` does. */
+  static async open(
+    journal: string,
+    location: JournalInDatabase,
+    settings: WriterSettings,
+  ): Promise<OpenedPostgres> {
+    const opened = new OpenedPostgres(journal, location, settings);
+    try {
+      opened.#heads.advance(await opened.#keeper.join());
+      await opened.#begin();
+      return opened;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  private constructor(journal: string, location: JournalInDatabase, settings: WriterSettings) {
+    const { source, shown } = location;
+    const connect = () => connectDatabase(source);
+    const following = () =>
+      new FollowingSession({ connect, shown, clock: { monotonicMs: () => performance.now() } });
+    this.location = location;
+    this.#journal = journal;
+    this.#settings = settings;
+    this.#keeper = new NodeKeeper({
+      connect,
+      membership: new NodeMembership({ id: this.#node, machine: hostname() }, shown),
+      lease: this.#lease,
+      shown,
+    });
+    void this.#keeper.lost.then(this.#failure.resolve);
+    this.#session = new ExclusiveSession(following());
+    this.#consumers = new ConsumerSettlements(following());
+    this.#timers = new PostgresTimerAdministration({
+      withSession: (use) => this.#session.use(use),
+      rules: { limits: settings.timerLimits, occurrences: new Occurrences() },
+      shown,
+      onStored: (earliestMs) => this.#alarm.stored(earliestMs),
+    });
+  }
+
+  get failure(): Promise<SvcError> {
+    return this.#failure.promise;
+  }
+
+  get followerConnection(): PostgresFollowing {
+    const { source, shown } = this.location;
+    return { kind: 'postgres', source, shown, journal: this.#journal, heads: this.#heads.shared };
+  }
+
+  get alarm(): SharedArrayBuffer {
+    return this.#alarm.shared;
+  }
+
+  async timersExist(): Promise<void> {
+    if (!this.#hasTimers) await this.#alarm.changed(0);
+  }
+
+  lastPosition(): Position {
+    return new SlicePositions(this.#heads).end();
+  }
+
+  connect(slices: PostgresConnection['slices']): PostgresConnection {
+    const { port1, port2 } = new MessageChannel();
+    this.#listen(port2);
+    return {
+      ...this.followerConnection,
+      node: this.#node,
+      slices,
+      alarm: this.alarm,
+      timerLimits: this.#settings.timerLimits,
+      module: this.#module.shared,
+      lease: this.#lease.shared,
+      room: this.#room.shared,
+      uncertainMs: LEASE_MS,
+      ports: [port1],
+    };
+  }
+
+  nameControlSocket(path: string): void {
+    // Without the name, tools of this machine do not find the host.
+    void this.#keeper.nameControl(path).catch(() => undefined);
+  }
+
+  async eventTypes(): Promise<readonly StoredEventType[]> {
+    const rows = await this.#session.use((session) => session.query(EVENT_TYPES));
+    return rows.map(([component, manifest]) => ({
+      component: component as string,
+      manifest: manifest as string,
+    }));
+  }
+
+  noteModule({ fingerprint, descriptor, timeMs }: NotedModule): void {
+    const noted = this.#session.use((session) =>
+      session.query(NOTE_MODULE, [fingerprint, descriptor, timeMs]),
+    );
+    void noted.then(
+      ([row]) => this.#module.note(row![0] as number),
+      () => undefined,
+    );
+  }
+
+  reconcileSchedules(schedules: readonly ServiceSchedule[], nowMs: number): Promise<void> {
+    return this.#timers.reconcileSchedules(schedules, nowMs);
+  }
+
+  cancelTimer(owner: EntityRef | undefined, name: string): Promise<boolean> {
+    return this.#timers.cancelTimer(owner, name);
+  }
+
+  retryTimer(owner: EntityRef | undefined, name: string, nowMs: number): Promise<boolean> {
+    return this.#timers.retryTimer(owner, name, nowMs);
+  }
+
+  settleConsumer(
+    consumer: Pick<StoredConsumer, 'id' | 'start'>,
+    settlement: ConsumerSettlement,
+  ): Promise<void> {
+    return this.#consumers.settleConsumer(consumer, settlement);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#measuring);
+    await Promise.all([this.#session.close(), this.#consumers.close()]);
+    for (const port of this.#ports) port.close();
+    await this.#keeper.leave();
+  }
+
+  async #begin(): Promise<void> {
+    await this.#measure();
+    const [row] = await this.#session.use((session) => session.query(HAS_TIMERS));
+    this.#hasTimers = row![0] === true;
+    this.#measuring = setInterval(() => void this.#measure().catch(() => undefined), MEASURE_MS);
+    this.#measuring.unref();
+  }
+
+  async #measure(): Promise<void> {
+    const { limits, series } = this.#settings;
+    const [row] = await this.#session.use((session) => session.query(BYTES));
+    const bytes = row![0] as number;
+    series.measured(bytes);
+    this.#room.measured(bytes, limits.bytesMax);
+  }
+
+  #listen(port: MessagePort): void {
+    this.#ports.add(port);
+    port.unref();
+    port.on('close', () => this.#ports.delete(port));
+    port.on('message', (report: UserReport) => {
+      if (report.kind === 'stored')
+        this.#settings.series.stored(report.appends, report.records, report.tookMs);
+      else this.#failure.resolve(new SvcError(report.code, report.message));
+    });
+  }
+}

@@ -1,0 +1,35 @@
+// PostgresStandby waits for a journal in a database that another runtime uses, until that one leaves or its lease ends.
+import { setTimeout as delay } from 'node:timers/promises';
+import { SvcError } from '@svc/kit/svc-error';
+import type { JournalInDatabase } from '../journal-location.ts';
+import type { JournalStandby, JournalTakeover } from '../journal-takeover.ts';
+import type { OpenedJournal, WriterSettings } from '../opened-journal.ts';
+import { openPostgresJournal } from './opened-postgres.ts';
+
+export class PostgresStandby implements JournalStandby<OpenedJournal> {
+  readonly #location: JournalInDatabase;
+  readonly #settings: WriterSettings;
+
+  constructor(location: JournalInDatabase, settings: WriterSettings) {
+    this.#location = location;
+    this.#settings = settings;
+  }
+
+  async open({ tryIntervalMs, signal, onLocked }: JournalTakeover): Promise<OpenedJournal> {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const opened = await openPostgresJournal(this.#location, this.#settings);
+        onLocked();
+        return opened;
+      } catch (error) {
+        if (!(error instanceof SvcError) || error.code !== 'SVC_DATA_IN_USE') throw error;
+      }
+      await delay(tryIntervalMs);
+    }
+  }
+
+  async close(): Promise<void> {
+    // Nothing was started.
+  }
+}
