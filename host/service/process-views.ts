@@ -96,7 +96,7 @@ export class ProcessViews {
     });
     for (const view of projected) void this.#projector.follow(view);
     // By then the views know which former rows they need. The machine's clock says when rows were used.
-    setImmediate(() => removeUnusedViews(store, projected, systemClock.nowMs(), log));
+    setImmediate(() => void removeUnusedViews(store, projected, systemClock.nowMs(), log));
   }
 
   /** Does what `ViewThreads.rebuild` does. */

@@ -117,7 +117,7 @@ async function changed({ view: id, skip }: AskedChange): Promise<ViewChange | Fa
 }
 
 function removeUnused(): void {
-  removeUnusedViews(store, [...views.values()], systemClock.nowMs(), log);
+  void removeUnusedViews(store, [...views.values()], systemClock.nowMs(), log);
 }
 
 take = (id) => {

@@ -16,7 +16,7 @@ export async function formerRows(
   log: (entry: LogEntry) => void,
 ): Promise<string> {
   try {
-    const former = store.former(stored);
+    const former = await store.former(stored);
     const areOfFeed = await Promise.all(former.map(({ foldedTo }) => isOf(feed, foldedTo)));
     const [latest] = former
       .filter((_, index) => areOfFeed[index])

@@ -220,11 +220,11 @@ export class ViewFollower {
   /** Resolves once the disk has space to build rows, or the signal is aborted. */
   async #space(signal: AbortSignal): Promise<void> {
     const { store, limits, observer } = this.#needs;
-    if (store.freeBytes() >= limits.freeBytesMin) return;
+    if ((await store.freeBytes()) >= limits.freeBytesMin) return;
     observer.paused?.(true);
     do {
       await setTimeout(SPACE_CHECK_MS, undefined, { signal }).catch(() => {});
-    } while (!signal.aborted && store.freeBytes() < limits.freeBytesMin);
+    } while (!signal.aborted && (await store.freeBytes()) < limits.freeBytesMin);
     observer.paused?.(false);
   }
 

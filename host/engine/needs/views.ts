@@ -174,19 +174,19 @@ export interface ViewStore {
    * Lists the rows that other definitions of the view have left, if they are live and of the same type. Rows that cannot be
    * used are left out. Throws SVC_DATA_UNUSABLE.
    */
-  former(view: StoredView): readonly FormerRows[];
+  former(view: StoredView): Awaitable<readonly FormerRows[]>;
   /**
    * Opens the writer of a definition. Rows that cannot be used are deleted first. Throws SVC_VIEW_IN_USE while there is
    * another writer, SVC_DATA_UNUSABLE and SVC_DISK_FULL.
    */
   openWriter(view: StoredView): Awaitable<ViewWriter>;
   /** Returns how many bytes are free where rows are stored. Throws SVC_DATA_UNUSABLE. */
-  freeBytes(): number;
+  freeBytes(): Awaitable<number>;
   /** Lists what is stored, by definition. Throws SVC_DATA_UNUSABLE. */
-  list(): readonly KeptView[];
+  list(): Awaitable<readonly KeptView[]>;
   /**
    * Deletes definitions that were not used for `ViewLimits.keptMs` at the time `nowMs`, and returns them. Those that are
    * `inUse` count as used now; those that have a writer stay. Throws SVC_DATA_UNUSABLE.
    */
-  removeUnused(inUse: ReadonlySet<string>, nowMs: number): readonly string[];
+  removeUnused(inUse: ReadonlySet<string>, nowMs: number): Awaitable<readonly string[]>;
 }

@@ -124,7 +124,7 @@ export function indexTests(views: ViewsUnderTest): void {
         const { writer } = await views.live(view, row('a', {}));
         if (view.definition !== OTHER) writer.close();
       }
-      const listed = views.store.list();
+      const listed = await views.store.list();
       expect(listed.map(({ definition }) => definition).toSorted()).toEqual(
         stored.map(({ definition }) => definition).toSorted(),
       );
@@ -133,29 +133,27 @@ export function indexTests(views: ViewsUnderTest): void {
         expect(Math.abs(usedMs - Date.now())).toBeLessThan(DAY_MS / 2);
       }
       const used = Math.max(...listed.map(({ usedMs }) => usedMs));
-      expect(views.store.removeUnused(new Set(), used + DAY_MS - 60_000)).toEqual([]);
-      expect(views.store.removeUnused(new Set([DEFINITION]), used + DAY_MS + 1_000)).toEqual([
+      expect(await views.store.removeUnused(new Set(), used + DAY_MS - 60_000)).toEqual([]);
+      expect(await views.store.removeUnused(new Set([DEFINITION]), used + DAY_MS + 1_000)).toEqual([
         'f2'.repeat(16),
       ]);
-      expect(
-        views.store
-          .list()
-          .map(({ definition }) => definition)
-          .toSorted(),
-      ).toEqual([DEFINITION, OTHER]);
+      expect((await views.store.list()).map(({ definition }) => definition).toSorted()).toEqual([
+        DEFINITION,
+        OTHER,
+      ]);
       const [gone, kept] = [stored[2]!, stored[0]!].map((view) => views.reader(view));
       expect(await gone!.status()).toEqual({ state: 'missing', reason: undefined });
       expect(await kept!.get('a')).toBeDefined();
       // What was in use then is old a day after that.
       const later = used + 2 * DAY_MS;
-      expect(views.store.removeUnused(new Set(), later)).toEqual([]);
-      expect(views.store.removeUnused(new Set(), later + 2_000)).toEqual([DEFINITION]);
-      expect(views.store.removeUnused(new Set([OTHER, 'f2'.repeat(16)]), later)).toEqual([]);
+      expect(await views.store.removeUnused(new Set(), later)).toEqual([]);
+      expect(await views.store.removeUnused(new Set(), later + 2_000)).toEqual([DEFINITION]);
+      expect(await views.store.removeUnused(new Set([OTHER, 'f2'.repeat(16)]), later)).toEqual([]);
     });
 
     test('lists the live rows that other definitions of a view have left', async () => {
       const view = viewOf();
-      expect(views.store.former(view)).toEqual([]);
+      expect(await views.store.former(view)).toEqual([]);
       const other = { ...view, definition: OTHER };
       const { writer } = await views.live(other, row('a', {}));
       await writer.put([], { ...folded(5), latestMs: 17 });
@@ -165,11 +163,11 @@ export function indexTests(views: ViewsUnderTest): void {
       await building.put([row('a', {})], folded(9));
       await views.live(view, row('a', {}));
       const left = { definition: OTHER, foldedTo: { ...folded(5), latestMs: 17 } };
-      expect(views.store.former(view)).toEqual([left]);
+      expect(await views.store.former(view)).toEqual([left]);
       // A writer of another process may have it.
       writer.close();
-      expect(views.store.former(view)).toEqual([left]);
-      expect(views.store.former(other)).toEqual([
+      expect(await views.store.former(view)).toEqual([left]);
+      expect(await views.store.former(other)).toEqual([
         { definition: view.definition, foldedTo: folded(1) },
       ]);
     });
