@@ -112,6 +112,7 @@ export class ViewInspection {
   /** Closes the journal; the next read opens it again. */
   close(): void {
     this.#progress.close();
+    void this.#store.close();
   }
 
   async #served(): Promise<ServedViews> {

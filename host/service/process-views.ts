@@ -37,12 +37,14 @@ export class ProcessViews {
   /** How the views fare. */
   readonly statuses: ViewStatuses;
   readonly #projector: ViewProjector;
+  readonly #store: ViewStore;
   /** The views by their ids. */
   readonly #projected: ReadonlyMap<string, ProjectedView>;
 
   /** Begins to build and follow the views. */
   constructor({ guest, feed, store, limits, log, clock }: ProcessViewsNeeds) {
     this.#clock = clock ?? systemClock;
+    this.#store = store;
     const { descriptor, fingerprint } = guest;
     const views = declaredViews(descriptor, fingerprint);
     const projected = views.map(({ folded }): ProjectedView => ({
@@ -118,8 +120,9 @@ export class ProcessViews {
     return outcome;
   }
 
-  /** Ends after the slice that is being folded, and closes the feed. */
-  close(): Promise<void> {
-    return this.#projector.close();
+  /** Ends after the slice that is being folded, and closes the feed and the store. */
+  async close(): Promise<void> {
+    await this.#projector.close();
+    await this.#store.close();
   }
 }

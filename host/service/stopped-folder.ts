@@ -55,11 +55,16 @@ async function removeRows(location: JournalLocation, view: string): Promise<bool
   try {
     const stored = await inspection.storedView(view);
     if (stored === undefined) return false;
-    const writer = await storedViews(location, VIEW_LIMITS_DEFAULT).openWriter(stored);
+    const store = storedViews(location, VIEW_LIMITS_DEFAULT);
     try {
-      await writer.clear();
+      const writer = await store.openWriter(stored);
+      try {
+        await writer.clear();
+      } finally {
+        writer.close();
+      }
     } finally {
-      writer.close();
+      await store.close();
     }
     return true;
   } finally {

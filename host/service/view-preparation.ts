@@ -51,11 +51,11 @@ export async function* prepareViews(
 ): AsyncGenerator<PreparedView, void> {
   const { source, settings, location } = question;
   const feed = openEndedFeed(location);
+  const store = storedViews(location, settings.views);
   try {
     const guest = await startGuest(source, settings, () => {});
     try {
       const { descriptor, fingerprint } = source;
-      const store = storedViews(location, settings.views);
       // The process has nothing else to do, and a service beside it has.
       const pace = (await hasHost(location)) ? RESTING : YIELDING;
       const building = new SharedBuilding(feed, pace);
@@ -72,6 +72,7 @@ export async function* prepareViews(
     }
   } finally {
     feed.close();
+    await store.close();
   }
 }
 

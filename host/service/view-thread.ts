@@ -139,5 +139,6 @@ if (role === 'follow') {
 stop = () =>
   void projector.close().then(async () => {
     await guest.close();
+    await store.close();
     process.exit();
   });

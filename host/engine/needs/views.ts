@@ -100,7 +100,8 @@ export type ViewStatus =
 /**
  * Reads the rows of one definition. Making one costs nothing, and there need not be any rows yet. Rows that a writer has
  * made new are read within 100 ms, and by `status` at once. Beside the errors that they name, all methods but `status` and `close` throw, or reject with, SVC_VIEW_REBUILDING while there are no rows, or
- * while the index of a query is not ready, SVC_VIEW_CORRUPT if rows are damaged, and SVC_DATA_UNUSABLE.
+ * while the index of a query is not ready, SVC_VIEW_CORRUPT if rows are damaged, SVC_DATA_UNUSABLE, and SVC_JOURNAL_UNAVAILABLE
+ * from a database.
  */
 export interface ViewReader {
   /** Returns whether there are rows, and how far they are. Never throws. */
@@ -119,8 +120,9 @@ export interface ViewReader {
 }
 
 /**
- * The one writer of a definition. After a method that has thrown, nothing of what it should have stored is stored. All of
- * them may throw SVC_VIEW_CORRUPT, SVC_DATA_UNUSABLE and SVC_DISK_FULL.
+ * The one writer of a definition. After a method that has thrown, nothing of what it should have stored is stored, or the writer stores
+ * nothing more, and the next one finds what is stored. All of them may throw SVC_VIEW_CORRUPT, SVC_DATA_UNUSABLE and SVC_DISK_FULL;
+ * from a database SVC_JOURNAL_UNAVAILABLE, and SVC_VIEW_IN_USE once another writer has taken over.
  */
 export interface ViewWriter {
   /** Why rows that were there could not be used, so that the writer begins without rows; undefined: it was not so. */
@@ -135,7 +137,7 @@ export interface ViewWriter {
   rows(keys: readonly string[]): Awaitable<readonly (string | undefined)[]>;
   /**
    * Stores changes, each key once, together with the position up to which events are folded then. Throws SVC_VIEWS_FULL, and
-   * SVC_VIEW_ROW_INVALID if a row or key is too large or an indexed field has a value of another type.
+   * SVC_VIEW_ROW_INVALID if a row or key is too large, an indexed field has a value of another type, or the store cannot hold the row.
    */
   put(changes: readonly RowChange[], foldedTo: FoldedTo): Awaitable<void>;
   /**
@@ -167,6 +169,7 @@ export interface FormerRows {
   readonly foldedTo: FoldedTo;
 }
 
+/** Where its methods throw SVC_DATA_UNUSABLE, those of a store in a database throw SVC_JOURNAL_UNAVAILABLE. */
 export interface ViewStore {
   /** Returns a reader, which the caller closes. */
   reader(view: StoredView): ViewReader;
@@ -189,4 +192,6 @@ export interface ViewStore {
    * `inUse` count as used now; those that have a writer stay. Throws SVC_DATA_UNUSABLE.
    */
   removeUnused(inUse: ReadonlySet<string>, nowMs: number): Awaitable<readonly string[]>;
+  /** Releases what the store holds, after its readers and writers are closed, and what closed writers have stored is safe. */
+  close(): Awaitable<void>;
 }

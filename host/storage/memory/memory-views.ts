@@ -73,6 +73,10 @@ export class MemoryViews implements ViewStore {
     return removed;
   }
 
+  close(): void {
+    // There is nothing to release.
+  }
+
   /** Throws SVC_VIEWS_FULL if so many more bytes do not fit. */
   #reserve(bytes: number): void {
     const { bytesMax } = this.#limits;

@@ -76,6 +76,10 @@ export class FileViews implements ViewStore {
       .map(({ definition }) => definition);
   }
 
+  close(): void {
+    // Readers and writers have files of their own.
+  }
+
   #formerRows(definition: string, { id, rowType }: StoredView): FormerRows | undefined {
     try {
       const database = openForReading(viewPath(this.#folder, definition), definition);

@@ -38,7 +38,7 @@ export function pageTests(views: ViewsUnderTest): void {
     });
 
     test('ends before the row that would exceed its bytes, but has one', async () => {
-      views.use({ pageBytesMax: 1_024 });
+      await views.use({ pageBytesMax: 1_024 });
       const { reader } = await views.live(
         viewOf(),
         row('a', fields(200)),
@@ -84,7 +84,7 @@ export function pageTests(views: ViewsUnderTest): void {
         expect(new Set(seen).size).toBe(seen.length);
         expect(seen).toEqual(expect.arrayContaining(changes.map(({ key }) => key)));
         writer.close();
-        views.use({});
+        await views.use({});
       }
     });
   });

@@ -107,7 +107,7 @@ export function rowTests(views: ViewsUnderTest): void {
       ['its key', { keyBytesMax: 64 }, row('ä'.repeat(33), {})],
       ['a text in an indexed field', { keyBytesMax: 64 }, row('k', { name: 'ä'.repeat(33) })],
     ])('too large are refused for %s, with the whole put', async (_, limits, large) => {
-      views.use(limits);
+      await views.use(limits);
       const { writer, reader } = await views.live(viewOf(indexOn(['name', 'text'])));
       const failure = await failureOf(() => writer.put([row('a', {}), large], folded(2)));
       expect(failure).toMatchObject({ code: 'SVC_VIEW_ROW_INVALID' });

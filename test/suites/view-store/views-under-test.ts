@@ -10,24 +10,27 @@ import type {
   ViewStore,
   ViewWriter,
 } from '../../../host/engine/needs/views.ts';
+import type { Awaitable } from '../../../model/call.ts';
 import { VIEW_LIMITS_DEFAULT, type ViewLimits } from '../../../model/view-limits.ts';
 
 /** A store that was made for a test. */
 export interface MadeStore {
   readonly store: ViewStore;
   /** Ends what the test used, whatever state it is in. */
-  discard(): void;
+  discard(): Awaitable<void>;
 }
+
+export type MakeStore = (limits: ViewLimits) => Awaitable<MadeStore>;
 
 export const DEFINITION = 'd0'.repeat(16);
 export const OTHER = 'e1'.repeat(16);
 
 export class ViewsUnderTest {
-  readonly #make: (limits: ViewLimits) => MadeStore;
+  readonly #make: MakeStore;
   readonly #opened: { close(): void }[] = [];
   #made: MadeStore | undefined = undefined;
 
-  constructor(make: (limits: ViewLimits) => MadeStore) {
+  constructor(make: MakeStore) {
     this.#make = make;
   }
 
@@ -36,14 +39,14 @@ export class ViewsUnderTest {
   }
 
   /** Begins with another store, which is empty. */
-  use(limits: Partial<ViewLimits> = {}): void {
-    this.discard();
-    this.#made = this.#make({ ...VIEW_LIMITS_DEFAULT, ...limits });
+  async use(limits: Partial<ViewLimits> = {}): Promise<void> {
+    await this.discard();
+    this.#made = await this.#make({ ...VIEW_LIMITS_DEFAULT, ...limits });
   }
 
-  discard(): void {
+  async discard(): Promise<void> {
     for (const opened of this.#opened.splice(0)) opened.close();
-    this.#made?.discard();
+    await this.#made?.discard();
     this.#made = undefined;
   }
 

@@ -38,9 +38,9 @@ const views = new ViewsUnderTest((limits) => ({
     // The folder is deleted after the test.
   },
 }));
-afterEach(() => {
+afterEach(async () => {
   vi.restoreAllMocks();
-  views.discard();
+  await views.discard();
 });
 
 /** The statements that are prepared from now on, by their SQL. */
@@ -95,7 +95,7 @@ const walks = (
 
 describe('the plan of a query', () => {
   test('is a search in one index without a sort, in every form, on every page', async () => {
-    views.use();
+    await views.use();
     const { reader } = await views.live(view, ...rows);
     const prepared = preparedStatements();
     for (const query of walks) {
@@ -122,7 +122,7 @@ describe('the plan of a query', () => {
   });
 
   test('costs as much on the last page as on the first', async () => {
-    views.use();
+    await views.use();
     const { reader } = await views.live(view, ...rows);
     const query = planned(
       { equals: ['a'], range: { kind: 'between', lower: bound('from', true) } },
@@ -146,7 +146,7 @@ describe('the plan of a query', () => {
   });
 
   test('of a count ends after as many steps as it counts', async () => {
-    views.use();
+    await views.use();
     const { reader, writer } = await views.live(view, ...rows);
     const more = Array.from({ length: 20_000 }, (_, n) => row(`more${n}`, { a: 'a1', n }));
     await writer.put(more, folded(2));
@@ -159,7 +159,7 @@ describe('the plan of a query', () => {
   });
 
   test('is refused as a bug if it is not one walk', async () => {
-    views.use();
+    await views.use();
     const { reader } = await views.live(view, ...rows);
     const prepare = Reflect.get(DatabaseSync.prototype, 'prepare');
     vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (
@@ -176,7 +176,7 @@ describe('the plan of a query', () => {
 
 describe('a connection that reads', () => {
   test('writes nothing, attaches nothing and loads nothing', async () => {
-    views.use();
+    await views.use();
     const opened: DatabaseSync[] = [];
     const exec = Reflect.get(DatabaseSync.prototype, 'exec');
     const { reader } = await views.live(view, ...rows);
