@@ -9,7 +9,10 @@ const INDEX = /^CREATE (UNIQUE )?INDEX (\w+) ON svc\.(\w+)/;
 const COLUMN =
   /^\s*([a-z_]+) (smallint|integer|bigint|text|boolean|timestamptz|xid8)( COLLATE "C")?/;
 
-/** Tables, and of each its persistence, columns and indexes. Views, sequences and triggers are not looked at. */
+/**
+ * Tables, and of each its persistence, columns and indexes. Views, sequences and triggers are not looked at, and neither are the tables
+ * of the rows of svc's views, which come and go.
+ */
 const FOUND = `SELECT c.relname::text, c.relpersistence::text,
     ARRAY(SELECT a.attname || ' ' || format_type(a.atttypid, NULL)
         || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END
@@ -21,7 +24,8 @@ const FOUND = `SELECT c.relname::text, c.relpersistence::text,
     has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
       AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname = 'svc' AND c.relkind IN ('r', 'p', 'f') ORDER BY c.relname COLLATE "C"`;
+  WHERE n.nspname = 'svc' AND c.relkind IN ('r', 'p', 'f') AND c.relname !~ '^view_rows_[0-9]+$'
+  ORDER BY c.relname COLLATE "C"`;
 
 interface Table {
   /** Names with types and collations. */

@@ -157,4 +157,25 @@ export const TABLES: readonly string[] = [
     crc bigint NOT NULL,
     PRIMARY KEY (consumer, slice, component, id)
   )`,
+  // Numbers of the tables of rows, epochs of writers, and versions. Each is given once.
+  'CREATE SEQUENCE svc.view_number',
+  // The rows of a definition are in the table `view_rows_<number>`. Texts with a checksum are made by views/sealed-text.ts.
+  `CREATE TABLE svc.view_definition (
+    definition text COLLATE "C" PRIMARY KEY,
+    format integer NOT NULL,
+    view text COLLATE "C" NOT NULL,
+    row_type text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    version bigint NOT NULL,
+    is_live boolean NOT NULL DEFAULT false,
+    row_count bigint NOT NULL DEFAULT 0,
+    text_bytes bigint NOT NULL DEFAULT 0,
+    folded_to text,
+    layout text NOT NULL,
+    skips text NOT NULL,
+    used_ms bigint NOT NULL,
+    owner text,
+    epoch bigint NOT NULL,
+    lease_until timestamptz
+  ) WITH (fillfactor = 40)`,
 ];

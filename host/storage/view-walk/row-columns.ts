@@ -100,7 +100,7 @@ function isLonger(value: ColumnValue, bytesMax: number): boolean {
 }
 
 /** `what` is read after "The row KEY". */
-function rowInvalid(key: string, what: string): SvcError {
+export function rowInvalid(key: string, what: string): SvcError {
   const shown = key.length > KEY_UNITS_SHOWN ? `${key.slice(0, KEY_UNITS_SHOWN)}…` : key;
   return new SvcError(
     'SVC_VIEW_ROW_INVALID',
