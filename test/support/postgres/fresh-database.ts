@@ -18,33 +18,42 @@ export class FreshDatabase {
   readonly url: string;
   /** A file with the URL, which this user alone may read. */
   readonly source: DatabaseSource;
-  /** The path of that file. */
-  readonly path: string;
   readonly #server: DatabaseServer;
-  #client: Client | undefined;
+  #client: Promise<Client> | undefined;
 
   constructor(server: DatabaseServer, name: string) {
     this.name = name;
     this.url = server.url(name);
     this.#server = server;
-    this.path = join(server.folder, `${name}.url`);
-    writeFileSync(this.path, `${this.url}\n`, { mode: 0o600 });
-    this.source = { kind: 'file', path: this.path };
+    this.source = urlFile(server.folder, name, this.url);
   }
 
   /** Executes a statement as superuser. Returns the rows as objects. */
   async sql(text: string, values: readonly unknown[] = []): Promise<readonly QueryResultRow[]> {
-    if (this.#client === undefined) {
-      this.#client = await this.#server.client(this.name);
-      // The test has ended the server, or the connection.
-      this.#client.on('end', () => (this.#client = undefined));
-    }
-    return (await this.#client.query(text, [...values])).rows;
+    this.#client ??= this.#connected();
+    const client = await this.#client;
+    return (await client.query(text, [...values])).rows;
   }
 
-  /** Ends all connections to the database, and removes it. */
+  /** Ends all connections to the database, and removes it. The server ends with its databases, so that a test need not. */
   async drop(): Promise<void> {
-    await this.#client?.end();
+    await (await this.#client)?.end();
     await this.#server.sql(`DROP DATABASE ${this.name} WITH (FORCE)`);
   }
+
+  async #connected(): Promise<Client> {
+    const client = await this.#server.client(this.name);
+    // The test has ended the server, or the connection.
+    client.once('end', () => (this.#client = undefined));
+    return client;
+  }
+}
+
+let files = 0;
+
+/** Writes a URL into a file of its own. */
+export function urlFile(folder: string, name: string, url: string): DatabaseSource {
+  const path = join(folder, `${name}-${++files}.url`);
+  writeFileSync(path, `${url}\n`, { mode: 0o600 });
+  return { kind: 'file', path };
 }

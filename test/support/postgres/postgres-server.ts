@@ -4,7 +4,16 @@
 // Invariant: `pid` is the first process of the server that `restart` or `start` has started, until it has ended.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, openSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  appendFileSync,
+  mkdtempSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,6 +34,8 @@ export type Configuration = Readonly<Record<string, string | number>>;
 
 export interface ServerOptions {
   readonly configuration?: Configuration;
+  /** Names and contents of further files in the folder `data`, which the server alone may read. */
+  readonly files?: Readonly<Record<string, string>>;
   /** The lines of `pg_hba.conf`. Default: everybody on loopback and by the socket, with a password. */
   readonly hba?: readonly string[];
 }
@@ -81,7 +92,7 @@ export class PostgresServer {
   /** Starts a server of the test's own, which may be configured, killed and paused. Whoever calls this also stops it. */
   static async start(
     version: PostgresVersion,
-    { configuration = {}, hba = HBA }: ServerOptions = {},
+    { configuration = {}, files = {}, hba = HBA }: ServerOptions = {},
   ): Promise<PostgresServer> {
     const user = serverUser();
     const folder = mkdtempSync(join(tmpdir(), 'svc-pg-'));
@@ -91,7 +102,9 @@ export class PostgresServer {
       if (user !== undefined) chownSync(folder, user.uid, user.gid);
       const [port] = await freePorts(1);
       const server = new PostgresServer(version, folder, port!, { programs, user, guard });
-      server.#initialize({ ...DEFAULTS, ...configuration }, hba);
+      server.#initialize();
+      server.configure({ ...DEFAULTS, ...configuration });
+      server.writeFiles({ ...files, 'pg_hba.conf': `${hba.join('\n')}\n` });
       await server.restart();
       await server.sql(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'`);
       return server;
@@ -152,7 +165,17 @@ export class PostgresServer {
   configure(configuration: Configuration): void {
     const lines = Object.entries(configuration).map(([name, value]) => `${name} = '${value}'\n`);
     const file = join(this.folder, 'data', 'postgresql.conf');
-    writeFileSync(file, readFileSync(file, 'utf8') + lines.join(''));
+    appendFileSync(file, lines.join(''));
+  }
+
+  /** Writes files into the folder `data`. */
+  writeFiles(files: Readonly<Record<string, string>>): void {
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(this.folder, 'data', name);
+      rmSync(path, { force: true });
+      writeFileSync(path, content, { mode: 0o600 });
+      this.#give(path);
+    }
   }
 
   /** Starts the server, after it was stopped if it is running. Resolves once it accepts connections. */
@@ -171,6 +194,13 @@ export class PostgresServer {
       if (this.#isRunning) return this.#status() === 'ready';
       throw new Error(`the server has ended: ${this.log()}`);
     });
+  }
+
+  /** Makes the server a standby that follows nobody, until `SELECT pg_promote()`. */
+  async becomeStandby(): Promise<void> {
+    if (this.#isRunning) await this.#end('SIGINT');
+    this.writeFiles({ 'standby.signal': '' });
+    await this.restart();
   }
 
   /** Ends the server and removes its files. */
@@ -213,10 +243,10 @@ export class PostgresServer {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  #initialize(configuration: Configuration, hba: readonly string[]): void {
+  #initialize(): void {
     const passwordFile = join(this.folder, 'password');
     writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
-    if (this.#user !== undefined) chownSync(passwordFile, this.#user.uid, this.#user.gid);
+    this.#give(passwordFile);
     const data = join(this.folder, 'data');
     execFileSync(
       this.#programs.initdb,
@@ -231,8 +261,12 @@ export class PostgresServer {
       ],
       { ...this.#user, cwd: this.folder, stdio: 'pipe' },
     );
-    this.configure({ ...configuration, port: this.port, unix_socket_directories: this.folder });
-    writeFileSync(join(data, 'pg_hba.conf'), `${hba.join('\n')}\n`);
+    this.configure({ port: this.port, unix_socket_directories: this.folder });
+  }
+
+  /** Gives a file to the user that runs the server. */
+  #give(path: string): void {
+    if (this.#user !== undefined) chownSync(path, this.#user.uid, this.#user.gid);
   }
 
   async #end(name: NodeJS.Signals): Promise<void> {
