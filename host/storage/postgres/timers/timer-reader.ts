@@ -29,7 +29,8 @@ const DUE: Statement = {
 };
 const EARLIEST: Statement = {
   name: 'timers-earliest',
-  text: 'SELECT next_ms::text FROM svc.timer WHERE next_ms > $1::bigint ORDER BY next_ms LIMIT 1',
+  // An unqualified name would order by the text.
+  text: 'SELECT t.next_ms::text FROM svc.timer t WHERE t.next_ms > $1::bigint ORDER BY t.next_ms LIMIT 1',
 };
 /** Reads no row of a timer that is not dead. */
 const COUNTS: Statement = {

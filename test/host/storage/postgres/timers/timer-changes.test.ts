@@ -207,7 +207,8 @@ test('every statement finds its timers through an index', async () => {
   const [a, b] = await all();
   const plans: string[] = [];
   // The table is small, so that reading all of it would be cheaper.
-  await session.query({ text: 'SET enable_seqscan = off' });
+  for (const way of ['seqscan', 'bitmapscan'])
+    await session.query({ text: `SET enable_${way} = off` });
   const explained = watched(session, async ({ name, text }, values) => {
     if (name === undefined) return;
     const rows = await session.query({ text: `EXPLAIN ${text}` }, values);
