@@ -72,7 +72,7 @@ const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
 const recorder = new SwitchedRecorder(numbers, index);
 const engine = createEngine({
   guest,
-  journal: attachJournal(journal),
+  journal: await attachJournal(journal),
   clock: systemClock,
   random,
   digest: systemDigest,

@@ -40,7 +40,7 @@ export async function measureViewLag({
       env: {},
       log() {},
     });
-    const feed = openFeed(followerConnection);
+    const feed = await openFeed(followerConnection);
     try {
       const view = new SharedView(threads.serve(source)![VIEW]);
       if (!(await view.reached(({ state }) => state === 'live', performance.now() + LIVE_MS_MAX)))

@@ -112,19 +112,19 @@ async function measureBuilding(
 
 /** Builds the rows from nothing, indexes included, and returns the events per second. */
 async function builtPerSecond(
-  connection: FollowerConnection,
+  connection: Extract<FollowerConnection, { kind: 'sqlite' }>,
   source: WasmSource,
   guest: Guest,
 ): Promise<number> {
   rmSync(viewsFolder(connection.dir), { recursive: true, force: true });
   const [view] = declaredViews(source.descriptor, source.fingerprint);
-  const feed = openFeed(connection);
+  const feed = await openFeed(connection);
   const startedMs = performance.now();
   const follower = await ViewFollower.open({
     view: view!.folded,
     guest: guest.views!,
     feed,
-    store: openViews(connection, VIEW_LIMITS_DEFAULT),
+    store: await openViews(connection, VIEW_LIMITS_DEFAULT),
     limits: VIEW_LIMITS_DEFAULT,
     building: new SharedBuilding(feed, new PolitePace(threadPaceClock)),
     observer: { folded() {}, building() {}, live() {} },

@@ -11,11 +11,12 @@ export async function beginConsumers(
 ): Promise<void> {
   const fromNow = consumers.filter(({ start }) => start === 'now');
   if (fromNow.length === 0) return;
-  const state = openConsumerState(journal.followerConnection);
+  const state = await openConsumerState(journal.followerConnection);
   try {
     const position = await journal.lastPosition();
     for (const { id, start } of fromNow)
-      if (isNew(state, id))
+      // oxlint-disable-next-line no-await-in-loop -- there are few
+      if (await isNew(state, id))
         // oxlint-disable-next-line no-await-in-loop -- there are few
         await journal.settleConsumer({ id, start }, { position, lanes: [], rejoined: [] });
   } finally {
@@ -24,9 +25,9 @@ export async function beginConsumers(
 }
 
 /** Whether nothing is stored of a consumer. A damaged row stops that consumer alone, whose dispatcher reports it. */
-function isNew(state: ConsumerState, id: string): boolean {
+async function isNew(state: ConsumerState, id: string): Promise<boolean> {
   try {
-    return state.consumer(id) === undefined;
+    return (await state.consumer(id)) === undefined;
   } catch {
     return false;
   }

@@ -28,8 +28,8 @@ const AWAY = Promise.resolve(DELIVERY_AWAY);
 const ownership = new HashOwnership(shards);
 /** Indexed by shard. */
 const links = new Map<number, WorkLink<Delivery, DeliveryAnswer>>();
-const feed = openFeed(connection);
-const state = openConsumerState(connection);
+const feed = await openFeed(connection);
+const state = await openConsumerState(connection);
 
 type Settled = Extract<ToConsumerThread, { readonly kind: 'settled' }>;
 /** The settlements that the main thread has not answered, by their numbers. */

@@ -264,14 +264,14 @@ export class EmbeddedService implements Service {
     this.#opened.resolve({ failure: storage.failure });
   }
 
-  #openViews(): void {
+  async #openViews(): Promise<void> {
     const { guest, storage, sections } = this.#parts;
     if (guest.views === undefined) return;
     const { views: limits } = sections;
-    const store = storage.views(limits);
+    const store = await storage.views(limits);
     this.#views = new ProcessViews({
       guest,
-      feed: storage.feed(),
+      feed: await storage.feed(),
       store,
       limits,
       log: this.#write,
@@ -329,9 +329,9 @@ export class EmbeddedService implements Service {
     this.#timers.begin();
   }
 
-  #consume(): void {
+  async #consume(): Promise<void> {
     const { guest } = this.#serving!;
-    this.#consumers.begin(this.#parts.storage, (delivery) => guest.deliver(delivery));
+    await this.#consumers.begin(this.#parts.storage, (delivery) => guest.deliver(delivery));
   }
 
   /** Stops timers and consumers together, which have the time that requests in flight have. A further call waits for the first. */

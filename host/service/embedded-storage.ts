@@ -7,6 +7,8 @@ import type { Journal } from '../engine/needs/journal.ts';
 import type { ViewStore } from '../engine/needs/views.ts';
 import type { ViewLimits } from '@svc/model/view-limits';
 import type { TimerLimits } from '@svc/model/timer-limits';
+import type { Awaitable } from '@svc/model/call';
+import { SLICE_COUNT } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   type ConsumerState,
@@ -102,17 +104,17 @@ export class EmbeddedStorage {
   }
 
   /** Opens a feed of the journal, which is open. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
-  feed(): Feed {
+  feed(): Awaitable<Feed> {
     return this.#memory?.feed() ?? openFeed(this.#stored!.followerConnection);
   }
 
   /** Opens what the consumers read and write of the journal, which is open. Throws as `feed` does. */
-  consumers(): { readonly state: ConsumerState; readonly writer: ConsumerWriter } {
+  async consumers(): Promise<{ readonly state: ConsumerState; readonly writer: ConsumerWriter }> {
     const memory = this.#memory;
     const stored = this.#stored;
     if (memory === undefined)
       return {
-        state: openConsumerState(stored!.followerConnection),
+        state: await openConsumerState(stored!.followerConnection),
         writer: this.#hold === undefined ? stored! : timedConsumers(stored!, this.#hold),
       };
     const { consumers } = memory;
@@ -126,7 +128,7 @@ export class EmbeddedStorage {
   }
 
   /** Returns the store of the views' rows. Call it once the journal is open. */
-  views(limits: ViewLimits): ViewStore {
+  views(limits: ViewLimits): Awaitable<ViewStore> {
     return this.#memory === undefined
       ? openViews(this.#stored!.followerConnection, limits)
       : new MemoryViews(limits);
@@ -172,10 +174,13 @@ export class EmbeddedStorage {
     });
     void this.#stored.failure.then(this.#failure.resolve);
     this.#timers = storedTimers(this.#stored, this.#clock);
-    const journal = attachJournal(this.#stored.connect());
+    const journal = await attachJournal(this.#stored.connect(ALL_SLICES));
     return this.#hold === undefined ? journal : timedJournal(journal, this.#hold);
   }
 }
+
+/** The embedded service writes all entities in one thread. */
+const ALL_SLICES = [0, SLICE_COUNT] as const;
 
 /** Texts of the error for events that no component of the program reads. */
 export const PROGRAM_WORDS: UnknownTypesWords = {

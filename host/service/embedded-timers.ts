@@ -55,12 +55,17 @@ export class EmbeddedTimers {
     this.#source?.close();
   }
 
-  #start(): void {
+  async #start(): Promise<void> {
     if (this.#isStopped) return;
     const { timers, settings, clock = systemClock, fire, series } = this.#options;
     const reports = this.#reports;
     const occurrences = new Occurrences();
-    const source = timers.open((error) => reports.add(error));
+    const opened = timers.open((error) => reports.add(error));
+    const source = opened instanceof Promise ? await opened : opened;
+    if (this.#isStopped) {
+      source.close();
+      return;
+    }
     this.#source = source;
     this.#dispatcher = new Dispatcher({
       source,

@@ -1,6 +1,7 @@
 // JournalTimers are the timers of an opened journal, as a dispatcher in the same process reads them.
 import type { ServiceClock } from '../engine/needs/clock.ts';
 import { type OpenedTimers, openTimers } from '../storage/opened-timers.ts';
+import type { Awaitable } from '@svc/model/call';
 import type { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
 import { TimerAlarm } from '../storage/timer-alarm.ts';
@@ -10,7 +11,7 @@ export interface JournalTimers {
   /** Resolves once there may be timers. */
   readonly exist: Promise<void>;
   /** Opens the source of due timers. `onDamage` receives an error for each damaged timer that it reads. */
-  open(onDamage: (error: unknown) => void): OpenedTimers;
+  open(onDamage: (error: unknown) => void): Awaitable<OpenedTimers>;
 }
 
 /** `clock`: the clock by which the dispatcher waits; absent: the machine's. */

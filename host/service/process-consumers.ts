@@ -39,14 +39,14 @@ export class ProcessConsumers {
   }
 
   /** Delivers events from now on. The journal of `storage` is open. */
-  begin(
+  async begin(
     storage: Pick<EmbeddedStorage, 'consumers' | 'feed'>,
     deliver: (delivery: Delivery) => Promise<DeliveryAnswer>,
-  ): void {
+  ): Promise<void> {
     const { consumers, settings, log, logLimits, clock, random } = this.#needs;
     if (consumers.length === 0) return;
-    const { state, writer } = storage.consumers();
-    const feed = storage.feed();
+    const { state, writer } = await storage.consumers();
+    const feed = await storage.feed();
     this.#feed = feed;
     this.#close = () => state.close();
     this.#served = new ServedConsumers({

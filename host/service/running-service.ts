@@ -20,6 +20,7 @@ import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
+import { slicesOf } from '../shards/hash-ownership.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
@@ -281,9 +282,10 @@ export class RunningService {
       source: this.#source,
       limits: sections.supervisor,
       env: this.#options.env,
-      connectJournal: () => {
+      connectJournal: (index) => {
         this.#standby?.shardStarted();
-        return this.#journal.connect();
+        const { first, count: slices } = slicesOf(index, count);
+        return this.#journal.connect([first, slices]);
       },
       isStandby: this.#standby !== undefined,
       workLinks: {

@@ -39,9 +39,9 @@ export class ServiceJournal {
    * Connects to the journal, which the first call opens. Rejects with the errors of opening it: SVC_DATA_…,
    * SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE, or with the reason why the module was refused.
    */
-  async connect(): Promise<JournalConnection> {
+  async connect(slices: readonly [first: number, count: number]): Promise<JournalConnection> {
     const journal = await (this.#opening ??= this.#open());
-    return journal.connect();
+    return journal.connect(slices);
   }
 
   /** Closes the journal if it was opened. */

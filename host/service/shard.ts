@@ -132,7 +132,7 @@ async function run(): Promise<void> {
   if (settings.identity !== undefined) void import('./shard-identity.ts');
   const resources = await serveRequested;
   configuration.texts = resources.configuration;
-  const journal = attachJournal(resources.journal);
+  const journal = await attachJournal(resources.journal);
   const views = await viewFinder(guest, journal, resources);
   served = new ServedGuest(await servedOptions({ guest, journal, views, resources, httpServer }));
   const stopRequested = nextMessage('stop');
@@ -173,7 +173,7 @@ async function viewFinder(
     descriptor,
     views: declaredViews(descriptor, fingerprint),
     shared,
-    store: openViews(journal, limits),
+    store: await openViews(journal, limits),
     positions,
     waitMs: limits.waitMs,
   });

@@ -28,7 +28,7 @@ const occurrences = new Occurrences();
 const AWAY: FiringAnswer = { outcome: 'unavailable' };
 /** Indexed by shard. */
 const links = new Map<number, WorkLink<Firing, FiringAnswer>>();
-const timers = openTimers(connection, (damaged) => reports.add(damaged));
+const timers = await openTimers(connection, (damaged) => reports.add(damaged));
 
 const dispatcher = new Dispatcher({
   source: timers,

@@ -1,4 +1,5 @@
 // ViewStatuses joins what the threads of a service's views report with how far the journal is.
+import type { Awaitable } from '@svc/model/call';
 import type { ViewDescriptor } from '@svc/contract';
 import type { Feed, FeedPage, Position } from '../engine/needs/feed.ts';
 import type { ViewStatus } from '@svc/model/view-status';
@@ -141,13 +142,22 @@ export function followedViews({
 }: Pick<ViewStatusesNeeds, 'reports' | 'declared'> & {
   readonly connection: Promise<FollowerConnection>;
 }): ViewStatuses {
-  let opened: FollowerConnection | undefined;
+  let followed: FollowerConnection | undefined;
+  let feed: Awaitable<Feed> | undefined;
   void connection.then((found) => {
-    opened = found;
+    followed = found;
   });
+  const openedFeed = () => {
+    feed ??= followed && openFeed(followed);
+    if (!(feed instanceof Promise)) return feed;
+    void feed.then((opened) => {
+      feed = opened;
+    });
+    return undefined;
+  };
   return new ViewStatuses({
     ...needs,
-    openFeed: () => opened && openFeed(opened),
+    openFeed: openedFeed,
     nowMs: () => systemClock.nowMs(),
   });
 }

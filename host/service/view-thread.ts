@@ -59,10 +59,10 @@ const log = (entry: LogEntry): void => send({ kind: 'log', entry });
 
 // A fold is repeated whenever a view is built again, so the lines that it logs are discarded.
 const guest = await startGuest(source, settings.hosting, () => {});
-const store = openViews(connection, limits);
+const store = await openViews(connection, limits);
 const projector = new ViewProjector({
   guest: guest.views!,
-  feed: openFeed(connection),
+  feed: await openFeed(connection),
   store,
   limits,
   pace: new PolitePace(threadPaceClock),

@@ -31,7 +31,7 @@ import { WORK_KINDS, type WorkKind } from './work-link.ts';
 
 export interface SupervisedService extends Supervised {
   /** Called at each start of a shard, once the module is admitted. */
-  readonly connectJournal: () => Promise<JournalConnection>;
+  readonly connectJournal: (shard: number) => Promise<JournalConnection>;
   /** Whether the journal is opened only once another process has ended, which may have the port until then. */
   readonly isStandby?: boolean;
   /** For each kind of work: makes a link for a shard that serves, and returns the shard's end. Absent: there is no such work. */
@@ -203,7 +203,7 @@ export class Supervisor {
   }
 
   async #acquire(index: number, thread: ShardThread): Promise<ShardResources> {
-    const journal = await this.#supervised.connectJournal();
+    const journal = await this.#supervised.connectJournal(index);
     // Time has passed since the first check, and another service may have been started.
     if (this.#shards.length > 1) await (this.#portIsFree ??= this.#checkPortFree());
     const peers: Peer[] = [];

@@ -1,8 +1,11 @@
 // JournalAdministration is what tools do with a journal that a host may have open: they find that host, or change timers and lanes
 // of a journal that no host uses.
 import type { Awaitable } from '@svc/model/call';
-import type { JournalLocation } from './journal-location.ts';
-import type { OpenedJournal } from './opened-journal.ts';
+import { TIMER_LIMITS_DEFAULT } from '@svc/model/timer-limits';
+import { JOURNAL_LIMITS_DEFAULT } from './journal-limits.ts';
+import type { JournalInDatabase, JournalLocation } from './journal-location.ts';
+import { JournalSeries } from './journal-series.ts';
+import { type OpenedJournal, openJournal } from './opened-journal.ts';
 import { isHosted, readOwner } from './sqlite/data-folder.ts';
 import { changeJournal as changeSqliteJournal } from './sqlite/tools/journal-change.ts';
 
@@ -23,6 +26,8 @@ export function changeJournal(
   switch (location.kind) {
     case 'folder':
       return changeSqliteJournal(location.dir, change);
+    case 'postgres':
+      return changeInDatabase(location, change);
   }
 }
 
@@ -31,6 +36,8 @@ export function controlSocketOf(location: JournalLocation): Awaitable<string | u
   switch (location.kind) {
     case 'folder':
       return readOwner(location.dir)?.control;
+    case 'postgres':
+      return preview().then((code) => code.controlSocketIn(location));
   }
 }
 
@@ -39,5 +46,28 @@ export function hasHost(location: JournalLocation): Awaitable<boolean> {
   switch (location.kind) {
     case 'folder':
       return isHosted(location.dir);
+    case 'postgres':
+      return preview().then((code) => code.hasNodes(location));
+  }
+}
+
+/** Services with a folder do not load this code. */
+const preview = () => import('./postgres/tools/database-preview.ts');
+
+async function changeInDatabase(
+  location: JournalInDatabase,
+  change: (journal: ChangeableJournal) => Promise<boolean>,
+): Promise<boolean> {
+  // A missing journal is not made.
+  await (await preview()).lastModuleIn(location);
+  const journal = await openJournal(location, {
+    limits: JOURNAL_LIMITS_DEFAULT,
+    timerLimits: TIMER_LIMITS_DEFAULT,
+    series: new JournalSeries(),
+  });
+  try {
+    return await change(journal);
+  } finally {
+    await journal.close();
   }
 }

@@ -6,7 +6,7 @@
 // has ended meanwhile is discarded, and its ports are closed; any other port closes with the journal at the latest.
 import type { Journal } from '../engine/needs/journal.ts';
 import type { Leases } from '../engine/needs/leases.ts';
-import { attachPostgresJournal } from './postgres/attached-postgres.ts';
+import type { Awaitable } from '@svc/model/call';
 import { postgresLeases } from './postgres/node-lease.ts';
 import type { PostgresConnection } from './postgres/postgres-connection.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';
@@ -15,12 +15,12 @@ import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
 export type JournalConnection = SqliteConnection | PostgresConnection;
 
 /** Returns the journal for the thread that calls this. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
-export function attachJournal(connection: JournalConnection): Journal {
+export function attachJournal(connection: JournalConnection): Awaitable<Journal> {
   switch (connection.kind) {
     case 'sqlite':
       return attachSqliteJournal(connection);
     case 'postgres':
-      return attachPostgresJournal(connection);
+      return attachPostgres(connection);
   }
 }
 
@@ -32,4 +32,10 @@ export function leasesOf(connection: JournalConnection): Leases | undefined {
     case 'postgres':
       return postgresLeases(connection);
   }
+}
+
+/** Services with a folder do not load this code. */
+async function attachPostgres(connection: PostgresConnection): Promise<Journal> {
+  const { attachPostgresJournal } = await import('./postgres/attached-postgres.ts');
+  return attachPostgresJournal(connection);
 }

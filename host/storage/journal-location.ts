@@ -4,6 +4,7 @@
 //
 // Invariant: a location holds no secret. It is posted to threads, and its name is in messages.
 import { resolve } from 'node:path';
+import { SvcError } from '@svc/kit/svc-error';
 import { type DatabaseSource, readDatabaseUrl } from './postgres/database-source.ts';
 
 export interface JournalFolder {
@@ -31,6 +32,14 @@ export function journalIn(dataFolder: string): JournalFolder {
 export async function journalInDatabase(source: DatabaseSource): Promise<JournalInDatabase> {
   const { shown } = await readDatabaseUrl(source);
   return { kind: 'postgres', source, shown };
+}
+
+/** Returns the failure of a tool that does not read journals in databases yet. `task`: an infinitive without `to`. */
+export function unsupportedInDatabase({ shown }: JournalInDatabase, task: string): SvcError {
+  return new SvcError(
+    'SVC_DATABASE_UNSUPPORTED',
+    `The journal is in the database ${shown}, and svc cannot ${task} yet. Use the running service, or tools of PostgreSQL.`,
+  );
 }
 
 /** Returns the name of a location for messages. */

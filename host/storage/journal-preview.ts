@@ -6,11 +6,18 @@ import type { JournalLocation } from './journal-location.ts';
 import { type LastModule, lastModule } from './sqlite/tools/journal-modules.ts';
 import { hasJournal, journalTypes } from './sqlite/tools/journal-types.ts';
 
+/** Services with a folder do not load this code. */
+const preview = () => import('./postgres/tools/database-preview.ts');
+
 /** Returns whether there is a journal at the location, which may be missing itself. */
 export function journalExists(location: JournalLocation): Awaitable<boolean> {
   switch (location.kind) {
     case 'folder':
       return hasJournal(location.dir);
+    case 'postgres':
+      return import('./postgres/tools/database-reading.ts').then((code) =>
+        code.hasJournal(location),
+      );
   }
 }
 
@@ -25,6 +32,11 @@ export function storedTypes(location: JournalLocation): StoredTypes {
   switch (location.kind) {
     case 'folder':
       return journalTypes(location.dir);
+    case 'postgres':
+      return {
+        location,
+        eventTypes: async () => (await preview()).databaseTypes(location).eventTypes(),
+      };
   }
 }
 
@@ -36,5 +48,7 @@ export function lastWriter(location: JournalLocation): Awaitable<LastModule> {
   switch (location.kind) {
     case 'folder':
       return lastModule(location.dir);
+    case 'postgres':
+      return preview().then((code) => code.lastModuleIn(location));
   }
 }

@@ -2,7 +2,7 @@
 // throw SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
 import type { Feed } from '../engine/needs/feed.ts';
 import type { HistoryScan, JournalInspection } from './journal-inspection.ts';
-import type { JournalLocation } from './journal-location.ts';
+import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
 import type { JournalProgress } from './journal-progress.ts';
 import { SqliteConsumerInspection } from './sqlite/tools/consumer-inspection.ts';
 import { EntityOrder } from './sqlite/tools/entity-order.ts';
@@ -18,6 +18,8 @@ export function inspectJournal(location: JournalLocation): JournalInspection {
   switch (location.kind) {
     case 'folder':
       return new SqliteInspection(location.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'show its entities');
   }
 }
 
@@ -26,6 +28,8 @@ export function scanHistories(location: JournalLocation): HistoryScan {
   switch (location.kind) {
     case 'folder':
       return new SqliteHistoryScan(location.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'scan its histories');
   }
 }
 
@@ -34,6 +38,8 @@ export function inspectTimers(location: JournalLocation): TimerInspection {
   switch (location.kind) {
     case 'folder':
       return new SqliteTimerInspection(location.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'list its timers');
   }
 }
 
@@ -42,6 +48,8 @@ export function inspectConsumers(location: JournalLocation): ConsumerInspection 
   switch (location.kind) {
     case 'folder':
       return new SqliteConsumerInspection(location.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'list its consumers');
   }
 }
 
@@ -50,6 +58,8 @@ export function inspectProgress(location: JournalLocation): JournalProgress {
   switch (location.kind) {
     case 'folder':
       return new SqliteProgress(location.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'show how far it is');
   }
 }
 
@@ -58,6 +68,8 @@ export function openEndedFeed(location: JournalLocation): Feed {
   switch (location.kind) {
     case 'folder':
       return new JournalFeed(location.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'fold its views outside of a service');
   }
 }
 
@@ -80,5 +92,7 @@ export function orderByEntity(
   switch (location.kind) {
     case 'folder':
       return EntityOrder.open(location.dir, feed, components);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'order its records');
   }
 }

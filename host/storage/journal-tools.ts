@@ -1,6 +1,10 @@
 // JournalTools are what operators do with a whole journal, also while a host writes it: look at its records in commit order,
 // verify it, copy it, export and import it.
-import type { JournalFolder, JournalLocation } from './journal-location.ts';
+import {
+  type JournalFolder,
+  type JournalLocation,
+  unsupportedInDatabase,
+} from './journal-location.ts';
 import type { JournalScan, RecordFilter } from './journal-scan.ts';
 import { backUpJournal as backUpSqliteJournal } from './sqlite/tools/journal-backup.ts';
 import { importJournal as importSqliteJournal } from './sqlite/tools/journal-import.ts';
@@ -23,6 +27,8 @@ export function scanJournal(location: JournalLocation, filter?: RecordFilter): J
   switch (location.kind) {
     case 'folder':
       return new SqliteScan(location.dir, filter);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'list its records');
   }
 }
 
@@ -37,6 +43,8 @@ export function verifyJournal(
   switch (location.kind) {
     case 'folder':
       return verifySqliteJournal(location.dir, options);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'verify it');
   }
 }
 
@@ -57,6 +65,8 @@ export function exportJournal(
   switch (location.kind) {
     case 'folder':
       return exportedLines(location.dir, filter);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'export it');
   }
 }
 
@@ -87,6 +97,8 @@ export function importJournal(
   switch (to.kind) {
     case 'folder':
       return importSqliteJournal(text, to.dir, progressed);
+    case 'postgres':
+      throw unsupportedInDatabase(to, 'import into it');
   }
 }
 
@@ -103,5 +115,7 @@ export function backUpJournal(from: JournalLocation, to: JournalFolder): CopySte
   switch (from.kind) {
     case 'folder':
       return backUpSqliteJournal(from.dir, to.dir);
+    case 'postgres':
+      throw unsupportedInDatabase(from, 'copy it');
   }
 }

@@ -9,10 +9,9 @@ import type { FollowerConnection } from './follower-connection.ts';
 import type { JournalConnection } from './journal-connection.ts';
 import type { JournalContents } from './journal-contents.ts';
 import type { JournalLimits } from './journal-limits.ts';
-import type { JournalLocation } from './journal-location.ts';
+import type { JournalInDatabase, JournalLocation } from './journal-location.ts';
 import type { JournalSeries } from './journal-series.ts';
 import type { JournalStandby } from './journal-takeover.ts';
-import { openPostgresJournal } from './postgres/opened-postgres.ts';
 import { PostgresStandby } from './postgres/postgres-standby.ts';
 import { SqliteStandby } from './sqlite/sqlite-standby.ts';
 import { openSqliteJournal } from './sqlite/sqlite-journal.ts';
@@ -62,7 +61,7 @@ export function openJournal(
     case 'folder':
       return openSqliteJournal(location.dir, limits, { timerLimits, series });
     case 'postgres':
-      return openPostgresJournal(location, settings);
+      return openInDatabase(location, settings);
   }
 }
 
@@ -78,4 +77,13 @@ export function standByJournal(
     case 'postgres':
       return new PostgresStandby(location, settings);
   }
+}
+
+/** Services with a folder do not load this code. */
+async function openInDatabase(
+  location: JournalInDatabase,
+  settings: WriterSettings,
+): Promise<OpenedJournal> {
+  const { openPostgresJournal } = await import('./postgres/opened-postgres.ts');
+  return openPostgresJournal(location, settings);
 }

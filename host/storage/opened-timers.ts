@@ -3,6 +3,7 @@
 import type { TimerSource } from '../engine/needs/timer-source.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { FollowerConnection } from './follower-connection.ts';
+import type { PostgresFollowing } from './postgres/postgres-connection.ts';
 import { journalPath } from './sqlite/journal-file.ts';
 import { readTimers } from './sqlite/read-timers.ts';
 import { openTimerReader } from './sqlite/timer-reader.ts';
@@ -22,10 +23,12 @@ export interface OpenedTimers extends TimerSource {
 export function openTimers(
   connection: FollowerConnection,
   onDamage: (error: unknown) => void,
-): OpenedTimers {
+): Awaitable<OpenedTimers> {
   switch (connection.kind) {
     case 'sqlite':
       return sqliteTimers(journalPath(connection.dir), onDamage);
+    case 'postgres':
+      return postgresTimers(connection, onDamage);
   }
 }
 
@@ -36,4 +39,13 @@ function sqliteTimers(path: string, onDamage: (error: unknown) => void): OpenedT
     counts: () => reader.counts(),
     close: () => reader.close(),
   };
+}
+
+/** Services with a folder do not load this code. */
+async function postgresTimers(
+  connection: PostgresFollowing,
+  onDamage: (error: unknown) => void,
+): Promise<OpenedTimers> {
+  const { openPostgresTimers } = await import('./postgres/following.ts');
+  return openPostgresTimers(connection, onDamage);
 }

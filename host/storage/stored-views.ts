@@ -8,7 +8,7 @@ import type {
 } from '../engine/needs/views.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { ViewLimits } from '@svc/model/view-limits';
-import type { JournalLocation } from './journal-location.ts';
+import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
 import { FileViewReader } from './views/file-view-reader.ts';
 import { FileViews } from './views/file-views.ts';
 import { readViewFile, type ScannedView } from './views/view-file-scan.ts';
@@ -19,6 +19,8 @@ export function storedViews(location: JournalLocation, limits: ViewLimits): View
   switch (location.kind) {
     case 'folder':
       return new FileViews(location.dir, limits);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'read the rows of its views outside of a service');
   }
 }
 
@@ -38,6 +40,8 @@ export function inspectRows(
   switch (location.kind) {
     case 'folder':
       return inspectedRows(new FileViewReader(viewsFolder(location.dir), view, limits));
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'inspect the rows of its views');
   }
 }
 
@@ -62,5 +66,7 @@ export function scanRows(
   switch (location.kind) {
     case 'folder':
       return readViewFile(location.dir, view, take);
+    case 'postgres':
+      throw unsupportedInDatabase(location, 'compare the rows of its views');
   }
 }

@@ -173,7 +173,8 @@ function parametersOf(
       records.add(slice, off, component, id, ...recordValues(entity, { slice, off }, record));
     }
     // Of several replies to one key, the last one stays.
-    if (reply !== undefined) replies.set(`${name}\n${reply.key}`, replyValues(entity, slice, reply));
+    if (reply !== undefined)
+      replies.set(`${name}\n${reply.key}`, replyValues(entity, slice, reply));
   }
   const kept = new Columns(8);
   for (const values of replies.values()) kept.add(...values);

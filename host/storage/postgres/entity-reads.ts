@@ -57,9 +57,9 @@ const INCARNATION = {
 };
 
 export class EntityReads {
-  readonly #reading: ReadingSession;
+  readonly #reading: Pick<ReadingSession, 'query'>;
 
-  constructor(reading: ReadingSession) {
+  constructor(reading: Pick<ReadingSession, 'query'>) {
     this.#reading = reading;
   }
 

@@ -139,7 +139,8 @@ export class GroupCommit {
     const behind: QueuedAppend[] = [];
     for (const append of group) {
       const failure = outcomes.get(append);
-      if (failure !== undefined && isFenced(append)) behind.push(...this.#takeBehind(append.entity));
+      if (failure !== undefined && isFenced(append))
+        behind.push(...this.#takeBehind(append.entity));
       append.settled(failure);
     }
     for (const append of behind) append.settled(notStoredBefore());
@@ -156,7 +157,7 @@ export class GroupCommit {
     const outcomes: Outcomes = new Map();
     this.#failWithoutRoom(appends, outcomes);
     failHoles(appends, outcomes);
-    for (let conflicts = 0; ; ) {
+    for (let conflicts = 0; ;) {
       const left = appends.filter((append) => !outcomes.has(append));
       if (left.length === 0) return outcomes;
       const session = await this.#ready(left, outcomes);

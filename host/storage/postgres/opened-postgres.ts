@@ -31,7 +31,8 @@ import { WritingModule } from './writing-module.ts';
 /** How often the size of the journal is measured, in milliseconds. */
 const MEASURE_MS = 10_000;
 
-const EVENT_TYPES = {
+/** Reads all types of events. */
+export const EVENT_TYPES = {
   text: 'SELECT component, manifest FROM svc.event_type ORDER BY component, manifest',
 };
 const NOTE_MODULE = {
@@ -53,7 +54,9 @@ export async function openPostgresJournal(
   location: JournalInDatabase,
   settings: WriterSettings,
 ): Promise<OpenedPostgres> {
-  const session = await connectDatabase(location.source, { warn: settings.warn });
+  const session = await connectDatabase(location.source, {
+    ...(settings.warn && { warn: settings.warn }),
+  });
   try {
     const { id } = await migrateJournal(session);
     return await OpenedPostgres.open(id, location, settings);
@@ -119,7 +122,6 @@ export class OpenedPostgres implements OpenedJournal {
     this.#timers = new PostgresTimerAdministration({
       withSession: (use) => this.#session.use(use),
       rules: { limits: settings.timerLimits, occurrences: new Occurrences() },
-      shown,
       onStored: (earliestMs) => this.#alarm.stored(earliestMs),
     });
   }
@@ -130,7 +132,14 @@ export class OpenedPostgres implements OpenedJournal {
 
   get followerConnection(): PostgresFollowing {
     const { source, shown } = this.location;
-    return { kind: 'postgres', source, shown, journal: this.#journal, heads: this.#heads.shared };
+    return {
+      kind: 'postgres',
+      source,
+      shown,
+      journal: this.#journal,
+      node: this.#node,
+      heads: this.#heads.shared,
+    };
   }
 
   get alarm(): SharedArrayBuffer {
@@ -150,7 +159,6 @@ export class OpenedPostgres implements OpenedJournal {
     this.#listen(port2);
     return {
       ...this.followerConnection,
-      node: this.#node,
       slices,
       alarm: this.alarm,
       timerLimits: this.#settings.timerLimits,

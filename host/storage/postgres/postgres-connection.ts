@@ -12,13 +12,13 @@ export interface PostgresFollowing {
   readonly shown: string;
   /** Id of the journal. */
   readonly journal: string;
+  /** Id of the node. */
+  readonly node: string;
   /** Shared memory of the heads of all slices (feed/slice-heads.ts). */
   readonly heads: SharedArrayBuffer;
 }
 
 export interface PostgresConnection extends PostgresFollowing {
-  /** Id of the node that owns the slices. */
-  readonly node: string;
   /** The slices that the thread writes: the first one, and how many. No other thread writes them. */
   readonly slices: readonly [first: number, count: number];
   /** Shared memory of the alarm that wakes the thread that fires timers (storage/timer-alarm.ts). */

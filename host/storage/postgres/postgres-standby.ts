@@ -4,7 +4,6 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInDatabase } from '../journal-location.ts';
 import type { JournalStandby, JournalTakeover } from '../journal-takeover.ts';
 import type { OpenedJournal, WriterSettings } from '../opened-journal.ts';
-import { openPostgresJournal } from './opened-postgres.ts';
 
 export class PostgresStandby implements JournalStandby<OpenedJournal> {
   readonly #location: JournalInDatabase;
@@ -16,6 +15,8 @@ export class PostgresStandby implements JournalStandby<OpenedJournal> {
   }
 
   async open({ tryIntervalMs, signal, onLocked }: JournalTakeover): Promise<OpenedJournal> {
+    // Services with a folder do not load this code.
+    const { openPostgresJournal } = await import('./opened-postgres.ts');
     for (;;) {
       signal.throwIfAborted();
       try {

@@ -58,7 +58,7 @@ export class ReplySweep {
   async #run(retentionMs: number): Promise<void> {
     this.#isRunning = true;
     try {
-      for (let last: Row | undefined = START; last !== undefined; )
+      for (let last: Row | undefined = START; last !== undefined;)
         last = await this.#page(retentionMs, last);
     } catch {
       // The next sweep goes on.

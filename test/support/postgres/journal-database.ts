@@ -1,5 +1,5 @@
 // JournalDatabase is a fresh database with the tables of a journal, and a node that owns all slices.
-import { writeFileSync } from 'node:fs';
+import { MessageChannel } from 'node:worker_threads';
 import { SLICE_COUNT } from '../../../model/slice.ts';
 import { TIMER_LIMITS_DEFAULT } from '../../../model/timer-limits.ts';
 import type { Journal } from '../../../host/engine/needs/journal.ts';
@@ -8,22 +8,27 @@ import { connectDatabase } from '../../../host/storage/postgres/connect-database
 import type { DatabaseSource } from '../../../host/storage/postgres/database-source.ts';
 import { SliceHeads } from '../../../host/storage/postgres/feed/slice-heads.ts';
 import { migrateJournal } from '../../../host/storage/postgres/migration.ts';
+import { JournalRoom } from '../../../host/storage/postgres/journal-room.ts';
+import { NodeLease } from '../../../host/storage/postgres/node-lease.ts';
 import { NodeMembership } from '../../../host/storage/postgres/node-membership.ts';
 import type { PostgresConnection } from '../../../host/storage/postgres/postgres-connection.ts';
 import { WritingModule } from '../../../host/storage/postgres/writing-module.ts';
 import { TimerAlarm } from '../../../host/storage/timer-alarm.ts';
 import type { TcpFaultProxy } from '../tcp-fault-proxy.ts';
-import type { FreshDatabase } from './fresh-database.ts';
+import { type FreshDatabase, urlFile } from './fresh-database.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 export class JournalDatabase {
   readonly database: FreshDatabase;
+  readonly #server: PostgresServer;
   readonly heads = new SliceHeads();
   readonly module = new WritingModule();
   readonly alarm = new TimerAlarm();
+  readonly lease = new NodeLease();
+  readonly room = new JournalRoom();
 
   static async make(server: PostgresServer): Promise<JournalDatabase> {
-    const journals = new JournalDatabase(await server.freshDatabase());
+    const journals = new JournalDatabase(server, await server.freshDatabase());
     const session = await connectDatabase(journals.database.source);
     await migrateJournal(session);
     await session.close();
@@ -31,7 +36,8 @@ export class JournalDatabase {
     return journals;
   }
 
-  private constructor(database: FreshDatabase) {
+  private constructor(server: PostgresServer, database: FreshDatabase) {
+    this.#server = server;
     this.database = database;
   }
 
@@ -47,9 +53,7 @@ export class JournalDatabase {
   through(proxy: TcpFaultProxy): DatabaseSource {
     const url = new URL(this.database.url);
     url.port = String(proxy.port);
-    const path = `${this.database.path}.${proxy.port}`;
-    writeFileSync(path, url.href, { mode: 0o600 });
-    return { kind: 'file', path };
+    return urlFile(this.#server.folder, this.database.name, url.href);
   }
 
   /** The connection of a thread that writes all slices. */
@@ -63,9 +67,12 @@ export class JournalDatabase {
       heads: this.heads.shared,
       alarm: this.alarm.shared,
       timerLimits: TIMER_LIMITS_DEFAULT,
+      journal: 'test',
       module: this.module.shared,
+      lease: this.lease.shared,
+      room: this.room.shared,
       uncertainMs: 5_000,
-      ports: [],
+      ports: [new MessageChannel().port1],
       ...given,
     };
   }

@@ -1,0 +1,61 @@
+// Following opens what a thread reads of a journal in PostgreSQL that another thread has opened. Everything that it opens has a
+// connection of its own, which is made with its first statement.
+import type { Feed } from '../../engine/needs/feed.ts';
+import type { ViewStore } from '../../engine/needs/views.ts';
+import type { ViewLimits } from '@svc/model/view-limits';
+import type { ConsumerState } from '../follower-connection.ts';
+import type { OpenedTimers } from '../opened-timers.ts';
+import { connectDatabase } from './connect-database.ts';
+import { PostgresConsumerReader } from './consumers/consumer-reader.ts';
+import { EntityReads } from './entity-reads.ts';
+import { PostgresFeed } from './feed/postgres-feed.ts';
+import { FollowingSession } from './following-session.ts';
+import type { PostgresFollowing } from './postgres-connection.ts';
+import { PostgresTimerReader } from './timers/timer-reader.ts';
+import { PostgresViews } from './views/postgres-views.ts';
+
+const CLOCK = { monotonicMs: () => performance.now() };
+
+function sessionOf({ source, shown }: PostgresFollowing): FollowingSession {
+  return new FollowingSession({ connect: () => connectDatabase(source), shown, clock: CLOCK });
+}
+
+export function openPostgresFeed(connection: PostgresFollowing): Feed {
+  const { heads, journal } = connection;
+  return new PostgresFeed({ session: sessionOf(connection), heads, journal });
+}
+
+export function openPostgresConsumers(connection: PostgresFollowing): ConsumerState {
+  const session = sessionOf(connection);
+  const consumers = new PostgresConsumerReader(session);
+  const records = new EntityReads(session);
+  return {
+    consumer: (id) => consumers.consumer(id),
+    lanes: (...page) => consumers.lanes(...page),
+    read: (...page) => records.read(...page),
+    close: () => session.close(),
+  };
+}
+
+export function openPostgresViews(
+  { source, shown, node }: PostgresFollowing,
+  limits: ViewLimits,
+): ViewStore {
+  return new PostgresViews({ connect: () => connectDatabase(source), shown, limits, owner: node });
+}
+
+/** `onDamage` receives an error for each damaged timer, each time that it is read. */
+export function openPostgresTimers(
+  connection: PostgresFollowing,
+  onDamage: (error: unknown) => void,
+): OpenedTimers {
+  const session = sessionOf(connection);
+  const reader = new PostgresTimerReader(session, onDamage);
+  return {
+    due: (...page) => reader.due(...page),
+    input: (number) => reader.input(number),
+    earliestMs: (afterMs) => reader.earliestMs(afterMs),
+    counts: () => reader.counts(),
+    close: () => session.close(),
+  };
+}
