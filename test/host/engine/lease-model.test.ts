@@ -19,7 +19,12 @@ const NODES = 3;
 const RECENT_KEYS = 10;
 const LATEST_MS = 9e15;
 /** Failures after which nothing was done. */
-const NOTHING_DONE = ['trap', 'SVC_ENTITY_MOVED', 'SVC_JOURNAL_UNAVAILABLE', 'SVC_OVERLOADED'];
+const NOTHING_DONE = new Set([
+  'trap',
+  'SVC_ENTITY_MOVED',
+  'SVC_JOURNAL_UNAVAILABLE',
+  'SVC_OVERLOADED',
+]);
 
 interface Keyed {
   readonly id: string;
@@ -282,7 +287,7 @@ class Run {
     const code = String(outcome).replace('failed ', '');
     this.#count(code);
     if (code === 'SVC_CALL_UNCERTAIN' && number !== undefined) this.uncertain.add(number);
-    return code === 'SVC_CALL_UNCERTAIN' || NOTHING_DONE.includes(code);
+    return code === 'SVC_CALL_UNCERTAIN' || NOTHING_DONE.has(code);
   }
 
   #count(what: string): void {
