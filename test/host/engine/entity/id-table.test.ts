@@ -55,7 +55,7 @@ test('does as a Map does, whatever is set and deleted', () => {
       model.delete(id);
     }
     for (const known of [id, one, other]) expect(table.get(known)).toBe(model.get(known));
-    if (turn % 500 === 0)
-      expect([...table.values()].toSorted()).toEqual([...model.values()].toSorted());
   }
+  expect(model.size).toBeGreaterThan(10);
+  expect(new Set(table.values())).toEqual(new Set(model.values()));
 });
