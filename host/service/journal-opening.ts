@@ -39,13 +39,14 @@ export async function openJournalFor(
     limits,
     timerLimits,
     series,
+    warn,
     open,
     ignoreComponents,
     words,
     clock = systemClock,
   }: JournalOpening,
 ): Promise<OpenedJournal> {
-  const journal = await (open?.() ?? openJournal(location, { limits, timerLimits, series }));
+  const journal = await (open?.() ?? openJournal(location, { limits, timerLimits, series, ...(warn && { warn }) }));
   try {
     if (ignoreComponents !== undefined)
       await checkEventTypes(journal, descriptor, ignoreComponents, words);

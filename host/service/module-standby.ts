@@ -2,7 +2,7 @@
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalSeries } from '../storage/journal-series.ts';
-import { journalIn } from '../storage/journal-location.ts';
+import { journalAt } from '../storage/journal-location.ts';
 import { standByJournal } from '../storage/opened-journal.ts';
 import { readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
@@ -29,9 +29,9 @@ export function moduleStandby(
   { source, series, signal, onLate }: ModuleStandbyOptions,
 ): Standby | undefined {
   if (!settings.standby) return undefined;
-  const { dataFolder, ignoreComponents, upgradeFrom, http, port, sections } = settings;
+  const { dataFolder, database, ignoreComponents, upgradeFrom, http, port, sections } = settings;
   const { journal, timers, standby, upgrade, supervisor, wasm } = sections;
-  const location = journalIn(dataFolder);
+  const location = journalAt(dataFolder, database);
   return new Standby({
     settings: standby,
     // With port 0 the other shards are started when the first one has its port.

@@ -18,6 +18,7 @@ import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
 import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
+import { journalAt } from '../storage/journal-location.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
 import { slicesOf } from '../shards/hash-ownership.ts';
@@ -103,7 +104,8 @@ export class RunningService {
     const series = new JournalSeries();
     this.#standby = this.#makeStandby(series);
     this.#journal = new ServiceJournal({
-      dataFolder: settings.dataFolder,
+      location: journalAt(settings.dataFolder, settings.database),
+      warn: (message) => this.#log({ level: 'warn', message }),
       limits: settings.sections.journal,
       timerLimits: settings.sections.timers,
       series,

@@ -10,6 +10,7 @@ import type { Firing } from '../engine/firing.ts';
 import type { FiringEnding } from '@svc/model/firing-ending';
 import type { TimerSettings } from '../engine/timer-settings.ts';
 import type { Guest } from '@svc/model/guest';
+import type { Leases } from '../engine/needs/leases.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { type Caller, callerOfAddress, INTERNET, LOCAL } from '../http/access.ts';
 import type { RequestTokens } from '../http/bearer.ts';
@@ -64,6 +65,8 @@ const SAMPLE_MS = 1_000;
 export interface ServedGuestOptions {
   readonly guest: Guest & SampledGuest;
   readonly journal: Journal;
+  /** Absent: the engine is the only writer of its journal. */
+  readonly leases?: Leases | undefined;
   /**
    * Whether this is a deployed instance: all callers count as the internet unless they are identified by `tls`, and only samples
    * of the commands and queries are checked not to change the state that they are given.
@@ -313,7 +316,7 @@ function identification({
 }
 
 function servedEngine(
-  { guest, journal, deployed, sections, log }: ServedGuestOptions,
+  { guest, journal, leases, deployed, sections, log }: ServedGuestOptions,
   own: {
     readonly clock: Clock;
     readonly random: RandomSource;
@@ -325,6 +328,7 @@ function servedEngine(
   return createEngine({
     guest,
     journal,
+    leases,
     digest: systemDigest,
     ...own,
     limits: deployed ? sections.engine : developerLimits(sections.engine),

@@ -2,7 +2,7 @@
 // after the module was admitted: a refused module touches nothing on disk. Invariant: a module that does not read all
 // event types in the journal is refused before any shard is connected, except in `svc dev` and for ignored components.
 import type { JournalConnection } from '../storage/journal-connection.ts';
-import { journalIn, type JournalLocation } from '../storage/journal-location.ts';
+import type { JournalLocation } from '../storage/journal-location.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import type { OpenedJournal } from '../storage/opened-journal.ts';
@@ -10,9 +10,9 @@ import { type JournalOpening, type JournalUser, openJournalFor } from './journal
 
 export interface ServiceJournalOptions extends Pick<
   JournalOpening,
-  'limits' | 'timerLimits' | 'series' | 'open' | 'ignoreComponents'
+  'limits' | 'timerLimits' | 'series' | 'warn' | 'open' | 'ignoreComponents'
 > {
-  readonly dataFolder: string;
+  readonly location: JournalLocation;
   /** The module that the journal is opened for. */
   readonly source: Promise<JournalUser>;
   /** Called if the writer ends unexpectedly: the service can store nothing any more. */
@@ -30,7 +30,7 @@ export class ServiceJournal {
 
   constructor(options: ServiceJournalOptions) {
     this.#options = options;
-    this.location = journalIn(options.dataFolder);
+    this.location = options.location;
     this.series = options.series;
     this.opened = this.#opened.promise;
   }

@@ -27,6 +27,7 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
+import type { DatabaseSource } from '../storage/journal-location.ts';
 import type { ConfigurationSources } from '../configuration/configuration-values.ts';
 import { developmentKeyFile } from '@svc/kit/development-key-file';
 import {
@@ -52,8 +53,10 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly code: ServiceCode;
   /** Name of the service: lower-case letters, digits and hyphens. */
   readonly name: string;
-  /** Absolute path of the folder that holds the journal. */
+  /** Absolute path of the data folder, which holds the journal unless that is in a database. */
   readonly dataFolder: string;
+  /** Where the URL of the database is that holds the journal; undefined: the data folder holds it. */
+  readonly database: DatabaseSource | undefined;
   readonly host: string;
   /** Port, 0 to 65535; 0 takes a free one. */
   readonly port: number;
@@ -124,11 +127,15 @@ const flags = {
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'configure', 'set'];
 const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
+const DATABASE_FILE = 'svc.database.url-file';
+const DATABASE_VARIABLE = 'svc.database.url-variable';
 const plainNames: readonly string[] = [
   ...Object.values(flags).map((flag) => flag.dotted),
   CODE_NAMES.watch,
   CODE_NAMES.file,
   'svc.http.enabled',
+  DATABASE_FILE,
+  DATABASE_VARIABLE,
   'svc.configuration.variables',
   'svc.configuration.secrets',
   ...IDENTITY_NAMES,
@@ -179,6 +186,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
     code,
     name,
     dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
+    database: databaseSource(reader),
     host: reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
     port: reader.port('svc.http.port', 9000),
     logFormat: readLogFormat(reader, stderrIsTerminal && !deployed && logFolder === undefined),
@@ -268,4 +276,14 @@ function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork
   const socketsFolder = readSocketsFolder(reader, 'svc.calls.sockets-folder');
   if (deployed) return { kind: 'installation', servicesFile, socketsFolder };
   return { kind: 'local', runningFolder: runningFolder(reader.text('svc.running.dir')) };
+}
+
+/** Returns where the URL of the database is; undefined: there is no database. */
+function databaseSource(reader: SettingsReader): DatabaseSource | undefined {
+  const path = readPath(reader, DATABASE_FILE);
+  const variable = reader.text(DATABASE_VARIABLE);
+  if (path !== undefined && variable !== undefined)
+    throw invalidSetting(DATABASE_VARIABLE, variable, `no value beside ${DATABASE_FILE}`);
+  if (path !== undefined) return { kind: 'file', path };
+  return variable === undefined ? undefined : { kind: 'environment', variable };
 }

@@ -4,6 +4,7 @@
 // stop → finished, close → stopped. A shard that cannot start sends `failed` instead.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { CertificateTexts } from '@svc/identity/certificates';
+import type { Leases } from '../engine/needs/leases.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { CurrentConfiguration } from '@svc/model/configuration';
@@ -16,7 +17,7 @@ import { HashOwnership } from '../shards/hash-ownership.ts';
 import { serveWork, type WorkKind } from '../shards/work-link.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
-import { attachJournal } from '../storage/journal-connection.ts';
+import { attachJournal, leasesOf } from '../storage/journal-connection.ts';
 import { type Delivery, DELIVERY_AWAY } from './event-delivery.ts';
 import { ServicesOnDemand } from './called-services.ts';
 import { ServedGuest, type ServedGuestOptions } from './served-guest.ts';
@@ -133,8 +134,9 @@ async function run(): Promise<void> {
   const resources = await serveRequested;
   configuration.texts = resources.configuration;
   const journal = await attachJournal(resources.journal);
+  const leases = leasesOf(resources.journal);
   const views = await viewFinder(guest, journal, resources);
-  served = new ServedGuest(await servedOptions({ guest, journal, views, resources, httpServer }));
+  served = new ServedGuest(await servedOptions({ guest, journal, leases, views, resources, httpServer }));
   const stopRequested = nextMessage('stop');
   const closeRequested = nextMessage('close');
   const address = { ...settings.address, isShared: settings.count > 1 };
@@ -182,6 +184,7 @@ async function viewFinder(
 interface ServedParts {
   readonly guest: StartedGuest;
   readonly journal: Journal;
+  readonly leases: Leases | undefined;
   readonly views: ViewFinder | undefined;
   readonly resources: Resources;
   readonly httpServer: Promise<typeof import('../http/http-server.ts')>;
@@ -190,6 +193,7 @@ interface ServedParts {
 async function servedOptions({
   guest,
   journal,
+  leases,
   views,
   resources: { peers, numbers: shared, certificates, limits: buckets },
   httpServer,
@@ -201,7 +205,7 @@ async function servedOptions({
   const services = calledServices(identity);
   const limits = { shared: buckets, onCrowded: () => counters.count('limit-buckets-full') };
   const own = { log, numbers, budgets, limits, index, services, configuration, tls: identity?.tls };
-  const options = { guest, journal, deployed, sections, views, tokens, ...own };
+  const options = { guest, journal, leases, deployed, sections, views, tokens, ...own };
   const { createHttpServer: createServer } = await httpServer;
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');

@@ -5,7 +5,9 @@
 // Invariant: a location holds no secret. It is posted to threads, and its name is in messages.
 import { resolve } from 'node:path';
 import { SvcError } from '@svc/kit/svc-error';
-import { type DatabaseSource, readDatabaseUrl } from './postgres/database-source.ts';
+import { type DatabaseSource, shownSource } from './postgres/database-source.ts';
+
+export type { DatabaseSource };
 
 export interface JournalFolder {
   readonly kind: 'folder';
@@ -17,8 +19,6 @@ export interface JournalInDatabase {
   readonly kind: 'postgres';
   /** Where the URL of the database is. */
   readonly source: DatabaseSource;
-  /** Name of the database: `postgresql://host:port/database`. */
-  readonly shown: string;
 }
 
 export type JournalLocation = JournalFolder | JournalInDatabase;
@@ -28,17 +28,16 @@ export function journalIn(dataFolder: string): JournalFolder {
   return { kind: 'folder', dir: resolve(dataFolder) };
 }
 
-/** Returns the location of the journal in a database. Rejects with SVC_DATABASE_URL_INVALID. */
-export async function journalInDatabase(source: DatabaseSource): Promise<JournalInDatabase> {
-  const { shown } = await readDatabaseUrl(source);
-  return { kind: 'postgres', source, shown };
+/** Returns the location of the journal in a database. */
+export function journalInDatabase(source: DatabaseSource): JournalInDatabase {
+  return { kind: 'postgres', source };
 }
 
 /** Returns the failure of a tool that does not read journals in databases yet. `task`: an infinitive without `to`. */
-export function unsupportedInDatabase({ shown }: JournalInDatabase, task: string): SvcError {
+export function unsupportedInDatabase(location: JournalInDatabase, task: string): SvcError {
   return new SvcError(
     'SVC_DATABASE_UNSUPPORTED',
-    `The journal is in the database ${shown}, and svc cannot ${task} yet. Use the running service, or tools of PostgreSQL.`,
+    `The journal is in ${locationName(location)}, and svc cannot ${task} there yet. Use the running service, or tools of PostgreSQL.`,
   );
 }
 
@@ -48,6 +47,11 @@ export function locationName(location: JournalLocation): string {
     case 'folder':
       return location.dir;
     case 'postgres':
-      return location.shown;
+      return `the database whose URL is in ${shownSource(location.source)}`;
   }
+}
+
+/** Returns the location of a journal in a data folder, or in the database if there is one. */
+export function journalAt(dataFolder: string, database: DatabaseSource | undefined): JournalLocation {
+  return database === undefined ? journalIn(dataFolder) : journalInDatabase(database);
 }

@@ -5,6 +5,7 @@ import type { Positions } from '../../engine/needs/feed.ts';
 import type {
   IncarnationStart,
   Journal,
+  ReplyAhead,
   Snapshot,
   StoredBeside,
   StoredReply,
@@ -138,11 +139,11 @@ class AttachedPostgres implements Journal {
   }
 
   answer(entity: EntityRef, key: string): Promise<StoredReply | undefined> {
-    return this.#replies.find(entity, key);
+    return this.#replies.answer(entity, key);
   }
 
-  lookAhead(entity: EntityRef, key: string): Promise<StoredReply | undefined> {
-    return this.#replies.find(entity, key);
+  lookAhead(entity: EntityRef, key: string): Promise<ReplyAhead> {
+    return this.#replies.lookAhead(entity, key);
   }
 
   timer(number: number): Promise<StoredTimer | undefined> {

@@ -23,7 +23,8 @@ export async function readDatabaseUrl(source: DatabaseSource): Promise<DatabaseU
   return parseDatabaseUrl(line, where);
 }
 
-function shownSource(source: DatabaseSource): string {
+/** Returns the words for a source in messages. */
+export function shownSource(source: DatabaseSource): string {
   return source.kind === 'file'
     ? `the file ${source.path}`
     : `the environment variable ${source.variable}`;

@@ -59,16 +59,24 @@ export async function openPostgresJournal(
   });
   try {
     const { id } = await migrateJournal(session);
-    return await OpenedPostgres.open(id, location, settings);
+    return await OpenedPostgres.open({ id, location, shown: session.shown }, settings);
   } finally {
     await session.close();
   }
 }
 
+/** A journal whose tables are made. */
+interface FoundJournal {
+  readonly id: string;
+  readonly location: JournalInDatabase;
+  /** Name of the database in messages. */
+  readonly shown: string;
+}
+
 export class OpenedPostgres implements OpenedJournal {
   readonly location: JournalInDatabase;
   readonly #node = randomUUID();
-  readonly #journal: string;
+  readonly #journal: FoundJournal;
   readonly #settings: WriterSettings;
   readonly #heads = new SliceHeads();
   readonly #alarm = new TimerAlarm();
@@ -85,13 +93,9 @@ export class OpenedPostgres implements OpenedJournal {
   #hasTimers = false;
   #closed: Promise<void> | undefined;
 
-  /** Joins the journal with this id. Rejects as `openPostgresJournal` does. */
-  static async open(
-    journal: string,
-    location: JournalInDatabase,
-    settings: WriterSettings,
-  ): Promise<OpenedPostgres> {
-    const opened = new OpenedPostgres(journal, location, settings);
+  /** Joins a journal whose tables are made. Rejects as `openPostgresJournal` does. */
+  static async open(journal: FoundJournal, settings: WriterSettings): Promise<OpenedPostgres> {
+    const opened = new OpenedPostgres(journal, settings);
     try {
       opened.#heads.advance(await opened.#keeper.join());
       await opened.#begin();
@@ -102,8 +106,9 @@ export class OpenedPostgres implements OpenedJournal {
     }
   }
 
-  private constructor(journal: string, location: JournalInDatabase, settings: WriterSettings) {
-    const { source, shown } = location;
+  private constructor(journal: FoundJournal, settings: WriterSettings) {
+    const { location, shown } = journal;
+    const { source } = location;
     const connect = () => connectDatabase(source);
     const following = () =>
       new FollowingSession({ connect, shown, clock: { monotonicMs: () => performance.now() } });
@@ -131,12 +136,12 @@ export class OpenedPostgres implements OpenedJournal {
   }
 
   get followerConnection(): PostgresFollowing {
-    const { source, shown } = this.location;
+    const { id, location, shown } = this.#journal;
     return {
       kind: 'postgres',
-      source,
+      source: location.source,
       shown,
-      journal: this.#journal,
+      journal: id,
       node: this.#node,
       heads: this.#heads.shared,
     };

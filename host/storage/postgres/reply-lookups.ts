@@ -6,7 +6,12 @@ import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '@svc/model/entity';
 import { sliceOf } from '@svc/model/slice';
-import { READ_UNITS_MAX, type StoredReply } from '../../engine/needs/journal.ts';
+import {
+  LEFT_TO_ANSWER,
+  READ_UNITS_MAX,
+  type ReplyAhead,
+  type StoredReply,
+} from '../../engine/needs/journal.ts';
 import { outcomeOf } from '../outcome-text.ts';
 import type { ReadingSession } from './reading-session.ts';
 import { rowChecksum } from './row-checksum.ts';
@@ -15,7 +20,7 @@ const OUTCOMES_BYTES_MAX = READ_UNITS_MAX;
 /** Most keys of a request. */
 const KEYS_MAX = 1_000;
 
-/** A reply whose outcome is not sent is looked for again. */
+/** A reply whose outcome is not sent is looked for again, if it was not looked for ahead. */
 const FIND = {
   name: 'find-replies',
   text: `SELECT f.lookup, f.digest, f.time_ms, f.crc, CASE WHEN f.before < ${OUTCOMES_BYTES_MAX} THEN f.outcome END
@@ -37,7 +42,9 @@ type FoundRow = readonly [
 interface Lookup {
   readonly entity: EntityRef;
   readonly key: string;
-  readonly found: PromiseWithResolvers<StoredReply | undefined>;
+  /** Whether the lookup may be left to `answer`. */
+  readonly isAhead: boolean;
+  readonly found: PromiseWithResolvers<ReplyAhead>;
 }
 
 export class ReplyLookups {
@@ -49,12 +56,21 @@ export class ReplyLookups {
     this.#reading = reading;
   }
 
+  /** Does what `Journal.answer` does. */
+  answer(entity: EntityRef, key: string): Promise<StoredReply | undefined> {
+    return this.#find(entity, key, false) as Promise<StoredReply | undefined>;
+  }
+
   /** Does what `Journal.lookAhead` does. */
-  find(entity: EntityRef, key: string): Promise<StoredReply | undefined> {
-    const lookup = { entity, key, found: Promise.withResolvers<StoredReply | undefined>() };
-    this.#waiting.push(lookup);
+  lookAhead(entity: EntityRef, key: string): Promise<ReplyAhead> {
+    return this.#find(entity, key, true);
+  }
+
+  #find(entity: EntityRef, key: string, isAhead: boolean): Promise<ReplyAhead> {
+    const found = Promise.withResolvers<ReplyAhead>();
+    this.#waiting.push({ entity, key, isAhead, found });
     if (!this.#isSending) void this.#send();
-    return lookup.found.promise;
+    return found.promise;
   }
 
   async #send(): Promise<void> {
@@ -82,8 +98,9 @@ export class ReplyLookups {
       const found = row as unknown as FoundRow;
       const lookup = lookups[found[0]]!;
       left.delete(lookup);
-      if (found[4] === null) again.push(lookup);
-      else settle(lookup, found);
+      if (found[4] !== null) settle(lookup, found);
+      else if (lookup.isAhead) lookup.found.resolve(LEFT_TO_ANSWER);
+      else again.push(lookup);
     }
     for (const { found } of left) found.resolve(undefined);
     return again;

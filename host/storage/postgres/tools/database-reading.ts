@@ -1,6 +1,6 @@
 // DatabaseReading reads a journal in a database that a service may be writing, with a connection for one look.
 import { SvcError } from '@svc/kit/svc-error';
-import type { JournalInDatabase } from '../../journal-location.ts';
+import { type JournalInDatabase, locationName } from '../../journal-location.ts';
 import { connectDatabase } from '../connect-database.ts';
 import type { DatabaseSession } from '../database-session.ts';
 import { journalFailure } from '../journal-failure.ts';
@@ -18,7 +18,7 @@ export async function readDatabase<T>(
   read: (session: DatabaseSession) => Promise<T>,
 ): Promise<T> {
   const found = await readJournal(location, async (session) => ({ value: await read(session) }));
-  if (found === undefined) throw missing(location.shown);
+  if (found === undefined) throw missing(location);
   return found.value;
 }
 
@@ -28,7 +28,7 @@ export async function hasJournal(location: JournalInDatabase): Promise<boolean> 
 }
 
 async function readJournal<T>(
-  { source, shown }: JournalInDatabase,
+  { source }: JournalInDatabase,
   read: (session: DatabaseSession) => Promise<T>,
 ): Promise<T | undefined> {
   const session = await connectDatabase(source, { statementTimeoutMs: STATEMENT_MS });
@@ -36,15 +36,15 @@ async function readJournal<T>(
     if ((await readJournalIdentity(session)) === undefined) return undefined;
     return await read(session);
   } catch (error) {
-    throw journalFailure(error, shown);
+    throw journalFailure(error, session.shown);
   } finally {
     await session.close();
   }
 }
 
-function missing(shown: string): SvcError {
+function missing(location: JournalInDatabase): SvcError {
   return new SvcError(
     'SVC_JOURNAL_MISSING',
-    `There is no journal in the database ${shown}. Name the database of a service that has run.`,
+    `There is no journal in ${locationName(location)}. Name the database of a service that has run.`,
   );
 }
