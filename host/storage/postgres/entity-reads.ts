@@ -29,7 +29,7 @@ const LAST_DELETION = {
   text: `SELECT coalesce(max(j.seq), 0) FROM svc.journal j WHERE ${OF_ENTITY} AND j.kind = 1`,
 };
 
-/** What a row of INCARNATION is. */
+/** The meaning of a row of INCARNATION, in its first column. */
 const DELETION = 0;
 const SNAPSHOT = 1;
 

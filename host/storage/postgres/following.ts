@@ -1,10 +1,12 @@
 // Following opens what a thread reads of a journal in PostgreSQL that another thread has opened. Everything that it opens has a
 // connection of its own, which is made with its first statement.
+import type { ConsumerReader } from '../../engine/needs/consumers.ts';
 import type { Feed } from '../../engine/needs/feed.ts';
+import type { Journal } from '../../engine/needs/journal.ts';
+import type { TimerSource } from '../../engine/needs/timer-source.ts';
+import type { TimerCounts } from '../timer-series.ts';
 import type { ViewStore } from '../../engine/needs/views.ts';
 import type { ViewLimits } from '@svc/model/view-limits';
-import type { ConsumerState } from '../follower-connection.ts';
-import type { OpenedTimers } from '../opened-timers.ts';
 import { connectDatabase } from './connect-database.ts';
 import { PostgresConsumerReader } from './consumers/consumer-reader.ts';
 import { EntityReads } from './entity-reads.ts';
@@ -13,6 +15,10 @@ import { FollowingSession } from './following-session.ts';
 import type { PostgresFollowing } from './postgres-connection.ts';
 import { PostgresTimerReader } from './timers/timer-reader.ts';
 import { PostgresViews } from './views/postgres-views.ts';
+
+interface Closable {
+  close(): void;
+}
 
 const CLOCK = { monotonicMs: () => performance.now() };
 
@@ -25,7 +31,10 @@ export function openPostgresFeed(connection: PostgresFollowing): Feed {
   return new PostgresFeed({ session: sessionOf(connection), heads, journal });
 }
 
-export function openPostgresConsumers(connection: PostgresFollowing): ConsumerState {
+/** Opens how far consumers are, and the records of entities. */
+export function openPostgresConsumers(
+  connection: PostgresFollowing,
+): ConsumerReader & Pick<Journal, 'read'> & Closable {
   const session = sessionOf(connection);
   const consumers = new PostgresConsumerReader(session);
   const records = new EntityReads(session);
@@ -48,7 +57,7 @@ export function openPostgresViews(
 export function openPostgresTimers(
   connection: PostgresFollowing,
   onDamage: (error: unknown) => void,
-): OpenedTimers {
+): TimerSource & Closable & { readonly counts: () => Promise<TimerCounts> } {
   const session = sessionOf(connection);
   const reader = new PostgresTimerReader(session, onDamage);
   return {

@@ -81,7 +81,7 @@ async function withTimers<Append extends GroupedAppend>(
   }
 }
 
-/** Wraps the failure of a commit, so that it is told apart from failures before it. */
+/** The failure of a commit, which differs from failures before it: nobody knows what is stored. */
 class CommitFailure extends Error {
   readonly failure: DatabaseFailure;
 

@@ -3,16 +3,22 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { ConsumerSettlement, StoredConsumer } from '../../engine/needs/consumers.ts';
+import type { ConsumerSettlement, ConsumerWriter, StoredConsumer } from '../../engine/needs/consumers.ts';
 import type { Position } from '../../engine/needs/feed.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
 import { Occurrences } from '../../schedule/occurrences.ts';
-import type { StoredEventType, WritingModule as NotedModule } from '../journal-contents.ts';
+import type { TimerLimits } from '@svc/model/timer-limits';
+import type {
+  JournalContents,
+  StoredEventType,
+  WritingModule as NotedModule,
+} from '../journal-contents.ts';
 import type { JournalInDatabase } from '../journal-location.ts';
-import type { OpenedJournal, WriterSettings } from '../opened-journal.ts';
+import type { JournalLimits } from '../journal-limits.ts';
+import type { JournalSeries } from '../journal-series.ts';
 import { TimerAlarm } from '../timer-alarm.ts';
-import type { ServiceSchedule } from '../timer-administration.ts';
+import type { ServiceSchedule, TimerAdministration } from '../timer-administration.ts';
 import { connectDatabase } from './connect-database.ts';
 import { ConsumerSettlements } from './consumers/consumer-settlements.ts';
 import { ExclusiveSession } from './exclusive-session.ts';
@@ -52,7 +58,7 @@ const HAS_TIMERS = { text: 'SELECT EXISTS (SELECT FROM svc.timer)' };
  */
 export async function openPostgresJournal(
   location: JournalInDatabase,
-  settings: WriterSettings,
+  settings: PostgresWriterSettings,
 ): Promise<OpenedPostgres> {
   const session = await connectDatabase(location.source, {
     ...(settings.warn && { warn: settings.warn }),
@@ -65,6 +71,15 @@ export async function openPostgresJournal(
   }
 }
 
+export interface PostgresWriterSettings {
+  readonly limits: JournalLimits;
+  readonly timerLimits: TimerLimits;
+  /** Receives the counts of the journals that write. */
+  readonly series: JournalSeries;
+  /** Receives what an operator should know of a database that can be used, as a sentence. */
+  readonly warn?: (message: string) => void;
+}
+
 /** A journal whose tables are made. */
 interface FoundJournal {
   readonly id: string;
@@ -73,11 +88,11 @@ interface FoundJournal {
   readonly shown: string;
 }
 
-export class OpenedPostgres implements OpenedJournal {
+export class OpenedPostgres implements JournalContents, TimerAdministration, ConsumerWriter {
   readonly location: JournalInDatabase;
   readonly #node = randomUUID();
   readonly #journal: FoundJournal;
-  readonly #settings: WriterSettings;
+  readonly #settings: PostgresWriterSettings;
   readonly #heads = new SliceHeads();
   readonly #alarm = new TimerAlarm();
   readonly #module = new WritingModule();
@@ -94,7 +109,7 @@ export class OpenedPostgres implements OpenedJournal {
   #closed: Promise<void> | undefined;
 
   /** Joins a journal whose tables are made. Rejects as `openPostgresJournal` does. */
-  static async open(journal: FoundJournal, settings: WriterSettings): Promise<OpenedPostgres> {
+  static async open(journal: FoundJournal, settings: PostgresWriterSettings): Promise<OpenedPostgres> {
     const opened = new OpenedPostgres(journal, settings);
     try {
       opened.#heads.advance(await opened.#keeper.join());
@@ -106,7 +121,7 @@ export class OpenedPostgres implements OpenedJournal {
     }
   }
 
-  private constructor(journal: FoundJournal, settings: WriterSettings) {
+  private constructor(journal: FoundJournal, settings: PostgresWriterSettings) {
     const { location, shown } = journal;
     const { source } = location;
     const connect = () => connectDatabase(source);

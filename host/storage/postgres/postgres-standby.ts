@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInDatabase } from '../journal-location.ts';
 import type { JournalStandby, JournalTakeover } from '../journal-takeover.ts';
-import type { OpenedJournal, WriterSettings } from '../opened-journal.ts';
+import type { OpenedPostgres, PostgresWriterSettings } from './opened-postgres.ts';
 
-export class PostgresStandby implements JournalStandby<OpenedJournal> {
+export class PostgresStandby implements JournalStandby<OpenedPostgres> {
   readonly #location: JournalInDatabase;
-  readonly #settings: WriterSettings;
+  readonly #settings: PostgresWriterSettings;
 
-  constructor(location: JournalInDatabase, settings: WriterSettings) {
+  constructor(location: JournalInDatabase, settings: PostgresWriterSettings) {
     this.#location = location;
     this.#settings = settings;
   }
 
-  async open({ tryIntervalMs, signal, onLocked }: JournalTakeover): Promise<OpenedJournal> {
+  async open({ tryIntervalMs, signal, onLocked }: JournalTakeover): Promise<OpenedPostgres> {
     // Services with a folder do not load this code.
     const { openPostgresJournal } = await import('./opened-postgres.ts');
     for (;;) {

@@ -43,7 +43,7 @@ interface Lookup {
   readonly entity: EntityRef;
   readonly key: string;
   /** Whether the lookup may be left to `answer`. */
-  readonly isAhead: boolean;
+  readonly mayBeLeft: boolean;
   readonly found: PromiseWithResolvers<ReplyAhead>;
 }
 
@@ -66,9 +66,9 @@ export class ReplyLookups {
     return this.#find(entity, key, true);
   }
 
-  #find(entity: EntityRef, key: string, isAhead: boolean): Promise<ReplyAhead> {
+  #find(entity: EntityRef, key: string, mayBeLeft: boolean): Promise<ReplyAhead> {
     const found = Promise.withResolvers<ReplyAhead>();
-    this.#waiting.push({ entity, key, isAhead, found });
+    this.#waiting.push({ entity, key, mayBeLeft, found });
     if (!this.#isSending) void this.#send();
     return found.promise;
   }
@@ -99,7 +99,7 @@ export class ReplyLookups {
       const lookup = lookups[found[0]]!;
       left.delete(lookup);
       if (found[4] !== null) settle(lookup, found);
-      else if (lookup.isAhead) lookup.found.resolve(LEFT_TO_ANSWER);
+      else if (lookup.mayBeLeft) lookup.found.resolve(LEFT_TO_ANSWER);
       else again.push(lookup);
     }
     for (const { found } of left) found.resolve(undefined);

@@ -1,9 +1,7 @@
 // DatabasePreview is what a process finds out about a journal in a database before it opens it, and about the host that uses it.
 import { hostname } from 'node:os';
-import type { StoredEventType } from '../../journal-contents.ts';
+import type { JournalContents, StoredEventType } from '../../journal-contents.ts';
 import type { JournalInDatabase } from '../../journal-location.ts';
-import type { StoredTypes } from '../../journal-preview.ts';
-import type { LastModule } from '../../sqlite/tools/journal-modules.ts';
 import { EVENT_TYPES } from '../opened-postgres.ts';
 import { readDatabase } from './database-reading.ts';
 
@@ -16,7 +14,7 @@ const NODES = {
 };
 
 /** Returns the event types of a journal, read again by each call. */
-export function databaseTypes(location: JournalInDatabase): StoredTypes {
+export function databaseTypes(location: JournalInDatabase): Pick<JournalContents, 'location' | 'eventTypes'> {
   return {
     location,
     eventTypes: () =>
@@ -25,6 +23,12 @@ export function databaseTypes(location: JournalInDatabase): StoredTypes {
         return rows.map(([component, manifest]) => ({ component, manifest }) as StoredEventType);
       }),
   };
+}
+
+interface LastModule {
+  /** JSON text. */
+  readonly descriptor: string | undefined;
+  readonly fingerprint: string | undefined;
 }
 
 /** Returns the module that wrote the journal last. */
