@@ -3,8 +3,8 @@
 //
 // Invariant: a reader gets a position that was set, never parts of two.
 
-/** Maximum number of characters of a position, all of which are ASCII. */
-const LENGTH_MAX = 240;
+/** Maximum number of characters of a position, all of which are ASCII. The position of a journal may name 1,024 numbers. */
+const LENGTH_MAX = 16_384;
 /** Index of the version in the header: odd while a position is being written. */
 const VERSION = 0;
 /** Index of the text's length in the header. */
@@ -14,6 +14,9 @@ const HEADER_BYTES = 2 * Int32Array.BYTES_PER_ELEMENT;
 export class SharedPosition {
   readonly #header: Int32Array;
   readonly #text: Uint8Array;
+  /** The text that was read last, and its version. */
+  #read = '';
+  #readVersion = 0;
 
   /** `shared`: memory of another thread's SharedPosition; without it, new memory is allocated, with an empty position. */
   constructor(shared = new SharedArrayBuffer(HEADER_BYTES + LENGTH_MAX)) {
@@ -42,10 +45,13 @@ export class SharedPosition {
   get(): string {
     for (;;) {
       const version = Atomics.load(this.#header, VERSION);
+      if (version === this.#readVersion) return this.#read;
       const length = Atomics.load(this.#header, LENGTH);
-      let text = '';
-      for (let at = 0; at < length; at++) text += String.fromCharCode(Atomics.load(this.#text, at));
-      if (version % 2 === 0 && Atomics.load(this.#header, VERSION) === version) return text;
+      const text = Buffer.allocUnsafe(length);
+      for (let at = 0; at < length; at++) text[at] = Atomics.load(this.#text, at);
+      if (version % 2 !== 0 || Atomics.load(this.#header, VERSION) !== version) continue;
+      this.#read = text.latin1Slice();
+      this.#readVersion = version;
     }
   }
 

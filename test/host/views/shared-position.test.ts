@@ -33,6 +33,16 @@ test('another thread reads the position that was set, and is woken by it', async
   expect(messages).toEqual(['first', 'second']);
 });
 
+test('a position of 1,024 numbers is read as it was set, by whoever reads it', () => {
+  const position = new SharedPosition();
+  const reader = new SharedPosition(position.shared);
+  for (const off of ['1', '2gosa7pa2gv', '9']) {
+    const text = Array.from({ length: 1_024 }, () => off).join('.');
+    position.set(text);
+    expect([position.get(), reader.get(), reader.get()]).toEqual([text, text, text]);
+  }
+});
+
 test('no reader sees parts of two positions', async () => {
   const position = new SharedPosition();
   const worker = new Worker(
@@ -62,5 +72,5 @@ test('a wait ends when its time is over, or when it is aborted', async () => {
 });
 
 test('a position that is too long is refused', () => {
-  expect(() => new SharedPosition().set('x'.repeat(241))).toThrow(RangeError);
+  expect(() => new SharedPosition().set('x'.repeat(16_385))).toThrow(RangeError);
 });
