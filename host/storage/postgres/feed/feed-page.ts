@@ -75,7 +75,7 @@ export async function readPage(
   throw unread.failure ?? (await missing(session, unread.slice, unread.off));
 }
 
-/** What was read of a slice. */
+/** The records of a slice that were read. */
 interface ReadSlice extends SliceWindow {
   readonly turn: number;
   readTo: ReadTo | undefined;

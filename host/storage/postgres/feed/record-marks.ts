@@ -8,15 +8,14 @@ import { SLICE_COUNT } from '@svc/model/slice';
 import type { Awaitable } from '@svc/model/call';
 import type { Position } from '../../../engine/needs/feed.ts';
 import type { FollowingSession } from '../following-session.ts';
+import { safeNumber } from '../safe-number.ts';
 import type { ReadTo } from './feed-page.ts';
+import { RecentPositions } from './recent-positions.ts';
 import { SliceOffsets } from './slice-offsets.ts';
-
-/** Number of positions whose checksums are kept. */
-const KEPT_MAX = 16;
 
 const CHECKSUMS = {
   name: 'feed-marks',
-  text: `SELECT w.slice, n.crc FROM unnest($1::int2[], $2::int8[]) AS w(slice, off)
+  text: `SELECT w.slice, ${safeNumber('n.crc')} FROM unnest($1::int2[], $2::int8[]) AS w(slice, off)
   CROSS JOIN LATERAL (
     SELECT j.crc FROM svc.journal j WHERE j.slice = w.slice AND j.off = w.off ORDER BY j.off LIMIT 1
   ) n`,
@@ -31,9 +30,7 @@ export interface RecordMarksNeeds {
 export class RecordMarks {
   readonly #needs: RecordMarksNeeds;
   /** The checksums of the last record of each slice; 0 where there is none. */
-  readonly #kept = new Map<Position, Uint32Array>([
-    [SliceOffsets.start.text, new Uint32Array(SLICE_COUNT)],
-  ]);
+  readonly #recent = new RecentPositions<Uint32Array>();
 
   constructor(needs: RecordMarksNeeds) {
     this.#needs = needs;
@@ -41,15 +38,18 @@ export class RecordMarks {
 
   /** Notes the records between two positions. */
   note(after: Position, to: Position, readTo: readonly ReadTo[]): void {
-    const checksums = this.#kept.get(after)?.slice();
+    const checksums =
+      after === SliceOffsets.start.text
+        ? new Uint32Array(SLICE_COUNT)
+        : this.#recent.get(after)?.slice();
     if (checksums === undefined) return;
     for (const { slice, crc } of readTo) checksums[slice] = crc;
-    this.#keep(to, checksums);
+    this.#recent.add(to, checksums);
   }
 
   /** Returns the mark of a position; undefined if the journal does not have all of its last records. Rejects as FollowingSession does. */
   of(offsets: SliceOffsets): Awaitable<string | undefined> {
-    const kept = this.#kept.get(offsets.text);
+    const kept = this.#recent.get(offsets.text);
     return kept === undefined ? this.#read(offsets) : this.#text(kept);
   }
 
@@ -61,18 +61,12 @@ export class RecordMarks {
     const checksums = new Uint32Array(SLICE_COUNT);
     for (const [slice, crc] of rows as readonly (readonly [number, number])[])
       checksums[slice] = crc;
-    this.#keep(text, checksums);
+    this.#recent.add(text, checksums);
     return this.#text(checksums);
   }
 
   #text(checksums: Uint32Array): string {
     const crc = crc32(new Uint8Array(checksums.buffer));
     return `${this.#needs.journal} ${crc.toString(16)}`;
-  }
-
-  #keep(position: Position, checksums: Uint32Array): void {
-    this.#kept.delete(position);
-    this.#kept.set(position, checksums);
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
   }
 }

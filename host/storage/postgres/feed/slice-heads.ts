@@ -5,7 +5,7 @@
 // Invariants
 // - A head never goes back.
 // - A reader never sees a part of a number: each is read and written by one atomic access.
-// - A head that was advanced before `version` was read is in what is read after that.
+// - A head that was advanced before `version` was read is among the heads that are read afterwards.
 import { SLICE_COUNT } from '@svc/model/slice';
 import { BLOCK_COUNT, BLOCK_SLICES, SliceOffsets } from './slice-offsets.ts';
 
@@ -17,7 +17,7 @@ const COUNTERS = 1 + BLOCK_COUNT;
 export class SliceHeads {
   readonly #heads: BigInt64Array;
   readonly #counters: Int32Array;
-  /** What was read last, and the counters before that. */
+  /** The heads as they were read last, and the counters before that. */
   #read = SliceOffsets.start;
   readonly #readCounters = new Int32Array(COUNTERS);
 
@@ -61,20 +61,23 @@ export class SliceHeads {
     // A head that advances meanwhile is read again by the next call, because its counter is increased after it.
     const { version } = this;
     if (version === this.#readCounters[VERSION]) return this.#read;
-    this.#read = this.#read.with(this.#changes());
+    const changed = this.#changed();
+    const head = (slice: number) => Number(Atomics.load(this.#heads, slice));
+    if (changed.length > 0) this.#read = this.#read.withBlocks(changed, head);
     this.#readCounters[VERSION] = version;
     return this.#read;
   }
 
-  *#changes(): Generator<readonly [slice: number, off: number]> {
+  /** Returns the blocks that have changed since they were read. */
+  #changed(): readonly number[] {
+    const changed: number[] = [];
     for (let block = 0; block < BLOCK_COUNT; block++) {
       const counter = Atomics.load(this.#counters, counterOf(block));
       if (counter === this.#readCounters[counterOf(block)]) continue;
       this.#readCounters[counterOf(block)] = counter;
-      const first = block * BLOCK_SLICES;
-      for (let slice = first; slice < first + BLOCK_SLICES; slice++)
-        yield [slice, Number(Atomics.load(this.#heads, slice))];
+      changed.push(block);
     }
+    return changed;
   }
 
   /** Resolves when a head has advanced since `version` was read, or all waiting threads are woken. */

@@ -1,13 +1,12 @@
-// SliceOffsets is a place in the journal: for each slice, the number of the last record before it. It is the value that the text of a
-// position stands for.
+// SliceOffsets is a position of the feed as numbers: for each slice, the number of the last record before the position.
 //
 // The text is a list of numbers in base 36, separated by dots: `0:5.7.c:4` is record 5 of slice 0, record 7 of slice 1 and record
 // 4 of slice 12. A slice that is not named is at 0, and `0` alone is the start. A number without a slice belongs to the slice after
 // the one before it. The first slice of a block that is not at 0 is always named, so that the texts of blocks are independent.
 //
 // Invariants
-// - A place has one text, and `parse` takes no other. The text is printable ASCII, and may stand in a header of HTTP.
-// - The value never changes. Another place that is made of it shares the texts of the blocks in which both are equal.
+// - A position has one text, and `parse` takes no other. The text is printable ASCII, and may be the value of an HTTP header.
+// - The numbers never change. A position that is made of another one shares the texts of the blocks in which both are equal.
 import { SLICE_COUNT } from '@svc/model/slice';
 
 /** How many slices a block has, whose text is kept. */
@@ -23,56 +22,67 @@ const DOT = 46;
 const COLON = 58;
 
 export class SliceOffsets {
-  /** The place before the first record. */
-  static readonly start = new SliceOffsets(
-    new Float64Array(SLICE_COUNT),
-    Array.from({ length: BLOCK_COUNT }, () => ''),
-  );
+  /** The position before the first record. */
+  static readonly start = new SliceOffsets(new Float64Array(SLICE_COUNT), []);
 
-  /** The number of the last record of each slice before the place. Read it only. */
+  /** The number of the last record of each slice before the position. Do not write to it. */
   readonly offs: Float64Array;
-  /** The text of each block; empty if all of its slices are at 0. */
-  readonly #blocks: readonly string[];
+  /** The texts of blocks, empty where all slices are at 0; undefined until the text is asked for. */
+  readonly #blocks: (string | undefined)[];
   #text: string | undefined;
 
-  private constructor(offs: Float64Array, blocks: readonly string[]) {
+  private constructor(offs: Float64Array, blocks: (string | undefined)[]) {
     this.offs = offs;
     this.#blocks = blocks;
   }
 
-  /** Returns the place that a text stands for; undefined if it stands for none. The text may come from anybody. */
+  /** Returns the position that a text stands for; undefined if it stands for none. The text may come from anybody. */
   static parse(text: string): SliceOffsets | undefined {
     if (text === START) return SliceOffsets.start;
     const offs = text.length <= POSITION_UNITS_MAX ? parsedOffs(text) : undefined;
     if (offs === undefined) return undefined;
-    const parsed = new SliceOffsets(
-      offs,
-      Array.from({ length: BLOCK_COUNT }, (_, block) => blockText(offs, block)),
-    );
+    const parsed = new SliceOffsets(offs, []);
     return parsed.text === text ? parsed : undefined;
   }
 
-  /** Returns a place that differs in these slices. */
+  /** Returns the position that differs from this one in these slices. */
   with(changes: Iterable<readonly [slice: number, off: number]>): SliceOffsets {
     const offs = this.offs.slice();
-    const changed = new Set<number>();
-    for (const [slice, off] of changes) {
-      if (offs[slice] === off) continue;
-      offs[slice] = off;
-      changed.add(Math.floor(slice / BLOCK_SLICES));
-    }
-    if (changed.size === 0) return this;
     const blocks = this.#blocks.slice();
-    for (const block of changed) blocks[block] = blockText(offs, block);
+    for (const [slice, off] of changes) {
+      offs[slice] = off;
+      blocks[Math.floor(slice / BLOCK_SLICES)] = undefined;
+    }
+    return new SliceOffsets(offs, blocks);
+  }
+
+  /** Returns the position in which each slice of these blocks is at the number that `offOf` returns. */
+  withBlocks(changed: Iterable<number>, offOf: (slice: number) => number): SliceOffsets {
+    const offs = this.offs.slice();
+    const blocks = this.#blocks.slice();
+    for (const block of changed) {
+      blocks[block] = undefined;
+      const first = block * BLOCK_SLICES;
+      for (let slice = first; slice < first + BLOCK_SLICES; slice++) offs[slice] = offOf(slice);
+    }
     return new SliceOffsets(offs, blocks);
   }
 
   get text(): string {
-    this.#text ??= this.#blocks.filter((block) => block !== '').join('.') || START;
+    this.#text ??= this.#joined();
     return this.#text;
   }
 
-  /** Whether everything before `wanted` is also before this place. */
+  #joined(): string {
+    const texts: string[] = [];
+    for (let block = 0; block < BLOCK_COUNT; block++) {
+      const text = (this.#blocks[block] ??= blockText(this.offs, block));
+      if (text !== '') texts.push(text);
+    }
+    return texts.join('.') || START;
+  }
+
+  /** Whether everything before `wanted` is also before this position. */
   hasReached(wanted: SliceOffsets): boolean {
     const { offs } = this;
     for (let slice = 0; slice < SLICE_COUNT; slice++)
@@ -80,7 +90,7 @@ export class SliceOffsets {
     return true;
   }
 
-  /** Returns how many records are after this place and before another one. */
+  /** Returns the number of records after this position and before another one. */
   countTo(to: SliceOffsets): number {
     const { offs } = this;
     let count = 0;

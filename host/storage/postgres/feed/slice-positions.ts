@@ -1,22 +1,18 @@
 // SlicePositions compares positions of a journal that is divided into slices. A position is the text of SliceOffsets; the end of the
 // journal comes from memory that the threads that write share.
 //
-// Invariant: the texts that were used last are kept with their values, a bounded number of them, because the same few positions are
-// compared again and again.
+// The values of the last positions are kept, because the same few positions are compared again and again.
 import { sliceOf } from '@svc/model/slice';
 import type { EntityRef } from '@svc/model/entity';
 import type { Position, Positions } from '../../../engine/needs/feed.ts';
+import { RecentPositions } from './recent-positions.ts';
 import type { SliceHeads } from './slice-heads.ts';
 import { SliceOffsets } from './slice-offsets.ts';
-
-/** Number of positions that are kept. */
-const KEPT_MAX = 16;
 
 export class SlicePositions implements Positions {
   readonly start = SliceOffsets.start.text;
   protected readonly heads: SliceHeads;
-  /** The position that was used last is the last one. */
-  readonly #kept = new Map<Position, SliceOffsets>();
+  readonly #recent = new RecentPositions<SliceOffsets>();
 
   /** `heads`: those of the journal. */
   constructor(heads: SliceHeads) {
@@ -31,7 +27,7 @@ export class SlicePositions implements Positions {
   endOf(entities: Iterable<EntityRef>): Position {
     const { offs } = this.heads.offsets();
     const slices = Array.from(entities, ({ component, id }) => sliceOf(component, id));
-    return this.positionOf(SliceOffsets.start.with(slices.map((slice) => [slice, offs[slice]!])));
+    return SliceOffsets.start.with(slices.map((slice) => [slice, offs[slice]!])).text;
   }
 
   hasReached(position: Position, wanted: Position): boolean {
@@ -43,24 +39,28 @@ export class SlicePositions implements Positions {
   }
 
   parse(text: string): Position | undefined {
-    const parsed = this.#kept.get(text) ?? SliceOffsets.parse(text);
-    return parsed === undefined ? undefined : this.positionOf(parsed);
+    return this.#find(text)?.text;
   }
 
   /** Returns the value of a position. Throws RangeError if it is none. */
   protected offsetsOf(position: Position): SliceOffsets {
-    const offsets = this.#kept.get(position) ?? SliceOffsets.parse(position);
+    const offsets = this.#find(position);
     if (offsets === undefined) throw new RangeError('a text that is no position of this journal');
-    this.positionOf(offsets);
     return offsets;
   }
 
   /** Returns the position of a value, and keeps both. */
   protected positionOf(offsets: SliceOffsets): Position {
     const { text } = offsets;
-    this.#kept.delete(text);
-    this.#kept.set(text, offsets);
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!);
+    this.#recent.add(text, offsets);
     return text;
+  }
+
+  #find(text: string): SliceOffsets | undefined {
+    const recent = this.#recent.get(text);
+    if (recent !== undefined) return recent;
+    const parsed = SliceOffsets.parse(text);
+    if (parsed !== undefined) this.#recent.add(text, parsed);
+    return parsed;
   }
 }
