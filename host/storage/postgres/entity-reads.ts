@@ -19,7 +19,7 @@ const READ = {
   name: 'read',
   text: `SELECT ${RECORD_COLUMNS} FROM (
     SELECT *, ${BYTES_BEFORE} AS before FROM (
-      SELECT * FROM svc.journal j WHERE ${OF_ENTITY} AND j.seq > $4 ORDER BY j.seq LIMIT $5
+      SELECT * FROM svc.journal j WHERE ${OF_ENTITY} AND j.seq > $4 AND j.off <= $6 ORDER BY j.seq LIMIT $5
     ) j
   ) j WHERE before < ${BYTES_MAX} ORDER BY j.seq`,
 };
@@ -63,13 +63,14 @@ export class EntityReads {
     this.#reading = reading;
   }
 
-  /** Does what `Journal.read` does. */
+  /** Does what `Journal.read` does, up to the record `offMax` of the slice of the entity. */
   async read(
     entity: EntityRef,
     afterSeq: number,
     limit: number,
+    offMax = Number.MAX_SAFE_INTEGER,
   ): Promise<readonly JournalRecord[]> {
-    const rows = await this.#reading.query(READ, [...keyOf(entity), afterSeq, limit]);
+    const rows = await this.#reading.query(READ, [...keyOf(entity), afterSeq, limit, offMax]);
     return pageOf(entity, rows, limit);
   }
 
