@@ -44,13 +44,15 @@ export class StoredSlices implements AppendedJournal {
   readonly heads = new SliceHeads();
   readonly positions = new SlicePositions(this.heads);
   readonly #writer: DatabaseSession;
+  readonly #writerPid: number;
   readonly #feeds: PostgresFeed[] = [];
   readonly #blockers: Client[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(database: FreshDatabase, writer: DatabaseSession) {
+  private constructor(database: FreshDatabase, writer: DatabaseSession, writerPid: number) {
     this.database = database;
     this.#writer = writer;
+    this.#writerPid = writerPid;
   }
 
   /** Opens an empty journal. Only one at a time may be open. */
@@ -59,7 +61,9 @@ export class StoredSlices implements AppendedJournal {
     databases.set(version, made);
     const database = await made;
     await database.sql(EMPTY);
-    return new StoredSlices(database, await connectDatabase(database.source));
+    const writer = await connectDatabase(database.source);
+    const [[pid]] = (await writer.query({ text: 'SELECT pg_backend_pid()' })) as [[number]];
+    return new StoredSlices(database, writer, pid);
   }
 
   append(
@@ -123,6 +127,15 @@ export class StoredSlices implements AppendedJournal {
     await client.connect();
     this.#blockers.push(client);
     return client;
+  }
+
+  /** Ends every connection but those of the appends and of the tests. */
+  async endReaders(): Promise<void> {
+    await this.database.sql(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid NOT IN (pg_backend_pid(), $1)`,
+      [this.#writerPid],
+    );
   }
 
   /** Resolves once so many connections wait for a lock. */
