@@ -50,7 +50,7 @@ export class SharedPosition {
       const text = Buffer.allocUnsafe(length);
       for (let at = 0; at < length; at++) text[at] = Atomics.load(this.#text, at);
       if (version % 2 !== 0 || Atomics.load(this.#header, VERSION) !== version) continue;
-      this.#read = text.latin1Slice();
+      this.#read = text.toString('latin1');
       this.#readVersion = version;
     }
   }
