@@ -8,9 +8,11 @@ import type { TimerCounts } from '../timer-series.ts';
 import type { ViewStore } from '../../engine/needs/views.ts';
 import type { ViewLimits } from '@svc/model/view-limits';
 import { connectDatabase } from './connect-database.ts';
+import { ConfirmedRecords } from './consumers/confirmed-records.ts';
 import { PostgresConsumerReader } from './consumers/consumer-reader.ts';
 import { EntityReads } from './entity-reads.ts';
 import { PostgresFeed } from './feed/postgres-feed.ts';
+import { SliceHeads } from './feed/slice-heads.ts';
 import { FollowingSession } from './following-session.ts';
 import type { PostgresFollowing } from './postgres-connection.ts';
 import { PostgresTimerReader } from './timers/timer-reader.ts';
@@ -37,7 +39,8 @@ export function openPostgresConsumers(
 ): ConsumerReader & Pick<Journal, 'read'> & Closable {
   const session = sessionOf(connection);
   const consumers = new PostgresConsumerReader(session);
-  const records = new EntityReads(session);
+  const heads = new SliceHeads(connection.heads);
+  const records = new ConfirmedRecords(new EntityReads(session), heads);
   return {
     consumer: (id) => consumers.consumer(id),
     lanes: (...page) => consumers.lanes(...page),
