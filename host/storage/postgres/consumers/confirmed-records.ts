@@ -1,7 +1,7 @@
 // ConfirmedRecords reads the records of an entity for a consumer whose events of this entity wait in the journal.
 //
 // Invariant: a record that was read here is before each head that is read afterwards, so the next page of the feed is the one that has
-// it, or an earlier one. Without that, a record whose commit the database shows before the writer has heard of it would be handled
+// it, or an earlier one. Without that, a record whose commit the database shows before the writer has its answer would be handled
 // here, and again when the feed comes to it.
 import type { EntityRef, JournalRecord } from '@svc/model/entity';
 import { sliceOf } from '@svc/model/slice';
