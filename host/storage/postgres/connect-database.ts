@@ -6,7 +6,7 @@ import type { DatabaseSession } from './database-session.ts';
 import { readDatabaseUrl, type DatabaseSource } from './database-source.ts';
 import { shownHost, type DatabaseHost, type DatabaseUrl } from './database-url.ts';
 import { PostgresSession } from './postgres-session.ts';
-import { readTlsFiles } from './tls-files.ts';
+import { readTlsFiles, type TlsOptions } from './tls-files.ts';
 
 export interface ConnectOptions {
   /**
@@ -44,24 +44,19 @@ export async function connectDatabase(
   throw hostsError(failures, url.shown);
 }
 
-async function connectHost(
+function connectHost(
   url: DatabaseUrl,
   host: DatabaseHost,
-  tls: Awaited<ReturnType<typeof readTlsFiles>>,
+  tls: TlsOptions | undefined,
   options: ConnectOptions,
 ): Promise<DatabaseSession> {
-  const session = await PostgresSession.open(url, host, tls);
-  try {
+  return PostgresSession.open(url, host, tls, async (session) => {
     const facts = await readFacts(session);
     checkDatabase(facts, url.shown);
     await configure(session, facts.synchronousCommit, options);
     const warning = warningOf(facts, url.shown);
     if (warning !== undefined) options.warn?.(warning);
-    return session;
-  } catch (error) {
-    session.abort();
-    throw error;
-  }
+  });
 }
 
 /** Settings of the session, whatever server, database and role have as theirs. */

@@ -35,6 +35,7 @@ export function isAnswer(error: unknown): error is DatabaseError {
 
 /** The failure of a statement that was sent. */
 export function statementFailure(error: unknown): DatabaseFailure {
+  if (error instanceof DatabaseFailure) return error;
   if (!isAnswer(error)) return lostFailure(error, 'unknown');
   return answeredFailure(error, isEndOfSession(error) ? 'unknown' : 'not-done');
 }
@@ -44,11 +45,6 @@ export function connectFailure(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error;
   if (isAnswer(error)) return answeredFailure(error, 'not-done');
   const { code = '', message } = error as NodeJS.ErrnoException;
-  if (message === 'The server does not support SSL connections')
-    return new DatabaseFailure('the server does not speak TLS', {
-      outcome: 'not-done',
-      reason: 'tls',
-    });
   const reason = TLS_CODES.test(code) ? 'tls' : 'unreachable';
   return new DatabaseFailure(connectText(code, message, reason), { outcome: 'not-done', reason });
 }

@@ -5,20 +5,18 @@
 // - A statement that was sent settles once: with its rows, or with a failure that says whether it may have been carried out.
 // - A success whose commit did not wait for its standby is a failure of unknown outcome: the server says it in a warning alone.
 import { Socket } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import { Client } from 'pg';
 import { COLUMN_TYPES, UnsafeInteger } from './column-types.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession, Parameter, Row, Statement } from './database-session.ts';
+import { openStream } from './database-stream.ts';
 import type { DatabaseHost, DatabaseUrl } from './database-url.ts';
 import { connectFailure, lostFailure, statementFailure } from './failure-reading.ts';
+import { HandshakeGuard } from './handshake-guard.ts';
+import type { TlsOptions } from './tls-files.ts';
 
-/** The connection is asked whether it lives after so long without traffic, by both ends. */
-const KEEP_ALIVE_MS = 5_000;
 /** The function of the server that waits for a standby. Unlike texts of warnings, its name is not translated. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
-/** First bytes of answers to the first message: authentication, error, negotiation; with TLS its acceptance and refusal. */
-const FIRST_BYTES = new Set(Buffer.from('REvSN'));
 /** SQLSTATE of a write in a transaction that may only read. */
 const READ_ONLY = '25006';
 
@@ -57,16 +55,38 @@ export class PostgresSession implements DatabaseSession {
     });
   }
 
-  /** Connects to one of the hosts. Rejects with DatabaseFailure. */
+  /**
+   * Connects to one of the hosts. `prepare` uses the session within the time that the URL allows for both. Rejects with
+   * DatabaseFailure, and as `prepare` does.
+   */
   static async open(
     url: DatabaseUrl,
-    { host, port }: DatabaseHost,
-    tls: ConnectionOptions | undefined,
+    host: DatabaseHost,
+    tls: TlsOptions | undefined,
+    prepare: (session: PostgresSession) => Promise<void>,
   ): Promise<PostgresSession> {
     const socket = new Socket();
-    socket.once('data', (bytes: Buffer) => {
-      if (!FIRST_BYTES.has(bytes[0]!)) socket.destroy(foreign());
-    });
+    let stream = socket;
+    const timer = setTimeout(() => stream.destroy(tooLate(url)), url.connectTimeoutMs);
+    try {
+      stream = await openStream(socket, host, tls);
+      const session = await PostgresSession.#begin(url, host, stream);
+      await prepare(session);
+      return session;
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  static async #begin(
+    url: DatabaseUrl,
+    { host, port }: DatabaseHost,
+    stream: Socket,
+  ): Promise<PostgresSession> {
+    guard(stream);
     const client = new Client({
       // All of them are given, because `pg` would read those that are missing from variables of the environment.
       host,
@@ -74,23 +94,17 @@ export class PostgresSession implements DatabaseSession {
       user: url.user,
       password: () => passwordOf(url),
       database: url.database,
-      ssl: host.startsWith('/') || tls === undefined ? false : { ...tls },
+      ssl: false,
       sslnegotiation: 'postgres',
       application_name: url.applicationName,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       types: COLUMN_TYPES,
-      stream: () => socket,
+      stream: () => stream,
     });
-    const session = new PostgresSession(client, socket, url.shown);
-    const timer = setTimeout(() => socket.destroy(tooLate(url)), url.connectTimeoutMs);
+    const session = new PostgresSession(client, stream, url.shown);
     try {
       await client.connect();
     } catch (error) {
-      socket.destroy();
       throw connectFailure(error);
-    } finally {
-      clearTimeout(timer);
     }
     return session;
   }
@@ -139,8 +153,8 @@ export class PostgresSession implements DatabaseSession {
         values: [...values],
         rowMode: 'array',
       });
-      if (this.#isCommitUnsure) settle.reject(unsureCommit());
-      else settle.resolve(rows);
+      if (this.#isCommitUnsure) throw unsureCommit();
+      settle.resolve(rows);
     } catch (error) {
       settle.reject(this.#failureOf(error));
     }
@@ -167,6 +181,29 @@ export class PostgresSession implements DatabaseSession {
   }
 }
 
+/**
+ * Lets `pg` use a connected stream: connecting it does nothing, bytes of the handshake are checked before `pg` sees them, and an
+ * exception of its parser ends the connection instead of the process.
+ */
+function guard(stream: Socket): void {
+  const handshake = new HandshakeGuard();
+  const emit = stream.emit.bind(stream) as (event: string, ...values: unknown[]) => boolean;
+  const guarded = (event: string, ...values: unknown[]): boolean => {
+    if (event !== 'data') return emit(event, ...values);
+    try {
+      const bytes = handshake.pass(values[0] as Buffer);
+      return bytes.length === 0 || emit(event, bytes);
+    } catch (error) {
+      stream.destroy(error as Error);
+      return true;
+    }
+  };
+  Object.assign(stream, {
+    emit: guarded,
+    connect: () => process.nextTick(() => emit('connect')),
+  });
+}
+
 function passwordOf(url: DatabaseUrl): string {
   const password = url.password();
   if (password === undefined)
@@ -175,13 +212,6 @@ function passwordOf(url: DatabaseUrl): string {
       sqlState: '28000',
     });
   return password;
-}
-
-function foreign(): DatabaseFailure {
-  return new DatabaseFailure('what answers there is not PostgreSQL', {
-    outcome: 'not-done',
-    reason: 'foreign',
-  });
 }
 
 function tooLate({ connectTimeoutMs }: DatabaseUrl): DatabaseFailure {

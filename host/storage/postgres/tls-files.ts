@@ -1,5 +1,7 @@
 // TlsFiles are the certificates and the key that a URL names, read for each connection, so that renewed ones are used.
 import { readFile, stat } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { SvcError } from '@svc/kit/svc-error';
 import type { DatabaseTls } from './database-url.ts';
 
@@ -16,7 +18,7 @@ const BYTES_MAX = 1_048_576;
 export async function readTlsFiles(tls: DatabaseTls | undefined): Promise<TlsOptions | undefined> {
   if (tls === undefined) return undefined;
   const { rootCertificate, client } = tls;
-  return {
+  const options: TlsOptions = {
     minVersion: 'TLSv1.2',
     ...(rootCertificate === undefined
       ? {}
@@ -28,6 +30,22 @@ export async function readTlsFiles(tls: DatabaseTls | undefined): Promise<TlsOpt
           key: await fileText('sslkey', client.key),
         }),
   };
+  check(options);
+  return options;
+}
+
+/** Files that hold something else would fail a connection with an error that names none of them. */
+function check(options: TlsOptions): void {
+  try {
+    if (options.ca !== undefined) new X509Certificate(options.ca);
+    createSecureContext(options);
+  } catch (error) {
+    throw new SvcError(
+      'SVC_DATABASE_URL_INVALID',
+      'The files that sslrootcert, sslcert and sslkey in the URL of the database name are not certificates and the key of sslcert, ' +
+        `as PEM (${(error as NodeJS.ErrnoException).code}). Correct these parameters.`,
+    );
+  }
 }
 
 async function fileText(parameter: string, path: string): Promise<string> {

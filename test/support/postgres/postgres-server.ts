@@ -72,7 +72,7 @@ export class PostgresServer {
   readonly #user: ServerUser;
   readonly #guard: ServerGuard;
   #process: ChildProcess | undefined;
-  #admin: Client | undefined;
+  #admin: Promise<Client> | undefined;
   #databases = 0;
 
   private constructor(
@@ -135,8 +135,8 @@ export class PostgresServer {
 
   /** Executes a statement as superuser, in the database `postgres`. Returns the rows as objects. */
   async sql(text: string, values: readonly unknown[] = []): Promise<readonly QueryResultRow[]> {
-    this.#admin ??= await this.client('postgres');
-    return (await this.#admin.query(text, [...values])).rows;
+    this.#admin ??= this.#connectAdmin();
+    return (await (await this.#admin).query(text, [...values])).rows;
   }
 
   /** Connects as superuser. The connection closes with the server at the latest. */
@@ -146,10 +146,8 @@ export class PostgresServer {
       ssl: false,
       application_name: 'test',
     });
-    client.on('error', () => {
-      // The test has ended the server, or the connection.
-      if (client === this.#admin) this.#admin = undefined;
-    });
+    // The test ends the server, or the connection.
+    client.on('error', () => undefined);
     await client.connect();
     return client;
   }
@@ -224,10 +222,18 @@ export class PostgresServer {
     await this.#ended(pids);
   }
 
-  /** Stops all processes of the server (SIGSTOP): connections stay, and nothing answers. */
-  pause(): void {
+  /** Stops all processes of the server (SIGSTOP): connections stay, and nothing answers. Resolves once they have stopped. */
+  async pause(): Promise<void> {
     // The first process first: it starts no other one then.
-    for (const pid of this.#pids()) signal(pid, 'SIGSTOP');
+    signal(this.pid, 'SIGSTOP');
+    await this.#until('stop', () => statesOf([this.pid]).startsWith('T'));
+    const pids = this.#pids();
+    for (const pid of pids) signal(pid, 'SIGSTOP');
+    await this.#until('stop', () =>
+      statesOf(pids)
+        .split('\n')
+        .every((state) => state.startsWith('T')),
+    );
   }
 
   resume(): void {
@@ -286,6 +292,12 @@ export class PostgresServer {
     await this.#until('end', () => pids.every((pid) => !signal(pid, 0)));
   }
 
+  async #connectAdmin(): Promise<Client> {
+    const client = await this.client('postgres');
+    client.once('end', () => (this.#admin = undefined));
+    return client;
+  }
+
   /** The processes of the server, the first one first. */
   #pids(): readonly number[] {
     const { pid } = this;
@@ -324,4 +336,9 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   } catch {
     return false;
   }
+}
+
+/** The states of processes, a line each; `T` is stopped. */
+function statesOf(pids: readonly number[]): string {
+  return execFileSync('ps', ['-o', 'stat=', '-p', pids.join(',')], { encoding: 'utf8' }).trim();
 }

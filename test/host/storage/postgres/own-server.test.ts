@@ -1,0 +1,197 @@
+// Servers that are weak, standbys, or end: what a connection makes of them, and what becomes of the statements under way.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { connectDatabase } from '../../../../host/storage/postgres/connect-database.ts';
+import type { DatabaseSession } from '../../../../host/storage/postgres/database-session.ts';
+import type { DatabaseSource } from '../../../../host/storage/postgres/database-source.ts';
+import { freePorts } from '../../../support/free-ports.ts';
+import { urlFile } from '../../../support/postgres/fresh-database.ts';
+import { serverVersions } from '../../../support/postgres/postgres-programs.ts';
+import { PostgresServer } from '../../../support/postgres/postgres-server.ts';
+
+async function connect(source: DatabaseSource): Promise<DatabaseSession> {
+  const session = await connectDatabase(source);
+  onTestFinished(() => session.abort());
+  return session;
+}
+
+async function processOf(session: DatabaseSession): Promise<number> {
+  const [[pid]] = (await session.query({ text: 'SELECT pg_backend_pid()' })) as [[number]];
+  return pid;
+}
+
+describe.each(serverVersions())('PostgreSQL %s', (version) => {
+  let server: PostgresServer;
+  let source: DatabaseSource;
+  beforeAll(async () => {
+    server = await PostgresServer.start(version);
+    ({ source } = await server.freshDatabase());
+  });
+  afterAll(() => server.stop());
+
+  /** Waits until the session waits for something, by the server's own view. */
+  const untilWaiting = (pid: number, event: string) =>
+    expect
+      .poll(() => server.sql('SELECT wait_event FROM pg_stat_activity WHERE pid = $1', [pid]))
+      .toEqual([{ wait_event: event }]);
+
+  test('a commit whose wait for the standby is cancelled has an unknown outcome', async () => {
+    const session = await connect(source);
+    await session.query({ text: 'CREATE TABLE public.kept (n integer)' });
+    const pid = await processOf(session);
+    await server.sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
+    await server.sql('SELECT pg_reload_conf()');
+    await expect
+      .poll(async () => await session.query({ text: 'SHOW synchronous_standby_names' }))
+      .toEqual([['nobody']]);
+    const insert = session.query({ text: 'INSERT INTO public.kept VALUES (1)' });
+    const outcome = expect(insert).rejects.toMatchObject({ outcome: 'unknown', sqlState: '01000' });
+    await untilWaiting(pid, 'SyncRep');
+    await server.sql('SELECT pg_cancel_backend($1)', [pid]);
+    await outcome;
+    await session.ended;
+    // It is stored on the primary alone.
+    const other = await connect(source);
+    expect(await other.query({ text: 'SELECT n FROM public.kept' })).toEqual([[1]]);
+
+    const otherPid = await processOf(other);
+    const terminated = other.query({ text: 'INSERT INTO public.kept VALUES (2)' });
+    const end = expect(terminated).rejects.toMatchObject({ outcome: 'unknown' });
+    await untilWaiting(otherPid, 'SyncRep');
+    await server.sql('SELECT pg_terminate_backend($1)', [otherPid]);
+    await end;
+    await server.sql(`ALTER SYSTEM RESET synchronous_standby_names`);
+    await server.sql('SELECT pg_reload_conf()');
+  });
+
+  test('a connection that ends in the middle of a commit leaves its outcome unknown', async () => {
+    const session = await connect(source);
+    for (const text of [
+      `CREATE TABLE public.slow (n integer)`,
+      `CREATE FUNCTION public.wait() RETURNS trigger LANGUAGE plpgsql
+         AS 'BEGIN PERFORM pg_sleep(600); RETURN NULL; END'`,
+      `CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON public.slow DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION public.wait()`,
+    ])
+      await session.query({ text });
+    const pid = await processOf(session);
+    await session.query({ text: 'BEGIN' });
+    await session.query({ text: 'INSERT INTO public.slow VALUES (1)' });
+    const commit = session.query({ text: 'COMMIT' });
+    const waiting = session.query({ text: 'SELECT 1' });
+    const settled = Promise.allSettled([commit, waiting]);
+    await untilWaiting(pid, 'PgSleep');
+    await server.sql('SELECT pg_terminate_backend($1)', [pid]);
+    expect(await settled).toMatchObject([
+      { reason: { outcome: 'unknown', sqlState: '57P01' } },
+      { reason: { outcome: 'not-done' } },
+    ]);
+  });
+
+  test('a transaction that waits too long for its next statement loses its locks', async () => {
+    const session = await connectDatabase(source, { idleInTransactionMs: 50 });
+    await session.query({ text: 'BEGIN' });
+    await session.query({ text: 'SELECT 1' });
+    await session.ended;
+    await expect(session.query({ text: 'COMMIT' })).rejects.toMatchObject({
+      outcome: 'not-done',
+      sqlState: '25P03',
+    });
+  });
+
+  test('a statement that takes longer than it may is not done', async () => {
+    const session = await connectDatabase(source, { statementTimeoutMs: 50 });
+    onTestFinished(() => session.abort());
+    await expect(session.query({ text: 'SELECT pg_sleep(600)' })).rejects.toMatchObject({
+      outcome: 'not-done',
+      sqlState: '57014',
+    });
+    expect(await session.query({ text: 'SELECT 1' })).toEqual([[1]]);
+  });
+
+  test('a server that is killed leaves the outcome of a statement unknown, and the next connection finds it again', async () => {
+    const session = await connect(source);
+    const pid = await processOf(session);
+    const sleeping = session.query({ text: 'SELECT pg_sleep(600)' });
+    const outcome = expect(sleeping).rejects.toMatchObject({ outcome: 'unknown', reason: 'lost' });
+    await untilWaiting(pid, 'PgSleep');
+    await server.kill();
+    await outcome;
+    await session.ended;
+    await expect(connect(source)).rejects.toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
+    await server.restart();
+    await (await connect(source)).query({ text: 'SELECT 1' });
+  });
+
+  test('a server that is shut down ends its connections', async () => {
+    const session = await connect(source);
+    await server.shutDown();
+    await session.ended;
+    await expect(session.query({ text: 'SELECT 1' })).rejects.toMatchObject({
+      outcome: 'not-done',
+      sqlState: '57P01',
+    });
+    await server.restart();
+  });
+});
+
+describe('a server', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.start('18', { configuration: { fsync: 'off' } });
+  });
+  afterAll(() => server.stop());
+  const sourceOf = (hosts: string) =>
+    urlFile(
+      server.folder,
+      'hosts',
+      server.url('postgres').replace(/@[^/]*/, `@${hosts}`) + '?connect_timeout=1',
+    );
+  const own = () => `127.0.0.1:${server.port}`;
+
+  test.each([
+    ['fsync', 'on'],
+    ['full_page_writes', 'off'],
+  ])('that is weak is refused: %s', async (setting) => {
+    if (setting === 'full_page_writes') {
+      server.configure({ fsync: 'on', full_page_writes: 'off' });
+      await server.restart();
+    }
+    await expect(connect(sourceOf(own()))).rejects.toMatchObject({
+      code: 'SVC_DATABASE_UNUSABLE',
+      message: expect.stringContaining(
+        `${setting} is off, so that a commit may be lost after it was confirmed. Set ${setting} to on`,
+      ),
+    });
+  });
+
+  test('that is paused is given up after the time for a connection', async () => {
+    server.configure({ fsync: 'on', full_page_writes: 'on' });
+    await server.restart();
+    await server.pause();
+    await expect(connect(sourceOf(own()))).rejects.toThrow('there was no answer within 1 s');
+    server.resume();
+    await connect(sourceOf(own()));
+  });
+
+  test('that is a standby is passed over, and so are dead hosts', async () => {
+    const primary = await PostgresServer.shared('18');
+    await server.sql(`ALTER ROLE svc_test PASSWORD 'p%ss/w:rd@1'`);
+    await server.becomeStandby();
+    const [dead] = await freePorts(1);
+    const hosts = `127.0.0.1:${dead},${own()}`;
+    await expect(connect(sourceOf(hosts))).rejects.toMatchObject({
+      code: 'SVC_JOURNAL_UNAVAILABLE',
+      message: expect.stringContaining(
+        `127.0.0.1:${dead}: nothing listens there (ECONNREFUSED); ${own()}: the server is a standby`,
+      ),
+    });
+    const session = await connect(sourceOf(`${hosts},127.0.0.1:${primary.port}`));
+    expect(await session.query({ text: 'SHOW port' })).toEqual([[String(primary.port)]]);
+    expect(session.shown).toBe(`postgresql://${hosts},127.0.0.1:${primary.port}/postgres`);
+
+    // A standby that has become the primary is used.
+    await server.sql('SELECT pg_promote()');
+    const promoted = await connect(sourceOf(hosts));
+    expect(await promoted.query({ text: 'SHOW port' })).toEqual([[String(server.port)]]);
+  });
+});
