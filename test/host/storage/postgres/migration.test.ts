@@ -47,3 +47,141 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     ]);
   });
 });
+
+describe('a database whose tables are not those of a journal of this version', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.shared('18');
+  });
+
+  async function journal(): Promise<FreshDatabase> {
+    const database = await server.freshDatabase();
+    await migrateJournal(await connect(database));
+    return database;
+  }
+
+  test.each([
+    ['DROP TABLE svc.reply', 'the table svc.reply is missing'],
+    ['ALTER TABLE svc.journal DROP COLUMN crc', 'the table svc.journal has no column crc bigint'],
+    [
+      'ALTER TABLE svc.journal ALTER COLUMN id TYPE text COLLATE "C.utf8"',
+      'the table svc.journal has no column id text COLLATE "C"',
+    ],
+    [
+      'ALTER TABLE svc.journal ALTER COLUMN off TYPE integer',
+      'the table svc.journal has no column off bigint',
+    ],
+    [
+      'ALTER TABLE svc.reply ADD COLUMN note text',
+      'the table svc.reply has a column note text, which is not of a journal',
+    ],
+    [
+      'ALTER TABLE svc.journal DROP CONSTRAINT journal_pkey',
+      'the table svc.journal has no index journal_pkey unique',
+    ],
+    [
+      'DROP INDEX svc.journal_entity; CREATE INDEX journal_entity ON svc.journal (slice, component, id, seq)',
+      'the table svc.journal has no index journal_entity unique',
+    ],
+    [
+      'ALTER TABLE svc.journal SET UNLOGGED',
+      'the table svc.journal is not logged, so that a crash empties it',
+    ],
+    ['CREATE TABLE svc.notes (n integer)', 'the table svc.notes is not of a journal'],
+    ['DELETE FROM svc.slice WHERE slice = 7', 'the table svc.slice has 1023 of 1024 slices'],
+    ['DELETE FROM svc.cluster', 'the table svc.cluster is empty'],
+    ['UPDATE svc.cluster SET format = 0', 'its format is 0'],
+  ])('%s: %s', async (change, difference) => {
+    const database = await journal();
+    await database.sql(change);
+    const before = await contents(database);
+    for (const use of [migrateJournal, readJournalIdentity])
+      await expect(use(await connect(database))).rejects.toMatchObject({
+        code: 'SVC_JOURNAL_CORRUPT',
+        message:
+          `The journal in postgresql://127.0.0.1:${server.port}/${database.name} is damaged: ${difference}. ` +
+          'Restore the database from a backup.',
+      });
+    expect(await contents(database)).toEqual(before);
+  });
+
+  test.each([
+    ['UPDATE svc.cluster SET format = 2', 'SVC_JOURNAL_NEWER', 'has format 2, and this version'],
+    [
+      'UPDATE svc.cluster SET hash_version = 2',
+      'SVC_DATABASE_UNUSABLE',
+      'made with a hash of version 2, and this version of svc has version 1',
+    ],
+    ['UPDATE svc.cluster SET slices = 512', 'SVC_DATABASE_UNUSABLE', 'made with 512 slices'],
+    // A newer format has other tables.
+    [
+      'UPDATE svc.cluster SET format = 9; DROP TABLE svc.reply',
+      'SVC_JOURNAL_NEWER',
+      'has format 9',
+    ],
+  ])('%s: %s', async (change, code, text) => {
+    const database = await journal();
+    await database.sql(change);
+    await expect(migrateJournal(await connect(database))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(text),
+    });
+  });
+
+  test('tables of others in the schema are left alone', async () => {
+    const database = await server.freshDatabase();
+    await database.sql('CREATE SCHEMA svc; CREATE TABLE svc.notes (n integer)');
+    await expect(migrateJournal(await connect(database))).rejects.toMatchObject({
+      code: 'SVC_DATABASE_UNUSABLE',
+      message: expect.stringContaining('its schema svc has a table notes, and no journal'),
+    });
+    expect((await contents(database)).map(({ table }) => table)).toEqual(['notes']);
+  });
+
+  test('a role that may read the tables, and not write them, may read the journal', async () => {
+    const database = await journal();
+    await database.sql('ALTER SCHEMA svc OWNER TO postgres');
+    await database.sql(
+      `DO 'DECLARE t text; BEGIN FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = ''svc''
+         LOOP EXECUTE ''ALTER TABLE svc.'' || t || '' OWNER TO postgres''; END LOOP; END'`,
+    );
+    const session = await connect(database);
+    await expect(migrateJournal(session)).rejects.toMatchObject({ code: 'SVC_DATABASE_UNUSABLE' });
+    await database.sql(
+      'GRANT USAGE ON SCHEMA svc TO svc_test; GRANT SELECT ON ALL TABLES IN SCHEMA svc TO svc_test',
+    );
+    expect(await readJournalIdentity(session)).toEqual({ id: expect.any(String) });
+    await expect(migrateJournal(session)).rejects.toMatchObject({
+      code: 'SVC_DATABASE_UNUSABLE',
+      message: expect.stringContaining('may not read and write the table svc.'),
+    });
+  });
+
+  test('a node that ends in the middle of making tables leaves none, and does not hold up the next', async () => {
+    const database = await server.freshDatabase();
+    const first = await connect(database);
+    await first.query({ text: 'BEGIN' });
+    await first.query({ text: 'CREATE SCHEMA svc' });
+    const second = migrateJournal(await connect(database));
+    await expect
+      .poll(() =>
+        server.sql(
+          `SELECT count(*)::integer FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`,
+          [database.name],
+        ),
+      )
+      .toEqual([{ count: 1 }]);
+    first.abort();
+    expect(await second).toEqual({ id: expect.any(String) });
+  });
+});
+
+async function contents(
+  database: FreshDatabase,
+): Promise<readonly { readonly table: unknown; readonly rows: unknown }[]> {
+  const rows = await database.sql(
+    `SELECT relname AS table, (xpath('/row/c/text()', query_to_xml('SELECT count(*) AS c FROM svc.' || relname, false, true, '')))[1]::text
+       AS rows FROM pg_class WHERE relnamespace = 'svc'::regnamespace AND relkind = 'r' ORDER BY relname`,
+  );
+  return rows as never;
+}
