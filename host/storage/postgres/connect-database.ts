@@ -1,10 +1,11 @@
 // ConnectDatabase makes connections to the database of a journal: to the first of the hosts in its URL that is the primary.
 import { DatabaseFailure } from './database-failure.ts';
 import { checkDatabase, readFacts, warningOf } from './database-checks.ts';
-import { hostsError, type HostFailure } from './database-errors.ts';
+import { hostsError, sharedSessions, type HostFailure } from './database-errors.ts';
 import type { DatabaseSession } from './database-session.ts';
 import { readDatabaseUrl, type DatabaseSource } from './database-source.ts';
 import { shownHost, type DatabaseHost, type DatabaseUrl } from './database-url.ts';
+import { sharesSessions } from './pooler-check.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { readTlsFiles, type TlsOptions } from './tls-files.ts';
 
@@ -21,6 +22,8 @@ export interface ConnectOptions {
 }
 
 const IDLE_IN_TRANSACTION_MS = 5_000;
+/** Time for the second connection through a pooler. */
+const POOLER_MS = 1_000;
 
 /**
  * Connects to the primary. Rejects with SVC_DATABASE_URL_INVALID and SVC_DATABASE_UNUSABLE if the operator has to change something,
@@ -53,6 +56,12 @@ function connectHost(
   return PostgresSession.open(url, host, tls, async (session) => {
     const facts = await readFacts(session);
     checkDatabase(facts, url.shown);
+    const openAnother = () =>
+      PostgresSession.open({ ...url, connectTimeoutMs: POOLER_MS }, host, tls, async (other) => {
+        await other.query({ text: 'SELECT 1' });
+      });
+    if (await sharesSessions(session, facts.processId, openAnother))
+      throw sharedSessions(url.shown);
     await configure(session, facts.synchronousCommit, options);
     const warning = warningOf(facts, url.shown);
     if (warning !== undefined) options.warn?.(warning);

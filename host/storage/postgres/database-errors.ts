@@ -95,6 +95,11 @@ export function unusableDatabase(shown: string, problem: string, remedy: string)
   return errorOf(unusable(remedy), problem, shown);
 }
 
+/** The connection is one of a pooler that gives its statements to several sessions. */
+export function sharedSessions(shown: string): SvcError {
+  return errorOf(POOLER, 'a pooler gives each transaction another session', shown);
+}
+
 function verdictOn({ sqlState, reason }: DatabaseFailure): Verdict {
   return (sqlState === undefined ? undefined : BY_STATE[sqlState]) ?? BY_REASON[reason];
 }

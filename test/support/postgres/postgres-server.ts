@@ -166,14 +166,16 @@ export class PostgresServer {
     appendFileSync(file, lines.join(''));
   }
 
-  /** Writes files into the folder `data`. */
-  writeFiles(files: Readonly<Record<string, string>>): void {
+  /** Writes files into the folder `data`, which the user of the server alone may read. Returns the folder. */
+  writeFiles(files: Readonly<Record<string, string>>): string {
+    const folder = join(this.folder, 'data');
     for (const [name, content] of Object.entries(files)) {
-      const path = join(this.folder, 'data', name);
+      const path = join(folder, name);
       rmSync(path, { force: true });
       writeFileSync(path, content, { mode: 0o600 });
       this.#give(path);
     }
+    return folder;
   }
 
   /** Starts the server, after it was stopped if it is running. Resolves once it accepts connections. */
