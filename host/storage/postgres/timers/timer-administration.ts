@@ -95,11 +95,12 @@ export class PostgresTimerAdministration implements TimerAdministration {
   }
 
   async #transaction<T>(change: Change<T>): Promise<T> {
-    const { withSession, onStored } = this.#needs;
     for (let left = ATTEMPTS_MAX - 1; ; left--) {
-      const changed = await withSession((session) => committed(session, change, left > 0));
+      const changed = await this.#needs.withSession((session) =>
+        committed(session, change, left > 0),
+      );
       if (changed === undefined) continue;
-      onStored(changed.earliestMs);
+      this.#needs.onStored(changed.earliestMs);
       return changed.result;
     }
   }

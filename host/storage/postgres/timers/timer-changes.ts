@@ -154,7 +154,7 @@ export class TimerChanges {
   ): SvcError | undefined {
     const fired = firing && this.#fired(firing.occurrence);
     if (firing !== undefined && fired === undefined) return timerGone();
-    const ended = fired && endedTimer(fired, firing!.end);
+    const ended = fired && endedTimer(fired, firing.end);
     if (ended instanceof SvcError) return ended;
     const before = this.#byOwner.get(keyOf(entity)) ?? NONE;
     const after = new Map(isDeleted ? NONE : before);

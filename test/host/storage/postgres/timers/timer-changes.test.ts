@@ -1,13 +1,9 @@
 // The changes of a group of appends to timers in PostgreSQL.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { StoredTimer, TimerWrites } from '../../../../../host/engine/needs/timers.ts';
-import { MemoryTimers } from '../../../../../host/storage/memory/memory-timers.ts';
+import type { StoredTimer } from '../../../../../host/engine/needs/timers.ts';
 import type { DatabaseSession } from '../../../../../host/storage/postgres/database-session.ts';
 import { PostgresTimerReader } from '../../../../../host/storage/postgres/timers/timer-reader.ts';
-import type { ServiceSchedule } from '../../../../../host/storage/timer-administration.ts';
-import { Occurrences } from '../../../../../host/schedule/occurrences.ts';
 import type { EntityRef } from '../../../../../model/entity.ts';
-import { Random } from '../../../../support/random.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
 import { TimerDatabase, timerRules } from '../../../../support/postgres/timer-database.ts';
 import {
@@ -18,7 +14,7 @@ import {
   storedGroup,
   watched,
 } from '../../../../support/postgres/timer-groups.ts';
-import { SET_MS, timerAt } from '../../../../support/timer-writes.ts';
+import { timerAt } from '../../../../support/timer-writes.ts';
 
 const one: EntityRef = { component: 'Cart', id: 'one' };
 const two: EntityRef = { component: 'Cart', id: 'two' };
@@ -245,107 +241,3 @@ test('every statement finds its timers through an index', async () => {
   }
   for (const plan of plans.slice(5)) expect(plan).not.toMatch(/Sort/);
 });
-
-const SCHEDULE: ServiceSchedule = {
-  id: 'tick',
-  target: one,
-  command: 'tick',
-  input: '{}',
-  schedule: { kind: 'every', everyMs: 1_000 },
-};
-
-/** A timer as the model has it, and its number in the database. */
-interface Twin {
-  readonly model: StoredTimer;
-  readonly number: number;
-}
-
-function keyed({ owner, name }: StoredTimer): string {
-  return JSON.stringify([owner?.id, name]);
-}
-
-/** An append of a random group: for the database, and for the model. */
-function randomAppend(random: Random, twins: readonly Twin[]) {
-  const entity = { component: 'Cart', id: random.pick(['a', 'b', 'c']) };
-  const changes = Array.from({ length: random.below(4) }, () => {
-    const name = random.pick(['x', 'y', 'z', 'w', '']);
-    if (random.chance(30)) return { kind: 'cancel', name } as const;
-    const due = random.chance(20) ? ({ kind: 'every', everyMs: 500 } as const) : undefined;
-    return timerAt(name, random.below(100), due && { due });
-  });
-  const fired = random.chance(50) ? twins[random.below(twins.length + 1)] : undefined;
-  const end = random.pick([
-    { kind: 'remove' },
-    { kind: 'rearm', dueMs: random.below(100) },
-    { kind: 'retry', nextMs: random.below(100), fault: 'again' },
-    { kind: 'dead', fault: 'for ever' },
-  ] as const);
-  const writes = (number: number | undefined): TimerWrites => ({
-    changes,
-    firing: fired && { occurrence: { ...fired.model, number: number! }, end },
-  });
-  const isDeleted = random.chance(15);
-  return {
-    real: { entity, isDeleted, writes: writes(fired?.number) },
-    model: { entity, isDeleted, writes: writes(fired?.model.number) },
-  };
-}
-
-test.each([1, 2, 3, 4])(
-  'random groups do what appends do one by one in memory (seed %i)',
-  async (seed) => {
-    const random = new Random(seed);
-    const limits = { max: 7, perEntityMax: 3 };
-    const memory = new MemoryTimers(limits, new Occurrences());
-    const administration = await database.administration(limits);
-    let seen: readonly Twin[] = [];
-    const codes = new Set<string | undefined>();
-    for (let step = 0; step < 40; step++) {
-      if (random.chance(20)) {
-        const schedules = random.chance(50) ? [SCHEDULE] : [{ ...SCHEDULE, input: String(step) }];
-        const failure = memory.reconcile(schedules, SET_MS);
-        const code = await administration.reconcileSchedules(schedules, SET_MS).then(
-          () => undefined,
-          (error: { code: string }) => error.code,
-        );
-        expect(code).toBe(failure?.code);
-      } else if (random.chance(20)) {
-        const owner = { component: 'Cart', id: random.pick(['a', 'b']) };
-        expect(await administration.retryTimer(owner, 'x', step)).toBe(
-          memory.retry(owner, 'x', step),
-        );
-        const isThere = memory.named(owner, 'y') !== undefined;
-        memory.apply(owner, false, { changes: [{ kind: 'cancel', name: 'y' }] });
-        expect(await administration.cancelTimer(owner, 'y')).toBe(isThere);
-      } else {
-        const group = Array.from({ length: 1 + random.below(6) }, () => randomAppend(random, seen));
-        const expected = group.map(
-          ({ model: { entity, isDeleted, writes } }) =>
-            memory.apply(entity, isDeleted, writes)?.code,
-        );
-        const rules = timerRules(limits);
-        expect(await storedGroup(session, rules, ...group.map(({ real }) => real))).toEqual(
-          expected,
-        );
-        for (const code of expected) codes.add(code);
-      }
-      const stored = new Map((await all()).map((timer) => [keyed(timer), timer]));
-      const models = memory.all();
-      expect(stored.size).toBe(models.length);
-      seen = models
-        .map((model) => ({ model, number: stored.get(keyed(model))!.number }))
-        .concat(seen.slice(0, 20));
-      for (const model of models)
-        expect(stored.get(keyed(model))).toEqual({
-          ...model,
-          number: expect.any(Number) as number,
-        });
-      expect(await database.counted()).toEqual([models.length, models.length]);
-    }
-    expect([...codes].map(String).toSorted()).toEqual([
-      'SVC_TIMERS_FULL',
-      'SVC_TIMER_GONE',
-      'undefined',
-    ]);
-  },
-);
