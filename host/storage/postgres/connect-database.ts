@@ -86,6 +86,9 @@ async function configure(
     DateStyle: 'ISO, YMD',
     TimeZone: 'UTC',
     extra_float_digits: '1',
+    // A prepared statement keeps the plan that it got while a table was small. Such a plan must not read all of the table.
+    enable_seqscan: 'off',
+    enable_bitmapscan: 'off',
     // Times of statements are short, and compiling them takes longer.
     jit: 'off',
     lock_timeout: '0',

@@ -3,7 +3,7 @@
 //   BEGIN ISOLATION LEVEL READ COMMITTED
 //   load      locks the timers that the appends concern
 //   apply     for each append, in order; an append that is refused leaves the group
-//   (the statement that stores the records; it locks the slices of all appends, also of those without records)
+//   (the statement that stores the records of the appends, and locks their slices)
 //   store
 //   COMMIT
 //
@@ -11,9 +11,12 @@
 // - An append is applied as a whole, or changes nothing. It sees the changes of the appends before it.
 // - All appends that were applied are stored, or none. If a slice turns out to be lost, the group is rolled back, and the appends of
 //   the other slices are repeated in another transaction: one of them may have seen the changes of an append that is not stored.
-// - Only the owner of an entity's slice adds timers of the entity. Others remove and change these timers, when they fire them.
+// - Timers are removed and changed by whoever has locked them. If two transactions add a timer of the same owner and name, which they can
+//   if one of them is a detached append, the second one fails with SQLSTATE 23505, and is repeated.
 // - The limit of all timers is exact while fewer than FREE_MIN timers are free: then transactions that add timers wait for each
 //   other. Above that, it can only be exceeded by groups that add more than FREE_MIN timers at the same moment.
+// - The limit of one entity is exact for appends of the owner of its slice. Others may exceed it with timers that they add at the same
+//   moment.
 import assert from 'node:assert';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EntityRef } from '@svc/model/entity';

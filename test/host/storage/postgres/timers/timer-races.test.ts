@@ -171,6 +171,29 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     expect(await database.counted()).toEqual([1, 1]);
   });
 
+  test('of two transactions that add a timer of the same name, the second one is not done, and replaces it when repeated', async () => {
+    const [earlier, later] = [timerAt('a', 1), timerAt('a', 2)].map((timer) =>
+      ofEntity(owner, { changes: [timer] }),
+    );
+    const [before, after] = [
+      await loaded(first, rules, earlier!),
+      await loaded(second, rules, later!),
+    ];
+    expect([applied(before, earlier!), applied(after, later!)]).toEqual([[undefined], [undefined]]);
+    await before.store(first);
+    const failing = expect(after.store(second)).rejects.toMatchObject({
+      outcome: 'not-done',
+      sqlState: '23505',
+    });
+    await oneWaits();
+    await first.query({ text: 'COMMIT' });
+    await failing;
+    await second.query({ text: 'ROLLBACK' });
+    expect(await storedGroup(second, rules, later!)).toEqual([undefined]);
+    expect(await timers()).toMatchObject([{ name: 'a', dueMs: 2 }]);
+    expect(await database.counted()).toEqual([1, 1]);
+  });
+
   test('writers of different slices with room for more timers do not wait for each other', async () => {
     const before = await loaded(first, rules, ofEntity(one, { changes: [timerAt('a', 1)] }));
     applied(before, ofEntity(one, { changes: [timerAt('a', 1)] }));
