@@ -11,7 +11,7 @@ export const ENTRY_BYTES_MAX = 2_600;
 export class RowEntryTexts {
   readonly #limits: ViewLimits;
   readonly #layout: ViewLayout;
-  /** Places among the columns of the layout, for each index that the table has or that the view declares. */
+  /** Positions among the columns of the layout, for each index that the table has or that the view declares. */
   readonly #indexes: readonly (readonly number[])[];
 
   constructor(layout: ViewLayout, view: StoredView, limits: ViewLimits) {

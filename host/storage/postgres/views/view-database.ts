@@ -2,6 +2,7 @@
 // made when they are needed, and again when they were lost.
 //
 // Invariant: the connection that writes does one work after the other, so that none is part of the transaction of another one.
+import { DatabaseFailure } from '../database-failure.ts';
 import type { DatabaseSession, Parameter, Row } from '../database-session.ts';
 import { type SessionSettings, ViewSession } from './view-session.ts';
 
@@ -41,10 +42,20 @@ export class ViewDatabase {
     this.#writing = new KeptConnection(connect, WRITING);
   }
 
-  /** Carries out a statement that only reads. Rejects with DatabaseFailure, and with the errors of `connect`. */
+  /**
+   * Carries out a statement that only reads, once more if the connection was lost. Rejects with DatabaseFailure, and with the errors of
+   * `connect`.
+   */
   async read(text: string, values: readonly Parameter[]): Promise<readonly Row[]> {
     const session = await this.#reading.session();
-    return session.query(text, values);
+    try {
+      return await session.query(text, values);
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure) || error.reason !== 'lost') throw error;
+    }
+    await session.ended;
+    const next = await this.#reading.session();
+    return next.query(text, values);
   }
 
   /** Does a work after those that were given before. Rejects as the work does, and with the errors of `connect`. */
@@ -101,13 +112,20 @@ class KeptConnection {
     await session?.then((open) => open.close()).catch(() => {});
   }
 
+  async #opened(onEnd: () => void): Promise<ViewSession> {
+    const session = await ViewSession.open(await this.#connect(), this.#settings);
+    // Called before those who wait for the end, so that they find that the connection is gone.
+    void session.ended.then(onEnd);
+    return session;
+  }
+
   #open(): Promise<ViewSession> {
-    const opening = this.#connect().then((session) => ViewSession.open(session, this.#settings));
-    this.#session = opening;
     const forget = () => {
       if (this.#session === opening) this.#session = undefined;
     };
-    opening.then((session) => session.ended).then(forget, forget);
+    const opening = this.#opened(forget);
+    this.#session = opening;
+    opening.catch(forget);
     return opening;
   }
 }

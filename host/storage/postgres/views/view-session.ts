@@ -7,18 +7,19 @@ import type { DatabaseSession, Parameter, Row } from '../database-session.ts';
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * The only path to the rows that is left for a statement is the index that has their order. The costs of the others are so
- * high that compiling a statement would seem worth it.
+ * The only path to the rows that is left for a statement is the index that has their order, so that a prepared statement is planned
+ * once. The costs of other paths are so high that compiling a statement would seem worth it.
  */
 const PLANNING: SessionSettings = {
   enable_seqscan: 'off',
   enable_sort: 'off',
   enable_incremental_sort: 'off',
   enable_bitmapscan: 'off',
+  plan_cache_mode: 'force_generic_plan',
   jit: 'off',
 };
 /** Number of prepared statements after which the connection is replaced. A view has a few for each query. */
-const STATEMENTS_MAX = 500;
+const STATEMENTS_MAX = 1_000;
 
 export class ViewSession {
   readonly #session: DatabaseSession;

@@ -28,18 +28,22 @@ import {
 import * as fc from 'fast-check';
 import { emptyDatabase, migrate, viewsIn } from './support/views-database.ts';
 
+/** Two values of a column, or null. */
+function pairs(values: fc.Arbitrary<ColumnValue>): fc.Arbitrary<[ColumnValue, ColumnValue]> {
+  const value = fc.oneof(values, fc.constant<ColumnValue>(NULL_VALUE));
+  return fc.tuple(value, value);
+}
+
+function nameOf(n: number): string {
+  return `k${String(n).padStart(5, '0')}`;
+}
+
 describe('the text of a value', () => {
   const text = fc
     .array(fc.constantFrom('\0', '\u0001', '\u0002', 'a', 'B', 'é', '\uffff', '\u{10FFFF}'))
     .map((parts) => parts.join(''));
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
   const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
-  const pairs = (value: fc.Arbitrary<ColumnValue>) =>
-    fc.tuple(
-      fc.oneof(value, fc.constant<ColumnValue>(NULL_VALUE)),
-      fc.oneof(value, fc.constant<ColumnValue>(NULL_VALUE)),
-    );
-
   test.each([
     ['texts', text],
     ['integers', int64],
@@ -111,14 +115,13 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     });
     const view = viewOf(indexOn(['n', 'integer']));
     const writer = await store.openWriter(view);
-    const nameOf = (n: number) => `k${String(n).padStart(5, '0')}`;
     const all = Array.from({ length: 10_000 }, (_, n) => row(nameOf(n), { n: (n * 7919) % 500 }));
     await writer.put(all, folded(0));
     await finish(writer);
     const reader = store.reader(view);
-    let isDone = false;
+    const done = new AbortController();
     const changing = (async () => {
-      for (let round = 1; !isDone; round++) {
+      for (let round = 1; !done.signal.aborted; round++) {
         // Rows whose number is divisible by 10 go, and come back with another value.
         const changes = Array.from({ length: 50 }, (_, at) => {
           const n = ((round * 50 + at) * 10) % 10_000;
@@ -134,13 +137,14 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
       for (const index of [0, 'key'] as const) {
         const seen = await keysOf(reader, planned({ index, descending }), 250);
         const unique = new Set(seen);
-        if (index === 'key') expect(unique.size).toBe(seen.length);
+        // In the order of its values, a row that goes may come back after the page that had it.
+        expect(index === 'key' ? unique.size : seen.length).toBe(seen.length);
         const stays = all.filter((_, n) => n % 10 !== 0).map(({ key }) => key);
         expect(stays.filter((key) => !unique.has(key))).toEqual([]);
         const stayed = seen.filter((key) => key.startsWith('k') && !key.endsWith('0'));
         expect(stayed).toHaveLength(stays.length);
       }
-    isDone = true;
+    done.abort();
     await changing;
   }, 120_000);
 

@@ -76,6 +76,14 @@ function spied(session: DatabaseSession, statements: Statements): void {
   };
 }
 
+/** A statement with values in place of its parameters. */
+function withValues(text: string, values: readonly unknown[]): string {
+  return text.replaceAll(/\$(\d+)/g, (_, at) => {
+    const value = values[Number(at) - 1];
+    return typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
+  });
+}
+
 describe.each(serverVersions())('PostgreSQL %s', (version) => {
   let database: FreshDatabase;
   const statements: Statements = new Map();
@@ -117,11 +125,12 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
         await reader.count(query);
         await reader.get('k7');
         expect(statements.size).toBeGreaterThanOrEqual(3);
-        for (const [text, values] of [...statements]) {
+        // Explaining them adds statements.
+        for (const [text, values] of new Map(statements)) {
           const plan = await planOf(text, values);
           expect(plan.filter((line) => /Seq Scan on view_rows|Sort|Bitmap/.test(line))).toEqual([]);
           const scans = plan.filter((line) => /Index .*Scan.* on view_rows_/.test(line));
-          expect(scans, text).toHaveLength(1);
+          expect([text, scans.length]).toEqual([text, 1]);
         }
       }
     },
@@ -132,10 +141,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
   async function planOf(text: string, values: readonly unknown[]): Promise<readonly string[]> {
     // It is made by the first query, after those that write.
     const reading = sessions.at(-1);
-    const literal = (value: unknown) =>
-      typeof value === 'number' ? String(value) : `'${String(value).replaceAll("'", "''")}'`;
-    const explained = text.replaceAll(/\$(\d+)/g, (_, at) => literal(values[Number(at) - 1]));
-    const found = await reading!.query({ text: `EXPLAIN ${explained}` });
+    const found = await reading.query({ text: `EXPLAIN ${withValues(text, values)}` });
     return found.map(([line]) => String(line));
   }
 
@@ -154,8 +160,8 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     } while (cursor !== undefined);
     expect(seen).toHaveLength(ROWS / 2);
     const [, [text, values] = ['', []]] = [...statements];
-    const plan = await sessions.at(-1)!.query({
-      text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text.replaceAll(/\$(\d+)/g, (_, at) => `'${String(values[Number(at) - 1])}'`)}`,
+    const plan = await sessions.at(-1).query({
+      text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${withValues(text, values)}`,
     });
     const scan = plan.map(([line]) => String(line)).find((line) => line.includes('on view_rows_'));
     // One row more than the page has, and the one that the window looks ahead for.
@@ -166,7 +172,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const { views } = await store('nothing');
     await views.reader(view).get('k1');
     await expect(
-      sessions.at(-1)!.query({ text: 'UPDATE svc.view_definition SET is_live = false' }),
+      sessions.at(-1).query({ text: 'UPDATE svc.view_definition SET is_live = false' }),
     ).rejects.toMatchObject({ sqlState: '25006' });
   });
 });
