@@ -35,6 +35,7 @@ export class PostgresViews implements ViewStore {
   /** The leases of the writers that are open. */
   readonly #leases = new Set<ViewLease>();
   #renewal: NodeJS.Timeout | undefined;
+  #isRenewing = false;
 
   /** Connects when the first statement is carried out. */
   constructor(needs: PostgresViewsNeeds) {
@@ -129,10 +130,14 @@ export class PostgresViews implements ViewStore {
   }
 
   async #renew(): Promise<void> {
+    // The database may not answer for long.
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
     // If it fails, it is tried again; a writer that has lost its lease fails with its next statement.
     await this.#database
       .write((session) => renewLeases(session, [...this.#leases]))
       .catch(() => {});
+    this.#isRenewing = false;
   }
 
   /** Rejects with an SvcError for a failure of the database. */
