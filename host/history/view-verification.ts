@@ -132,8 +132,8 @@ class ViewVerification {
     const { location } = this.#question;
     const stored = this.#rows.table(this.#view.stored, VIEW_LIMITS_DEFAULT);
     // The rows are read before the feed is opened, so that their position is not after its end.
-    const scanned = await scanRows(location, this.#view.stored, (rows) => {
-      stored.clear();
+    const scanned = await scanRows(location, this.#view.stored, (rows, isFirst) => {
+      if (isFirst) stored.clear();
       stored.copy(rows);
     });
     this.#skips = scanned?.skips ?? [];

@@ -1,17 +1,12 @@
 // StoredViews opens the rows of views that belong to a journal, beside a service that may be writing them.
-import type {
-  SkippedEvent,
-  StoredView,
-  ViewRow,
-  ViewStatus,
-  ViewStore,
-} from '../engine/needs/views.ts';
+import type { SkippedEvent, StoredView, ViewStatus, ViewStore } from '../engine/needs/views.ts';
 import type { Awaitable } from '@svc/model/call';
 import type { ViewLimits } from '@svc/model/view-limits';
 import { type JournalLocation, unsupportedInDatabase } from './journal-location.ts';
 import { FileViewReader } from './views/file-view-reader.ts';
 import { FileViews } from './views/file-views.ts';
-import { readViewFile, type ScannedView } from './views/view-file-scan.ts';
+import type { ScannedView, TakeRows } from './view-walk/scanned-view.ts';
+import { readViewFile } from './views/view-file-scan.ts';
 import { viewsFolder } from './views/view-file.ts';
 
 /** Returns the store of the rows. */
@@ -56,12 +51,12 @@ function inspectedRows(reader: FileViewReader): InspectedRows {
 
 /**
  * Gives the rows of a definition to `take`, unless no event is folded into them, and returns how far they are; undefined if there
- * are none. `take` may be called again, for other rows than before. Throws SVC_VIEW_CORRUPT and SVC_DATA_UNUSABLE.
+ * are none. Throws SVC_VIEW_CORRUPT and SVC_DATA_UNUSABLE.
  */
 export function scanRows(
   location: JournalLocation,
   view: StoredView,
-  take: (rows: Iterable<ViewRow>) => void,
+  take: TakeRows,
 ): Awaitable<ScannedView | undefined> {
   switch (location.kind) {
     case 'folder':

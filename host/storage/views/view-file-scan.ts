@@ -4,31 +4,25 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { FoldedTo, SkippedEvent, StoredView, ViewRow } from '../../engine/needs/views.ts';
+import type { StoredView, ViewRow } from '../../engine/needs/views.ts';
+import type { ScannedView, TakeRows } from '../view-walk/scanned-view.ts';
 import { type StoredRow, checkedRow } from './row-checksum.ts';
 import { viewFailure } from './view-failure.ts';
 import { fileIdentity, openForReading, viewPath, viewsFolder } from './view-file.ts';
 import { ViewMeta } from './view-meta.ts';
-
-export interface ScannedView {
-  /** The position up to which events are folded into the rows; undefined: none are. */
-  readonly foldedTo: FoldedTo | undefined;
-  /** The events that are left out of the rows. */
-  readonly skips: readonly SkippedEvent[];
-}
 
 /** How often a file without a log is read anew because a service has started to write it. */
 const ATTEMPTS_MAX = 3;
 
 /**
  * Gives the rows of a definition to `take`, unless no event is folded into them, and returns what else the file says of them.
- * Returns undefined if there is no file. `take` may be called again, for other rows than before. Throws SVC_VIEW_CORRUPT
+ * Returns undefined if there is no file. Throws SVC_VIEW_CORRUPT
  * and SVC_DATA_UNUSABLE.
  */
 export function readViewFile(
   dir: string,
   { definition }: StoredView,
-  take: (rows: Iterable<ViewRow>) => void,
+  take: TakeRows,
 ): ScannedView | undefined {
   const path = viewPath(viewsFolder(resolve(dir)), definition);
   try {
@@ -47,7 +41,7 @@ export function readViewFile(
         const foldedTo = meta.state()?.foldedTo;
         // The file was opened, so they are not damaged.
         const skips = meta.skips() ?? [];
-        if (foldedTo !== undefined) take(rowsOf(database, path));
+        if (foldedTo !== undefined) take(rowsOf(database, path), true);
         const isUnchanged = unchanging === undefined || unchanging === unchangingState(path);
         if (isUnchanged || attempt === ATTEMPTS_MAX) return { foldedTo, skips };
       } finally {

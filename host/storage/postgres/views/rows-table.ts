@@ -162,6 +162,18 @@ export class RowsTable {
   }
 }
 
+/** Returns a walk of the keys after this one; of all keys if it is null. */
+export function keysAfter(key: string | null): Walk {
+  return {
+    columns: [{ field: undefined, kind: 'text' }],
+    equals: [],
+    lower: key === null ? undefined : { values: [key], isInclusive: false },
+    upper: undefined,
+    descending: false,
+    isEmpty: false,
+  };
+}
+
 /** Returns the values of the bounds of a walk, in the order of their parameters. */
 export function boundTexts(walk: Walk): readonly Parameter[] {
   const { lower, upper } = boundsOf(walk);

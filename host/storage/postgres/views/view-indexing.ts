@@ -7,10 +7,9 @@
 // 4. Missing indexes are made, one in a step.
 import type { StoredView, ViewIndex } from '../../../engine/needs/views.ts';
 import type { ViewLimits } from '@svc/model/view-limits';
-import type { Walk } from '../../view-walk/walk.ts';
 import { keyOfText, keyText } from './column-text.ts';
 import { ENTRY_BYTES_MAX, RowEntryTexts, entryTooLong } from './row-entry-texts.ts';
-import { RowsTable, boundTexts } from './rows-table.ts';
+import { RowsTable, boundTexts, keysAfter } from './rows-table.ts';
 import { checkedRow } from './stored-row.ts';
 import { CHANGING } from './unused-tables.ts';
 import type { ViewDatabase } from './view-database.ts';
@@ -166,16 +165,4 @@ export class ViewIndexing {
       }, CHANGING);
     }, signal);
   }
-}
-
-/** A walk of the keys after this one; of all keys if it is null. */
-function keysAfter(key: string | null): Walk {
-  return {
-    columns: [{ field: undefined, kind: 'text' }],
-    equals: [],
-    lower: key === null ? undefined : { values: [key], isInclusive: false },
-    upper: undefined,
-    descending: false,
-    isEmpty: false,
-  };
 }

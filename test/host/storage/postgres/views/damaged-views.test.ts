@@ -1,6 +1,10 @@
 // Rows of views in PostgreSQL that were changed by hand or damaged: a query never gives them, and a writer makes them new.
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { ViewRow } from '../../../../../host/engine/needs/views.ts';
+import { connectDatabase } from '../../../../../host/storage/postgres/connect-database.ts';
 import type { PostgresViews } from '../../../../../host/storage/postgres/views/postgres-views.ts';
+import { scanViewRows } from '../../../../../host/storage/postgres/views/view-scan.ts';
+import type { TakeRows } from '../../../../../host/storage/view-walk/scanned-view.ts';
 import type { FreshDatabase } from '../../../../support/postgres/fresh-database.ts';
 import { serverVersions } from '../../../../support/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../../../support/postgres/postgres-server.ts';
@@ -131,6 +135,39 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     await finish(writer);
     expect(await keysOf(reader, planned({}))).toEqual(['c']);
     expect(await store.former({ ...view, definition: 'e1'.repeat(16) })).toHaveLength(1);
+  });
+
+  test('a scan for a tool gives all rows of one moment, and finds damage', async () => {
+    const connect = () => connectDatabase(database.source);
+    const scanned: ViewRow[] = [];
+    const take: TakeRows = (rows, isFirst) => {
+      if (isFirst) scanned.length = 0;
+      scanned.push(...rows);
+    };
+    expect(await scanViewRows(connect, 'here', view, take)).toBeUndefined();
+    const writer = await store.openWriter(view);
+    expect(await scanViewRows(connect, 'here', view, take)).toEqual({
+      foldedTo: undefined,
+      skips: [],
+    });
+    const text = 'x'.repeat(1_000);
+    const rows = Array.from({ length: 6_000 }, (_, n) => row(`k${10_000 + n}\0`, { n, text }));
+    await writer.put(rows, folded(1));
+    await writer.skip(skipped);
+    const written: Promise<void>[] = [];
+    const result = await scanViewRows(connect, 'here', view, (part, isFirst) => {
+      take(part, isFirst);
+      // A change that is stored meanwhile is not part of it.
+      const changes = [row('k20000', {}), { key: 'k15999\0', json: undefined }];
+      if (isFirst) written.push(writer.put(changes, folded(2)));
+    });
+    await Promise.all(written);
+    expect(result).toEqual({ foldedTo: folded(1), skips: [skipped] });
+    expect(scanned).toEqual(rows);
+    await database.sql(`UPDATE ${await table()} SET crc = 0 WHERE key = 'k20000'`);
+    expect(await failureOf(() => scanViewRows(connect, 'here', view, take))).toMatchObject({
+      code: 'SVC_VIEW_CORRUPT',
+    });
   });
 
   test('skipped events whose list is damaged are gone, with the rows', async () => {
