@@ -67,6 +67,6 @@ async function scan(
     const rows = part.map(([, key, json, crc]) => checkedRow(key, json, crc));
     take(rows, last === null);
     if (rows.length === 0) return { foldedTo, skips };
-    last = rows.at(-1)!.key;
+    last = rows.at(-1).key;
   }
 }
