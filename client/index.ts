@@ -103,6 +103,7 @@ export { cpuMillis, memoryBytes } from './descriptor/resource-quantity.ts';
 export {
   INSTANCES_DEFAULT,
   INSTANCES_MAX,
+  PLATFORM_AUTH,
   WEB_PROTOCOL,
   type DescriptorField,
   type EmbeddedServiceDescriptor,

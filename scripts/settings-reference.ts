@@ -287,6 +287,7 @@ const SERVICE_SETTINGS = `| Setting | Short form | Default | What it is |
 | \`svc.auth.audience\` | | none | audiences, separated by commas, one of which an access token must have; needed with an issuer |
 | \`svc.auth.roles-claim\` | | \`realm_access.roles\` | claim with the list of a caller's roles: names with full stops between, \`\\.\` for a full stop in a name |
 | \`svc.auth.scopes-claim\` | | \`scope\` | claim with the scopes of a token: a text with blanks between them, or a list |
+| \`svc.auth.keys-socket\` | | none | Unix domain socket at which a deployed service reads the keys of these providers, instead of at their addresses. The control plane listens there for [processes](../how-to/deploying-a-process.md) |
 | \`svc.auth.development-tokens\` | \`--development-tokens\` | \`false\` | whether access tokens count that \`svc token\` makes; not for deployed services |
 | \`svc.observability.otlp-endpoint\` | | none | URL to which spans are exported with OTLP over HTTP; without a path, \`/v1/traces\` is added |
 | \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |`;

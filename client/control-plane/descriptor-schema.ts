@@ -159,7 +159,7 @@ const fields: Readonly<Record<DescriptorField, Schema<unknown>>> = {
     ALLOWED_FINDINGS_MAX,
   ),
   auth: word(
-    "only with `wasm`: the routes of the module take access tokens of the installation's identity provider",
+    "only with `wasm`, and with `process` and `svc/N`: the routes take access tokens of the installation's identity provider",
     [PLATFORM_AUTH],
   ),
 };
@@ -206,7 +206,6 @@ const RULES: readonly Node[] = [
   rule(having({ hosting: { const: 'process' } }), {
     properties: {
       protocol: { anyOf: [{ const: WEB_PROTOCOL }, { pattern: PROCESS_PROTOCOL.source }] },
-      ...refused('auth'),
     },
     required: ['protocol'],
   }),
@@ -217,7 +216,7 @@ const RULES: readonly Node[] = [
     },
   }),
   rule(having({ hosting: { const: 'process' }, protocol: { const: WEB_PROTOCOL } }), {
-    properties: { ...refused('allow'), http: { const: true } },
+    properties: { ...refused('allow', 'auth'), http: { const: true } },
   }),
   rule(having({ http: { const: false } }), { properties: { hostnames: { maxItems: 0 } } }),
 ];

@@ -55,18 +55,16 @@ const CHECKS: Readonly<Record<DescriptorField, field.Check>> = {
 const REQUIRED: readonly DescriptorField[] = ['name', 'image'];
 
 const WEB_ONLY = 'may not be declared: only a web-hosted service has it (process with http/1.1)';
-const WASM_ONLY =
-  'may not be declared: the runtime verifies access tokens for modules (wasm); a program does so itself';
-const NO_PROVIDER =
-  'may not be declared: a runtime beside a process does not reach the identity provider yet, so routes of a process cannot ask for access tokens in an installation';
+const OWN_TOKENS =
+  'may not be declared: the runtime verifies access tokens for modules (wasm) and for components in a process (process with svc/1); another program does so itself';
 /** Fields that services of some kinds do not have, with the reason. */
 const REFUSED: Readonly<Record<HostingKind, Partial<Record<DescriptorField, string>>>> = {
-  embedded: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY, auth: WASM_ONLY },
-  process: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY, auth: NO_PROVIDER },
+  embedded: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY, auth: OWN_TOKENS },
+  process: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY },
   wasm: { processPort: WEB_ONLY, mounts: WEB_ONLY, callers: WEB_ONLY },
   web: {
     allow: 'may not be declared: a web-hosted service has no journal to check',
-    auth: WASM_ONLY,
+    auth: OWN_TOKENS,
   },
 };
 

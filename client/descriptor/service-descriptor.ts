@@ -69,6 +69,8 @@ export interface EmbeddedServiceDescriptor extends ComponentFields {
 export interface ProcessServiceDescriptor extends ComponentFields {
   readonly hosting: 'process';
   readonly protocol: `svc/${number}`;
+  /** Its routes take access tokens of the installation's identity provider. Absent: they take none. */
+  readonly auth?: typeof PLATFORM_AUTH;
 }
 
 /** A module that the runtime runs. */

@@ -9,7 +9,7 @@ import type { CallerRules } from '@svc/identity/caller';
 import { servicesFileIn } from './services-files.ts';
 import type { InstanceFolder } from './instance-folder.ts';
 import { runtimeLimits } from './resource-limits.ts';
-import type { ServiceTokens } from './service-tokens.ts';
+import { type ServiceTokens, takesTokens } from './service-tokens.ts';
 
 export interface LaunchCommand {
   readonly file: string;
@@ -52,9 +52,14 @@ export interface LaunchDependencies {
   readonly secretsFolder: string;
   /** Settings of a service with `auth: platform`; undefined: there are no such services. */
   readonly serviceTokens: ServiceTokens | undefined;
+  /** Socket at which a runtime in a network of its own reads the keys of access tokens; undefined: there is none. */
+  readonly keysSocket: string | undefined;
   /** Domain of the derived hostnames; undefined: there are none. */
   readonly baseDomain: string | undefined;
 }
+
+/** A runtime in the network of the machine reaches all by addresses. */
+const NO_SOCKETS = { socketsFolder: undefined, keysSocket: undefined };
 
 /** Where a runtime finds its files, which may have other paths in a sandbox. */
 export interface RuntimePaths {
@@ -90,36 +95,32 @@ export function moduleCommand(
   moduleFile: string,
   dependencies: LaunchDependencies,
 ): LaunchCommand {
-  const { key, descriptor } = folder.spec;
-  checkData(dependencies.dataFolder, key);
-  const takesTokens = descriptor.hosting === 'wasm' && descriptor.auth !== undefined;
+  checkData(dependencies.dataFolder, folder.spec.key);
   const runtime = runtimeCommand(folder, dependencies, {
     code: [moduleFile],
-    socketsFolder: undefined,
+    network: 'machine',
   });
-  return {
-    ...runtime,
-    env: { ...runtime.env, ...(takesTokens ? dependencies.serviceTokens : {}) },
-    sockets: { calls: 'calls' },
-  };
+  return { ...runtime, sockets: { calls: 'calls' } };
 }
 
-/** The code that a runtime serves, as `svc run` takes it, and the folder of the sockets by which it calls; undefined: at addresses. */
+/** The code that a runtime serves, as `svc run` takes it. */
 interface ServedCode {
   readonly code: readonly string[];
-  readonly socketsFolder: string | undefined;
+  /** `own`: it reaches other services and the keys of access tokens by sockets, since no address of this machine is in its network. */
+  readonly network: 'machine' | 'own';
 }
 
 /** Returns how the runtime is run outside of a sandbox, as a process of this machine. */
 export function runtimeCommand(
   folder: InstanceFolder,
   dependencies: LaunchDependencies,
-  { code, socketsFolder }: ServedCode,
+  { code, network }: ServedCode,
 ): Pick<LaunchCommand, 'file' | 'args' | 'env'> & { readonly files: readonly LaunchFile[] } {
   const { key, descriptor } = folder.spec;
   const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
   const { options, variables } = runtimeLimits(descriptor);
-  const { dataFolder, servicesFolder, secretsFolder } = dependencies;
+  const { dataFolder, servicesFolder, secretsFolder, serviceTokens } = dependencies;
+  const { socketsFolder, keysSocket } = network === 'own' ? dependencies : NO_SOCKETS;
   const declared = moduleVariables(descriptor.env);
   const hasValues = Object.keys(declared.configuration).length > 0;
   const valuesFile = join(folder.path, 'variables.json');
@@ -131,6 +132,10 @@ export function runtimeCommand(
     servicesFile: servicesFileIn(servicesFolder),
     ...(socketsFolder === undefined ? {} : { socketsFolder }),
   });
+  const tokens = {
+    ...serviceTokens,
+    ...(keysSocket === undefined ? {} : { SVC_AUTH_KEYS_SOCKET: keysSocket }),
+  };
   return {
     file: process.execPath,
     args: [
@@ -146,6 +151,7 @@ export function runtimeCommand(
       ...declared.settings,
       ...variables,
       ...settings,
+      ...(takesTokens(descriptor) ? tokens : {}),
       SVC_CONFIGURATION_SECRETS: join(secretsFolder, key.project),
       ...(hasValues ? { SVC_CONFIGURATION_VARIABLES: valuesFile } : {}),
     },

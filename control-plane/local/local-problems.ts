@@ -1,8 +1,9 @@
 // LocalProblems: what this machine cannot run of a service, as far as its descriptor and the label of its image show it. It is asked
 // when a descriptor is applied, and before anything is started: another version of svc may be installed by then.
-import { hostingKind, type Problem, type ServiceDescriptor } from '@svc/client';
+import { hostingKind, PLATFORM_AUTH, type Problem, type ServiceDescriptor } from '@svc/client';
 import { PROTOCOL_VERSIONS } from '@svc/contract';
 import { versionProblem } from './runtime-version.ts';
+import { takesTokens } from './service-tokens.ts';
 
 /** Protocols of processes with components that the runtime speaks. */
 export const PROCESS_PROTOCOLS: readonly string[] = ['svc/1'];
@@ -46,10 +47,10 @@ export function problemsHere(
     );
   if (kind !== 'web' && (descriptor.instances ?? 1) > 1)
     add('/instances', 'is more than 1: a journal in a folder is for one instance at a time');
-  if (descriptor.hosting === 'wasm' && descriptor.auth !== undefined && !hasServiceAudience)
+  if (takesTokens(descriptor) && !hasServiceAudience)
     add(
       '/auth',
-      `is ${descriptor.auth}: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)`,
+      `is ${PLATFORM_AUTH}: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)`,
     );
   if (descriptor.database !== undefined)
     add('/database', 'is declared: this installation provisions the database of each service');

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '@svc/kit/log';
 import { SYSTEM_CLOCK } from '@svc/kit/clock';
+import { KeyRelay, type RelayedProvider } from '@svc/tokens/key-relay';
 import type { Orchestrator } from '../orchestration/orchestrator.ts';
 import { MachineCertificates } from '../authorities/machine-certificates.ts';
 import { AddressedRoutes } from './addressed-routes.ts';
@@ -64,7 +65,11 @@ export async function openLocalOrchestrator(
     const servicesFolder = join(lock.folder, 'addresses');
     const { network, imageFolders, registries, secretsFolder } = settings;
     makeSecretsFolder(secretsFolder, log);
-    warnOfSharedAudience(installed.provider, settings.serviceTokens, log);
+    const { provider } = installed;
+    warnOfSharedAudience(provider, settings.serviceTokens, log);
+    const socketsFolder = makeSocketsFolder(lock.folder);
+    const keysSocket = socketsFolder && join(lock.folder, 'keys.sock');
+    if (keysSocket !== undefined) opened.use(await KeyRelay.listen(keysSocket, relayed(provider)));
     const named = { imageFolders, registries, section };
     const commands = new InstanceCommands(
       {
@@ -72,9 +77,10 @@ export async function openLocalOrchestrator(
         drainMs: rollout.drainMs,
         callers: certificates?.rules,
         servicesFolder,
-        socketsFolder: makeSocketsFolder(lock.folder),
+        socketsFolder,
         secretsFolder,
-        serviceTokens: serviceTokens(installed.provider, settings.serviceTokens),
+        serviceTokens: serviceTokens(provider, settings.serviceTokens),
+        keysSocket,
         baseDomain: installed.baseDomain,
       },
       await finding,
@@ -108,6 +114,10 @@ export async function openLocalOrchestrator(
     await opened.disposeAsync();
     throw error;
   }
+}
+
+function relayed({ issuer, section: { readTimeoutMs } }: Provider): RelayedProvider {
+  return { issuer, readTimeoutMs };
 }
 
 function runnable(

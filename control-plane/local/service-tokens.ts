@@ -1,6 +1,7 @@
-// ServiceTokens: the settings by which the runtime of a module takes access tokens of the installation's identity provider, for a service
-// with `auth: platform`. The audience is another setting of the operator than that of the control plane: a service that is sent a
+// ServiceTokens: the settings by which a runtime takes access tokens of the installation's identity provider, for a service with
+// `auth: platform`. The audience is another setting of the operator than that of the control plane: a service that is sent a
 // token for the control plane could use it there.
+import type { ServiceDescriptor } from '@svc/client';
 import type { Log } from '@svc/kit/log';
 import { invalidSetting, type SettingsReader } from '@svc/kit/settings-reader';
 import { claimPathText, parseClaimPath } from '@svc/tokens/claim-path';
@@ -55,6 +56,11 @@ export function readServiceTokenSettings(
   if (parseClaimPath(scopesClaim) === undefined)
     throw invalidSetting(SCOPES_CLAIM, scopesClaim, 'names of claims with full stops between');
   return { audience, scopesClaim };
+}
+
+/** Whether the descriptor has `auth: platform`. */
+export function takesTokens(descriptor: ServiceDescriptor): boolean {
+  return 'auth' in descriptor && descriptor.auth !== undefined;
 }
 
 /** Returns undefined if services take no tokens. */

@@ -17,6 +17,6 @@ export function checkIssuer(
   if (asking === undefined) return;
   throw new SvcError(
     'SVC_SETTING_INVALID',
-    `The endpoint '${asking.name}' asks callers for an access token, and svc.auth.issuer is not set. Say whose tokens count: --set svc.auth.issuer=URL --set svc.auth.audience=NAME; or --development-tokens, for those that svc token makes; in an installation, auth: platform in the descriptor of the service, which only hosting wasm can have so far. docs/how-to/bearer-tokens.md explains both.`,
+    `The endpoint '${asking.name}' asks callers for an access token, and svc.auth.issuer is not set. Say whose tokens count: --set svc.auth.issuer=URL --set svc.auth.audience=NAME; or --development-tokens, for those that svc token makes; in an installation, auth: platform in the descriptor of the service. docs/how-to/bearer-tokens.md explains both.`,
   );
 }

@@ -96,6 +96,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
 /** Where access tokens come from that count. */
 export interface TokenSources {
   readonly issuers: readonly AcceptedIssuer[];
+  /** Absolute path of the socket at which the keys of the issuers are read; undefined: they are read at the URLs of the issuers. */
+  readonly keysSocket: string | undefined;
   /** Absolute path of the file with the key of development tokens; undefined: they do not count. */
   readonly developmentKeyFile: string | undefined;
 }
@@ -124,6 +126,7 @@ const flags = {
   standby: { type: 'boolean', dotted: 'svc.standby' },
   'development-tokens': { type: 'boolean', dotted: 'svc.auth.development-tokens' },
 } as const;
+const KEYS_SOCKET = 'svc.auth.keys-socket';
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'configure', 'set'];
 const FLAG_OPTIONS = { allowPositionals: true, lists: ['configure'] } as const;
@@ -140,6 +143,7 @@ const plainNames: readonly string[] = [
   'svc.configuration.secrets',
   ...IDENTITY_NAMES,
   ...BEARER_SETTING_NAMES,
+  KEYS_SOCKET,
   'svc.management.host',
   'svc.management.port',
   'svc.running.dir',
@@ -268,7 +272,11 @@ function tokenSources(reader: SettingsReader, deployed: boolean): TokenSources {
       'SVC_SETTING_INVALID',
       `${DEVELOPMENT_TOKENS} is for a developer's machine: a deployed service takes tokens of ${BEARER_SETTING_NAMES[0]} only.`,
     );
-  return { issuers, developmentKeyFile: isDeveloped ? developmentKeyFile() : undefined };
+  return {
+    issuers,
+    keysSocket: readPath(reader, KEYS_SOCKET),
+    developmentKeyFile: isDeveloped ? developmentKeyFile() : undefined,
+  };
 }
 
 function calledNetwork(reader: SettingsReader, deployed: boolean): CalledNetwork {

@@ -5,6 +5,7 @@ import type { Log } from '@svc/kit/log';
 import type { AuthSection } from '@svc/tokens/auth-section';
 import type { Principal } from '@svc/tokens/principal';
 import type { PrincipalVerifier } from '@svc/tokens/principal-verifier';
+import type { Fetch } from '@svc/tokens/relayed-keys';
 import { serveWork } from '../shards/work-link.ts';
 import type { SettingsSections } from './section-settings.ts';
 import type { Settings, TokenSources } from './settings.ts';
@@ -78,14 +79,15 @@ export class TokenVerification {
 
 /** Loads the code that verifies tokens, which a service that is sent none does not need. */
 async function openVerifier({
-  sources: { issuers, developmentKeyFile: file },
+  sources: { issuers, keysSocket: socket, developmentKeyFile: file },
   section: given,
   log,
 }: TokenVerificationOptions): Promise<PrincipalVerifier> {
   // Shards cache them. A second cache would keep a token for a minute more.
   const section = { ...given, cachedTokensMax: 0 };
   const { PrincipalVerifier: Verifier } = await import('@svc/tokens/principal-verifier');
-  if (file === undefined) return new Verifier({ issuers, section, log });
+  const relayed = socket === undefined ? undefined : await relayOf(socket);
+  if (file === undefined) return new Verifier({ issuers, section, log, fetchOf: relayed });
   const { DEVELOPMENT_ISSUER, developmentProvider } =
     await import('@svc/tokens/development-tokens');
   const provider = developmentProvider(file);
@@ -93,8 +95,14 @@ async function openVerifier({
     issuers: [...issuers, DEVELOPMENT_ISSUER],
     section,
     log,
-    fetchOf: (issuer) => (issuer === DEVELOPMENT_ISSUER.issuer ? provider : undefined),
+    fetchOf: (issuer) => (issuer === DEVELOPMENT_ISSUER.issuer ? provider : relayed?.(issuer)),
   });
+}
+
+/** Returns what reads the keys of an issuer at the socket of a relay. */
+async function relayOf(socket: string): Promise<(issuer: string) => Fetch> {
+  const { relayedKeys } = await import('@svc/tokens/relayed-keys');
+  return (issuer) => relayedKeys(socket, issuer);
 }
 
 /** Returns the principal as a shard keeps it, with the text for the module. */

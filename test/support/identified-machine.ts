@@ -28,6 +28,8 @@ interface Asking {
   readonly body?: string;
   /** Default with a body: POST. */
   readonly method?: string;
+  /** Access token of the request. */
+  readonly token?: string | undefined;
 }
 
 export class IdentifiedMachine {
@@ -80,7 +82,7 @@ export class IdentifiedMachine {
   ask(
     { spec }: InstanceFolder,
     path: string,
-    { as, trusted, body, method = 'POST' }: Asking,
+    { as, trusted, body, method = 'POST', token }: Asking,
   ): Promise<Answer> {
     const own = as === undefined ? {} : { cert: textIn(as, 'tls.crt'), key: textIn(as, 'tls.key') };
     const agent = new Agent({ maxCachedSessions: 0 });
@@ -91,7 +93,11 @@ export class IdentifiedMachine {
       host: spec.address,
       port: spec.ports.http,
       path,
-      ...(body === undefined ? {} : { method, headers: { 'content-type': 'application/json' } }),
+      ...(body === undefined ? {} : { method }),
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
       ca: trusted,
       checkServerIdentity: () => undefined,
       ...own,
@@ -107,6 +113,11 @@ export class IdentifiedMachine {
     return promise;
   }
 
+  /** The identity of the gateway, for a request. */
+  get asGateway(): Pick<Asking, 'as' | 'trusted'> {
+    return { as: this.gateway, trusted: textIn(this.gateway, 'ca.crt') };
+  }
+
   /** Asks an instance as the gateway. */
   askAsGateway(
     instance: InstanceFolder,
@@ -114,10 +125,8 @@ export class IdentifiedMachine {
     body?: string,
     method?: string,
   ): Promise<Answer> {
-    const trusted = textIn(this.gateway, 'ca.crt');
     return this.ask(instance, path, {
-      as: this.gateway,
-      trusted,
+      ...this.asGateway,
       ...(body === undefined ? {} : { body }),
       ...(method === undefined ? {} : { method }),
     });

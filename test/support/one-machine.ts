@@ -104,12 +104,15 @@ export class OneMachine {
   }
 
   /** Sends a request to a service of the project `shop` at its derived hostname. */
-  send(service: string, path: string, body?: string): Promise<Answer> {
-    return this.sendTo(`${service}-shop`, path, body);
+  send(service: string, path: string, body?: string, token?: string): Promise<Answer> {
+    return this.sendTo(`${service}-shop`, path, body, token);
   }
 
-  /** Sends a request to a name below the base domain. Rejects if the certificate is not that of the installation. */
-  async sendTo(label: string, path: string, body?: string): Promise<Answer> {
+  /**
+   * Sends a request to a name below the base domain, with an access token if there is one. Rejects if the certificate is not that of the
+   * installation.
+   */
+  async sendTo(label: string, path: string, body?: string, token?: string): Promise<Answer> {
     const [port] = this.ports;
     const hostname = `${label}.svc.localhost`;
     return new Promise((resolve, reject) => {
@@ -122,7 +125,11 @@ export class OneMachine {
           method: body === undefined ? 'GET' : 'POST',
           servername: hostname,
           ca: readFileSync(join(this.folder, 'machine', 'ca.pem')),
-          headers: { host: `${hostname}:${port}`, 'content-type': 'application/json' },
+          headers: {
+            host: `${hostname}:${port}`,
+            'content-type': 'application/json',
+            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          },
         },
         (response) =>
           void text(response).then(

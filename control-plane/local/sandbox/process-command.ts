@@ -36,7 +36,7 @@ export function processCommand(
   const processFile = join(folder.path, 'process.json');
   const runtime = runtimeCommand(folder, dependencies, {
     code: ['--process', `127.0.0.1:${COMPONENT_PROCESS_PORT}`],
-    socketsFolder: dependencies.socketsFolder,
+    network: 'own',
   });
   const [file = '', ...args] = podCommand(tools, [runtime.file, ...runtime.args]);
   return {

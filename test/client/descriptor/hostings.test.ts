@@ -79,18 +79,17 @@ describe('fields of one kind alone', () => {
     );
   });
 
-  test('tokens of the platform are for modules alone', () => {
-    expect(linesOf('wasm', { auth: 'platform' })).toEqual([]);
-    expect(linesOf('wasm', { auth: 'https://id.example.com' })).toEqual([
-      'auth is "https://id.example.com": write platform',
-    ]);
+  test('tokens of the platform are for modules and for components in a process', () => {
+    for (const kind of ['wasm', 'process'] as const) {
+      expect(linesOf(kind, { auth: 'platform' })).toEqual([]);
+      expect(linesOf(kind, { auth: 'https://id.example.com' })).toEqual([
+        'auth is "https://id.example.com": write platform',
+      ]);
+    }
     for (const kind of ['embedded', 'web'] as const)
       expect(linesOf(kind, { auth: 'platform' })).toEqual([
         expect.stringContaining('auth may not be declared: the runtime verifies access tokens for'),
       ]);
-    expect(linesOf('process', { auth: 'platform' })).toEqual([
-      expect.stringContaining('does not reach the identity provider yet'),
-    ]);
   });
 
   test('a service with components can be without HTTP, and then has no hostnames', () => {

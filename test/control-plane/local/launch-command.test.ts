@@ -65,6 +65,7 @@ function commandWith(
       },
       { audience: 'https://services.example.com', scopesClaim: 'scp' },
     ),
+    keysSocket: '/machine/keys.sock',
     baseDomain: undefined,
     callers: CALLERS,
   };
@@ -95,6 +96,10 @@ test('a service with tokens of the platform takes those of its issuer, for the a
     SVC_AUTH_STALE_KEYS_MS: '3000',
     SVC_AUTH_READ_TIMEOUT_MS: '400',
   });
+  // A module is in the network of the machine, and reads the keys from their provider.
+  expect(commandWith({}, { auth: 'platform' }).command.env).not.toHaveProperty(
+    'SVC_AUTH_KEYS_SOCKET',
+  );
   const names = Object.keys(commandWith({}).command.env);
   expect(names.filter((name) => name.startsWith('SVC_AUTH'))).toEqual([]);
 });

@@ -21,15 +21,17 @@ test('a module of a protocol that is not installed is refused', () => {
 });
 
 test('a service with tokens of the platform needs an audience that the operator has named', () => {
-  const descriptor = { ...CART, auth: 'platform' } as const;
-  expect(problemsHere(descriptor, { ...HERE, hasServiceAudience: true })).toEqual([]);
-  expect(problemsHere(descriptor, HERE)).toEqual([
-    {
-      path: '/auth',
-      reason:
-        'is platform: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)',
-    },
-  ]);
+  for (const hosted of [CART, { ...CART, hosting: 'process', protocol: 'svc/1' } as const]) {
+    const descriptor = { ...hosted, auth: 'platform' } as const;
+    expect(problemsHere(descriptor, { ...HERE, hasServiceAudience: true })).toEqual([]);
+    expect(problemsHere(descriptor, HERE)).toEqual([
+      {
+        path: '/auth',
+        reason:
+          'is platform: the operator of this installation has named no audience for access tokens of services (svc.local.service-audience)',
+      },
+    ]);
+  }
 });
 
 test('a newer runtime than the installed one, or another major version, is refused', () => {

@@ -1,5 +1,5 @@
-// PythonCart: the shopping cart in Python as the image of a service of hosting `process`, with the interpreter and the packages of this
-// machine. Linux only.
+// PythonCart: the shopping cart in Python as the image of a service of hosting `process`, and the routes for members, with the interpreter and
+// the packages of this machine. Linux only.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ for folder in [stdlib, *packages]:
 /** Large parts of the standard library that no service needs. */
 const LEFT_OUT = ['__pycache__', 'test', 'idlelib', 'tkinter', 'ensurepip', 'config-*', '*.a'];
 
-/** Makes the files of the cart, the SDK and Python in a folder. Returns an archive of them. */
+/** Makes the files of the cart, the members, the SDK and Python in a folder. Returns an archive of them. */
 export function archiveOfPython(folder: string): string {
   const app = join(folder, 'app');
   mkdirSync(app, { recursive: true });
@@ -28,7 +28,7 @@ export function archiveOfPython(folder: string): string {
     recursive: true,
   });
   const sources = join(ROOT, 'test/process-sdk/python/support');
-  for (const name of readdirSync(sources).filter((one) => one.startsWith('cart')))
+  for (const name of readdirSync(sources).filter((one) => /^(cart|members)/.test(one)))
     cpSync(join(sources, name), join(app, name), { recursive: true });
   const paths = execFileSync(python!, ['-c', PATHS], { encoding: 'utf8' }).trim().split('\n');
   const own = paths.filter((path) => !path.endsWith('.so'));
@@ -40,8 +40,17 @@ export function archiveOfPython(folder: string): string {
   return archive;
 }
 
-/** Writes the image, with the tag 1, as an OCI layout into the folder. `version`: the one that the process names. */
+/** Writes the image of the cart, with the tag 1, as an OCI layout into the folder. `version`: the one that the process names. */
 export function writePythonCart(folder: string, archive: string, version: string): void {
+  writePythonImage(folder, archive, ['/app/cart_program.py', version]);
+}
+
+/** Writes the image of the members, with the tag 1, as an OCI layout into the folder. */
+export function writePythonMembers(folder: string, archive: string): void {
+  writePythonImage(folder, archive, ['/app/members_program.py']);
+}
+
+function writePythonImage(folder: string, archive: string, cmd: readonly string[]): void {
   buildNodeImage(
     folder,
     {},
@@ -51,7 +60,7 @@ export function writePythonCart(folder: string, archive: string, version: string
           encoding: 'utf8',
         }).trim(),
       ],
-      cmd: ['/app/cart_program.py', version],
+      cmd,
       env: { PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1' },
       user: 'node',
       tag: '1',

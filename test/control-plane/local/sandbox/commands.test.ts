@@ -65,7 +65,8 @@ function dependencies() {
     servicesFolder: join(machine, 'addresses'),
     socketsFolder: join(machine, 'sockets'),
     secretsFolder: join(machine, 'secrets'),
-    serviceTokens: undefined,
+    serviceTokens: { SVC_AUTH_ISSUER: 'https://id.example.com' },
+    keysSocket: join(machine, 'keys.sock'),
     baseDomain: 'svc.localhost',
     tools: TOOLS,
     proxy: '/svc/proxy/main.ts',
@@ -178,6 +179,18 @@ test('a process with components has all its variables, and its runtime those tha
     expect.arrayContaining(['--deployed', '--standby', '--process', '127.0.0.1:9010']),
   );
   expect(launched.sockets).toEqual({ http: 'http', management: 'management', calls: 'calls' });
+  // Its descriptor takes no tokens.
+  expect(JSON.stringify(env)).not.toContain('SVC_AUTH');
+});
+
+test('a runtime beside a process takes tokens of the platform if the descriptor says so, and its process has no setting of them', () => {
+  const descriptor = { hosting: 'process', protocol: 'svc/1', auth: 'platform' };
+  const launched = processCommand(folderOf(descriptor), image, dependencies());
+  expect(launched.env).toMatchObject({
+    SVC_AUTH_ISSUER: 'https://id.example.com',
+    SVC_AUTH_KEYS_SOCKET: join(machine, 'keys.sock'),
+  });
+  expect(JSON.stringify(variablesIn(launched))).not.toContain('SVC_AUTH');
 });
 
 test('neither a module nor a runtime beside a process gets data that a program had', () => {
