@@ -14,7 +14,7 @@ const FACTS = `SELECT pg_is_in_recovery(), pg_backend_pid(), current_setting('se
   current_setting('synchronous_commit'), current_setting('transaction_read_only'),
   current_setting('synchronous_standby_names')`;
 
-/** What a server says of itself. */
+/** Settings and state of a server, as it reports them. */
 export interface DatabaseFacts {
   readonly isStandby: boolean;
   readonly processId: number;
@@ -65,7 +65,7 @@ export function checkDatabase(facts: DatabaseFacts, shown: string): void {
   if (problem !== undefined) throw unusableDatabase(shown, ...problem);
 }
 
-/** What a confirmed commit is worth, if it is worth less than a journal may be expected to be; undefined: nothing. */
+/** Returns a sentence for the operator of a server that is fit, but keeps each commit on one disk alone; undefined otherwise. */
 export function warningOf(
   { hasSynchronousStandby }: DatabaseFacts,
   shown: string,

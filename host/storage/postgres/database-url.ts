@@ -83,7 +83,7 @@ export function invalidUrl(where: string, problem: string): SvcError {
   );
 }
 
-/** What is wrong with a URL, as a clause. */
+/** Describes what is wrong with a URL, as a clause. */
 class Problem extends Error {}
 
 function parsed(text: string): DatabaseUrl {

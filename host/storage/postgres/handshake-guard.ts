@@ -106,7 +106,7 @@ function checkFields(body: Buffer): void {
   if (at !== body.length - 1) throw foreign();
 }
 
-/** The places of the zeros that end texts. */
+/** Positions of the zeros that end texts. */
 function textEnds(body: Buffer): readonly number[] {
   return [...body.keys()].filter((at) => body[at] === 0);
 }

@@ -1,5 +1,6 @@
 // TlsFiles are the certificates and the key that a URL names, read for each connection, so that renewed ones are used.
 import { readFile, stat } from 'node:fs/promises';
+import assert from 'node:assert';
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { SvcError } from '@svc/kit/svc-error';
@@ -37,8 +38,9 @@ export async function readTlsFiles(tls: DatabaseTls | undefined): Promise<TlsOpt
 /** Files that hold something else would fail a connection with an error that names none of them. */
 function check(options: TlsOptions): void {
   try {
-    if (options.ca !== undefined) new X509Certificate(options.ca);
     createSecureContext(options);
+    // A file without a certificate would leave a connection with no authority that it trusts.
+    assert(options.ca === undefined || new X509Certificate(options.ca).subject !== undefined);
   } catch (error) {
     throw new SvcError(
       'SVC_DATABASE_URL_INVALID',

@@ -23,6 +23,8 @@ const PASSWORD = 'pass-Zq9/@:#';
 const sourceOf = (url: string): DatabaseSource => urlFile(temporaryFolder(), 'test', url);
 const credentials = `${USER}:${encodeURIComponent(PASSWORD)}`;
 
+const urlAt = (address: string) => `postgresql://${credentials}@${address}/shop?connect_timeout=1`;
+
 async function connect(source: DatabaseSource, options?: ConnectOptions): Promise<DatabaseSession> {
   const session = await connectDatabase(source, options);
   onTestFinished(() => session.abort());
@@ -119,9 +121,6 @@ describe('a server that does not let the connection in', () => {
 });
 
 describe('an address at which there is no PostgreSQL', () => {
-  const urlAt = (address: string) =>
-    `postgresql://${credentials}@${address}/shop?connect_timeout=1`;
-
   test('because nothing listens', async () => {
     const [port] = await freePorts(1);
     expect(await refusal(sourceOf(urlAt(`127.0.0.1:${port}`)))).toMatchObject({

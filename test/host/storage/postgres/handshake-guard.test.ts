@@ -1,5 +1,5 @@
 // The guard of a handshake passes on what a server sends, however it is divided, and nothing that is not whole and well-formed.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DatabaseFailure } from '../../../../host/storage/postgres/database-failure.ts';
 import { HandshakeGuard } from '../../../../host/storage/postgres/handshake-guard.ts';
@@ -29,7 +29,7 @@ describe('a handshake', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(GOOD.length), { maxLength: 8 }), (cuts) => {
         const guard = new HandshakeGuard();
-        const ends = [...new Set([...cuts, GOOD.length])].sort((a, b) => a - b);
+        const ends = [...new Set([...cuts, GOOD.length])].toSorted((a, b) => a - b);
         let from = 0;
         const passed = ends.map((end) => {
           const bytes = guard.pass(GOOD.subarray(from, end));
@@ -87,16 +87,18 @@ describe('a handshake', () => {
 
   test('of random messages is refused or passed on, and always ends', () => {
     const anyMessage = fc
-      .tuple(fc.constantFrom(...'RENSKZDTC?'), fc.uint8Array({ maxLength: 20 }))
+      .tuple(fc.constantFrom(...Array.from('RENSKZDTC?')), fc.uint8Array({ maxLength: 20 }))
       .map(([code, body]) => message(code, Buffer.from(body).toString('latin1')));
     fc.assert(
       fc.property(fc.array(fc.oneof(anyMessage, fc.uint8Array({ maxLength: 12 }))), (chunks) => {
         const guard = new HandshakeGuard();
+        let refusal: unknown;
         try {
           for (const chunk of chunks) guard.pass(Buffer.from(chunk));
         } catch (error) {
-          expect(error).toBeInstanceOf(DatabaseFailure);
+          refusal = error;
         }
+        expect(refusal === undefined || refusal instanceof DatabaseFailure).toBe(true);
       }),
     );
   });
