@@ -154,7 +154,7 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const rows = Array.from({ length: 6_000 }, (_, n) => row(`k${10_000 + n}\0`, { n, text }));
     await writer.put(rows, folded(1));
     await writer.skip(skipped);
-    const written: Promise<void>[] = [];
+    const written: (void | Promise<void>)[] = [];
     const result = await scanViewRows(connect, 'here', view, (part, isFirst) => {
       take(part, isFirst);
       // A change that is stored meanwhile is not part of it.
