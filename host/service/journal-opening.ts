@@ -46,7 +46,8 @@ export async function openJournalFor(
     clock = systemClock,
   }: JournalOpening,
 ): Promise<OpenedJournal> {
-  const journal = await (open?.() ?? openJournal(location, { limits, timerLimits, series, ...(warn && { warn }) }));
+  const journal = await (open?.() ??
+    openJournal(location, { limits, timerLimits, series, ...(warn && { warn }) }));
   try {
     if (ignoreComponents !== undefined)
       await checkEventTypes(journal, descriptor, ignoreComponents, words);

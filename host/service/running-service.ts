@@ -21,7 +21,6 @@ import type { SvcError } from '@svc/kit/svc-error';
 import { journalAt } from '../storage/journal-location.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import type { FollowerConnection } from '../storage/follower-connection.ts';
-import { slicesOf } from '../shards/hash-ownership.ts';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
@@ -103,6 +102,7 @@ export class RunningService {
     this.#source.catch(() => {});
     const series = new JournalSeries();
     this.#standby = this.#makeStandby(series);
+    const ignored = ignoredComponents(settings.ignoreComponents, settings.sections.upgrade);
     this.#journal = new ServiceJournal({
       location: journalAt(settings.dataFolder, settings.database),
       warn: (message) => this.#log({ level: 'warn', message }),
@@ -112,10 +112,7 @@ export class RunningService {
       source: this.#source,
       open: this.#standby && (() => this.#standby!.open()),
       // `svc dev` reports unknown event types and continues.
-      ignoreComponents:
-        options.loop === undefined
-          ? ignoredComponents(settings.ignoreComponents, settings.sections.upgrade)
-          : undefined,
+      ignoreComponents: options.loop === undefined ? ignored : undefined,
       // Without its journal the service cannot store anything.
       onFailure: (failure) => {
         this.#journalFailure = failure;
@@ -286,8 +283,7 @@ export class RunningService {
       env: this.#options.env,
       connectJournal: (index) => {
         this.#standby?.shardStarted();
-        const { first, count: slices } = slicesOf(index, count);
-        return this.#journal.connect([first, slices]);
+        return this.#journal.connect(index, count);
       },
       isStandby: this.#standby !== undefined,
       workLinks: {

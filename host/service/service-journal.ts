@@ -1,6 +1,7 @@
 // ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which is
 // after the module was admitted: a refused module touches nothing on disk. Invariant: a module that does not read all
 // event types in the journal is refused before any shard is connected, except in `svc dev` and for ignored components.
+import { slicesOf } from '../shards/hash-ownership.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { JournalLocation } from '../storage/journal-location.ts';
 import type { SvcError } from '@svc/kit/svc-error';
@@ -36,12 +37,13 @@ export class ServiceJournal {
   }
 
   /**
-   * Connects to the journal, which the first call opens. Rejects with the errors of opening it: SVC_DATA_…,
+   * Connects one of the shards to the journal, which the first call opens. Rejects with the errors of opening it: SVC_DATA_…,
    * SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE, or with the reason why the module was refused.
    */
-  async connect(slices: readonly [first: number, count: number]): Promise<JournalConnection> {
+  async connect(shard: number, shards: number): Promise<JournalConnection> {
     const journal = await (this.#opening ??= this.#open());
-    return journal.connect(slices);
+    const { first, count } = slicesOf(shard, shards);
+    return journal.connect([first, count]);
   }
 
   /** Closes the journal if it was opened. */

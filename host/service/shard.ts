@@ -136,7 +136,9 @@ async function run(): Promise<void> {
   const journal = await attachJournal(resources.journal);
   const leases = leasesOf(resources.journal);
   const views = await viewFinder(guest, journal, resources);
-  served = new ServedGuest(await servedOptions({ guest, journal, leases, views, resources, httpServer }));
+  served = new ServedGuest(
+    await servedOptions({ guest, journal, leases, views, resources, httpServer }),
+  );
   const stopRequested = nextMessage('stop');
   const closeRequested = nextMessage('close');
   const address = { ...settings.address, isShared: settings.count > 1 };

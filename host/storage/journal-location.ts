@@ -52,6 +52,9 @@ export function locationName(location: JournalLocation): string {
 }
 
 /** Returns the location of a journal in a data folder, or in the database if there is one. */
-export function journalAt(dataFolder: string, database: DatabaseSource | undefined): JournalLocation {
+export function journalAt(
+  dataFolder: string,
+  database: DatabaseSource | undefined,
+): JournalLocation {
   return database === undefined ? journalIn(dataFolder) : journalInDatabase(database);
 }

@@ -3,7 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { ConsumerSettlement, ConsumerWriter, StoredConsumer } from '../../engine/needs/consumers.ts';
+import type {
+  ConsumerSettlement,
+  ConsumerWriter,
+  StoredConsumer,
+} from '../../engine/needs/consumers.ts';
 import type { Position } from '../../engine/needs/feed.ts';
 import type { EntityRef } from '@svc/model/entity';
 import { SvcError } from '@svc/kit/svc-error';
@@ -109,7 +113,10 @@ export class OpenedPostgres implements JournalContents, TimerAdministration, Con
   #closed: Promise<void> | undefined;
 
   /** Joins a journal whose tables are made. Rejects as `openPostgresJournal` does. */
-  static async open(journal: FoundJournal, settings: PostgresWriterSettings): Promise<OpenedPostgres> {
+  static async open(
+    journal: FoundJournal,
+    settings: PostgresWriterSettings,
+  ): Promise<OpenedPostgres> {
     const opened = new OpenedPostgres(journal, settings);
     try {
       opened.#heads.advance(await opened.#keeper.join());

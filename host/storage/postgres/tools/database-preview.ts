@@ -14,7 +14,9 @@ const NODES = {
 };
 
 /** Returns the event types of a journal, read again by each call. */
-export function databaseTypes(location: JournalInDatabase): Pick<JournalContents, 'location' | 'eventTypes'> {
+export function databaseTypes(
+  location: JournalInDatabase,
+): Pick<JournalContents, 'location' | 'eventTypes'> {
   return {
     location,
     eventTypes: () =>
