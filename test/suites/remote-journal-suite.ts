@@ -89,9 +89,10 @@ export function remoteJournalSuite(
         ]);
         expect(outcomes[0]?.code).toBe('SVC_CALL_UNCERTAIN');
         expect(outcomes[1]).toBeDefined();
-        const other = { isStored: outcomes[2] === undefined || isStored };
-        if (outcomes[2] !== undefined) expect(outcomes[2].code).toBe('SVC_CALL_UNCERTAIN');
-        expect(await journal.read(two, 0, 10)).toHaveLength(other.isStored ? 1 : 0);
+        // The append of the other entity may have shared the fate.
+        expect([undefined, 'SVC_CALL_UNCERTAIN']).toContain(outcomes[2]?.code);
+        const isOtherStored = outcomes[2] === undefined || isStored;
+        expect(await journal.read(two, 0, 10)).toHaveLength(isOtherStored ? 1 : 0);
         const stored = await journal.read(one, 0, 10);
         expect(stored.slice(0, 2)).toEqual(isStored ? [recordOf(1), keyed] : [recordOf(1)]);
         const found = await Promise.all([journal.answer(one, 'k'), journal.lookAhead(one, 'k')]);

@@ -154,12 +154,12 @@ describe.each(serverVersions())('PostgreSQL %s', (version) => {
     const rows = Array.from({ length: 6_000 }, (_, n) => row(`k${10_000 + n}\0`, { n, text }));
     await writer.put(rows, folded(1));
     await writer.skip(skipped);
-    const written: (void | Promise<void>)[] = [];
+    const written: Promise<void>[] = [];
     const result = await scanViewRows(connect, 'here', view, (part, isFirst) => {
       take(part, isFirst);
       // A change that is stored meanwhile is not part of it.
       const changes = [row('k20000', {}), { key: 'k15999\0', json: undefined }];
-      if (isFirst) written.push(writer.put(changes, folded(2)));
+      if (isFirst) written.push(Promise.resolve(writer.put(changes, folded(2))));
     });
     await Promise.all(written);
     expect(result).toEqual({ foldedTo: folded(1), skips: [skipped] });
