@@ -10,6 +10,8 @@ import { machineMs } from '../../system.ts';
 
 /** How long a lease lasts, in milliseconds. */
 export const LEASE_MS = 5_000;
+/** The database lets it last so much longer, because the clocks of two machines do not run equally fast, in milliseconds. */
+export const CLOCK_DRIFT_MS = 100;
 /** How often it is renewed, in milliseconds. */
 export const RENEWAL_MS = 1_000;
 

@@ -2,14 +2,16 @@
 // who owns slices locks the row of the cluster first, so that such changes come one after the other.
 //
 // Invariants
-// - A slice is only taken from a node whose lease has ended, by the clock of the database.
+// - A slice is only taken from a node whose lease has ended, by the clock of the database. The row of that node is locked before, so
+//   that no renewal comes between, and removed, so that it never renews its lease again.
 // - A lease that has ended is only renewed while this node still owns all its slices: nobody has written meanwhile.
 // - An epoch that was given is never given again.
 import { SLICE_COUNT } from '@svc/model/slice';
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
+import { DatabaseFailure } from './database-failure.ts';
 import type { DatabaseSession, Row, Statement } from './database-session.ts';
-import { LEASE_MS } from './node-lease.ts';
+import { CLOCK_DRIFT_MS, LEASE_MS } from './node-lease.ts';
 
 /** This node, as others see it. */
 export interface NodeIdentity {
@@ -19,21 +21,20 @@ export interface NodeIdentity {
   readonly machine: string;
 }
 
-const LEASE = `clock_timestamp() + interval '${LEASE_MS} milliseconds'`;
+const LEASE = `clock_timestamp() + interval '${LEASE_MS + CLOCK_DRIFT_MS} milliseconds'`;
 const LOCK: Statement = { text: 'SELECT FROM svc.cluster FOR UPDATE' };
 const LIVE_OWNER: Statement = {
-  text: `SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
-    FROM svc.node n
-    WHERE n.id <> $1 AND n.lease_until > clock_timestamp()
+  text: `WITH others AS MATERIALIZED (SELECT * FROM svc.node WHERE id <> $1 ORDER BY id FOR UPDATE)
+    SELECT n.machine, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::int8
+    FROM others n
+    WHERE n.lease_until > clock_timestamp()
       AND EXISTS (SELECT FROM svc.slice s WHERE s.owner = n.id)
     ORDER BY 2 DESC LIMIT 1`,
 };
 const JOIN: Statement = {
   text: `INSERT INTO svc.node (id, lease_until, machine) VALUES ($1, ${LEASE}, $2)`,
 };
-const FORGET_DEAD: Statement = {
-  text: 'DELETE FROM svc.node WHERE id <> $1 AND lease_until < clock_timestamp()',
-};
+const REMOVE_OTHERS: Statement = { text: 'DELETE FROM svc.node WHERE id <> $1' };
 const TAKE: Statement = {
   text: `WITH locked AS (SELECT slice FROM svc.slice ORDER BY slice FOR UPDATE)
     UPDATE svc.slice s SET owner = $1, epoch = s.epoch + 1 FROM locked l WHERE s.slice = l.slice
@@ -81,7 +82,7 @@ export class NodeMembership {
       if (owner !== undefined) throw this.#inUse(owner);
       await session.query(JOIN, [id, machine]);
       const taken = (await session.query(TAKE, [id])) as unknown as TakenSlices;
-      await session.query(FORGET_DEAD, [id]);
+      await session.query(REMOVE_OTHERS, [id]);
       return taken;
     });
   }
@@ -133,8 +134,21 @@ export function takenOver(shown: string): SvcError {
   );
 }
 
+/** How often a transaction is carried out that met a conflict: a group of the former owner may lock slices in another order. */
+const ATTEMPTS_MAX = 5;
+
 /** Carries out statements as one transaction. Rejects as `work` does, after the transaction was rolled back. */
 async function transaction<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await attempted(session, work);
+    } catch (error) {
+      const mayPass = error instanceof DatabaseFailure && error.isRetryable;
+      if (!mayPass || attempt === ATTEMPTS_MAX) throw error;
+    }
+}
+
+async function attempted<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
   await session.query({ text: 'BEGIN' });
   let result: T;
   try {
